@@ -1,0 +1,269 @@
+//! What the caller is to do: actions, each with its typed reason, and their JSON form.
+//!
+//! The JSON form is stable: `type` names the action, field names are camelCase, reasons PascalCase words. `Action`
+//! is exhaustive on purpose, since an executor must handle every kind; reasons may grow.
+
+use crate::manifest::PodManifest;
+use crate::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One step for the executor, complete: object, precondition and reason.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub enum Action {
+    /// Make the DaemonSet the pod's controller.
+    AdoptPod {
+        /// The pod.
+        pod: ObjectRef,
+        /// Why.
+        reason: ClaimReason,
+    },
+    /// Remove the DaemonSet from the pod's owners.
+    ReleasePod {
+        /// The pod.
+        pod: ObjectRef,
+        /// Why.
+        reason: ClaimReason,
+    },
+    /// Make the DaemonSet the revision's controller.
+    AdoptRevision {
+        /// The revision.
+        revision: ObjectRef,
+        /// Why.
+        reason: ClaimReason,
+    },
+    /// Remove the DaemonSet from the revision's owners.
+    ReleaseRevision {
+        /// The revision.
+        revision: ObjectRef,
+        /// Why.
+        reason: ClaimReason,
+    },
+    /// Create a ControllerRevision.
+    CreateRevision {
+        /// The full object.
+        revision: Value,
+        /// Why.
+        reason: RevisionReason,
+    },
+    /// Set labels of a revision.
+    LabelRevision {
+        /// The revision.
+        revision: ObjectRef,
+        /// The labels to set; others stay.
+        labels: Labels,
+        /// Why.
+        reason: LabelReason,
+    },
+    /// Set the number of a revision.
+    RenumberRevision {
+        /// The revision.
+        revision: ObjectRef,
+        /// Its new `revision`.
+        number: i64,
+        /// Why.
+        reason: RevisionReason,
+    },
+    /// Set labels of a pod.
+    LabelPod {
+        /// The pod.
+        pod: ObjectRef,
+        /// The labels to set; others stay.
+        labels: Labels,
+        /// Why.
+        reason: LabelReason,
+    },
+    /// Delete a pod.
+    DeletePod {
+        /// Its target node.
+        node: NodeName,
+        /// The pod.
+        pod: ObjectRef,
+        /// Why.
+        reason: DeleteReason,
+        /// For an updated pod that failed: how often its node has failed by now. [`Memory`](crate::Memory) keeps it
+        /// for the back-off.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+    },
+    /// Create a pod.
+    CreatePod {
+        /// Its target node.
+        node: NodeName,
+        /// Creates of batch 0 go first, then those of batch 1 if all went well, and so on: 1, 2, 4 … pods
+        /// (v1.36 `slowStartBatch`).
+        batch: u32,
+        /// Why.
+        reason: CreateReason,
+        /// The full manifest.
+        pod: PodManifest,
+    },
+    /// Delete a revision.
+    DeleteRevision {
+        /// The revision.
+        revision: ObjectRef,
+        /// Why.
+        reason: RevisionReason,
+    },
+    /// Write the status subresource.
+    UpdateStatus {
+        /// The DaemonSet.
+        daemon_set: ObjectRef,
+        /// The whole status.
+        status: DaemonSetStatus,
+        /// Why.
+        reason: StatusReason,
+    },
+    /// Record an event about the DaemonSet.
+    RecordEvent {
+        /// The DaemonSet.
+        daemon_set: ObjectRef,
+        /// `Normal` or `Warning`.
+        event_type: EventType,
+        /// The event's reason.
+        reason: EventReason,
+        /// The event's text.
+        message: String,
+    },
+    /// Reconcile again at this instant, even if nothing is seen to change before.
+    Requeue {
+        /// The earliest instant at which time alone changes the answer.
+        at: Timestamp,
+        /// What changes then.
+        reason: RequeueReason,
+    },
+}
+
+/// Why an object is adopted or released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum ClaimReason {
+    /// It has no controller and its labels match the selector.
+    SelectorMatches,
+    /// Its labels no longer match the selector.
+    SelectorNoLongerMatches,
+}
+
+/// Why an object is labelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum LabelReason {
+    /// The hash label is missing.
+    HashMissing,
+    /// The pod's hash names a revision that goes as a duplicate of the current one.
+    DuplicateRevision,
+}
+
+/// Why a revision is created, renumbered or deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum RevisionReason {
+    /// No revision has the template.
+    NewTemplate,
+    /// The current revision must have the largest number.
+    CurrentAgain,
+    /// Another revision of the same content is kept.
+    Duplicate,
+    /// More old revisions than `spec.revisionHistoryLimit`.
+    HistoryLimit,
+}
+
+/// Why a pod is created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum CreateReason {
+    /// The node should run a pod and has none.
+    MissingPod,
+    /// The node's pod is outdated: its successor comes first (proposal: SurgingRollingUpdate).
+    Surge,
+}
+
+/// Why a pod is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum DeleteReason {
+    /// It has succeeded, which a daemon should not.
+    SucceededPod,
+    /// It has failed.
+    FailedPod,
+    /// Its node has a better one.
+    ExcessPod,
+    /// Its successor on the node is available.
+    SuccessorAvailable,
+    /// It has a successor on the node, and is not Ready itself.
+    NotReadyBesideSuccessor,
+    /// Its node must not run it.
+    NodeExcluded,
+    /// It is outdated, and the template has withdrawn the toleration that it runs by (kubernetes#118823).
+    TolerationWithdrawn,
+    /// It was never bound, and the node that it waits for is gone.
+    NodeGone,
+    /// It is outdated, and pending or unknown.
+    OutdatedPending,
+    /// It is outdated, and runs but is not Ready.
+    OutdatedNotReady,
+    /// It is outdated, Ready, and not yet available; within the budget.
+    OutdatedNotYetAvailable,
+    /// It is outdated and available; within the budget.
+    OutdatedAvailable,
+}
+
+/// Why the status is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum StatusReason {
+    /// A counter or the observed generation differs.
+    Changed,
+    /// The new revision's name is taken: the next one needs another hash.
+    NameCollision,
+}
+
+/// Type of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum EventType {
+    /// For the record.
+    Normal,
+    /// Somebody should look.
+    Warning,
+}
+
+/// Reason of an event (v1.36 `daemon_controller.go`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum EventReason {
+    /// The selector is empty: nothing is done.
+    SelectingAll,
+    /// A failed pod is deleted.
+    FailedDaemonPod,
+    /// A succeeded pod is deleted.
+    SucceededDaemonPod,
+}
+
+/// What time alone will change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum RequeueReason {
+    /// More creates or deletes are due than one plan may hold.
+    Burst,
+    /// A Ready pod becomes available.
+    MinReadySeconds,
+    /// A node's failed pod may be deleted.
+    BackOff,
+    /// An action that was accepted, but is not seen, is no longer believed in.
+    InFlightExpiry,
+    /// A terminating pod is overdue and no longer holds a place in maxSurge.
+    TerminationOverdue,
+}
+
+/// How often the updated pods of a node have failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// The template generation that failed; where there is none, `metadata.generation`.
+    pub generation: i64,
+    /// Failures in a row, this one included.
+    pub count: u32,
+}

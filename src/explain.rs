@@ -1,0 +1,273 @@
+//! From a decision to its report: what [`reconcile`](crate::reconcile) does not pay for.
+
+use crate::action::{Action, DeleteReason};
+use crate::agenda::Creation;
+use crate::budget::Budget;
+use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
+use crate::model::{DaemonSetStatus, Taint};
+use crate::placement::{Mismatch, Placement, Taints};
+use crate::policy::UnreadyPolicy;
+use crate::reconcile::{Decision, Sync};
+use crate::report::{
+    CurrentRevision, NodePlacement, NodeVerdict, Outcome, Plan, PodState, PodVerdict, Report, RevisionOrigin,
+    Situation, StrategyInForce,
+};
+use crate::snapshot::{Snapshot, Strategy};
+use crate::update::replace::candidate;
+use crate::update::surge::has_place;
+use crate::view::NodeView;
+use crate::warnings;
+use std::collections::BTreeMap;
+
+/// Puts a decision into words that are data.
+pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions: Vec<Action>) -> Plan {
+    let early = |situation, status: Option<&DaemonSetStatus>, actions| Plan {
+        actions,
+        status: status.cloned(),
+        report: Report { situation, current_revision: None, strategy: None, budget: None, nodes: Vec::new() },
+        warnings: Vec::new(),
+    };
+    match decision {
+        Decision::SelectingAll => early(Situation::SelectingAll, None, actions),
+        Decision::BeingDeleted => early(Situation::BeingDeleted, None, actions),
+        Decision::NameCollision(status) => early(Situation::NameCollision, Some(status), actions),
+        Decision::Sync(sync) => Plan {
+            actions,
+            status: Some(sync.status.clone()),
+            report: Report {
+                situation: Situation::Synced,
+                current_revision: current_revision(snapshot, sync),
+                strategy: Some(strategy(snapshot.strategy)),
+                budget: Some(sync.budget),
+                nodes: Explainer::new(snapshot, sync).verdicts(),
+            },
+            warnings: warnings::warnings(snapshot, sync),
+        },
+    }
+}
+
+fn current_revision(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Option<CurrentRevision> {
+    let current = sync.history.current()?;
+    let (name, origin) = match (current.view, sync.history.renumbered) {
+        (Some(view), None) => (view.name.to_owned(), RevisionOrigin::Kept),
+        (Some(view), Some(_)) => (view.name.to_owned(), RevisionOrigin::CurrentAgain),
+        (None, _) => {
+            (format!("{}-{}", snapshot.daemon_set.metadata.name, current.hash), RevisionOrigin::Created)
+        }
+    };
+    Some(CurrentRevision { name, hash: current.hash.to_string(), number: current.number, origin })
+}
+
+fn strategy(strategy: Strategy) -> StrategyInForce {
+    match strategy {
+        Strategy::OnDelete => StrategyInForce::OnDelete,
+        Strategy::Replace(limit) => StrategyInForce::Replace(limit),
+        Strategy::Surge { limit, .. } => StrategyInForce::Surge(limit),
+    }
+}
+
+/// Looks up what the plan does to each pod and node.
+struct Explainer<'d> {
+    snapshot: &'d Snapshot<'d>,
+    sync: &'d Sync<'d>,
+    /// By position in the fleet's pods, with whether it is in this plan or was left out by the cap.
+    deletes: BTreeMap<usize, (DeleteReason, bool)>,
+    /// By position of the node, with its place in the plan.
+    creates: BTreeMap<usize, (usize, Creation)>,
+    /// How many pods of each readiness the update deletes.
+    chosen_young: u32,
+    chosen_available: u32,
+    chosen_unready: u32,
+}
+
+impl<'d> Explainer<'d> {
+    fn new(snapshot: &'d Snapshot<'d>, sync: &'d Sync<'d>) -> Self {
+        let agenda = &sync.agenda;
+        let mut deletes = BTreeMap::new();
+        for deletion in sync.node_sync.standing_deletes().chain(&sync.update.deletes) {
+            deletes.insert(deletion.pod, (deletion.reason, false));
+        }
+        for deletion in &agenda.deletes {
+            deletes.insert(deletion.pod, (deletion.reason, true));
+        }
+        let chosen = |reasons: &[DeleteReason]| {
+            sync.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32
+        };
+        Explainer {
+            snapshot,
+            sync,
+            deletes,
+            creates: agenda.creates.iter().enumerate().map(|(i, c)| (c.node as usize, (i, *c))).collect(),
+            chosen_young: chosen(&[DeleteReason::OutdatedNotYetAvailable]),
+            chosen_available: chosen(&[DeleteReason::OutdatedAvailable]),
+            chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady]),
+        }
+    }
+
+    fn verdicts(&self) -> Vec<NodeVerdict> {
+        let mut nodes: Vec<(usize, &NodeView<'_>)> = self.snapshot.nodes.iter().enumerate().collect();
+        nodes.sort_unstable_by_key(|(_, node)| node.name);
+        nodes.into_iter().filter_map(|(position, node)| self.verdict(position, node)).collect()
+    }
+
+    fn verdict(&self, position: usize, node: &NodeView<'_>) -> Option<NodeVerdict> {
+        let fleet = &self.sync.fleet;
+        let placement = fleet.nodes.get(position)?.placement;
+        let mut pods: Vec<_> =
+            fleet.pods_of(position).filter_map(|(index, pod)| self.pod_verdict(index, pod)).collect();
+        pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
+        Some(NodeVerdict {
+            node: node.name.into(),
+            node_ready: node.ready,
+            unschedulable: node.unschedulable,
+            placement: node_placement(placement, node),
+            pods,
+            outcome: self.outcome(position, placement),
+        })
+    }
+
+    fn pod_verdict(&self, index: usize, pod: &FleetPod) -> Option<PodVerdict> {
+        let view = self.sync.fleet.view(pod)?;
+        let revision = pod.revision().and_then(|revision| self.sync.history.revision(revision));
+        Some(PodVerdict {
+            pod: view.object_ref(),
+            updated: pod.is_updated(),
+            evidence: pod.evidence,
+            hash: view.labels.get(&self.snapshot.policy.unique_label_key).cloned(),
+            revision: revision.map(|revision| revision.number),
+            state: pod_state(&self.sync.fleet, pod),
+            deleted: self.deletes.get(&index).filter(|(_, planned)| *planned).map(|(reason, _)| *reason),
+        })
+    }
+
+    /// What the plan does to the node comes first; then the first thing that it waits for.
+    fn outcome(&self, node: usize, placement: Placement) -> Outcome {
+        if let Some(outcome) = self.action_on(node) {
+            return outcome;
+        }
+        let fleet = &self.sync.fleet;
+        if let Some(held) = self.sync.node_sync.held(node) {
+            return Outcome::WaitsForBackOff { until: held.until, failures: held.count };
+        }
+        if placement != Placement::Run {
+            return Outcome::NotTarget;
+        }
+        if let Some(create) = fleet.in_flight(node) {
+            return Outcome::WaitsForCreatedPod { until: create.until };
+        }
+        if let Some((_, outdated)) = candidate(fleet, &self.sync.node_sync, node) {
+            return self.why_outdated_stays(node, outdated);
+        }
+        self.why_updated_waits(node)
+    }
+
+    fn action_on(&self, node: usize) -> Option<Outcome> {
+        let fleet = &self.sync.fleet;
+        if let Some((position, creation)) = self.creates.get(&node) {
+            let batch = Creation::batch(*position);
+            return Some(Outcome::Create { reason: creation.reason, batch });
+        }
+        let deletes = fleet.pods_of(node).filter_map(|(index, _)| self.deletes.get(&index));
+        if let Some((reason, _)) = deletes.clone().find(|(_, planned)| *planned) {
+            return Some(Outcome::Delete { reason: *reason });
+        }
+        let wanted = self.sync.node_sync.creates.iter().chain(&self.sync.update.creates);
+        let left_out = deletes.count() > 0
+            || (self.sync.agenda.capped && wanted.into_iter().any(|n| *n as usize == node));
+        left_out.then_some(Outcome::WaitsForNextPlan)
+    }
+
+    fn why_outdated_stays(&self, node: usize, pod: &FleetPod) -> Outcome {
+        let budget = &self.sync.budget;
+        match self.snapshot.strategy {
+            Strategy::OnDelete => Outcome::WaitsForDelete,
+            Strategy::Replace(_) => Outcome::HeldByMaxUnavailable {
+                used: self.used(pod.readiness),
+                limit: budget.max_unavailable,
+            },
+            Strategy::Surge { .. } if !has_place(&self.sync.fleet, &self.sync.node_sync, node) => {
+                self.termination(node).unwrap_or(Outcome::WaitsForReady)
+            }
+            Strategy::Surge { .. } => Outcome::HeldByMaxSurge {
+                used: self.sync.update.doubled + self.sync.update.creates.len() as u32,
+                limit: budget.max_surge,
+            },
+        }
+    }
+
+    /// What counts against maxUnavailable for a pod of this readiness, this plan's deletes included: of two figures
+    /// that both must stay below it, the one that holds the pod.
+    fn used(&self, readiness: Readiness) -> u32 {
+        let budget: &Budget = &self.sync.budget;
+        let within_budget = self.snapshot.policy.unready == UnreadyPolicy::WithinBudget;
+        match readiness {
+            Readiness::Pending | Readiness::NotReady if within_budget => {
+                budget.being_replaced + self.chosen_unready
+            }
+            Readiness::Pending | Readiness::NotReady | Readiness::Young => {
+                budget.not_ready + self.chosen_young
+            }
+            Readiness::Available => {
+                let by_ready = budget.not_ready + self.chosen_young + self.chosen_available;
+                by_ready.max(budget.unavailable + self.chosen_available)
+            }
+        }
+    }
+
+    /// The node has an updated pod, or none that is live.
+    fn why_updated_waits(&self, node: usize) -> Outcome {
+        let fleet = &self.sync.fleet;
+        let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.is_updated());
+        let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
+        match best.map(|pod| (pod.readiness, pod)) {
+            Some((Readiness::Available, _)) => Outcome::UpToDate,
+            Some((Readiness::Young, pod)) => Outcome::WaitsForMinReady { until: fleet.available_at(pod) },
+            Some((Readiness::NotReady | Readiness::Pending, _)) => Outcome::WaitsForReady,
+            None => self.termination(node).unwrap_or(Outcome::WaitsForNextPlan),
+        }
+    }
+
+    fn termination(&self, node: usize) -> Option<Outcome> {
+        let fleet = &self.sync.fleet;
+        fleet.pods_of(node).find_map(|(_, pod)| match pod_state(fleet, pod) {
+            PodState::Terminating { overdue_at } => Some(Outcome::WaitsForTermination { overdue_at }),
+            PodState::Available { .. }
+            | PodState::Ready { .. }
+            | PodState::NotReady { .. }
+            | PodState::Pending
+            | PodState::Failed
+            | PodState::Succeeded => None,
+        })
+    }
+}
+
+fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
+    let taint =
+        |taints: Taints| -> Taint { node.taints.get(taints.first as usize).cloned().unwrap_or_default() };
+    match placement {
+        Placement::Run => NodePlacement::Run,
+        Placement::ContinueOnly(taints) => NodePlacement::ContinueOnly { taint: taint(taints) },
+        Placement::Exclude(Mismatch::NodeName) => NodePlacement::OtherNodeName,
+        Placement::Exclude(Mismatch::NodeSelector) => NodePlacement::NodeSelectorMismatch,
+        Placement::Exclude(Mismatch::NodeAffinity) => NodePlacement::NodeAffinityMismatch,
+        Placement::Exclude(Mismatch::NoExecuteTaint(taints)) => {
+            NodePlacement::UntoleratedNoExecute { taint: taint(taints) }
+        }
+    }
+}
+
+fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
+    let view = fleet.view(pod);
+    let since = view.and_then(|view| view.ready_since);
+    match (pod.stage, pod.readiness) {
+        (Stage::Failed, _) => PodState::Failed,
+        (Stage::Succeeded, _) => PodState::Succeeded,
+        (Stage::Terminating | Stage::DeleteInFlight, _) => {
+            PodState::Terminating { overdue_at: view.and_then(|view| view.deleted_at) }
+        }
+        (Stage::Live, Readiness::Available) => PodState::Available { ready_since: since },
+        (Stage::Live, Readiness::Young) => PodState::Ready { available_at: fleet.available_at(pod) },
+        (Stage::Live, Readiness::NotReady) => PodState::NotReady { since },
+        (Stage::Live, Readiness::Pending) => PodState::Pending,
+    }
+}

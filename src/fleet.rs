@@ -1,0 +1,343 @@
+//! Nodes with their placement and their classified pods, with what the caller remembers applied.
+//!
+//! Everything after this step looks at the fleet only, so that each notion (live, Ready, available, updated) is
+//! decided once. It costs a few bytes per pod and node, in two lists.
+
+use crate::action::LabelReason;
+use crate::claim::Claim;
+use crate::classify::{Class, Evidence, classify};
+use crate::history::{History, Role};
+use crate::memory::UnseenCreate;
+use crate::placement::{Placement, placement};
+use crate::snapshot::Snapshot;
+use crate::view::{NodeView, Phase, PodView};
+use jiff::Timestamp;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// All nodes of the snapshot and all pods of the DaemonSet.
+#[derive(Debug)]
+pub(crate) struct Fleet<'a> {
+    pub(crate) snapshot: &'a Snapshot<'a>,
+    /// As in the snapshot.
+    pub(crate) nodes: Vec<FleetNode>,
+    /// Those of a node side by side, nodes as in the snapshot; then those of nodes that are not in it.
+    pub(crate) pods: Vec<FleetPod>,
+    /// Where the pods of unknown nodes begin.
+    strays: usize,
+    /// Pods without a target node, as positions in the snapshot: left alone.
+    pub(crate) without_target: Vec<u32>,
+    /// Creates that the snapshot does not show, by node position.
+    pub(crate) in_flight: Vec<InFlight>,
+    /// Labels that pods need, by position in the snapshot.
+    pub(crate) labels: Vec<(u32, LabelReason)>,
+    /// When the belief in deletes that the snapshot does not show ends.
+    pub(crate) deletes_expire: Option<Timestamp>,
+    /// Whether a pod carries the hash of this revision.
+    carried: Vec<bool>,
+    pub(crate) conflicts: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FleetNode {
+    pub(crate) placement: Placement,
+    first_pod: u32,
+}
+
+/// A pod of the DaemonSet that is not gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FleetPod {
+    /// Position in the snapshot's list.
+    pub(crate) view: u32,
+    /// The revision that its hash label names, plus one; 0 for none.
+    revision: u32,
+    pub(crate) stage: Stage,
+    pub(crate) readiness: Readiness,
+    pub(crate) evidence: Evidence,
+}
+
+/// Where a pod is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Neither terminating nor finished.
+    Live,
+    Failed,
+    Succeeded,
+    /// Has a deletionTimestamp.
+    Terminating,
+    /// Its deletion was accepted, but the snapshot does not show it.
+    DeleteInFlight,
+}
+
+/// How ready a live pod is, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Readiness {
+    /// Ready for minReadySeconds.
+    Available,
+    /// Ready, but not for that long yet.
+    Young,
+    NotReady,
+    /// Not Ready, and its phase is Pending or unknown.
+    Pending,
+}
+
+impl Readiness {
+    pub(crate) fn is_ready(self) -> bool {
+        match self {
+            Readiness::Available | Readiness::Young => true,
+            Readiness::NotReady | Readiness::Pending => false,
+        }
+    }
+}
+
+/// A create that the snapshot does not show.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InFlight {
+    pub(crate) node: usize,
+    pub(crate) until: Timestamp,
+    /// It is of the current revision.
+    pub(crate) updated: bool,
+}
+
+impl FleetPod {
+    pub(crate) fn is_live(&self) -> bool {
+        self.stage == Stage::Live
+    }
+
+    /// Live and Ready.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_live() && self.readiness.is_ready()
+    }
+
+    /// Live, and Ready for minReadySeconds. A terminating pod never is `[terminating-is-unavailable]`.
+    pub(crate) fn is_available(&self) -> bool {
+        self.is_live() && self.readiness == Readiness::Available
+    }
+
+    pub(crate) fn is_updated(&self) -> bool {
+        self.evidence.is_updated()
+    }
+
+    /// Live or terminating: it still runs, or may.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        match self.stage {
+            Stage::Live | Stage::Terminating | Stage::DeleteInFlight => true,
+            Stage::Failed | Stage::Succeeded => false,
+        }
+    }
+
+    pub(crate) fn revision(&self) -> Option<u32> {
+        self.revision.checked_sub(1)
+    }
+}
+
+impl<'a> Fleet<'a> {
+    pub(crate) fn muster(snapshot: &'a Snapshot<'a>, claim: &Claim, history: &History<'_>) -> Self {
+        let mut fleet = Fleet {
+            snapshot,
+            nodes: Vec::with_capacity(snapshot.nodes.len()),
+            pods: Vec::new(),
+            strays: 0,
+            without_target: Vec::new(),
+            in_flight: in_flight_creates(snapshot, history),
+            labels: Vec::new(),
+            deletes_expire: None,
+            carried: vec![false; history.revisions.len()],
+            conflicts: 0,
+        };
+        let mut mustered = Vec::with_capacity(claim.pods.owned.len());
+        for position in &claim.pods.owned {
+            if let Some(pod) = snapshot.pods.get(*position as usize) {
+                mustered.extend(fleet.muster_pod(*position, pod, history));
+            }
+        }
+        fleet.station(&mustered);
+        fleet
+    }
+
+    /// Classifies a pod and finds its node; none for one that is gone or has no target.
+    fn muster_pod(
+        &mut self,
+        position: u32,
+        pod: &PodView<'_>,
+        history: &History<'_>,
+    ) -> Option<(u32, FleetPod)> {
+        let class = classify(self.snapshot, history, pod.labels);
+        if let Some(carried) = class.revision.and_then(|revision| self.carried.get_mut(revision as usize)) {
+            *carried = true;
+        }
+        let stage = self.stage(pod);
+        self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
+        let stage = stage?;
+        self.conflicts += u32::from(class.conflict && stage == Stage::Live);
+        let Some(target) = pod.target else {
+            self.without_target.push(position);
+            return None;
+        };
+        let node = self.snapshot.node_position(target).map_or(u32::MAX, |node| node as u32);
+        let readiness = readiness(self.snapshot, pod);
+        let revision = class.revision.map_or(0, |revision| revision + 1);
+        Some((node, FleetPod { view: position, revision, stage, readiness, evidence: class.evidence }))
+    }
+
+    /// None for a pod that is terminating and finished: it runs nothing any more, and is as good as gone.
+    fn stage(&mut self, pod: &PodView<'_>) -> Option<Stage> {
+        let memory = self.snapshot.memory.filter(|memory| memory.has_deletes());
+        let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
+        match (pod.deleted_at, deleting, pod.phase) {
+            (None, None, Phase::Failed) => Some(Stage::Failed),
+            (None, None, Phase::Succeeded) => Some(Stage::Succeeded),
+            (None, None, Phase::Running | Phase::PendingOrUnknown) => Some(Stage::Live),
+            (Some(_), _, _) if pod.finished() => None,
+            (Some(_), _, _) => Some(Stage::Terminating),
+            (None, Some(until), _) => {
+                self.deletes_expire = Some(self.deletes_expire.map_or(until, |other| other.min(until)));
+                (!pod.finished()).then_some(Stage::DeleteInFlight)
+            }
+        }
+    }
+
+    /// Puts the pods of a node side by side: a counting sort, since the nodes have numbers.
+    fn station(&mut self, mustered: &[(u32, FleetPod)]) {
+        let unknown = self.snapshot.nodes.len();
+        let slot = |node: u32| (node as usize).min(unknown);
+        let mut ends = vec![0_u32; unknown + 1];
+        for (node, _) in mustered {
+            if let Some(count) = ends.get_mut(slot(*node)) {
+                *count += 1;
+            }
+        }
+        let mut next = 0;
+        for (end, node) in ends.iter_mut().zip(self.snapshot.nodes.iter().map(Some).chain([None])) {
+            match node {
+                Some(node) => {
+                    let placement = placement(self.snapshot, node);
+                    self.nodes.push(FleetNode { placement, first_pod: next });
+                }
+                None => self.strays = next as usize,
+            }
+            // From here on `end` is the place of the node's next pod.
+            (*end, next) = (next, next + *end);
+        }
+        let Some((_, first)) = mustered.first() else { return };
+        self.pods = vec![*first; mustered.len()];
+        for (node, pod) in mustered {
+            let Some(place) = ends.get_mut(slot(*node)) else { continue };
+            if let Some(free) = self.pods.get_mut(*place as usize) {
+                *free = *pod;
+            }
+            *place += 1;
+        }
+    }
+
+    /// The pods of a node, as positions in `pods`.
+    pub(crate) fn range(&self, node: usize) -> Range<usize> {
+        let first = |node: usize| self.nodes.get(node).map_or(self.strays, |n| n.first_pod as usize);
+        first(node)..first(node + 1)
+    }
+
+    /// The pods of a node with their positions in `pods`.
+    pub(crate) fn pods_of(&self, node: usize) -> impl Iterator<Item = (usize, &FleetPod)> + Clone {
+        let range = self.range(node);
+        range.clone().zip(self.pods.get(range).unwrap_or_default())
+    }
+
+    /// The pods of nodes that are not in the snapshot, with their positions in `pods`.
+    pub(crate) fn strays(&self) -> impl Iterator<Item = (usize, &FleetPod)> {
+        (self.strays..).zip(self.pods.get(self.strays..).unwrap_or_default())
+    }
+
+    /// Positions of the target nodes.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = usize> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter(|(_, node)| node.placement == Placement::Run).map(|(position, _)| position)
+    }
+
+    /// The create of this node that the snapshot does not show.
+    pub(crate) fn in_flight(&self, node: usize) -> Option<&InFlight> {
+        let found = self.in_flight.binary_search_by_key(&node, |create| create.node).ok()?;
+        self.in_flight.get(found)
+    }
+
+    /// Whether a pod of the DaemonSet carries this revision's hash: then it is live history.
+    pub(crate) fn carries(&self, revision: u32) -> bool {
+        self.carried.get(revision as usize).copied().unwrap_or(false)
+    }
+
+    pub(crate) fn view(&self, pod: &FleetPod) -> Option<&'a PodView<'a>> {
+        self.snapshot.pods.get(pod.view as usize)
+    }
+
+    pub(crate) fn node_view(&self, node: usize) -> Option<&'a NodeView<'a>> {
+        self.snapshot.nodes.get(node)
+    }
+
+    pub(crate) fn node_name(&self, node: usize) -> &'a str {
+        self.node_view(node).map_or("", |node| node.name)
+    }
+
+    /// When a pod that is Ready becomes available; none when it never does by time alone.
+    pub(crate) fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+        available_at(self.snapshot, self.view(pod)?)
+    }
+
+    /// Which of two live pods of a node is the better one to keep: available before ready before updated before
+    /// bound before oldest before name `[keep-the-available-one]`.
+    pub(crate) fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
+        let rank = |pod: &FleetPod| {
+            let view = self.view(pod);
+            (
+                !pod.is_available(),
+                !pod.is_ready(),
+                !pod.is_updated(),
+                !view.is_some_and(|view| view.bound),
+                view.and_then(|view| view.created_at),
+                view.map(|view| view.name),
+            )
+        };
+        rank(a).cmp(&rank(b))
+    }
+}
+
+fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
+    let Some(memory) = snapshot.memory else { return Vec::new() };
+    let stationed = |create: UnseenCreate<'_>| {
+        Some(InFlight {
+            node: snapshot.node_position(create.node.as_str())?,
+            until: create.until,
+            updated: create.revision == history.current_hash(),
+        })
+    };
+    let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(stationed).collect();
+    creates.sort_unstable_by_key(|create| create.node);
+    creates
+}
+
+fn label_needed(history: &History<'_>, class: &Class, stage: Option<Stage>) -> Option<LabelReason> {
+    if class.unlabelled {
+        let needed = class.evidence == Evidence::TemplateGeneration && stage == Some(Stage::Live);
+        return needed.then_some(LabelReason::HashMissing);
+    }
+    let revision = history.revision(class.revision?)?;
+    let duplicate = revision.role == Role::Duplicate;
+    (duplicate && revision.hash != history.current_hash()).then_some(LabelReason::DuplicateRevision)
+}
+
+fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
+    match (pod.ready, pod.phase) {
+        (true, _) if is_available(snapshot, pod) => Readiness::Available,
+        (true, _) => Readiness::Young,
+        (false, Phase::PendingOrUnknown) => Readiness::Pending,
+        (false, Phase::Running | Phase::Failed | Phase::Succeeded) => Readiness::NotReady,
+    }
+}
+
+/// v1.36 `podutil.IsPodAvailable`, for a Ready pod.
+fn is_available(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
+    snapshot.min_ready().is_zero() || available_at(snapshot, pod).is_some_and(|at| at <= snapshot.now)
+}
+
+/// None for a missing transition time, and for an instant beyond time's end.
+fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
+    pod.ready_since.and_then(|since| since.checked_add(snapshot.min_ready()).ok())
+}

@@ -1,0 +1,64 @@
+//! Decides what a Kubernetes DaemonSet controller must do next, and nothing else.
+//!
+//! [`reconcile`] is a pure function from a [`Snapshot`] to [`Action`]s: no I/O, no clock, no randomness, no panic. The
+//! caller lists the objects and executes the actions. [`plan`] gives the same actions with the reason for each node.
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::expect_used,
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
+mod action;
+mod agenda;
+mod budget;
+mod canonical;
+mod claim;
+mod classify;
+mod explain;
+mod fleet;
+mod history;
+mod manifest;
+mod matching;
+mod memory;
+pub mod model;
+mod node_sync;
+mod placement;
+mod policy;
+mod problem;
+mod reconcile;
+mod recording;
+mod report;
+mod snapshot;
+mod status;
+mod template;
+mod update;
+mod view;
+mod warnings;
+
+pub use action::{
+    Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
+    RequeueReason, RevisionReason, StatusReason,
+};
+pub use budget::Budget;
+pub use classify::Evidence;
+pub use manifest::PodManifest;
+pub use memory::{Memory, Outcome};
+pub use policy::{ClassificationPolicy, PodNames, Policy, UnreadyPolicy};
+pub use problem::{InvalidSnapshot, Problem, ProblemKind};
+pub use reconcile::{plan, reconcile};
+pub use recording::{Recording, UnreadableRecording};
+pub use report::{
+    CurrentRevision, NodePlacement, NodeVerdict, Outcome as NodeOutcome, Plan, PodState, PodVerdict, Report,
+    RevisionOrigin, Situation, StrategyInForce, Warning,
+};
+pub use snapshot::{Snapshot, SnapshotBuilder};
+pub use view::{NodeView, PodView, RevisionView};

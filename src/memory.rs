@@ -1,0 +1,197 @@
+//! What a caller remembers between two reconciles: accepted actions that a stale cache may not show, and the
+//! back-off of failed pods.
+//!
+//! [`reconcile`](crate::reconcile) only reads it. The caller [records](Memory::record) what came of each action, and
+//! lets it [forget](Memory::observe) what a snapshot shows. Without it a plan is still right for what the snapshot
+//! shows.
+
+use crate::action::{Action, Failure};
+use crate::model::{NodeName, ObjectRef, Uid};
+use crate::snapshot::Snapshot;
+use indexmap::IndexSet;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
+const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
+/// How long after its last failure a node starts afresh (client-go `flowcontrol.Backoff`: twice the longest).
+const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
+
+/// In-flight actions and failures of one DaemonSet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Memory {
+    /// Creates that the API server accepted, by node.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    creates: BTreeMap<NodeName, InFlightCreate>,
+    /// When the API server accepted the deletion of a pod, by its uid.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    deletes: BTreeMap<Uid, Timestamp>,
+    /// Failures, by node.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    failures: BTreeMap<NodeName, NodeFailures>,
+}
+
+/// A create that the API server accepted (or may have accepted).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct InFlightCreate {
+    /// The pod's uid; not known when the answer was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uid: Option<Uid>,
+    /// The hash of the pod's revision.
+    revision: String,
+    at: Timestamp,
+}
+
+/// The failures in a row of one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct NodeFailures {
+    generation: i64,
+    count: u32,
+    at: Timestamp,
+}
+
+/// What came of an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The API server created this pod.
+    Created(ObjectRef),
+    /// The API server did what was asked; a pod to delete that is not found counts as deleted.
+    Done,
+    /// The API server refused: nothing changed.
+    Failed,
+    /// The answer was lost (a time-out, a broken connection): it may have been done.
+    Unknown,
+}
+
+impl Memory {
+    /// Keeps what came of an action; `at` is when its outcome was known.
+    ///
+    /// Only creates and deletes of pods leave a trace, and only if the API server accepted them, or may have.
+    pub fn record(&mut self, action: &Action, outcome: &Outcome, at: Timestamp) {
+        if *outcome == Outcome::Failed {
+            return;
+        }
+        match action {
+            Action::CreatePod { node, pod, .. } => {
+                let uid = match outcome {
+                    Outcome::Created(created) => Some(created.uid.clone()),
+                    Outcome::Done | Outcome::Failed | Outcome::Unknown => None,
+                };
+                let revision = pod.revision_hash().to_owned();
+                self.creates.insert(node.clone(), InFlightCreate { uid, revision, at });
+            }
+            Action::DeletePod { node, pod, failure, .. } => {
+                self.deletes.insert(pod.uid.clone(), at);
+                if let Some(Failure { generation, count }) = *failure {
+                    self.failures.insert(node.clone(), NodeFailures { generation, count, at });
+                }
+            }
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::CreateRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeleteRevision { .. }
+            | Action::UpdateStatus { .. }
+            | Action::RecordEvent { .. }
+            | Action::Requeue { .. } => {}
+        }
+    }
+
+    /// Forgets what the snapshot shows and what has expired by its `now`.
+    ///
+    /// A create is shown when its pod is there; a delete when its pod is gone or terminating.
+    pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
+        let mut shown = UidSet::default();
+        let mut standing = UidSet::default();
+        if !(self.creates.is_empty() && self.deletes.is_empty()) {
+            for pod in &snapshot.pods {
+                shown.insert(pod.uid);
+                if pod.deleted_at.is_none() {
+                    standing.insert(pod.uid);
+                }
+            }
+        }
+        let active = |at: Timestamp| snapshot.in_flight_until(at).is_some();
+        self.creates.retain(|_, create| !create.is_among(&shown) && active(create.at));
+        self.deletes.retain(|uid, at| standing.contains(uid.as_str()) && active(*at));
+        self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
+    }
+
+    /// The in-flight creates that this snapshot does not show, by node.
+    pub(crate) fn unseen_creates<'m>(&'m self, snapshot: &Snapshot<'_>) -> Vec<UnseenCreate<'m>> {
+        if self.creates.is_empty() {
+            return Vec::new();
+        }
+        let shown: UidSet<'_> = snapshot.pods.iter().map(|pod| pod.uid).collect();
+        let unseen = self.creates.iter().filter(|(_, create)| !create.is_among(&shown));
+        unseen
+            .filter_map(|(node, create)| {
+                let until = snapshot.in_flight_until(create.at)?;
+                Some(UnseenCreate { node, revision: &create.revision, until })
+            })
+            .collect()
+    }
+
+    /// Until when the deletion of this pod is believed in, though the snapshot does not show it.
+    pub(crate) fn deleting_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+        snapshot.in_flight_until(*self.deletes.get(uid)?)
+    }
+
+    /// Whether it remembers any delete: if not, no pod needs to be looked up.
+    pub(crate) fn has_deletes(&self) -> bool {
+        !self.deletes.is_empty()
+    }
+
+    /// Failures in a row of a node, and until when its failed pods are held back.
+    pub(crate) fn failures(&self, node: &str, generation: i64, now: Timestamp) -> Failures {
+        match self.failures.get(node) {
+            Some(failures) if failures.generation == generation && !failures.forgotten(now) => Failures {
+                count: failures.count,
+                held_until: failures.back_off_ends().filter(|until| now < *until),
+            },
+            _ => Failures { count: 0, held_until: None },
+        }
+    }
+}
+
+type UidSet<'a> = IndexSet<&'a str, BuildHasherDefault<DefaultHasher>>;
+
+/// A create that is believed in, though the snapshot does not show it.
+pub(crate) struct UnseenCreate<'m> {
+    pub(crate) node: &'m NodeName,
+    pub(crate) revision: &'m str,
+    pub(crate) until: Timestamp,
+}
+
+/// What is remembered about a node's failures.
+pub(crate) struct Failures {
+    pub(crate) count: u32,
+    pub(crate) held_until: Option<Timestamp>,
+}
+
+impl InFlightCreate {
+    fn is_among(&self, shown: &UidSet<'_>) -> bool {
+        self.uid.as_ref().is_some_and(|uid| shown.contains(uid.as_str()))
+    }
+}
+
+impl NodeFailures {
+    fn forgotten(self, now: Timestamp) -> bool {
+        now.duration_since(self.at) >= FAILURES_FORGOTTEN_AFTER
+    }
+
+    /// 1 s after the first failure, then doubling to 15 minutes (v1.36 `failedPodsBackoff`).
+    fn back_off_ends(self) -> Option<Timestamp> {
+        let doublings = self.count.saturating_sub(1).min(20);
+        let delay = SignedDuration::from_secs(1 << doublings).min(LONGEST_BACK_OFF);
+        self.at.checked_add(delay).ok()
+    }
+}

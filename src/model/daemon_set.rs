@@ -1,0 +1,170 @@
+//! `apps/v1` DaemonSet, with the fields of the update proposals beside today's.
+
+use super::{IntOrString, LabelSelector, Labels, ObjectRef, Uid, is_default, null_is_default};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The object being reconciled.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DaemonSet {
+    /// Object metadata.
+    #[serde(deserialize_with = "null_is_default")]
+    pub metadata: DaemonSetMeta,
+    /// What is asked for.
+    #[serde(deserialize_with = "null_is_default")]
+    pub spec: DaemonSetSpec,
+    /// What was last written about it.
+    #[serde(deserialize_with = "null_is_default")]
+    pub status: DaemonSetStatus,
+}
+
+impl DaemonSet {
+    /// Names this object exactly.
+    pub fn object_ref(&self) -> ObjectRef {
+        ObjectRef {
+            namespace: self.metadata.namespace.clone(),
+            name: self.metadata.name.clone(),
+            uid: self.metadata.uid.clone(),
+            resource_version: self.metadata.resource_version.clone(),
+        }
+    }
+}
+
+/// Metadata of a [`DaemonSet`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DaemonSetMeta {
+    /// Object name.
+    #[serde(deserialize_with = "null_is_default")]
+    pub name: String,
+    /// Object namespace.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub namespace: String,
+    /// Object uid.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub uid: Uid,
+    /// Object version.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub resource_version: String,
+    /// Counts the changes of the spec.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub generation: i64,
+    /// Labels.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub labels: Labels,
+    /// Copied to new revisions; one of them may hold the template generation.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub annotations: Labels,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub creation_timestamp: Option<Timestamp>,
+    /// Set while it is being deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_timestamp: Option<Timestamp>,
+}
+
+/// Spec of a [`DaemonSet`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DaemonSetSpec {
+    /// Chooses the pods and revisions that belong to it; required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selector: Option<LabelSelector>,
+    /// The pod template, raw: fields that this crate does not know are kept.
+    pub template: Value,
+    /// How pods follow a changed template.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub update_strategy: UpdateStrategy,
+    /// Seconds for which a pod must be Ready to be available; 0 when absent.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub min_ready_seconds: i32,
+    /// How many old revisions to keep; 10 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision_history_limit: Option<i32>,
+    /// Counts the changes of the template: the proposal's field, before `apps/v1` moved it to the annotation
+    /// `deprecated.daemonset.template.generation`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template_generation: Option<i64>,
+}
+
+/// `spec.updateStrategy`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UpdateStrategy {
+    /// `OnDelete` (also when absent, as in the proposal), `RollingUpdate` or the proposal's
+    /// `SurgingRollingUpdate`.
+    #[serde(rename = "type", deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub kind: String,
+    /// Limits of `RollingUpdate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rolling_update: Option<RollingUpdate>,
+    /// Limit of `SurgingRollingUpdate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surging_rolling_update: Option<SurgingRollingUpdate>,
+}
+
+/// Limits of the `RollingUpdate` strategy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RollingUpdate {
+    /// How many target nodes may be without an available pod during the update; percentages of the target nodes
+    /// round up. 1 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_unavailable: Option<IntOrString>,
+    /// How many target nodes may have an updated pod beside the outdated one during the update; percentages of the
+    /// target nodes round up. 0 when absent.
+    ///
+    /// Above 0, two pods of the DaemonSet run on one node at the same time. That fails, or does harm, where they
+    /// share something that only one can hold: a host port (the new pod then stays Pending), a lock on a host path,
+    /// an exclusive device. Such a workload must be replaced, not surged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_surge: Option<IntOrString>,
+}
+
+/// Limit of the proposal's `SurgingRollingUpdate` strategy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SurgingRollingUpdate {
+    /// As [`RollingUpdate::max_surge`], with the same warning about shared host ports, locks on host paths and
+    /// exclusive devices; 1 when absent, never 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_surge: Option<IntOrString>,
+}
+
+/// Status of a [`DaemonSet`]; the counters are nodes, not pods.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DaemonSetStatus {
+    /// Target nodes with at least one pod.
+    #[serde(deserialize_with = "null_is_default")]
+    pub current_number_scheduled: i32,
+    /// Other nodes with at least one pod.
+    #[serde(deserialize_with = "null_is_default")]
+    pub number_misscheduled: i32,
+    /// Target nodes.
+    #[serde(deserialize_with = "null_is_default")]
+    pub desired_number_scheduled: i32,
+    /// Target nodes with a Ready pod.
+    #[serde(deserialize_with = "null_is_default")]
+    pub number_ready: i32,
+    /// The generation that these figures are about.
+    #[serde(deserialize_with = "null_is_default")]
+    pub observed_generation: i64,
+    /// Target nodes that run the current template and nothing older.
+    #[serde(deserialize_with = "null_is_default")]
+    pub updated_number_scheduled: i32,
+    /// Target nodes with an available pod.
+    #[serde(deserialize_with = "null_is_default")]
+    pub number_available: i32,
+    /// Target nodes without an available pod.
+    #[serde(deserialize_with = "null_is_default")]
+    pub number_unavailable: i32,
+    /// How often a new revision's name was taken; part of the next name's hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collision_count: Option<i32>,
+    /// Kept as they are.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub conditions: Vec<Value>,
+}

@@ -1,0 +1,156 @@
+//! Limits that are a number of nodes or a percentage of the target nodes.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::fmt;
+use thiserror::Error;
+
+/// An absolute number, or a percentage of the target nodes.
+///
+/// In JSON an integer from 0 to 2147483647 or a string `N%` with the same range and nothing but digits before the
+/// sign. More than 100 % is arithmetic here; refusing it is the API server's validation
+/// (v1.36 `apimachinery/pkg/util/intstr`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IntOrString {
+    /// A number of nodes.
+    Int(u32),
+    /// A percentage of the target nodes.
+    Percent(u32),
+}
+
+/// Why a value is no [`IntOrString`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("Invalid value: {found}: must be an integer from 0 to 2147483647 or a percentage such as \"10%\"")]
+pub struct InvalidIntOrString {
+    /// The JSON that was found.
+    pub found: String,
+}
+
+const LARGEST: u32 = i32::MAX as u32;
+
+impl IntOrString {
+    /// The number of nodes it stands for when there are `total` of them; percentages round up
+    /// (v1.36 `GetScaledValueFromIntOrPercent` with `roundUp`). Saturates at `u32::MAX`.
+    pub fn of(self, total: u32) -> u32 {
+        match self {
+            IntOrString::Int(number) => number,
+            IntOrString::Percent(percent) => {
+                let scaled = (u64::from(percent) * u64::from(total)).div_ceil(100);
+                u32::try_from(scaled).unwrap_or(u32::MAX)
+            }
+        }
+    }
+
+    /// Whether it is 0 or 0 %, whatever the number of nodes.
+    pub fn is_zero(self) -> bool {
+        matches!(self, IntOrString::Int(0) | IntOrString::Percent(0))
+    }
+
+    /// Reads one from JSON.
+    ///
+    /// # Errors
+    /// Anything but an integer from 0 to 2147483647 and `N%`.
+    pub fn from_json(value: &Value) -> Result<Self, InvalidIntOrString> {
+        let parsed = match value {
+            Value::Number(number) => integer(&number.to_string()).map(IntOrString::Int),
+            Value::String(text) => text.strip_suffix('%').and_then(integer).map(IntOrString::Percent),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        parsed.ok_or_else(|| InvalidIntOrString { found: value.to_string() })
+    }
+}
+
+/// Digits only: Rust's own parser would take a sign.
+fn integer(digits: &str) -> Option<u32> {
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok().filter(|number| *number <= LARGEST)
+}
+
+impl fmt::Display for IntOrString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IntOrString::Int(number) => write!(f, "{number}"),
+            IntOrString::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl Serialize for IntOrString {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            IntOrString::Int(number) => serializer.serialize_u32(*number),
+            IntOrString::Percent(_) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for IntOrString {
+    // By way of Value: with serde_json's `arbitrary_precision` a visitor would be handed a map for a number.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        IntOrString::from_json(&value).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn takes_integers_and_percentages() {
+        for (value, expected) in [
+            (json!(0), IntOrString::Int(0)),
+            (json!(2_147_483_647), IntOrString::Int(2_147_483_647)),
+            (json!("0%"), IntOrString::Percent(0)),
+            (json!("150%"), IntOrString::Percent(150)),
+            (json!("2147483647%"), IntOrString::Percent(2_147_483_647)),
+        ] {
+            assert_eq!(serde_json::from_value::<IntOrString>(value.clone()).unwrap(), expected);
+            assert_eq!(serde_json::to_value(expected).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn refuses_everything_else() {
+        for value in [
+            json!(2_147_483_648_u64),
+            json!(-1),
+            json!(1.5),
+            json!(5.0),
+            json!("5"),
+            json!("%"),
+            json!(""),
+            json!("1.5%"),
+            json!(" 5%"),
+            json!("5 %"),
+            json!("+5%"),
+            json!("-5%"),
+            json!("5%%"),
+            json!("٥%"),
+            json!("99999999999%"),
+            json!(true),
+            json!([1]),
+            json!({}),
+        ] {
+            let error = serde_json::from_value::<IntOrString>(value.clone()).unwrap_err().to_string();
+            assert!(error.contains(&format!("Invalid value: {value}")), "{value}: {error}");
+        }
+        assert!(serde_json::from_str::<IntOrString>("-0").is_err());
+        assert!(serde_json::from_str::<IntOrString>("1e2").is_err());
+        assert_eq!(serde_json::from_str::<Option<IntOrString>>("null").unwrap(), None);
+    }
+
+    #[test]
+    fn percentages_round_up() {
+        for (percent, total, expected) in
+            [(1, 1, 1), (10, 15, 2), (33, 3, 1), (34, 3, 2), (100, 7, 7), (150, 3, 5), (0, 9, 0), (50, 0, 0)]
+        {
+            assert_eq!(IntOrString::Percent(percent).of(total), expected, "{percent}% of {total}");
+        }
+        assert_eq!(IntOrString::Percent(u32::MAX).of(u32::MAX), u32::MAX);
+    }
+}

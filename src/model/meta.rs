@@ -1,0 +1,54 @@
+//! Object metadata: references to objects and to their owners.
+
+use super::{Uid, is_default, null_is_default};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Labels (or annotations) of an object.
+pub type Labels = BTreeMap<String, String>;
+
+/// One entry of `metadata.ownerReferences`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference {
+    /// API group and version of the owner, such as `apps/v1`.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub api_version: String,
+    /// Kind of the owner, such as `DaemonSet`.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub kind: String,
+    /// Name of the owner.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub name: String,
+    /// Uid of the owner: this alone says who owns the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub uid: Uid,
+    /// Whether this owner is the managing controller; an object has at most one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<bool>,
+    /// Whether deleting the owner in the foreground waits for this object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_owner_deletion: Option<bool>,
+}
+
+impl OwnerReference {
+    /// The uid of the managing controller among `references` (v1.36 `metav1.GetControllerOf`).
+    pub(crate) fn controller_of(references: &[OwnerReference]) -> Option<&str> {
+        references.iter().find(|r| r.controller == Some(true)).map(|r| r.uid.as_str())
+    }
+}
+
+/// Names one object exactly: the precondition of an action.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectRef {
+    /// `metadata.namespace`.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.uid`.
+    pub uid: Uid,
+    /// `metadata.resourceVersion` in the snapshot; left out where the snapshot has none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub resource_version: String,
+}

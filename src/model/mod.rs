@@ -1,0 +1,44 @@
+//! The Kubernetes objects that a DaemonSet decision reads, as the API server writes them.
+//!
+//! Every type parses the JSON of `apps/v1` and `core/v1`, keeps what a decision needs and ignores the rest;
+//! only the pod template and a revision's data stay raw. As everywhere in Kubernetes' JSON, `null` is the same
+//! as an absent field.
+
+mod daemon_set;
+mod int_or_string;
+mod meta;
+mod names;
+mod node;
+mod pod;
+mod revision;
+mod scheduling;
+mod selector;
+
+pub use daemon_set::{
+    DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus, RollingUpdate, SurgingRollingUpdate,
+    UpdateStrategy,
+};
+pub use int_or_string::{IntOrString, InvalidIntOrString};
+pub use meta::{Labels, ObjectRef, OwnerReference};
+pub use names::{NodeName, Uid};
+pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint};
+pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
+pub use revision::{ControllerRevision, RevisionMeta};
+pub use scheduling::{NodeSelector, NodeSelectorTerm, Requirement, Toleration};
+pub use selector::LabelSelector;
+
+use serde::{Deserialize, Deserializer};
+
+/// Reads `null` as the type's default, as Kubernetes' own decoder does.
+pub(crate) fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// For `skip_serializing_if`: leaves out what Kubernetes marks `omitempty`.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,79 @@
+//! `core/v1` Node.
+
+use super::{Labels, NodeName, is_default, null_is_default};
+use serde::{Deserialize, Serialize};
+
+/// A node: its labels and taints decide whether it runs the pod.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Node {
+    /// Object metadata.
+    #[serde(deserialize_with = "null_is_default")]
+    pub metadata: NodeMeta,
+    /// Taints and cordon.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub spec: NodeSpec,
+    /// Conditions: told in reports, never decided on.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub status: NodeStatus,
+}
+
+/// Metadata of a [`Node`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodeMeta {
+    /// The node's name.
+    #[serde(deserialize_with = "null_is_default")]
+    pub name: NodeName,
+    /// What node selectors and node affinity look at.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub labels: Labels,
+}
+
+/// Spec of a [`Node`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodeSpec {
+    /// Taints that a pod must tolerate.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub taints: Vec<Taint>,
+    /// Cordoned: told in reports only, since daemon pods tolerate it.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub unschedulable: bool,
+}
+
+/// Status of a [`Node`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodeStatus {
+    /// Only `Ready` is read.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub conditions: Vec<NodeCondition>,
+}
+
+/// A condition of a [`Node`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodeCondition {
+    /// Such as `Ready`.
+    #[serde(rename = "type", deserialize_with = "null_is_default")]
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    #[serde(deserialize_with = "null_is_default")]
+    pub status: String,
+}
+
+/// A taint of a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Taint {
+    /// Taint key.
+    #[serde(deserialize_with = "null_is_default")]
+    pub key: String,
+    /// Taint value.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub value: String,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    #[serde(deserialize_with = "null_is_default")]
+    pub effect: String,
+}

@@ -1,0 +1,168 @@
+//! `core/v1` Pod, as lean as a decision allows: fleets have tens of thousands of them.
+
+use super::{Labels, NodeName, NodeSelector, OwnerReference, Toleration, Uid, is_default, null_is_default};
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+/// A pod.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pod {
+    /// Object metadata.
+    #[serde(deserialize_with = "null_is_default")]
+    pub metadata: PodMeta,
+    /// Where it runs.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub spec: PodSpec,
+    /// How it is.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub status: PodStatus,
+}
+
+/// Metadata of a [`Pod`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodMeta {
+    /// Object name.
+    #[serde(deserialize_with = "null_is_default")]
+    pub name: String,
+    /// Object namespace.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub namespace: String,
+    /// Object uid.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub uid: Uid,
+    /// Object version.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub resource_version: String,
+    /// Labels: selector, hash and template generation.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub labels: Labels,
+    /// Only the mark of a mirror pod is kept.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub annotations: PodAnnotations,
+    /// Owners.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub owner_references: Vec<OwnerReference>,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub creation_timestamp: Option<Timestamp>,
+    /// When it is to be gone at the latest, unless its node is dead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_timestamp: Option<Timestamp>,
+}
+
+/// The annotations of a [`Pod`] that a decision reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PodAnnotations {
+    /// Set on the API server's copy of a static pod, which only its kubelet can end.
+    #[serde(rename = "kubernetes.io/config.mirror", skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<String>,
+}
+
+/// Spec of a [`Pod`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSpec {
+    /// The node it is bound to; empty before the scheduler has bound it.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub node_name: NodeName,
+    /// The node that its required node affinity names (`metadata.name In [node]`).
+    #[serde(
+        rename = "affinity",
+        deserialize_with = "affinity_node",
+        serialize_with = "affinity_for_node",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub affinity_node: Option<NodeName>,
+    /// Only those that can matter for a NoSchedule taint that an administrator set.
+    #[serde(deserialize_with = "scheduling_tolerations", skip_serializing_if = "is_default")]
+    pub tolerations: Vec<Toleration>,
+}
+
+/// Status of a [`Pod`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PodStatus {
+    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub phase: String,
+    /// Only `Ready` is kept.
+    #[serde(deserialize_with = "ready_conditions", skip_serializing_if = "is_default")]
+    pub conditions: Vec<PodCondition>,
+}
+
+/// A condition of a [`Pod`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodCondition {
+    /// `Ready`.
+    #[serde(rename = "type", deserialize_with = "null_is_default")]
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    #[serde(deserialize_with = "null_is_default")]
+    pub status: String,
+    /// Since when it has this status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_transition_time: Option<Timestamp>,
+}
+
+/// The path of a required node affinity below a pod's `spec.affinity`.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Affinity {
+    #[serde(deserialize_with = "null_is_default")]
+    node_affinity: NodeAffinity,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeAffinity {
+    #[serde(deserialize_with = "null_is_default")]
+    required_during_scheduling_ignored_during_execution: NodeSelector,
+}
+
+/// The single value of the first `metadata.name In` match field (v1.36 `util.GetTargetNodeName`).
+fn affinity_node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NodeName>, D::Error> {
+    let affinity: Affinity = null_is_default(deserializer)?;
+    let required = affinity.node_affinity.required_during_scheduling_ignored_during_execution;
+    let by_name = required
+        .node_selector_terms
+        .into_iter()
+        .flat_map(|term| term.match_fields)
+        .find(|field| field.key == "metadata.name" && field.operator == "In");
+    Ok(by_name.and_then(|field| match field.values.as_slice() {
+        [only] => Some(NodeName::from(only.as_str())),
+        _ => None,
+    }))
+}
+
+fn affinity_for_node<S: Serializer>(node: &Option<NodeName>, serializer: S) -> Result<S::Ok, S::Error> {
+    node.as_ref().map(|node| required_node_affinity(node.as_str())).serialize(serializer)
+}
+
+/// The affinity that ties a pod to `node`.
+fn required_node_affinity(node: &str) -> Value {
+    json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    ]}}})
+}
+
+/// Leaves out tolerations that no decision asks for: those of NoExecute, and those of the node's own conditions.
+fn scheduling_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Toleration>, D::Error> {
+    let mut tolerations: Vec<Toleration> = null_is_default(deserializer)?;
+    tolerations.retain(|t| {
+        (t.effect.is_empty() || t.effect == "NoSchedule") && !t.key.starts_with("node.kubernetes.io/")
+    });
+    tolerations.shrink_to_fit();
+    Ok(tolerations)
+}
+
+fn ready_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PodCondition>, D::Error> {
+    let mut conditions: Vec<PodCondition> = null_is_default(deserializer)?;
+    conditions.retain(|c| c.kind == "Ready");
+    conditions.shrink_to_fit();
+    Ok(conditions)
+}

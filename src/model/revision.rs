@@ -1,0 +1,51 @@
+//! `apps/v1` ControllerRevision.
+
+use super::{Labels, OwnerReference, Uid, is_default, null_is_default};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One stored version of a pod template.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControllerRevision {
+    /// Object metadata.
+    #[serde(deserialize_with = "null_is_default")]
+    pub metadata: RevisionMeta,
+    /// The patch `{"spec":{"template":{…,"$patch":"replace"}}}`, raw.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub data: Value,
+    /// The larger, the newer.
+    #[serde(deserialize_with = "null_is_default")]
+    pub revision: i64,
+}
+
+/// Metadata of a [`ControllerRevision`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RevisionMeta {
+    /// Object name.
+    #[serde(deserialize_with = "null_is_default")]
+    pub name: String,
+    /// Object namespace.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub namespace: String,
+    /// Object uid.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub uid: Uid,
+    /// Object version.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub resource_version: String,
+    /// The template's labels and the hash label.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub labels: Labels,
+    /// Owners.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub owner_references: Vec<OwnerReference>,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub creation_timestamp: Option<Timestamp>,
+    /// When it is to be gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_timestamp: Option<Timestamp>,
+}

@@ -1,0 +1,96 @@
+//! Should a node run the pod?
+//!
+//! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
+
+use crate::model::{Taint, Toleration};
+use crate::snapshot::Snapshot;
+use crate::view::NodeView;
+
+/// What the DaemonSet wants of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// A target node: it should run a pod.
+    Run,
+    /// A pod that is there may stay, but none is created.
+    ContinueOnly(Taints),
+    /// No pod may be there.
+    Exclude(Mismatch),
+}
+
+/// The first taint of the node that the template does not tolerate, as a position in its list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Taints {
+    pub(crate) first: u16,
+}
+
+/// Why a node is excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mismatch {
+    NodeName,
+    NodeSelector,
+    NodeAffinity,
+    NoExecuteTaint(Taints),
+}
+
+/// The first rule that applies decides.
+pub(crate) fn placement(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> Placement {
+    let spec = &snapshot.template.spec;
+    if !spec.node_name.is_empty() && spec.node_name != node.name {
+        return Placement::Exclude(Mismatch::NodeName);
+    }
+    if !spec.node_selector.iter().all(|(key, value)| node.labels.get(key) == Some(value)) {
+        return Placement::Exclude(Mismatch::NodeSelector);
+    }
+    if snapshot.affinity.as_ref().is_some_and(|affinity| !affinity.matches(node.name, node.labels)) {
+        return Placement::Exclude(Mismatch::NodeAffinity);
+    }
+    if let Some(taint) = first_untolerated(node, "NoExecute", &snapshot.tolerations) {
+        return Placement::Exclude(Mismatch::NoExecuteTaint(taint));
+    }
+    match first_untolerated(node, "NoSchedule", &snapshot.tolerations) {
+        Some(taint) => Placement::ContinueOnly(taint),
+        None => Placement::Run,
+    }
+}
+
+fn first_untolerated(node: &NodeView<'_>, effect: &str, tolerations: &[Toleration]) -> Option<Taints> {
+    let untolerated = |taint: &Taint| taint.effect == effect && !tolerated(taint, tolerations);
+    let first = node.taints.iter().position(untolerated)?;
+    Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
+}
+
+/// Whether the pod's own tolerations let it stay where the template no longer would: the template has withdrawn them
+/// (kubernetes#118823). Taints of the node's own conditions come and go, and prove nothing.
+pub(crate) fn toleration_withdrawn(
+    snapshot: &Snapshot<'_>,
+    node: &NodeView<'_>,
+    own_tolerations: &[Toleration],
+) -> bool {
+    let mut held_by = node
+        .taints
+        .iter()
+        .filter(|taint| taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations))
+        .peekable();
+    held_by.peek().is_some()
+        && held_by
+            .all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated(taint, own_tolerations))
+}
+
+fn tolerated(taint: &Taint, tolerations: &[Toleration]) -> bool {
+    tolerations.iter().any(|toleration| tolerates(toleration, taint))
+}
+
+/// v1.36 `core/v1 Toleration.ToleratesTaint`; an empty key matches every key, an empty effect every effect.
+fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
+    if !toleration.effect.is_empty() && toleration.effect != taint.effect {
+        return false;
+    }
+    if !toleration.key.is_empty() && toleration.key != taint.key {
+        return false;
+    }
+    match toleration.operator.as_str() {
+        "" | "Equal" => toleration.value == taint.value,
+        "Exists" => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,114 @@
+//! What is wrong with an input, by field path, all at once.
+
+use std::fmt;
+use thiserror::Error;
+
+/// Everything that is wrong with a snapshot's input; never empty.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}", list(.problems))]
+pub struct InvalidSnapshot {
+    /// In the order of the input: DaemonSet, policy, nodes, pods, revisions.
+    pub problems: Vec<Problem>,
+}
+
+fn list(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// One thing that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{path}: {kind}")]
+pub struct Problem {
+    /// The field, as Kubernetes writes it: `spec.updateStrategy.rollingUpdate.maxUnavailable` for the DaemonSet's,
+    /// `pods[3].metadata.uid` for the lists'.
+    pub path: String,
+    /// What is wrong with it.
+    pub kind: ProblemKind,
+}
+
+/// What is wrong with a field (v1.36 `apimachinery/pkg/util/validation/field`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// The field must be there.
+    Required,
+    /// Its value can't be used.
+    Invalid {
+        /// The value found.
+        found: String,
+        /// What it must be.
+        must: String,
+    },
+    /// It is not of the type that the field has.
+    Unreadable {
+        /// The decoder's message.
+        message: String,
+    },
+    /// Another object has the same value where it must be unique.
+    Duplicate {
+        /// The value that both have.
+        value: String,
+        /// The path of the first object with it.
+        first: String,
+    },
+}
+
+impl fmt::Display for ProblemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProblemKind::Required => f.write_str("Required value"),
+            ProblemKind::Invalid { found, must } => write!(f, "Invalid value: {found}: {must}"),
+            ProblemKind::Unreadable { message } => f.write_str(message),
+            ProblemKind::Duplicate { value, first } => {
+                write!(f, "Duplicate value: {value:?}: {first} has it too")
+            }
+        }
+    }
+}
+
+impl Problem {
+    pub(crate) fn required(path: impl Into<String>) -> Self {
+        Problem { path: path.into(), kind: ProblemKind::Required }
+    }
+
+    pub(crate) fn invalid(path: impl Into<String>, found: impl fmt::Debug, must: &str) -> Self {
+        let kind = ProblemKind::Invalid { found: format!("{found:?}"), must: must.to_owned() };
+        Problem { path: path.into(), kind }
+    }
+}
+
+impl Problem {
+    pub(crate) fn duplicate(path: impl Into<String>, value: &str, first: String) -> Self {
+        Problem { path: path.into(), kind: ProblemKind::Duplicate { value: value.to_owned(), first } }
+    }
+
+    pub(crate) fn unreadable(path: impl Into<String>, error: &serde_json::Error) -> Self {
+        Problem { path: path.into(), kind: ProblemKind::Unreadable { message: error.to_string() } }
+    }
+}
+
+/// Collects problems.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub(crate) fn add(&mut self, problem: Problem) {
+        self.0.push(problem);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn require(&mut self, text: &str, path: impl Into<String>) {
+        if text.is_empty() {
+            self.add(Problem::required(path));
+        }
+    }
+
+    /// # Errors
+    /// Everything collected, if anything was.
+    pub(crate) fn into_result(self) -> Result<(), InvalidSnapshot> {
+        if self.0.is_empty() { Ok(()) } else { Err(InvalidSnapshot { problems: self.0 }) }
+    }
+}

@@ -1,0 +1,172 @@
+//! A snapshot that owns what it holds: one JSON object, for replaying a production decision on a laptop.
+
+use crate::memory::Memory;
+use crate::model::{
+    ControllerRevision, DaemonSet, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
+    PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, null_is_default,
+};
+use crate::policy::Policy;
+use crate::problem::InvalidSnapshot;
+use crate::snapshot::Snapshot;
+use crate::view::{NodeView, Phase, PodView, RevisionView};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Everything that one decision was made from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recording {
+    /// A name to find it by.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub name: String,
+    /// The instant of the decision.
+    pub now: Timestamp,
+    /// The DaemonSet.
+    pub daemon_set: DaemonSet,
+    /// All nodes.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub nodes: Vec<Node>,
+    /// All pods of the namespace.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub pods: Vec<Pod>,
+    /// All revisions of the namespace.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub revisions: Vec<ControllerRevision>,
+    /// The caller's choices.
+    #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Policy::is_default")]
+    pub policy: Policy,
+    /// What the caller remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+}
+
+/// A text that is no recording.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{path}: {message}")]
+pub struct UnreadableRecording {
+    /// Where, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`.
+    pub path: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl Recording {
+    /// Reads one from JSON.
+    ///
+    /// # Errors
+    /// With the path of the first field that can't be read.
+    pub fn from_json(json: &[u8]) -> Result<Self, UnreadableRecording> {
+        // The common case first: following the path costs.
+        serde_json::from_slice(json).or_else(|_| {
+            let deserializer = &mut serde_json::Deserializer::from_slice(json);
+            let read = serde_path_to_error::deserialize(deserializer);
+            read.map_err(|error| UnreadableRecording {
+                path: error.path().to_string(),
+                message: error.inner().to_string(),
+            })
+        })
+    }
+
+    /// The snapshot to decide on.
+    ///
+    /// # Errors
+    /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
+        let mut builder = Snapshot::new(&self.daemon_set, self.now)
+            .nodes(&self.nodes)
+            .pods(&self.pods)
+            .revisions(&self.revisions)
+            .policy(&self.policy);
+        if let Some(memory) = &self.memory {
+            builder = builder.memory(memory);
+        }
+        builder.check()
+    }
+}
+
+impl From<&Snapshot<'_>> for Recording {
+    /// Keeps what a decision reads: planning it gives the same plan.
+    fn from(snapshot: &Snapshot<'_>) -> Self {
+        Recording {
+            name: format!("{}/{}", snapshot.daemon_set.metadata.namespace, snapshot.daemon_set.metadata.name),
+            now: snapshot.now,
+            daemon_set: snapshot.daemon_set.clone(),
+            nodes: snapshot.nodes.iter().map(Node::from).collect(),
+            pods: snapshot.pods.iter().map(Pod::from).collect(),
+            revisions: snapshot.revisions.iter().map(ControllerRevision::from).collect(),
+            policy: snapshot.policy.clone(),
+            memory: snapshot.memory.cloned(),
+        }
+    }
+}
+
+impl From<&NodeView<'_>> for Node {
+    fn from(view: &NodeView<'_>) -> Self {
+        let status = |ready| if ready { "True" } else { "False" }.to_owned();
+        let condition = view.ready.map(|r| NodeCondition { kind: "Ready".to_owned(), status: status(r) });
+        Node {
+            metadata: NodeMeta { name: view.name.into(), labels: view.labels.clone() },
+            spec: NodeSpec { taints: view.taints.to_vec(), unschedulable: view.unschedulable },
+            status: NodeStatus { conditions: condition.into_iter().collect() },
+        }
+    }
+}
+
+impl From<&PodView<'_>> for Pod {
+    fn from(view: &PodView<'_>) -> Self {
+        let target = view.target.map(Into::into);
+        let (node_name, affinity_node) =
+            if view.bound { (target.unwrap_or_default(), None) } else { (Default::default(), target) };
+        let phase = match view.phase {
+            Phase::PendingOrUnknown => "Pending",
+            Phase::Running => "Running",
+            Phase::Succeeded => "Succeeded",
+            Phase::Failed => "Failed",
+        };
+        let ready = PodCondition {
+            kind: "Ready".to_owned(),
+            status: if view.ready { "True" } else { "False" }.to_owned(),
+            last_transition_time: view.ready_since,
+        };
+        Pod {
+            metadata: PodMeta {
+                name: view.name.to_owned(),
+                namespace: view.namespace.to_owned(),
+                uid: view.uid.into(),
+                resource_version: view.resource_version.to_owned(),
+                labels: view.labels.clone(),
+                annotations: PodAnnotations { mirror: view.mirror.then(String::new) },
+                owner_references: view.controller.map(controller).into_iter().collect(),
+                creation_timestamp: view.created_at,
+                deletion_timestamp: view.deleted_at,
+            },
+            spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
+            status: PodStatus { phase: phase.to_owned(), conditions: vec![ready] },
+        }
+    }
+}
+
+impl From<&RevisionView<'_>> for ControllerRevision {
+    fn from(view: &RevisionView<'_>) -> Self {
+        ControllerRevision {
+            metadata: RevisionMeta {
+                name: view.name.to_owned(),
+                namespace: view.namespace.to_owned(),
+                uid: view.uid.into(),
+                resource_version: view.resource_version.to_owned(),
+                labels: view.labels.clone(),
+                owner_references: view.controller.map(controller).into_iter().collect(),
+                creation_timestamp: view.created_at,
+                deletion_timestamp: view.deleted_at,
+            },
+            data: view.data.clone(),
+            revision: view.number,
+        }
+    }
+}
+
+/// All that a view knows of its controller.
+fn controller(uid: &str) -> OwnerReference {
+    OwnerReference { uid: uid.into(), controller: Some(true), ..OwnerReference::default() }
+}

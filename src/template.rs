@@ -1,0 +1,160 @@
+//! The parts of the pod template that a decision reads; the template itself stays raw.
+
+use crate::matching::{CompiledRequirement, Vocabulary};
+use crate::model::{Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
+use crate::problem::{Problem, Problems};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What the template says about labels, placement and ports.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Template {
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) metadata: TemplateMeta,
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) spec: TemplateSpec,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct TemplateMeta {
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) labels: Labels,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct TemplateSpec {
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) node_name: String,
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) node_selector: Labels,
+    #[serde(deserialize_with = "null_is_default")]
+    affinity: Affinity,
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) tolerations: Vec<Toleration>,
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) host_network: bool,
+    #[serde(deserialize_with = "null_is_default")]
+    containers: Vec<Container>,
+    #[serde(deserialize_with = "null_is_default")]
+    init_containers: Vec<Container>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Affinity {
+    #[serde(deserialize_with = "null_is_default")]
+    node_affinity: NodeAffinity,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeAffinity {
+    required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Container {
+    #[serde(deserialize_with = "null_is_default")]
+    ports: Vec<Port>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Port {
+    #[serde(deserialize_with = "null_is_default")]
+    host_port: u32,
+    #[serde(deserialize_with = "null_is_default")]
+    container_port: u32,
+}
+
+impl Template {
+    /// Reads the raw template; what can't be read is told with its path.
+    pub(crate) fn parse(raw: &Value, problems: &mut Problems) -> Self {
+        if !raw.is_object() {
+            problems.add(Problem::required("spec.template"));
+            return Template::default();
+        }
+        serde_path_to_error::deserialize(raw).unwrap_or_else(|error: serde_path_to_error::Error<_>| {
+            problems.add(Problem::unreadable(format!("spec.template.{}", error.path()), error.inner()));
+            Template::default()
+        })
+    }
+
+    /// Ports of the node that a pod takes: with hostNetwork every container port is one.
+    pub(crate) fn host_ports(&self) -> impl Iterator<Item = u32> {
+        let containers = self.spec.containers.iter().chain(&self.spec.init_containers);
+        let ports = containers.flat_map(|container| &container.ports);
+        ports
+            .map(|port| {
+                if self.spec.host_network && port.host_port == 0 {
+                    port.container_port
+                } else {
+                    port.host_port
+                }
+            })
+            .filter(|port| *port != 0)
+    }
+
+    pub(crate) fn required_affinity(&self) -> Option<&NodeSelector> {
+        self.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref()
+    }
+}
+
+/// Required node affinity, compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct RequiredAffinity {
+    terms: Vec<Term>,
+}
+
+#[derive(Debug, Clone)]
+struct Term {
+    expressions: Vec<CompiledRequirement>,
+    fields: Vec<CompiledRequirement>,
+}
+
+const AFFINITY_PATH: &str = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+
+impl RequiredAffinity {
+    pub(crate) fn compile(selector: &NodeSelector, problems: &mut Problems) -> Self {
+        let terms = selector.node_selector_terms.iter().enumerate();
+        RequiredAffinity { terms: terms.map(|(i, term)| Term::compile(term, i, problems)).collect() }
+    }
+
+    /// Terms are ORed; one with nothing in it matches nothing
+    /// (v1.36 `component-helpers/scheduling/corev1/nodeaffinity`).
+    pub(crate) fn matches(&self, node_name: &str, labels: &Labels) -> bool {
+        self.terms.iter().any(|term| {
+            !(term.expressions.is_empty() && term.fields.is_empty())
+                && term.expressions.iter().all(|requirement| requirement.accepts_label(labels))
+                && term.fields.iter().all(|requirement| requirement.accepts(Some(node_name)))
+        })
+    }
+}
+
+impl Term {
+    fn compile(term: &NodeSelectorTerm, index: usize, problems: &mut Problems) -> Self {
+        let vocabulary = Vocabulary::NodeSelector;
+        let mut expressions = Vec::new();
+        for (i, requirement) in term.match_expressions.iter().enumerate() {
+            let path = format!("{AFFINITY_PATH}[{index}].matchExpressions[{i}]");
+            expressions.extend(CompiledRequirement::compile(requirement, vocabulary, &path, problems));
+        }
+        let mut fields = Vec::new();
+        for (i, requirement) in term.match_fields.iter().enumerate() {
+            let path = format!("{AFFINITY_PATH}[{index}].matchFields[{i}]");
+            if !requirement.key.is_empty() && requirement.key != "metadata.name" {
+                problems.add(Problem::invalid(
+                    format!("{path}.key"),
+                    &requirement.key,
+                    "must be metadata.name",
+                ));
+            }
+            fields.extend(CompiledRequirement::compile(requirement, vocabulary, &path, problems));
+        }
+        Term { expressions, fields }
+    }
+}

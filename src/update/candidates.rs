@@ -1,0 +1,51 @@
+//! Candidates for an update, the furthest behind first.
+
+use crate::fleet::{Fleet, FleetPod};
+use crate::history::{History, Role};
+use std::cmp::Ordering;
+
+/// An outdated pod that is alone on its node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) node: u32,
+    /// Position in the fleet's pods.
+    pub(crate) pod: u32,
+    /// How far its revision has come: 0 for an unknown one or none.
+    rank: u32,
+}
+
+/// Turns revisions into ranks, so that a candidate stays small.
+pub(crate) struct Ranks(Vec<u32>);
+
+impl Ranks {
+    /// Revisions of equal number have equal rank.
+    pub(crate) fn of(history: &History<'_>) -> Self {
+        let old = history.revisions.iter().filter(|r| r.role == Role::Old);
+        let mut numbers: Vec<i64> = old.map(|r| r.number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let rank = |number: i64| numbers.partition_point(|n| *n <= number) as u32;
+        Ranks(history.revisions.iter().map(|r| rank(r.number)).collect())
+    }
+
+    pub(crate) fn candidate(&self, node: usize, index: usize, pod: &FleetPod) -> Candidate {
+        let rank = pod.revision().and_then(|revision| self.0.get(revision as usize)).copied();
+        Candidate { node: node as u32, pod: index as u32, rank: rank.unwrap_or(0) }
+    }
+}
+
+/// The first `room` candidates, in order: furthest behind, then by node name. Frequent edits must not starve the last
+/// nodes.
+pub(crate) fn first(mut candidates: Vec<Candidate>, room: u32, fleet: &Fleet<'_>) -> Vec<Candidate> {
+    let room = room as usize;
+    let by_age = |a: &Candidate, b: &Candidate| -> Ordering {
+        let name = |c: &Candidate| fleet.node_name(c.node as usize);
+        a.rank.cmp(&b.rank).then_with(|| name(a).cmp(name(b)))
+    };
+    if (1..candidates.len()).contains(&room) {
+        candidates.select_nth_unstable_by(room, by_age);
+    }
+    candidates.truncate(room);
+    candidates.sort_unstable_by(by_age);
+    candidates
+}

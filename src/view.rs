@@ -1,0 +1,165 @@
+//! Borrowed views of the objects in a snapshot: what the core reads, whoever holds the objects.
+
+use crate::model::{
+    ControllerRevision, Labels, Node, ObjectRef, OwnerReference, Pod, PodCondition, Taint, Toleration,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// `status.phase` of a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// `Pending`, `Unknown`, absent or anything else: it is not known to run.
+    PendingOrUnknown,
+    Running,
+    Succeeded,
+    Failed,
+}
+
+/// A pod, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct PodView<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) uid: &'a str,
+    pub(crate) resource_version: &'a str,
+    pub(crate) labels: &'a Labels,
+    /// Uid of the managing controller.
+    pub(crate) controller: Option<&'a str>,
+    /// `spec.nodeName`, or the node that the required node affinity names.
+    pub(crate) target: Option<&'a str>,
+    pub(crate) tolerations: &'a [Toleration],
+    pub(crate) created_at: Option<Timestamp>,
+    pub(crate) deleted_at: Option<Timestamp>,
+    /// Since when condition Ready has the status it has.
+    pub(crate) ready_since: Option<Timestamp>,
+    pub(crate) phase: Phase,
+    /// Condition Ready is True.
+    pub(crate) ready: bool,
+    /// `spec.nodeName` is set.
+    pub(crate) bound: bool,
+    pub(crate) mirror: bool,
+}
+
+impl PodView<'_> {
+    /// Failed or Succeeded: it runs nothing any more.
+    pub(crate) fn finished(&self) -> bool {
+        match self.phase {
+            Phase::Failed | Phase::Succeeded => true,
+            Phase::PendingOrUnknown | Phase::Running => false,
+        }
+    }
+
+    pub(crate) fn object_ref(&self) -> ObjectRef {
+        object_ref(self.namespace, self.name, self.uid, self.resource_version)
+    }
+}
+
+impl<'a> From<&'a Pod> for PodView<'a> {
+    fn from(pod: &'a Pod) -> Self {
+        let Pod { metadata, spec, status } = pod;
+        let bound = !spec.node_name.as_str().is_empty();
+        let ready: Option<&PodCondition> = status.conditions.iter().find(|c| c.kind == "Ready");
+        PodView {
+            namespace: &metadata.namespace,
+            name: &metadata.name,
+            uid: metadata.uid.as_str(),
+            resource_version: &metadata.resource_version,
+            labels: &metadata.labels,
+            controller: OwnerReference::controller_of(&metadata.owner_references),
+            target: if bound { Some(&spec.node_name) } else { spec.affinity_node.as_ref() }
+                .map(|node| node.as_str()),
+            tolerations: &spec.tolerations,
+            created_at: metadata.creation_timestamp,
+            deleted_at: metadata.deletion_timestamp,
+            ready_since: ready.and_then(|c| c.last_transition_time),
+            phase: match status.phase.as_str() {
+                "Running" => Phase::Running,
+                "Succeeded" => Phase::Succeeded,
+                "Failed" => Phase::Failed,
+                _ => Phase::PendingOrUnknown,
+            },
+            ready: ready.is_some_and(|c| c.status == "True"),
+            bound,
+            mirror: metadata.annotations.mirror.is_some(),
+        }
+    }
+}
+
+impl<'a> From<&PodView<'a>> for PodView<'a> {
+    fn from(view: &PodView<'a>) -> Self {
+        *view
+    }
+}
+
+/// A node, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeView<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) labels: &'a Labels,
+    pub(crate) taints: &'a [Taint],
+    /// Cordoned; told in reports only.
+    pub(crate) unschedulable: bool,
+    /// Condition Ready, where there is one; told in reports only.
+    pub(crate) ready: Option<bool>,
+}
+
+impl<'a> From<&'a Node> for NodeView<'a> {
+    fn from(node: &'a Node) -> Self {
+        NodeView {
+            name: node.metadata.name.as_str(),
+            labels: &node.metadata.labels,
+            taints: &node.spec.taints,
+            unschedulable: node.spec.unschedulable,
+            ready: node.status.conditions.iter().find(|c| c.kind == "Ready").map(|c| c.status == "True"),
+        }
+    }
+}
+
+/// A revision, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct RevisionView<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) uid: &'a str,
+    pub(crate) resource_version: &'a str,
+    pub(crate) labels: &'a Labels,
+    pub(crate) controller: Option<&'a str>,
+    pub(crate) created_at: Option<Timestamp>,
+    pub(crate) deleted_at: Option<Timestamp>,
+    pub(crate) data: &'a Value,
+    pub(crate) number: i64,
+}
+
+impl RevisionView<'_> {
+    pub(crate) fn object_ref(&self) -> ObjectRef {
+        object_ref(self.namespace, self.name, self.uid, self.resource_version)
+    }
+}
+
+impl<'a> From<&'a ControllerRevision> for RevisionView<'a> {
+    fn from(revision: &'a ControllerRevision) -> Self {
+        let metadata = &revision.metadata;
+        RevisionView {
+            namespace: &metadata.namespace,
+            name: &metadata.name,
+            uid: metadata.uid.as_str(),
+            resource_version: &metadata.resource_version,
+            labels: &metadata.labels,
+            controller: OwnerReference::controller_of(&metadata.owner_references),
+            created_at: metadata.creation_timestamp,
+            deleted_at: metadata.deletion_timestamp,
+            data: &revision.data,
+            number: revision.revision,
+        }
+    }
+}
+
+fn object_ref(namespace: &str, name: &str, uid: &str, resource_version: &str) -> ObjectRef {
+    ObjectRef {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        uid: uid.into(),
+        resource_version: resource_version.to_owned(),
+    }
+}

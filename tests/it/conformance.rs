@@ -1,0 +1,216 @@
+//! Every case that Kubernetes' own controller was asked, and what the contract expects of it.
+//!
+//! A case that is known to be answered otherwise stands in `EXCEPTIONS` with its argument.
+
+use daemonset::{Action, InvalidSnapshot, Plan, Recording, plan, reconcile};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Cases whose contract answer is wrong, each with the argument.
+const EXCEPTIONS: [(&str, &str); 0] = [];
+
+/// One line of a case file; the recording is the line itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Case {
+    name: String,
+    contract: Value,
+    #[serde(default)]
+    upstream: Option<Value>,
+    #[serde(default)]
+    differs: Vec<String>,
+}
+
+#[test]
+fn cases_of_the_repository_are_answered_by_the_contract() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    check_files(&[data.join("small.jsonl"), data.join("extra.jsonl")]);
+}
+
+/// `DAEMONSET_CONFORMANCE=cases.jsonl:extra.jsonl cargo test conformance` runs files from elsewhere.
+#[test]
+fn cases_of_the_named_files_are_answered_by_the_contract() {
+    match std::env::var("DAEMONSET_CONFORMANCE") {
+        Ok(files) => check_files(&std::env::split_paths(&files).collect::<Vec<_>>()),
+        Err(_) => println!("DAEMONSET_CONFORMANCE names no files: skipped"),
+    }
+}
+
+fn check_files(files: &[impl AsRef<Path>]) {
+    let mut failures = BTreeMap::new();
+    let (mut cases, mut agreeing) = (0, 0);
+    let mut differences: BTreeMap<String, u32> = BTreeMap::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).unwrap();
+        for line in text.lines() {
+            let case: Case = serde_json::from_str(line).unwrap();
+            cases += 1;
+            let problems = check_case(&case, line);
+            if !problems.is_empty() && !EXCEPTIONS.iter().any(|(name, _)| *name == case.name) {
+                failures.insert(case.name.clone(), problems);
+            }
+            agreeing += u32::from(case.differs.is_empty() && case.upstream.is_some());
+            for name in case.differs {
+                *differences.entry(name).or_default() += 1;
+            }
+        }
+    }
+    println!("{cases} cases, {} wrong; Kubernetes agrees in {agreeing}", failures.len());
+    println!("differences from Kubernetes: {differences:?}");
+    for (name, argument) in EXCEPTIONS {
+        println!("exception {name}: {argument}");
+    }
+    assert!(cases > 0);
+    for (name, problems) in failures.iter().take(20) {
+        println!("{name}: {problems:#?}");
+    }
+    assert!(failures.is_empty(), "{} of {cases} cases are answered otherwise", failures.len());
+}
+
+/// What is wrong with our answer.
+fn check_case(case: &Case, line: &str) -> Vec<String> {
+    let recording = match Recording::from_json(line.as_bytes()) {
+        Ok(recording) => recording,
+        Err(error) => return check_error(&case.contract, &[error.path]),
+    };
+    match recording.snapshot() {
+        Err(InvalidSnapshot { problems }) => {
+            check_error(&case.contract, &problems.into_iter().map(|p| p.path).collect::<Vec<_>>())
+        }
+        Ok(snapshot) => {
+            let plan = plan(&snapshot);
+            let mut problems = check_plan(case, &plan);
+            if reconcile(&snapshot) != plan.actions {
+                problems.push("reconcile and plan differ".to_owned());
+            }
+            problems
+        }
+    }
+}
+
+fn check_error(contract: &Value, paths: &[String]) -> Vec<String> {
+    let expected = contract["error"].as_str();
+    let found = paths.iter().filter_map(|path| path.rsplit('.').next());
+    if expected.is_some() && found.clone().eq(expected) {
+        Vec::new()
+    } else {
+        vec![format!("expected error {expected:?}, found {paths:?}")]
+    }
+}
+
+fn check_plan(case: &Case, plan: &Plan) -> Vec<String> {
+    let answer = answer(plan);
+    let mut problems = Vec::new();
+    let Some(contract) = case.contract.as_object() else { return vec!["no contract".to_owned()] };
+    for (key, expected) in contract {
+        let found = &answer[key];
+        if key == "status" && expected.is_object() {
+            problems.extend(different_members(expected, found));
+        } else if found != expected {
+            problems.push(format!("{key}: expected {expected}, found {found}"));
+        }
+    }
+    let created = case.upstream.as_ref().map_or(&Value::Null, |upstream| &upstream["createdPod"]);
+    if created.is_object() {
+        problems.extend(check_manifest(created, plan));
+    }
+    problems
+}
+
+fn different_members(expected: &Value, found: &Value) -> Vec<String> {
+    let members = expected.as_object().unwrap().iter();
+    let different = members.filter(|(key, value)| found[key.as_str()] != **value);
+    different.map(|(key, value)| format!("status.{key}: expected {value}, found {}", found[key])).collect()
+}
+
+/// Our plan in the words of a contract.
+fn answer(plan: &Plan) -> Value {
+    let mut sets: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut revisions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut renumbered = BTreeMap::new();
+    let mut created = Value::Null;
+    let mut events = Vec::new();
+    for action in &plan.actions {
+        match action {
+            Action::AdoptPod { pod, .. } => sets.entry("adoptedPods").or_default().insert(pod.name.clone()),
+            Action::ReleasePod { pod, .. } => {
+                sets.entry("releasedPods").or_default().insert(pod.name.clone())
+            }
+            Action::LabelPod { pod, .. } => sets.entry("labelledPods").or_default().insert(pod.name.clone()),
+            Action::DeletePod { pod, .. } => sets.entry("deletes").or_default().insert(pod.name.clone()),
+            Action::CreatePod { node, .. } => sets.entry("creates").or_default().insert(node.to_string()),
+            Action::AdoptRevision { revision, .. } => {
+                revisions.entry("adopted").or_default().insert(revision.name.clone())
+            }
+            Action::ReleaseRevision { revision, .. } => {
+                revisions.entry("released").or_default().insert(revision.name.clone())
+            }
+            Action::LabelRevision { revision, .. } => {
+                revisions.entry("labelled").or_default().insert(revision.name.clone())
+            }
+            Action::DeleteRevision { revision, .. } => {
+                revisions.entry("deleted").or_default().insert(revision.name.clone())
+            }
+            Action::RenumberRevision { revision, number, .. } => {
+                renumbered.insert(revision.name.clone(), *number).is_none()
+            }
+            Action::CreateRevision { revision, .. } => {
+                created = revision["revision"].clone();
+                true
+            }
+            Action::RecordEvent { reason, .. } => {
+                events.push(format!("{reason:?}"));
+                true
+            }
+            Action::UpdateStatus { .. } | Action::Requeue { .. } => true,
+        };
+    }
+    events.sort();
+    let mut answer = json!({"status": plan.status, "events": events});
+    for key in ["creates", "deletes", "adoptedPods", "releasedPods", "labelledPods"] {
+        answer[key] = json!(sets.remove(key).unwrap_or_default());
+    }
+    answer["revisions"] = json!({"created": created, "renumbered": renumbered});
+    for key in ["labelled", "deleted", "adopted", "released"] {
+        answer["revisions"][key] = json!(revisions.remove(key).unwrap_or_default());
+    }
+    if let Some(budget) = plan.report.budget {
+        answer["budget"] = json!({
+            "D": budget.desired, "M": budget.max_unavailable, "S": budget.max_surge,
+            "U": budget.unavailable, "NR": budget.not_ready,
+        });
+    }
+    answer
+}
+
+/// Our manifests equal Kubernetes' but for the node, the hash and what a sender adds.
+fn check_manifest(expected: &Value, plan: &Plan) -> Vec<String> {
+    let expected = comparable(expected.clone());
+    let created = plan.actions.iter().filter_map(|action| match action {
+        Action::CreatePod { node, pod, .. } => Some((node, comparable(pod.to_value()))),
+        _ => None,
+    });
+    let different = created.filter(|(_, manifest)| *manifest != expected);
+    different
+        .map(|(node, manifest)| format!("manifest for {node}: expected {expected}, found {manifest}"))
+        .collect()
+}
+
+fn comparable(mut pod: Value) -> Value {
+    for member in ["apiVersion", "kind", "status"] {
+        pod.as_object_mut().unwrap().remove(member);
+    }
+    pod["metadata"].as_object_mut().unwrap().remove("namespace");
+    for key in ["controller-revision-hash", "daemonset-controller-hash"] {
+        if pod["metadata"]["labels"].get(key).is_some() {
+            pod["metadata"]["labels"][key] = json!("HASH");
+        }
+    }
+    let required = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchFields/0/values";
+    *pod.pointer_mut(required).unwrap() = json!(["NODE"]);
+    let tolerations = pod["spec"]["tolerations"].as_array_mut().unwrap();
+    tolerations.sort_by_key(Value::to_string);
+    pod
+}

@@ -1,0 +1,5 @@
+//! All integration tests, in one binary.
+
+#![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
+
+mod conformance;
