@@ -21,8 +21,6 @@ use jiff::Timestamp;
 pub(crate) struct Agenda {
     pub(crate) deletes: Vec<Deletion>,
     pub(crate) creates: Vec<Creation>,
-    /// The cap has left some out, which are asked for at once.
-    pub(crate) capped: bool,
     /// When time alone changes the answer.
     pub(crate) requeue: Option<(Timestamp, RequeueReason)>,
 }
@@ -56,7 +54,7 @@ impl Agenda {
         } else {
             next_change(fleet, sync, update)
         };
-        Agenda { deletes, creates, capped, requeue }
+        Agenda { deletes, creates, requeue }
     }
 }
 

@@ -121,8 +121,8 @@ impl<'d> Explainer<'d> {
             node_ready: node.ready,
             unschedulable: node.unschedulable,
             placement: node_placement(placement, node),
+            outcome: self.outcome(position, placement, &pods),
             pods,
-            outcome: self.outcome(position, placement),
         })
     }
 
@@ -141,8 +141,8 @@ impl<'d> Explainer<'d> {
     }
 
     /// What the plan does to the node comes first; then the first thing that it waits for.
-    fn outcome(&self, node: usize, placement: Placement) -> Outcome {
-        if let Some(outcome) = self.action_on(node) {
+    fn outcome(&self, node: usize, placement: Placement, pods: &[PodVerdict]) -> Outcome {
+        if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
         }
         let fleet = &self.sync.fleet;
@@ -156,28 +156,26 @@ impl<'d> Explainer<'d> {
             return Outcome::WaitsForCreatedPod { until: create.until };
         }
         if let Some((_, outdated)) = candidate(fleet, &self.sync.node_sync, node) {
-            return self.why_outdated_stays(node, outdated);
+            return self.why_outdated_stays(node, outdated, pods);
         }
-        self.why_updated_waits(node)
+        self.why_updated_waits(node, pods)
     }
 
-    fn action_on(&self, node: usize) -> Option<Outcome> {
-        let fleet = &self.sync.fleet;
+    fn action_on(&self, node: usize, pods: &[PodVerdict]) -> Option<Outcome> {
         if let Some((position, creation)) = self.creates.get(&node) {
             let batch = Creation::batch(*position);
             return Some(Outcome::Create { reason: creation.reason, batch });
         }
-        let deletes = fleet.pods_of(node).filter_map(|(index, _)| self.deletes.get(&index));
-        if let Some((reason, _)) = deletes.clone().find(|(_, planned)| *planned) {
-            return Some(Outcome::Delete { reason: *reason });
+        if let Some(reason) = pods.iter().find_map(|pod| pod.deleted) {
+            return Some(Outcome::Delete { reason });
         }
-        let wanted = self.sync.node_sync.creates.iter().chain(&self.sync.update.creates);
-        let left_out = deletes.count() > 0
-            || (self.sync.agenda.capped && wanted.into_iter().any(|n| *n as usize == node));
-        left_out.then_some(Outcome::WaitsForNextPlan)
+        let sync = &self.sync;
+        let wanted = sync.node_sync.creates.iter().chain(&sync.update.creates).any(|n| *n as usize == node);
+        let unwanted = sync.fleet.range(node).any(|index| self.deletes.contains_key(&index));
+        (unwanted || wanted).then_some(Outcome::WaitsForNextPlan)
     }
 
-    fn why_outdated_stays(&self, node: usize, pod: &FleetPod) -> Outcome {
+    fn why_outdated_stays(&self, node: usize, pod: &FleetPod, pods: &[PodVerdict]) -> Outcome {
         let budget = &self.sync.budget;
         match self.snapshot.strategy {
             Strategy::OnDelete => Outcome::WaitsForDelete,
@@ -186,7 +184,7 @@ impl<'d> Explainer<'d> {
                 limit: budget.max_unavailable,
             },
             Strategy::Surge { .. } if !has_place(&self.sync.fleet, &self.sync.node_sync, node) => {
-                self.termination(node).unwrap_or(Outcome::WaitsForReady)
+                termination(pods).unwrap_or(Outcome::WaitsForReady)
             }
             Strategy::Surge { .. } => Outcome::HeldByMaxSurge {
                 used: self.sync.update.doubled + self.sync.update.creates.len() as u32,
@@ -215,7 +213,7 @@ impl<'d> Explainer<'d> {
     }
 
     /// The node has an updated pod, or none that is live.
-    fn why_updated_waits(&self, node: usize) -> Outcome {
+    fn why_updated_waits(&self, node: usize, pods: &[PodVerdict]) -> Outcome {
         let fleet = &self.sync.fleet;
         let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.is_updated());
         let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
@@ -223,22 +221,23 @@ impl<'d> Explainer<'d> {
             Some((Readiness::Available, _)) => Outcome::UpToDate,
             Some((Readiness::Young, pod)) => Outcome::WaitsForMinReady { until: fleet.available_at(pod) },
             Some((Readiness::NotReady | Readiness::Pending, _)) => Outcome::WaitsForReady,
-            None => self.termination(node).unwrap_or(Outcome::WaitsForNextPlan),
+            None => termination(pods).unwrap_or(Outcome::WaitsForNextPlan),
         }
     }
+}
 
-    fn termination(&self, node: usize) -> Option<Outcome> {
-        let fleet = &self.sync.fleet;
-        fleet.pods_of(node).find_map(|(_, pod)| match pod_state(fleet, pod) {
-            PodState::Terminating { overdue_at } => Some(Outcome::WaitsForTermination { overdue_at }),
-            PodState::Available { .. }
-            | PodState::Ready { .. }
-            | PodState::NotReady { .. }
-            | PodState::Pending
-            | PodState::Failed
-            | PodState::Succeeded => None,
-        })
-    }
+/// The node waits for the last of its terminating pods.
+fn termination(pods: &[PodVerdict]) -> Option<Outcome> {
+    let overdue = pods.iter().filter_map(|pod| match pod.state {
+        PodState::Terminating { overdue_at } => Some(overdue_at),
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending
+        | PodState::Failed
+        | PodState::Succeeded => None,
+    });
+    overdue.max().map(|overdue_at| Outcome::WaitsForTermination { overdue_at })
 }
 
 fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {

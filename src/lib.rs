@@ -3,6 +3,7 @@
 //! [`reconcile`] is a pure function from a [`Snapshot`] to [`Action`]s: no I/O, no clock, no randomness, no panic. The
 //! caller lists the objects and executes the actions. [`plan`] gives the same actions with the reason for each node.
 #![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
 #![deny(
     clippy::disallowed_methods,
     clippy::disallowed_types,

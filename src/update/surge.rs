@@ -67,19 +67,22 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync) -> Cand
 }
 
 /// How many target nodes count against maxSurge `[surge-counts-doubled-nodes]`, and when the first of them stops to
-/// because its terminating pod is overdue.
+/// because its terminating pods are overdue.
 fn doubled(fleet: &Fleet<'_>, sync: &NodeSync) -> (u32, Option<Timestamp>) {
     let mut count = 0;
     let mut free_at: Option<Timestamp> = None;
     let mut creates = sync.creates.iter().copied().peekable();
     for node in fleet.targets() {
         let created = creates.next_if(|create| *create as usize == node).is_some();
-        let unseen = u32::from(created) + u32::from(fleet.in_flight(node).is_some());
-        let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
-        if unseen + pods.clone().count() as u32 >= 2 {
+        let unseen = usize::from(created) + usize::from(fleet.in_flight(node).is_some());
+        let seen = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
+        let places = unseen + seen.clone().count();
+        if places >= 2 {
             count += 1;
-            let overdue_at = pods.filter_map(|(_, pod)| overdue_at(fleet, pod)).min();
-            free_at = [free_at, overdue_at].into_iter().flatten().min();
+            // All but one of its pods must be overdue first.
+            let mut overdue: Vec<_> = seen.filter_map(|(_, pod)| overdue_at(fleet, pod)).collect();
+            overdue.sort_unstable();
+            free_at = [free_at, overdue.get(places - 2).copied()].into_iter().flatten().min();
         }
     }
     (count, free_at)

@@ -3,3 +3,5 @@
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
 mod conformance;
+mod stories;
+mod support;

@@ -1,0 +1,72 @@
+//! Whose pods and revisions are these?
+
+use crate::support::{given, new, node, old, on_delete, revision, rolling};
+use serde_json::json;
+
+#[test]
+fn an_orphan_that_matches_is_adopted_and_counts_in_the_same_pass() {
+    let given = given(rolling(1)).node(node("a").has(old().orphan()));
+    assert_eq!(given.steps(), ["adopt a-1: SelectorMatches", "delete a-1: OutdatedAvailable"]);
+}
+
+#[test]
+fn what_is_being_deleted_is_not_adopted() {
+    let given = given(rolling(1)).node(node("a").has(old().orphan().terminating(30)));
+    assert_eq!(given.steps(), ["create on a in batch 0: MissingPod"]);
+}
+
+#[test]
+fn an_owned_pod_that_no_longer_matches_is_released_and_no_longer_counts() {
+    let given = given(rolling(1)).node(node("a").has(old().label("app", "other")));
+    assert_eq!(given.steps(), ["release a-1: SelectorNoLongerMatches", "create on a in batch 0: MissingPod"]);
+}
+
+#[test]
+fn pods_of_others_are_never_touched() {
+    let given = given(rolling(1))
+        .node(node("a").has(new()).has(old().owned_by("uid-other")))
+        .node(node("b").has(new()).has(old().orphan().label("app", "other")))
+        .node(node("c").has(new()).has(old().mirror()))
+        .node(node("d").has(new()).has(old().with("/metadata/namespace", json!("elsewhere"))))
+        .node(node("e").has(new()).has(old().orphan().mirror()));
+    assert_eq!(given.steps(), [""; 0]);
+}
+
+#[test]
+fn an_owner_that_is_not_the_controller_does_not_own() {
+    let owners = json!([{"kind": "DaemonSet", "uid": "uid-agent", "controller": false}]);
+    let given = given(rolling(1)).node(node("a").has(new().with("/metadata/ownerReferences", owners)));
+    assert_eq!(given.steps(), ["adopt a-1: SelectorMatches"]);
+}
+
+#[test]
+fn revisions_are_adopted_and_released_too() {
+    let mut orphan = revision("old", 1);
+    orphan["metadata"]["ownerReferences"] = json!([]);
+    let mut other = revision("other", 7);
+    other["metadata"]["labels"]["app"] = json!("other");
+    let given = given(on_delete()).revisions([orphan, other, revision("new", 2)]);
+    assert_eq!(
+        given.steps(),
+        ["adopt agent-old: SelectorMatches", "release agent-other: SelectorNoLongerMatches"]
+    );
+}
+
+#[test]
+fn an_empty_selector_does_nothing_but_warn() {
+    let base = given(rolling(1)).node(node("a").has(old())).with("/daemonSet/spec/selector", json!({}));
+    assert_eq!(base.steps(), ["event Warning SelectingAll"]);
+    assert_eq!(base.plan().status, None);
+    let deleted = base.with("/daemonSet/metadata/deletionTimestamp", json!("2026-01-01T11:00:00Z"));
+    assert_eq!(deleted.steps(), ["event Warning SelectingAll"]);
+}
+
+#[test]
+fn a_daemon_set_that_is_being_deleted_is_left_alone() {
+    let given = given(rolling(1))
+        .node(node("a").has(old().orphan()))
+        .node(node("b"))
+        .with("/daemonSet/metadata/deletionTimestamp", json!("2026-01-01T11:00:00Z"));
+    assert_eq!(given.steps(), [""; 0]);
+    assert_eq!(given.plan().status, None);
+}

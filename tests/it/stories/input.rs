@@ -1,0 +1,204 @@
+//! Bad input is told with its path, all of it at once.
+
+use crate::support::{Given, given, new, node, on_delete, revision, rolling};
+use daemonset::Recording;
+use serde_json::{Value, json};
+
+fn problems_with(pointer: &str, value: Value) -> Vec<String> {
+    given(rolling(1)).node(node("a").has(new())).with(pointer, value).problems()
+}
+
+#[test]
+fn each_problem_has_its_path() {
+    let affinity = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]";
+    let required = |term: Value| {
+        let required =
+            json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}});
+        json!({"nodeAffinity": required})
+    };
+    let expression = |operator: &str, values: Value| {
+        required(json!({"matchExpressions": [{"key": "k", "operator": operator, "values": values}]}))
+    };
+    for (pointer, value, expected) in [
+        ("/daemonSet/metadata/name", json!(""), "metadata.name: Required value".to_owned()),
+        ("/daemonSet/metadata/namespace", json!(null), "metadata.namespace: Required value".to_owned()),
+        ("/daemonSet/metadata/uid", json!(null), "metadata.uid: Required value".to_owned()),
+        ("/daemonSet/spec/selector", json!(null), "spec.selector: Required value".to_owned()),
+        (
+            "/daemonSet/spec/selector",
+            json!({"matchLabels": {"app": "agent"}, "matchExpressions": [{"key": "k", "operator": "Gt", "values": ["1"]}]}),
+            "spec.selector.matchExpressions[0].operator: Invalid value: \"Gt\": must be In, NotIn, Exists or DoesNotExist".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/selector",
+            json!({"matchExpressions": [{"key": "app", "operator": "In"}]}),
+            "spec.selector.matchExpressions[0].values: Invalid value: \"[]\": needs at least one value".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/selector",
+            json!({"matchExpressions": [{"key": "app", "operator": "Exists", "values": ["x"]}]}),
+            "spec.selector.matchExpressions[0].values: Invalid value: [\"x\"]: must be empty".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/selector",
+            json!({"matchExpressions": [{"operator": "Exists"}]}),
+            "spec.selector.matchExpressions[0].key: Required value".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/minReadySeconds",
+            json!(-1),
+            "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/revisionHistoryLimit",
+            json!(-1),
+            "spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/updateStrategy",
+            json!({"type": "Recreate"}),
+            "spec.updateStrategy.type: Invalid value: \"Recreate\": must be OnDelete, RollingUpdate or SurgingRollingUpdate".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/updateStrategy",
+            json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": "0%"}}),
+            "spec.updateStrategy.surgingRollingUpdate.maxSurge: Invalid value: \"0%\": must be greater than 0".to_owned(),
+        ),
+        ("/daemonSet/spec/template", json!(null), "spec.template: Required value".to_owned()),
+        (
+            "/daemonSet/spec/template/metadata/labels",
+            json!({"app": "other"}),
+            "spec.template.metadata.labels: Invalid value: {\"app\": \"other\"}: must match spec.selector, or each created pod would be released at once".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/template/spec/affinity",
+            expression("Near", json!(["1"])),
+            format!("{affinity}.matchExpressions[0].operator: Invalid value: \"Near\": must be In, NotIn, Exists, DoesNotExist, Gt or Lt"),
+        ),
+        (
+            "/daemonSet/spec/template/spec/affinity",
+            expression("Gt", json!(["many"])),
+            format!("{affinity}.matchExpressions[0].values: Invalid value: [\"many\"]: must be exactly one integer"),
+        ),
+        (
+            "/daemonSet/spec/template/spec/affinity",
+            expression("Lt", json!(["1", "2"])),
+            format!("{affinity}.matchExpressions[0].values: Invalid value: [\"1\", \"2\"]: must be exactly one integer"),
+        ),
+        (
+            "/daemonSet/spec/template/spec/affinity",
+            required(json!({"matchFields": [{"key": "spec.x", "operator": "In", "values": ["a"]}]})),
+            format!("{affinity}.matchFields[0].key: Invalid value: \"spec.x\": must be metadata.name"),
+        ),
+        ("/policy", json!({"burst": 0}), "policy.burst: Invalid value: 0: must be at least 1".to_owned()),
+        ("/policy", json!({"uniqueLabelKey": ""}), "policy.uniqueLabelKey: Required value".to_owned()),
+        ("/nodes/0/metadata/name", json!(""), "nodes[0].metadata.name: Required value".to_owned()),
+        ("/pods/0/metadata/uid", json!(null), "pods[0].metadata.uid: Required value".to_owned()),
+        ("/pods/0/metadata/namespace", json!(null), "pods[0].metadata.namespace: Required value".to_owned()),
+        ("/revisions/0/metadata/name", json!(""), "revisions[0].metadata.name: Required value".to_owned()),
+    ] {
+        assert_eq!(problems_with(pointer, value), [expected], "{pointer}");
+    }
+}
+
+#[test]
+fn a_template_part_of_the_wrong_type_has_its_path() {
+    let problems = problems_with("/daemonSet/spec/template/spec/tolerations", json!([{"key": 7}]));
+    assert_eq!(
+        problems,
+        ["spec.template.spec.tolerations[0].key: invalid type: integer `7`, expected a string"]
+    );
+}
+
+#[test]
+fn objects_that_are_there_twice_are_told() {
+    let twice = |given: Given| given.problems();
+    assert_eq!(
+        twice(given(on_delete()).node(node("a")).node(node("b")).node(node("a"))),
+        ["nodes[2].metadata.name: Duplicate value: \"a\": nodes[0] has it too"]
+    );
+    let pods = given(on_delete()).node(node("a").has(new().named("p"))).node(node("b").has(new().named("p")));
+    assert_eq!(
+        twice(pods),
+        [
+            "pods[1].metadata.name: Duplicate value: \"p\": pods[0] has it too",
+            "pods[1].metadata.uid: Duplicate value: \"uid-p\": pods[0] has it too",
+        ]
+    );
+    let elsewhere = new().named("p").with("/metadata/namespace", json!("elsewhere"));
+    let namespaces = given(on_delete()).node(node("a").has(new().named("p")).has(elsewhere));
+    assert_eq!(
+        twice(namespaces),
+        ["pods[1].metadata.uid: Duplicate value: \"uid-p\": pods[0] has it too"],
+        "one name in two namespaces is fine"
+    );
+    assert_eq!(
+        twice(given(on_delete()).revisions([revision("new", 1), revision("new", 2)])).len(),
+        2,
+        "name and uid"
+    );
+}
+
+#[test]
+fn all_problems_are_told_at_once() {
+    let problems = given(json!({"type": "Never"}))
+        .node(node("a").has(new()))
+        .node(node("a"))
+        .with("/daemonSet/spec/minReadySeconds", json!(-5))
+        .with("/daemonSet/spec/selector", json!(null))
+        .with("/pods/0/metadata/uid", json!(""))
+        .problems();
+    let paths: Vec<_> = problems.iter().map(|p| p.split(':').next().unwrap()).collect();
+    assert_eq!(
+        paths,
+        [
+            "spec.minReadySeconds",
+            "spec.selector",
+            "spec.updateStrategy.type",
+            "nodes[1].metadata.name",
+            "pods[0].metadata.uid",
+        ]
+    );
+}
+
+#[test]
+fn a_recording_that_cannot_be_read_tells_where() {
+    let unreadable = |pointer: &str, value: Value| {
+        let text = given(rolling(1)).node(node("a").has(new())).with(pointer, value).json.to_string();
+        Recording::from_json(text.as_bytes()).unwrap_err().to_string()
+    };
+    let limit = "/daemonSet/spec/updateStrategy/rollingUpdate/maxUnavailable";
+    assert!(unreadable(limit, json!("5x")).starts_with(
+        "daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"5x\": must be"
+    ));
+    assert!(
+        unreadable("/pods/0/metadata/creationTimestamp", json!("yesterday"))
+            .starts_with("pods[0].metadata.creationTimestamp: ")
+    );
+    assert!(unreadable("/policy", json!({"burts": 1})).starts_with("policy.burts: unknown field"));
+    assert!(Recording::from_json(b"{").unwrap_err().to_string().contains("EOF"));
+}
+
+#[test]
+fn null_is_absent_everywhere() {
+    let nulls = json!({
+        "name": null, "now": "2026-01-01T00:00:00Z", "policy": null, "memory": null,
+        "daemonSet": {
+            "metadata": {"name": "agent", "namespace": "ns", "uid": "u", "labels": null, "annotations": null,
+                "creationTimestamp": null, "deletionTimestamp": null, "resourceVersion": null},
+            "spec": {"selector": {"matchLabels": {"app": "agent"}, "matchExpressions": null},
+                "template": {"metadata": {"labels": {"app": "agent"}},
+                    "spec": {"nodeName": null, "nodeSelector": null, "affinity": null, "tolerations": null,
+                        "hostNetwork": null, "containers": null, "initContainers": null}},
+                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": null},
+                "minReadySeconds": null, "revisionHistoryLimit": null, "templateGeneration": null},
+            "status": null,
+        },
+        "nodes": [{"metadata": {"name": "a", "labels": null}, "spec": null, "status": {"conditions": null}}],
+        "pods": [{"metadata": {"name": "p", "namespace": "ns", "uid": "p", "labels": null, "annotations": null,
+            "ownerReferences": null}, "spec": {"affinity": null, "tolerations": null}, "status": null}],
+        "revisions": null,
+    });
+    let recording: Recording = Recording::from_json(nulls.to_string().as_bytes()).unwrap();
+    assert_eq!(daemonset::reconcile(&recording.snapshot().unwrap()).len(), 3, "revision, pod and status");
+}

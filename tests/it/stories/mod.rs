@@ -1,0 +1,14 @@
+//! One story per rule.
+
+mod claim;
+mod classify;
+mod history;
+mod input;
+mod manifest;
+mod memory;
+mod node_sync;
+mod placement;
+mod replace;
+mod report;
+mod status;
+mod surge;

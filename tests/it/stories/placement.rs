@@ -1,0 +1,183 @@
+//! Should a node run the pod?
+
+use crate::support::{Given, NodeStory, affinity, given, new, node, old, on_delete, rolling};
+use daemonset::NodePlacement;
+use serde_json::{Value, json};
+
+/// A word for the placement of a node under a template whose spec has these members.
+fn placement(spec: &Value, node: NodeStory) -> &'static str {
+    let mut given = given(on_delete()).node(node);
+    for (key, value) in spec.as_object().unwrap() {
+        given = given.with(&format!("/daemonSet/spec/template/spec/{key}"), value.clone());
+    }
+    match &given.plan().report.nodes[0].placement {
+        NodePlacement::Run => "run",
+        NodePlacement::ContinueOnly { .. } => "continue",
+        NodePlacement::OtherNodeName => "other name",
+        NodePlacement::NodeSelectorMismatch => "selector",
+        NodePlacement::NodeAffinityMismatch => "affinity",
+        NodePlacement::UntoleratedNoExecute { .. } => "execute",
+        other => panic!("{other:?}"),
+    }
+}
+
+fn required(terms: Value) -> Value {
+    let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
+    json!({"affinity": {"nodeAffinity": required}})
+}
+
+#[test]
+fn a_template_with_a_node_name_runs_there_only() {
+    assert_eq!(placement(&json!({"nodeName": "a"}), node("a")), "run");
+    assert_eq!(placement(&json!({"nodeName": "a"}), node("b")), "other name");
+}
+
+#[test]
+fn every_entry_of_the_node_selector_must_match() {
+    let selector = json!({"nodeSelector": {"os": "linux", "disk": "ssd"}});
+    assert_eq!(placement(&selector, node("a").label("os", "linux").label("disk", "ssd")), "run");
+    assert_eq!(placement(&selector, node("a").label("os", "linux")), "selector");
+    assert_eq!(placement(&selector, node("a").label("os", "linux").label("disk", "hdd")), "selector");
+}
+
+#[test]
+fn each_affinity_operator_asks_its_own_question() {
+    let one = |operator: &str, values: Value| {
+        required(json!([{"matchExpressions": [{"key": "gen", "operator": operator, "values": values}]}]))
+    };
+    let gen_of = |value: &str| node("a").label("gen", value);
+    for (affinity, node, expected) in [
+        (one("In", json!(["4", "5"])), gen_of("5"), "run"),
+        (one("In", json!(["4", "5"])), gen_of("6"), "affinity"),
+        (one("In", json!(["4"])), node("a"), "affinity"),
+        (one("NotIn", json!(["4"])), gen_of("4"), "affinity"),
+        (one("NotIn", json!(["4"])), gen_of("5"), "run"),
+        (one("NotIn", json!(["4"])), node("a"), "run"),
+        (one("Exists", json!([])), gen_of("x"), "run"),
+        (one("Exists", json!([])), node("a"), "affinity"),
+        (one("DoesNotExist", json!([])), node("a"), "run"),
+        (one("DoesNotExist", json!([])), gen_of("x"), "affinity"),
+        (one("Gt", json!(["4"])), gen_of("5"), "run"),
+        (one("Gt", json!(["4"])), gen_of("4"), "affinity"),
+        (one("Gt", json!(["4"])), gen_of("x"), "affinity"),
+        (one("Lt", json!(["4"])), gen_of("3"), "run"),
+        (one("Lt", json!(["4"])), gen_of("4"), "affinity"),
+        (one("Lt", json!(["4"])), node("a"), "affinity"),
+    ] {
+        assert_eq!(placement(&affinity, node), expected, "{affinity}");
+    }
+}
+
+#[test]
+fn terms_are_ored_their_requirements_anded_and_an_empty_term_matches_nothing() {
+    let here = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]});
+    let mut both = here.clone();
+    both["matchExpressions"] = json!([{"key": "disk", "operator": "Exists"}]);
+    assert_eq!(placement(&required(json!([here, {}])), node("a")), "run");
+    assert_eq!(placement(&required(json!([here])), node("b")), "affinity");
+    assert_eq!(placement(&required(json!([both])), node("a")), "affinity");
+    assert_eq!(placement(&required(json!([both])), node("a").label("disk", "x")), "run");
+    assert_eq!(placement(&required(json!([{}])), node("a")), "affinity");
+    assert_eq!(placement(&required(json!([])), node("a")), "affinity");
+    assert_eq!(placement(&json!({"affinity": affinity("a")}), node("a")), "run");
+}
+
+#[test]
+fn no_execute_excludes_no_schedule_lets_stay_and_prefer_does_not_matter() {
+    let none = json!({});
+    assert_eq!(placement(&none, node("a").taint("x", "NoExecute").taint("x", "NoSchedule")), "execute");
+    assert_eq!(placement(&none, node("a").taint("x", "NoSchedule")), "continue");
+    assert_eq!(placement(&none, node("a").taint("x", "PreferNoSchedule")), "run");
+}
+
+#[test]
+fn the_selector_is_asked_before_the_taints() {
+    let selector = json!({"nodeSelector": {"os": "linux"}});
+    assert_eq!(placement(&selector, node("a").taint("x", "NoExecute")), "selector");
+}
+
+#[test]
+fn tolerations_match_by_key_value_effect_and_known_operators() {
+    let with = |toleration: Value| json!({"tolerations": [toleration]});
+    for (toleration, expected) in [
+        (json!({"key": "x", "operator": "Exists"}), "run"),
+        (json!({"operator": "Exists"}), "run"),
+        (json!({"key": "x", "operator": "Exists", "effect": "NoSchedule"}), "run"),
+        (json!({"key": "x", "operator": "Exists", "effect": "NoExecute"}), "continue"),
+        (json!({"key": "y", "operator": "Exists"}), "continue"),
+        (json!({"key": "x"}), "run"),
+        (json!({"key": "x", "operator": "Equal", "value": ""}), "run"),
+        (json!({"key": "x", "operator": "Equal", "value": "1"}), "continue"),
+        (json!({"key": "x", "operator": "Gt", "value": "0"}), "continue"),
+        (json!({"key": "x", "operator": "Lt", "value": "9"}), "continue"),
+    ] {
+        let found = placement(&with(toleration.clone()), node("a").taint("x", "NoSchedule"));
+        assert_eq!(found, expected, "{toleration}");
+    }
+}
+
+#[test]
+fn every_daemon_pod_tolerates_the_nodes_own_conditions() {
+    let none = json!({});
+    for condition in ["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"] {
+        let key = format!("node.kubernetes.io/{condition}");
+        assert_eq!(placement(&none, node("a").taint(&key, "NoSchedule")), "run", "{key}");
+        assert_eq!(placement(&none, node("a").taint(&key, "NoExecute")), "execute", "{key}");
+    }
+    for condition in ["not-ready", "unreachable"] {
+        let key = format!("node.kubernetes.io/{condition}");
+        assert_eq!(placement(&none, node("a").taint(&key, "NoExecute")), "run", "{key}");
+        assert_eq!(placement(&none, node("a").taint(&key, "NoSchedule")), "continue", "{key}");
+    }
+    let network = || node("a").taint("node.kubernetes.io/network-unavailable", "NoSchedule");
+    assert_eq!(placement(&none, network()), "continue");
+    assert_eq!(placement(&json!({"hostNetwork": true}), network()), "run");
+}
+
+#[test]
+fn cordon_and_node_readiness_do_not_matter_by_themselves() {
+    let mut given = given(rolling(1)).node(node("a"));
+    given.json["nodes"][0]["spec"]["unschedulable"] = json!(true);
+    given.json["nodes"][0]["status"] = json!({"conditions": [{"type": "Ready", "status": "False"}]});
+    assert_eq!(given.steps(), ["create on a in batch 0: MissingPod"]);
+}
+
+fn tainted(key: &str) -> Given {
+    given(rolling(1)).node(node("a").taint(key, "NoSchedule").has(old().tolerates(key)))
+}
+
+#[test]
+fn a_pod_whose_toleration_the_template_has_withdrawn_goes() {
+    assert_eq!(tainted("dedicated").steps(), ["delete a-1: TolerationWithdrawn"]);
+    assert_eq!(
+        tainted("dedicated").with("/daemonSet/spec/updateStrategy", on_delete()).steps(),
+        [""; 0],
+        "under OnDelete a person decides"
+    );
+    let updated =
+        given(rolling(1)).node(node("a").taint("dedicated", "NoSchedule").has(new().tolerates("dedicated")));
+    assert_eq!(updated.steps(), [""; 0]);
+}
+
+#[test]
+fn a_taint_that_came_after_the_pod_lets_it_stay() {
+    let later = given(rolling(1)).node(node("a").taint("dedicated", "NoSchedule").has(old()));
+    assert_eq!(later.steps(), [""; 0]);
+    let one_of_two = given(rolling(1)).node(
+        node("a")
+            .taint("dedicated", "NoSchedule")
+            .taint("other", "NoSchedule")
+            .has(old().tolerates("dedicated")),
+    );
+    assert_eq!(one_of_two.steps(), [""; 0]);
+    let conditions = tainted("node.kubernetes.io/not-ready");
+    assert_eq!(conditions.steps(), [""; 0], "the node's own conditions come and go");
+    let everything = json!([{"operator": "Exists"}]);
+    let mixed = given(rolling(1)).node(
+        node("a")
+            .taint("dedicated", "NoSchedule")
+            .taint("node.kubernetes.io/network-unavailable", "NoSchedule")
+            .has(old().with("/spec/tolerations", everything)),
+    );
+    assert_eq!(mixed.steps(), [""; 0]);
+}

@@ -1,0 +1,136 @@
+//! Why is nothing done with this node?
+
+use crate::support::{Given, at, given, new, node, old, on_delete, rolling, surging};
+use daemonset::{Memory, NodeOutcome, Outcome, Warning};
+use serde_json::{Value, json};
+
+/// The verdict on node a.
+fn outcome(given: &Given) -> Value {
+    let plan = given.plan();
+    let verdict = plan.report.nodes.iter().find(|verdict| verdict.node.as_str() == "a").unwrap();
+    serde_json::to_value(&verdict.outcome).unwrap()
+}
+
+#[test]
+fn a_node_waits_for_the_budget() {
+    let down = |n: &str| node(n).has(new().not_ready());
+    let three = given(rolling(3)).node(node("a").has(old())).node(down("b")).node(down("c")).node(down("d"));
+    assert_eq!(outcome(&three), json!({"type": "HeldByMaxUnavailable", "used": 3, "limit": 3}));
+    let own = given(rolling(1)).node(node("a").has(old())).node(node("0").has(old()));
+    assert_eq!(
+        outcome(&own),
+        json!({"type": "HeldByMaxUnavailable", "used": 1, "limit": 1}),
+        "by this very plan"
+    );
+    let young = given(rolling(1)).min_ready(60).node(node("a").has(old().ready_for(5))).node(down("b"));
+    assert_eq!(outcome(&young), json!({"type": "HeldByMaxUnavailable", "used": 1, "limit": 1}));
+    let unready = given(rolling(1))
+        .policy(json!({"unready": "WithinBudget"}))
+        .node(node("a").has(old().not_ready()))
+        .node(down("b"));
+    assert_eq!(outcome(&unready), json!({"type": "HeldByMaxUnavailable", "used": 1, "limit": 1}));
+}
+
+#[test]
+fn a_node_waits_for_a_place_in_max_surge() {
+    let pair = given(surging(1)).node(node("a").has(old())).node(node("b").has(old()).has(new().not_ready()));
+    assert_eq!(outcome(&pair), json!({"type": "HeldByMaxSurge", "used": 1, "limit": 1}));
+}
+
+#[test]
+fn a_node_waits_for_its_own_pods() {
+    let until = |seconds: i64| json!(at(seconds).to_string());
+    for (given, expected) in [
+        (given(on_delete()).node(node("a").has(new())), json!({"type": "UpToDate"})),
+        (given(on_delete()).node(node("a").has(old())), json!({"type": "WaitsForDelete"})),
+        (given(rolling(1)).node(node("a").has(new().not_ready())), json!({"type": "WaitsForReady"})),
+        (given(surging(1)).node(node("a").has(old()).has(new().pending())), json!({"type": "WaitsForReady"})),
+        (
+            given(rolling(1)).min_ready(60).node(node("a").has(new().ready_for(10))),
+            json!({"type": "WaitsForMinReady", "until": until(50)}),
+        ),
+        (
+            given(rolling(1)).node(node("a").has(new().terminating(9)).has(new().terminating(20))),
+            json!({"type": "WaitsForTermination", "overdueAt": until(20)}),
+        ),
+        (
+            given(surging(1)).node(node("a").has(old()).has(new().terminating(9))),
+            json!({"type": "WaitsForTermination", "overdueAt": until(9)}),
+        ),
+        (given(rolling(1)).node(node("a").taint("x", "NoSchedule")), json!({"type": "NotTarget"})),
+    ] {
+        assert_eq!(outcome(&given), expected);
+    }
+}
+
+#[test]
+fn a_node_waits_for_what_is_remembered() {
+    let failed = json!({"failures": {"a": {"generation": 2, "count": 3, "at": at(0)}}});
+    let memory: Memory = serde_json::from_value(failed).unwrap();
+    let held = given(rolling(1)).memory(&memory).node(node("a").has(new().failed()));
+    assert_eq!(outcome(&held), json!({"type": "WaitsForBackOff", "until": at(4), "failures": 3}));
+    let mut memory = Memory::default();
+    for action in given(rolling(1)).node(node("a")).plan().actions {
+        memory.record(&action, &Outcome::Unknown, at(0));
+    }
+    let created = given(rolling(1)).memory(&memory).node(node("a"));
+    assert_eq!(outcome(&created), json!({"type": "WaitsForCreatedPod", "until": at(300)}));
+}
+
+#[test]
+fn a_node_is_acted_on_now_or_in_the_next_plan() {
+    let create = given(on_delete()).node(node("a"));
+    assert_eq!(outcome(&create), json!({"type": "Create", "reason": "MissingPod", "batch": 0}));
+    let delete = given(rolling(1)).node(node("a").has(old()));
+    assert_eq!(outcome(&delete), json!({"type": "Delete", "reason": "OutdatedAvailable"}));
+    let one = json!({"burst": 1});
+    let full = given(on_delete()).policy(one.clone()).node(node("0")).node(node("a"));
+    assert_eq!(outcome(&full), json!({"type": "WaitsForNextPlan"}));
+    let full = given(rolling(2)).policy(one).node(node("0").has(old())).node(node("a").has(old()));
+    assert_eq!(outcome(&full), json!({"type": "WaitsForNextPlan"}));
+}
+
+#[test]
+fn a_verdict_tells_each_pod_with_its_evidence() {
+    let plan = given(surging(1)).min_ready(60).node(node("a").has(old()).has(new().ready_for(10))).plan();
+    let verdict = serde_json::to_value(&plan.report.nodes[0]).unwrap();
+    assert_eq!(
+        verdict,
+        json!({
+            "node": "a", "nodeReady": null, "unschedulable": false,
+            "placement": {"type": "Run"},
+            "pods": [
+                {
+                    "pod": {"namespace": "ns", "name": "a-1", "uid": "uid-a-1"},
+                    "updated": false, "evidence": "OldRevision", "hash": "old", "revision": 1,
+                    "state": {"type": "Available", "readySince": at(-3600)}, "deleted": null,
+                },
+                {
+                    "pod": {"namespace": "ns", "name": "a-2", "uid": "uid-a-2"},
+                    "updated": true, "evidence": "CurrentRevision", "hash": "new", "revision": 2,
+                    "state": {"type": "Ready", "availableAt": at(50)}, "deleted": null,
+                },
+            ],
+            "outcome": {"type": "WaitsForMinReady", "until": at(50)},
+        })
+    );
+}
+
+#[test]
+fn limits_that_surprise_are_warned_of() {
+    let warnings = |strategy: Value| given(strategy).node(node("a").has(new())).plan().warnings;
+    assert_eq!(warnings(rolling("1%")), [Warning::PercentRoundsToAll { percent: 1, desired: 1 }]);
+    assert_eq!(warnings(surging("50%")), [Warning::PercentRoundsToAll { percent: 50, desired: 1 }]);
+    assert_eq!(warnings(rolling("100%")), []);
+    assert_eq!(warnings(rolling(1)), []);
+    assert_eq!(warnings(rolling(0)), [Warning::BothLimitsZero]);
+    assert_eq!(warnings(json!({})), [Warning::StrategyMissing]);
+    assert_eq!(given(rolling(1)).plan().warnings, [Warning::NoTargetNodes]);
+}
+
+#[test]
+fn bound_pods_on_unknown_nodes_are_told() {
+    let plan = given(rolling(1)).node(node("a").has(new())).stray("gone", new().named("p")).plan();
+    assert_eq!(plan.warnings, [Warning::PodsOnUnknownNodes { pods: vec!["p".to_owned()] }]);
+    assert_eq!(plan.report.nodes[0].outcome, NodeOutcome::UpToDate);
+}

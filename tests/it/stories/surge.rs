@@ -1,0 +1,125 @@
+//! Create, then delete, within maxSurge.
+
+use crate::support::{at, given, new, node, old, pod, revision, surging};
+use daemonset::{Memory, Warning};
+use serde_json::json;
+
+#[test]
+fn an_updated_pod_comes_up_beside_the_outdated_one_within_max_surge() {
+    let fleet = |limit| given(surging(limit)).node(node("a").has(old())).node(node("b").has(old()));
+    assert_eq!(fleet(1).steps(), ["create on a in batch 0: Surge"]);
+    assert_eq!(fleet(2).steps(), ["create on a in batch 0: Surge", "create on b in batch 1: Surge"]);
+}
+
+#[test]
+fn surge_is_on_above_zero_whatever_the_number_of_targets() {
+    let zero = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": "0%"}});
+    assert_eq!(given(zero).node(node("a").has(old())).steps(), ["delete a-1: OutdatedAvailable"]);
+    let excluded =
+        given(surging("10%")).node(node("a").taint("x", "NoSchedule").has(old()).has(new().not_ready()));
+    assert_eq!(excluded.steps(), [""; 0], "without targets 10 % is no node, but a pair stays a pair");
+}
+
+#[test]
+fn the_proposals_strategy_surges_by_one_unless_told() {
+    let fleet =
+        |strategy| given(strategy).node(node("a").has(old())).node(node("b").has(old())).steps().len();
+    assert_eq!(fleet(json!({"type": "SurgingRollingUpdate"})), 1);
+    let two = json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": "100%"}});
+    assert_eq!(fleet(two), 2);
+}
+
+#[test]
+fn a_node_counts_while_it_has_two_unfinished_pods() {
+    let waits = |other: crate::support::NodeStory| {
+        let given = given(surging(1)).node(node("z").has(old())).node(other);
+        given.steps().iter().all(|step| !step.contains("on z"))
+    };
+    assert!(waits(node("a").has(old()).has(new().not_ready())), "an updated pod that is not available");
+    assert!(waits(node("a").has(old()).has(new())), "a pair whose outdated one goes in this plan");
+    assert!(waits(node("a").has(new()).has(old().terminating(30))), "a terminating pod");
+    assert!(waits(node("a").has(old().terminating(30))), "node sync's create beside a terminating pod");
+    assert!(!waits(node("a").has(new()).has(old().terminating(0))), "an overdue one is stuck");
+    assert!(!waits(node("a").has(new()).has(old().failed())), "a finished one runs nothing");
+    assert!(!waits(node("a").has(new())), "one pod");
+    assert!(!waits(node("a").taint("x", "NoSchedule").has(old()).has(new().not_ready())), "no target node");
+}
+
+#[test]
+fn when_a_stuck_pod_gives_up_its_place_is_asked_for() {
+    let stuck =
+        given(surging(1)).node(node("a").has(old())).node(node("b").has(new()).has(old().terminating(20)));
+    assert_eq!(stuck.steps(), [format!("requeue at {}: TerminationOverdue", at(20))]);
+    let idle =
+        given(surging(1)).node(node("a").has(new())).node(node("b").has(new()).has(old().terminating(20)));
+    assert_eq!(idle.steps(), [""; 0], "nobody waits for the place");
+    let three = given(surging(1))
+        .node(node("a").has(old()))
+        .node(node("b").has(new()).has(old().terminating(20)).has(old().terminating(40)));
+    assert_eq!(three.steps(), [format!("requeue at {}: TerminationOverdue", at(40))]);
+    let pair = given(surging(1))
+        .node(node("a").has(old()))
+        .node(node("b").has(old()).has(new().not_ready()).has(old().terminating(20)));
+    assert_eq!(pair.steps(), [""; 0], "it has two pods even when the third is overdue");
+}
+
+#[test]
+fn a_missing_pod_never_waits_for_max_surge() {
+    let given = given(surging(1)).node(node("a").has(old()).has(new().not_ready())).node(node("b"));
+    assert_eq!(given.steps(), ["create on b in batch 0: MissingPod"]);
+}
+
+#[test]
+fn an_outdated_pod_that_is_not_ready_needs_no_surge() {
+    let given = given(surging(1))
+        .node(node("b").has(old().pending()))
+        .node(node("a").has(old().not_ready()))
+        .node(node("c").has(old()).has(new().not_ready()));
+    assert_eq!(given.steps(), ["delete a-1: OutdatedNotReady", "delete b-1: OutdatedPending"]);
+}
+
+#[test]
+fn available_ones_come_last_and_the_furthest_behind_first() {
+    let given = given(surging(3))
+        .min_ready(60)
+        .revisions([revision("older", 1), revision("old", 2), revision("new", 3)])
+        .node(node("a").has(old()))
+        .node(node("b").has(pod("older")))
+        .node(node("c").has(old().ready_for(10)))
+        .node(node("d").has(pod("unknown")));
+    let creates: Vec<_> = given.steps().into_iter().filter(|step| step.starts_with("create")).collect();
+    assert_eq!(
+        creates,
+        ["create on b in batch 0: Surge", "create on c in batch 1: Surge", "create on d in batch 1: Surge"]
+    );
+}
+
+#[test]
+fn a_node_with_another_unfinished_pod_or_a_failed_one_held_back_waits() {
+    let leaving = given(surging(5)).node(node("a").has(old()).has(old().terminating(30)));
+    assert_eq!(leaving.steps(), [""; 0]);
+    let failed = json!({"failures": {"a": {"generation": 2, "count": 5, "at": at(0)}}});
+    let memory: Memory = serde_json::from_value(failed).unwrap();
+    let held = given(surging(5)).memory(&memory).node(node("a").has(old()).has(new().failed()));
+    assert_eq!(held.steps(), [format!("requeue at {}: BackOff", at(16))]);
+}
+
+#[test]
+fn max_unavailable_plays_no_part() {
+    let both = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%", "maxSurge": 1}});
+    let given = given(both).node(node("a").has(old())).node(node("b").has(old()));
+    assert_eq!(given.steps(), ["create on a in batch 0: Surge"]);
+    assert_eq!(given.plan().warnings, [Warning::BothLimitsSet]);
+}
+
+#[test]
+fn a_host_port_under_surge_is_warned_of() {
+    let ports =
+        json!([{"name": "c", "ports": [{"containerPort": 80, "hostPort": 9100}, {"containerPort": 81}]}]);
+    let warnings = |strategy| {
+        let given = given(strategy).with("/daemonSet/spec/template/spec/containers", ports.clone());
+        given.node(node("a")).plan().warnings
+    };
+    assert_eq!(warnings(surging(1)), [Warning::HostPortWithSurge { port: 9100 }]);
+    assert_eq!(warnings(crate::support::rolling(1)), []);
+}

@@ -1,0 +1,103 @@
+//! What becomes of a snapshot when a plan is executed and nothing else happens.
+
+use daemonset::model::ObjectRef;
+use daemonset::model::{ControllerRevision, OwnerReference, Pod};
+use daemonset::{Action, Memory, Outcome, Plan, Recording};
+
+/// Executes a plan at once: deleted pods are gone, created ones pending. What the API server accepted goes to memory,
+/// if there is one.
+pub fn apply(recording: &mut Recording, plan: &Plan) {
+    let now = recording.now;
+    for action in &plan.actions {
+        let outcome = execute(recording, action);
+        if let Some(memory) = &mut recording.memory {
+            memory.record(action, &outcome, now);
+        }
+    }
+}
+
+/// Lets the memory forget what the snapshot shows.
+pub fn observe(recording: &mut Recording) {
+    let mut memory: Option<Memory> = recording.memory.take();
+    if let (Some(memory), Ok(snapshot)) = (&mut memory, recording.snapshot()) {
+        memory.observe(&snapshot);
+    }
+    recording.memory = memory;
+}
+
+fn execute(recording: &mut Recording, action: &Action) -> Outcome {
+    let ours = OwnerReference {
+        api_version: "apps/v1".to_owned(),
+        kind: "DaemonSet".to_owned(),
+        name: recording.daemon_set.metadata.name.clone(),
+        uid: recording.daemon_set.metadata.uid.clone(),
+        controller: Some(true),
+        block_owner_deletion: Some(true),
+    };
+    match action {
+        Action::AdoptPod { pod, .. } => pod_named(recording, pod).metadata.owner_references.push(ours),
+        Action::ReleasePod { pod, .. } => {
+            pod_named(recording, pod).metadata.owner_references.retain(|owner| owner.uid != ours.uid);
+        }
+        Action::LabelPod { pod, labels, .. } => {
+            pod_named(recording, pod).metadata.labels.extend(labels.clone());
+        }
+        Action::DeletePod { pod, .. } => recording.pods.retain(|p| p.metadata.uid != pod.uid),
+        Action::CreatePod { pod, .. } => return Outcome::Created(create(recording, pod.to_value())),
+        Action::AdoptRevision { revision, .. } => {
+            revision_named(recording, revision).metadata.owner_references.push(ours);
+        }
+        Action::ReleaseRevision { revision, .. } => {
+            let owners = &mut revision_named(recording, revision).metadata.owner_references;
+            owners.retain(|owner| owner.uid != ours.uid);
+        }
+        Action::CreateRevision { revision, .. } => {
+            let mut revision: ControllerRevision = serde_json::from_value(revision.clone()).unwrap();
+            revision.metadata.uid = format!("uid-{}", revision.metadata.name).into();
+            recording.revisions.push(revision);
+        }
+        Action::LabelRevision { revision, labels, .. } => {
+            revision_named(recording, revision).metadata.labels.extend(labels.clone());
+        }
+        Action::RenumberRevision { revision, number, .. } => {
+            revision_named(recording, revision).revision = *number;
+        }
+        Action::DeleteRevision { revision, .. } => {
+            recording.revisions.retain(|r| r.metadata.uid != revision.uid);
+        }
+        Action::UpdateStatus { status, .. } => recording.daemon_set.status = status.clone(),
+        Action::RecordEvent { .. } | Action::Requeue { .. } => {}
+    }
+    Outcome::Done
+}
+
+fn create(recording: &mut Recording, mut manifest: serde_json::Value) -> ObjectRef {
+    let serial = recording.pods.len();
+    let fresh = (serial..).map(|n| format!("created-{n}"));
+    let name = fresh.into_iter().find(|n| recording.pods.iter().all(|p| p.metadata.name != *n)).unwrap();
+    let name = manifest["metadata"]["name"].as_str().map_or(name, str::to_owned);
+    manifest["metadata"]["uid"] = format!("uid-of-{name}").into();
+    manifest["metadata"]["name"] = name.into();
+    manifest["metadata"]["creationTimestamp"] = recording.now.to_string().into();
+    manifest["status"] = serde_json::json!({"phase": "Pending"});
+    let pod: Pod = serde_json::from_value(manifest).unwrap();
+    let created = ObjectRef {
+        namespace: pod.metadata.namespace.clone(),
+        name: pod.metadata.name.clone(),
+        uid: pod.metadata.uid.clone(),
+        resource_version: String::new(),
+    };
+    recording.pods.push(pod);
+    created
+}
+
+/// The object that an action names; an action that names none, or another one of its name, is wrong.
+fn pod_named<'r>(recording: &'r mut Recording, reference: &ObjectRef) -> &'r mut Pod {
+    let same = |p: &&mut Pod| p.metadata.uid == reference.uid && p.metadata.name == reference.name;
+    recording.pods.iter_mut().find(same).unwrap()
+}
+
+fn revision_named<'r>(recording: &'r mut Recording, reference: &ObjectRef) -> &'r mut ControllerRevision {
+    let same = |r: &&mut ControllerRevision| r.metadata.uid == reference.uid;
+    recording.revisions.iter_mut().find(same).unwrap()
+}
