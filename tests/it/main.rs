@@ -3,5 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
 mod conformance;
+mod dumps;
+mod properties;
 mod stories;
 mod support;

@@ -199,6 +199,7 @@ impl NodeStory {
 pub struct PodStory {
     json: Value,
     bound: bool,
+    nowhere: bool,
     name: Option<String>,
 }
 
@@ -224,7 +225,7 @@ pub fn pod(hash: &str) -> PodStory {
         "spec": {},
         "status": {"phase": "Running"},
     });
-    PodStory { json, bound: true, name: None }.ready_for(3600)
+    PodStory { json, bound: true, nowhere: false, name: None }.ready_for(3600)
 }
 
 impl PodStory {
@@ -271,6 +272,12 @@ impl PodStory {
     pub fn unbound(mut self) -> Self {
         self.bound = false;
         self.pending()
+    }
+
+    /// Neither a node nor one to go to.
+    pub fn nowhere(mut self) -> Self {
+        self.nowhere = true;
+        self
     }
 
     pub fn created_ago(self, seconds: i64) -> Self {
@@ -327,6 +334,9 @@ impl PodStory {
         let name = self.name.take().unwrap_or_else(|| format!("{node}-{suffix}"));
         self.json["metadata"]["uid"] = json!(format!("uid-{name}"));
         self.json["metadata"]["name"] = json!(name);
+        if self.nowhere {
+            return self.json;
+        }
         if self.bound {
             self.json["spec"]["nodeName"] = json!(node);
         } else {

@@ -1,0 +1,233 @@
+//! What every plan must keep, each with the name under which it is broken.
+
+use super::oracle::{Fleet, max_surge, max_unavailable};
+use daemonset::model::Pod;
+use daemonset::{Action, CreateReason, DeleteReason, NodeOutcome, Plan, Recording, RequeueReason};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The promises that this plan breaks.
+pub fn broken(recording: &Recording, plan: &Plan) -> Vec<String> {
+    let view = View::of(recording, plan);
+    [
+        view.budget(),
+        view.surge(),
+        view.creates(),
+        view.ownership(),
+        view.on_delete(),
+        view.progress(),
+        view.revisions(),
+        order(plan),
+        wake_up(recording, plan),
+        view.burst(),
+    ]
+    .into_iter()
+    .filter_map(Result::err)
+    .collect()
+}
+
+type Promise = Result<(), String>;
+
+fn ensure(kept: bool, why: impl FnOnce() -> String) -> Promise {
+    if kept { Ok(()) } else { Err(why()) }
+}
+
+struct View<'r> {
+    recording: &'r Recording,
+    plan: &'r Plan,
+    fleet: Fleet<'r>,
+    deleted: BTreeMap<&'r str, DeleteReason>,
+    created: Vec<(&'r str, CreateReason)>,
+}
+
+impl<'r> View<'r> {
+    fn of(recording: &'r Recording, plan: &'r Plan) -> Self {
+        let mut deleted = BTreeMap::new();
+        let mut created = Vec::new();
+        for action in &plan.actions {
+            match action {
+                Action::DeletePod { pod, reason, .. } => {
+                    deleted.insert(pod.uid.as_str(), *reason);
+                }
+                Action::CreatePod { node, reason, .. } => created.push((node.as_str(), *reason)),
+                _ => {}
+            }
+        }
+        View { recording, plan, fleet: Fleet::of(recording), deleted, created }
+    }
+
+    fn stays(&self, pod: &Pod) -> bool {
+        !self.deleted.contains_key(pod.metadata.uid.as_str())
+    }
+
+    /// Target nodes without an available pod after the plan's deletions: at most max(U, M).
+    fn budget(&self) -> Promise {
+        let Some(limit) = max_unavailable(self.recording) else { return Ok(()) };
+        let before = self.fleet.unavailable_targets();
+        let after = self.fleet.count(|pod| self.fleet.available(pod) && self.stays(pod));
+        let after = after.values().filter(|count| **count == 0).count();
+        ensure(after <= before.max(limit), || {
+            format!("budget: {before} before, {after} after, {limit} allowed")
+        })
+    }
+
+    /// Under surge no available pod goes from a target node without another one there, and no more nodes get a second
+    /// pod than there is room for.
+    fn surge(&self) -> Promise {
+        let Some(limit) = max_surge(self.recording) else { return Ok(()) };
+        let after = self.fleet.count(|pod| self.fleet.available(pod) && self.stays(pod));
+        for pod in self.fleet.owned().filter(|pod| self.fleet.available(pod) && !self.stays(pod)) {
+            let left = Fleet::target(pod).and_then(|node| after.get(node));
+            ensure(left != Some(&0), || format!("surge: {} was the last available one", pod.metadata.name))?;
+        }
+        let now = self.recording.now;
+        let running = self.fleet.count(|pod| {
+            !Fleet::finished(pod) && pod.metadata.deletion_timestamp.is_none_or(|overdue| now < overdue)
+        });
+        let missing = |node: &&str| self.created.contains(&(*node, CreateReason::MissingPod));
+        let doubled =
+            running.iter().filter(|(node, count)| **count + usize::from(missing(node)) >= 2).count();
+        let surged = self.created.iter().filter(|(_, reason)| *reason == CreateReason::Surge).count();
+        ensure(surged <= limit.saturating_sub(doubled), || {
+            format!("surge: {surged} beside {doubled} of {limit}")
+        })
+    }
+
+    /// At most one create a node, only on target nodes, none where one is in flight or a live pod is enough.
+    fn creates(&self) -> Promise {
+        let memory = serde_json::to_value(&self.recording.memory).unwrap();
+        let live = self.fleet.count(|pod| self.fleet.live(pod));
+        let mut seen = BTreeSet::new();
+        for (node, reason) in &self.created {
+            ensure(seen.insert(node), || format!("creates: two on {node}"))?;
+            ensure(self.fleet.targets.contains(*node), || format!("creates: {node} is no target"))?;
+            if let Some(at) = memory["creates"][*node]["at"].as_str() {
+                let until = at.parse::<jiff::Timestamp>().unwrap() + jiff::SignedDuration::from_mins(5);
+                ensure(until <= self.recording.now, || format!("creates: one is in flight on {node}"))?;
+            }
+            let expected = usize::from(*reason == CreateReason::Surge);
+            ensure(live.get(node) == Some(&expected), || {
+                format!("creates: {node} has {:?} live", live.get(node))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Only pods of the DaemonSet are deleted or labelled, and only those that are not going already.
+    fn ownership(&self) -> Promise {
+        for action in &self.plan.actions {
+            let (Action::DeletePod { pod, .. } | Action::LabelPod { pod, .. }) = action else { continue };
+            let found = self.recording.pods.iter().find(|p| p.metadata.uid == pod.uid);
+            ensure(found.is_some_and(|p| self.fleet.owns(p) && p.metadata.name == pod.name), || {
+                format!("ownership: {} is not ours", pod.name)
+            })?;
+            let going = found.is_some_and(|p| self.fleet.going(p));
+            let deletes = matches!(action, Action::DeletePod { .. });
+            ensure(!(deletes && going), || format!("ownership: {} is going already", pod.name))?;
+        }
+        let deletes = self.plan.actions.iter().filter(|a| matches!(a, Action::DeletePod { .. })).count();
+        ensure(deletes == self.deleted.len(), || "ownership: one pod is deleted twice".to_owned())
+    }
+
+    /// OnDelete deletes no live pod where it may run, but for one that another live pod makes superfluous.
+    fn on_delete(&self) -> Promise {
+        if !matches!(self.recording.daemon_set.spec.update_strategy.kind.as_str(), "" | "OnDelete") {
+            return Ok(());
+        }
+        let may_run = |node: &str| self.fleet.targets.contains(node) || self.fleet.tolerated.contains(node);
+        for pod in self.fleet.owned().filter(|pod| self.fleet.live(pod) && !self.stays(pod)) {
+            let Some(node) = Fleet::target(pod).filter(|node| may_run(node)) else { continue };
+            let mut others = self.fleet.owned().filter(|other| Fleet::target(other) == Some(node));
+            let better = others.any(|other| {
+                self.stays(other)
+                    && self.fleet.live(other)
+                    && self.fleet.ready(other) >= self.fleet.ready(pod)
+            });
+            ensure(better, || format!("OnDelete: {} goes", pod.metadata.name))?;
+        }
+        Ok(())
+    }
+
+    /// While the budget is free, no outdated pod is held by it; and what is held is told with a full budget.
+    fn progress(&self) -> Promise {
+        for verdict in &self.plan.report.nodes {
+            match verdict.outcome {
+                NodeOutcome::HeldByMaxUnavailable { used, limit }
+                | NodeOutcome::HeldByMaxSurge { used, limit } => {
+                    ensure(used >= limit, || {
+                        format!("progress: {} is held at {used}/{limit}", verdict.node)
+                    })?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Neither the current revision nor one that a pod carries is deleted.
+    fn revisions(&self) -> Promise {
+        let carried: BTreeSet<&str> = self
+            .recording
+            .pods
+            .iter()
+            .filter(|pod| self.fleet.owns(pod))
+            .filter_map(|pod| pod.metadata.labels.get("controller-revision-hash"))
+            .map(String::as_str)
+            .collect();
+        let current = self.plan.report.current_revision.as_ref();
+        for action in &self.plan.actions {
+            let Action::DeleteRevision { revision, reason } = action else { continue };
+            let known = self.recording.revisions.iter().find(|r| r.metadata.uid == revision.uid);
+            let label = known.and_then(|r| r.metadata.labels.get("controller-revision-hash"));
+            let hash = label.unwrap_or(&revision.name).as_str();
+            ensure(current.is_some_and(|c| c.name != revision.name), || {
+                format!("revisions: {hash} is current")
+            })?;
+            let duplicate = format!("{reason:?}") == "Duplicate";
+            ensure(duplicate || !carried.contains(hash), || format!("revisions: {hash} is live"))?;
+        }
+        Ok(())
+    }
+
+    fn burst(&self) -> Promise {
+        let burst = self.recording.policy.burst as usize;
+        ensure(self.deleted.len() <= burst && self.created.len() <= burst, || {
+            format!("burst: {} deletes, {} creates", self.deleted.len(), self.created.len())
+        })
+    }
+}
+
+/// Claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
+fn order(plan: &Plan) -> Promise {
+    let stage = |action: &Action| match action {
+        Action::AdoptPod { .. }
+        | Action::ReleasePod { .. }
+        | Action::AdoptRevision { .. }
+        | Action::ReleaseRevision { .. } => 0,
+        Action::CreateRevision { .. } => 1,
+        Action::LabelRevision { .. } => 2,
+        Action::RenumberRevision { .. } => 3,
+        Action::LabelPod { .. } => 4,
+        Action::DeletePod { .. } => 5,
+        Action::CreatePod { .. } => 6,
+        Action::DeleteRevision { .. } => 7,
+        Action::UpdateStatus { .. } => 8,
+        Action::RecordEvent { .. } => 9,
+        Action::Requeue { .. } => 10,
+    };
+    ensure(plan.actions.is_sorted_by_key(stage), || "order".to_owned())
+}
+
+/// At most one wake-up, in the future; only a full plan asks for one at once.
+fn wake_up(recording: &Recording, plan: &Plan) -> Promise {
+    let mut requeues = plan.actions.iter().filter_map(|action| match action {
+        Action::Requeue { at, reason } => Some((*at, *reason)),
+        _ => None,
+    });
+    let first = requeues.next();
+    let good = match first {
+        Some((at, RequeueReason::Burst)) => at == recording.now,
+        Some((at, _)) => at > recording.now,
+        None => true,
+    };
+    ensure(good && requeues.next().is_none(), || format!("wake-up: {first:?}"))
+}

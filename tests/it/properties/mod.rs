@@ -1,0 +1,110 @@
+//! What holds of every plan, on random fleets; and a proof that the fleets reach every reason.
+
+mod invariants;
+mod oracle;
+mod reach;
+mod world;
+
+use crate::support::{apply, observe};
+use daemonset::{Action, Plan, Recording, plan, reconcile};
+use proptest::prelude::*;
+
+fn planned(recording: &Recording) -> Plan {
+    plan(&recording.snapshot().unwrap())
+}
+
+fn bytes(recording: &Recording) -> String {
+    serde_json::to_string(&planned(recording)).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plan_keeps_its_promises(world in world::world()) {
+        let recording = world.recording();
+        let plan = planned(&recording);
+        prop_assert_eq!(&plan.actions, &reconcile(&recording.snapshot().unwrap()));
+        let broken = invariants::broken(&recording, &plan);
+        prop_assert!(broken.is_empty(), "{broken:#?}\n{:#?}", crate::support::everything(&plan));
+    }
+
+    #[test]
+    fn the_order_of_the_input_changes_nothing(world in world::world(), turn in 0_usize..7) {
+        let recording = world.recording();
+        let expected = bytes(&recording);
+        let mut other = recording.clone();
+        other.nodes.reverse();
+        other.pods.reverse();
+        other.revisions.reverse();
+        prop_assert_eq!(&bytes(&other), &expected);
+        let mut other = recording;
+        let turned = |len: usize| if len == 0 { 0 } else { turn % len };
+        let by = turned(other.nodes.len());
+        other.nodes.rotate_left(by);
+        let by = turned(other.pods.len());
+        other.pods.rotate_left(by);
+        let by = turned(other.revisions.len());
+        other.revisions.rotate_left(by);
+        prop_assert_eq!(&bytes(&other), &expected);
+    }
+
+    #[test]
+    fn a_recording_replays_to_the_same_bytes(world in world::world()) {
+        let recording = world.recording();
+        let expected = bytes(&recording);
+        let taken = Recording::from(&recording.snapshot().unwrap());
+        let text = serde_json::to_string(&taken).unwrap();
+        let replayed = Recording::from_json(text.as_bytes()).unwrap();
+        prop_assert_eq!(bytes(&replayed), expected);
+    }
+
+    #[test]
+    fn executing_plans_comes_to_rest(world in world::world()) {
+        let mut recording = world.recording();
+        let bound = 2 * (recording.pods.len() + recording.nodes.len() + recording.revisions.len()) + 6;
+        let mut steps = 0;
+        loop {
+            let plan = planned(&recording);
+            if plan.actions.iter().all(|a| matches!(a, Action::RecordEvent { .. } | Action::Requeue { .. })) {
+                break;
+            }
+            steps += 1;
+            prop_assert!(steps <= bound, "still busy: {:#?}", crate::support::everything(&plan));
+            apply(&mut recording, &plan);
+            observe(&mut recording);
+        }
+    }
+
+    #[test]
+    fn a_cache_that_shows_nothing_spends_no_budget_twice(world in world::world()) {
+        let mut stale = world.recording();
+        stale.memory.get_or_insert_default();
+        let mut real = stale.clone();
+        let before = oracle::Fleet::of(&stale).unavailable_targets();
+        let limit = oracle::max_unavailable(&stale).map(|limit| limit.max(before));
+        for _ in 0..3 {
+            let plan = planned(&stale);
+            let broken = invariants::broken(&stale, &plan);
+            prop_assert!(broken.is_empty(), "{broken:#?}");
+            let gone = |a: &Action| matches!(a, Action::DeletePod { pod, .. }
+                if real.pods.iter().all(|p| p.metadata.uid != pod.uid));
+            let twice: Vec<_> = plan.actions.iter().filter(|a| gone(a)).collect();
+            prop_assert!(twice.is_empty(), "deleted twice: {twice:#?}");
+            for action in &plan.actions {
+                if let Action::CreatePod { node, .. } = action {
+                    let created = real.pods.iter().filter(|p| p.metadata.name.starts_with("created-"));
+                    let there = created.filter(|p| p.spec.affinity_node.as_ref() == Some(node)).count();
+                    prop_assert!(there == 0, "created twice on {node}");
+                }
+            }
+            // Only pods: whatever else a stale cache asks for again is refused by the API server.
+            let pods_only = plan.actions.iter().filter(|a| matches!(a, Action::CreatePod { .. } | Action::DeletePod { .. }));
+            let pods_only = pods_only.cloned().collect();
+            apply(&mut real, &Plan { actions: pods_only, ..plan });
+            stale.memory.clone_from(&real.memory);
+            let down = oracle::Fleet::of(&real).unavailable_targets();
+            prop_assert!(limit.is_none_or(|limit| down <= limit), "{down} nodes down, {limit:?} allowed");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A second, dumb reading of a recording: who owns what, what is available, what a limit allows. It shares no code with
+//! the crate.
+
+use daemonset::model::{IntOrString, Pod};
+use daemonset::{NodePlacement, Recording, plan};
+use jiff::SignedDuration;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The fleet as a person would count it on paper.
+pub struct Fleet<'r> {
+    recording: &'r Recording,
+    memory: Value,
+    pub targets: BTreeSet<String>,
+    pub tolerated: BTreeSet<String>,
+}
+
+impl<'r> Fleet<'r> {
+    pub fn of(recording: &'r Recording) -> Self {
+        let report = plan(&recording.snapshot().unwrap()).report;
+        let nodes = |wanted: fn(&NodePlacement) -> bool| {
+            let nodes = report.nodes.iter().filter(|node| wanted(&node.placement));
+            nodes.map(|node| node.node.to_string()).collect()
+        };
+        Fleet {
+            recording,
+            memory: serde_json::to_value(&recording.memory).unwrap(),
+            targets: nodes(|p| matches!(p, NodePlacement::Run)),
+            tolerated: nodes(|p| matches!(p, NodePlacement::ContinueOnly { .. })),
+        }
+    }
+
+    /// Pods that are the DaemonSet's, or become so in this pass.
+    pub fn owned(&self) -> impl Iterator<Item = &'r Pod> + '_ {
+        self.recording.pods.iter().filter(|pod| self.owns(pod))
+    }
+
+    pub fn owns(&self, pod: &Pod) -> bool {
+        let meta = &pod.metadata;
+        let controller = meta.owner_references.iter().find(|owner| owner.controller == Some(true));
+        let ours = match controller {
+            Some(owner) => owner.uid == self.recording.daemon_set.metadata.uid,
+            None => meta.deletion_timestamp.is_none(),
+        };
+        let matches = meta.labels.get("app").is_some_and(|app| app == "agent");
+        ours && matches && meta.namespace == "ns" && meta.annotations.mirror.is_none()
+    }
+
+    pub fn target(pod: &Pod) -> Option<&str> {
+        let bound = Some(pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+        bound.or(pod.spec.affinity_node.as_ref().map(|node| node.as_str()))
+    }
+
+    pub fn finished(pod: &Pod) -> bool {
+        matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
+    }
+
+    /// Terminating, or remembered to be.
+    pub fn going(&self, pod: &Pod) -> bool {
+        let deleted = self.memory["deletes"][pod.metadata.uid.as_str()].as_str();
+        let recently = |at: &str| {
+            let at: jiff::Timestamp = at.parse().unwrap();
+            self.recording.now < at + SignedDuration::from_mins(5)
+        };
+        pod.metadata.deletion_timestamp.is_some() || deleted.is_some_and(recently)
+    }
+
+    pub fn live(&self, pod: &Pod) -> bool {
+        !Self::finished(pod) && !self.going(pod)
+    }
+
+    pub fn ready(&self, pod: &Pod) -> bool {
+        self.live(pod) && pod.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "True")
+    }
+
+    pub fn available(&self, pod: &Pod) -> bool {
+        let seconds = self.recording.daemon_set.spec.min_ready_seconds;
+        let since = pod.status.conditions.first().and_then(|c| c.last_transition_time);
+        let long_enough = since
+            .is_some_and(|since| since + SignedDuration::from_secs(seconds.into()) <= self.recording.now);
+        self.ready(pod) && (seconds == 0 || long_enough)
+    }
+
+    /// How many pods of each target node are good in this sense.
+    pub fn count(&self, good: impl Fn(&Pod) -> bool) -> BTreeMap<&str, usize> {
+        let mut counts: BTreeMap<&str, usize> = self.targets.iter().map(|node| (node.as_str(), 0)).collect();
+        for pod in self.owned().filter(|pod| good(pod)) {
+            if let Some(count) = Self::target(pod).and_then(|node| counts.get_mut(node)) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    pub fn unavailable_targets(&self) -> usize {
+        self.count(|pod| self.available(pod)).values().filter(|count| **count == 0).count()
+    }
+}
+
+fn rounded_up(limit: IntOrString, targets: usize) -> usize {
+    match limit {
+        IntOrString::Int(number) => number as usize,
+        IntOrString::Percent(percent) => {
+            (0..=targets * 2).find(|n| n * 100 >= percent as usize * targets).unwrap()
+        }
+    }
+}
+
+/// M, where the strategy replaces.
+pub fn max_unavailable(recording: &Recording) -> Option<usize> {
+    let strategy = &recording.daemon_set.spec.update_strategy;
+    if strategy.kind != "RollingUpdate" || max_surge(recording).is_some() {
+        return None;
+    }
+    let limit =
+        strategy.rolling_update.as_ref().and_then(|r| r.max_unavailable).unwrap_or(IntOrString::Int(1));
+    let targets = Fleet::of(recording).targets.len();
+    Some(rounded_up(limit, targets).max(usize::from(targets > 0)))
+}
+
+/// S, where the strategy surges.
+pub fn max_surge(recording: &Recording) -> Option<usize> {
+    let strategy = &recording.daemon_set.spec.update_strategy;
+    let limit = match strategy.kind.as_str() {
+        "SurgingRollingUpdate" => Some(IntOrString::Int(1)),
+        "RollingUpdate" => strategy.rolling_update.as_ref().and_then(|r| r.max_surge),
+        _ => None,
+    };
+    let limit = limit.filter(|limit| !limit.is_zero())?;
+    Some(rounded_up(limit, Fleet::of(recording).targets.len()))
+}

@@ -1,0 +1,122 @@
+//! A property over fleets that never get into trouble proves nothing: the fleets must reach everything there is.
+
+use super::{planned, world};
+use daemonset::Action;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeMap;
+
+const WORLDS: u32 = 4000;
+
+/// Every action with every reason, every verdict, every kind of evidence, every warning.
+const EVERYTHING: &[&str] = &[
+    "AdoptPod SelectorMatches",
+    "ReleasePod SelectorNoLongerMatches",
+    "AdoptRevision SelectorMatches",
+    "CreateRevision NewTemplate",
+    "LabelRevision HashMissing",
+    "RenumberRevision CurrentAgain",
+    "LabelPod HashMissing",
+    "LabelPod DuplicateRevision",
+    "DeletePod SucceededPod",
+    "DeletePod FailedPod",
+    "DeletePod ExcessPod",
+    "DeletePod SuccessorAvailable",
+    "DeletePod NotReadyBesideSuccessor",
+    "DeletePod NodeExcluded",
+    "DeletePod TolerationWithdrawn",
+    "DeletePod NodeGone",
+    "DeletePod OutdatedPending",
+    "DeletePod OutdatedNotReady",
+    "DeletePod OutdatedNotYetAvailable",
+    "DeletePod OutdatedAvailable",
+    "CreatePod MissingPod",
+    "CreatePod Surge",
+    "DeleteRevision Duplicate",
+    "DeleteRevision HistoryLimit",
+    "UpdateStatus Changed",
+    "UpdateStatus NameCollision",
+    "no UpdateStatus",
+    "RecordEvent SelectingAll",
+    "RecordEvent FailedDaemonPod",
+    "RecordEvent SucceededDaemonPod",
+    "Requeue Burst",
+    "Requeue MinReadySeconds",
+    "Requeue BackOff",
+    "Requeue InFlightExpiry",
+    "Requeue TerminationOverdue",
+    "outcome UpToDate",
+    "outcome NotTarget",
+    "outcome Create",
+    "outcome Delete",
+    "outcome WaitsForNextPlan",
+    "outcome HeldByMaxUnavailable",
+    "outcome HeldByMaxSurge",
+    "outcome WaitsForDelete",
+    "outcome WaitsForReady",
+    "outcome WaitsForMinReady",
+    "outcome WaitsForTermination",
+    "outcome WaitsForBackOff",
+    "outcome WaitsForCreatedPod",
+    "evidence TemplateGeneration",
+    "evidence CurrentRevision",
+    "evidence OldRevision",
+    "evidence UnknownRevision",
+    "evidence NoHash",
+    "situation Synced",
+    "situation SelectingAll",
+    "situation BeingDeleted",
+    "situation NameCollision",
+    "warning HostPortWithSurge",
+    "warning GenerationHashConflict",
+    "warning PodsWithoutTarget",
+    "warning PodsOnUnknownNodes",
+    "warning PercentRoundsToAll",
+    "warning BothLimitsSet",
+    "warning BothLimitsZero",
+    "warning StrategyMissing",
+    "warning NoTargetNodes",
+];
+
+#[test]
+fn the_worlds_reach_everything() {
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut reached: BTreeMap<String, u32> = BTreeMap::new();
+    for _ in 0..WORLDS {
+        let world = world::world().new_tree(&mut runner).unwrap().current();
+        for thing in things(&planned(&world.recording())) {
+            *reached.entry(thing).or_default() += 1;
+        }
+    }
+    println!("in {WORLDS} worlds: {reached:#?}");
+    let missing: Vec<_> = EVERYTHING.iter().filter(|thing| !reached.contains_key(**thing)).collect();
+    assert!(missing.is_empty(), "never reached: {missing:?}");
+    let unknown: Vec<_> = reached.keys().filter(|thing| !EVERYTHING.contains(&thing.as_str())).collect();
+    assert!(unknown.is_empty(), "reached, but not in the list: {unknown:?}");
+}
+
+fn things(plan: &daemonset::Plan) -> Vec<String> {
+    let json = serde_json::to_value(plan).unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let mut things: Vec<String> = json["actions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|action| format!("{} {}", text(&action["type"]), text(&action["reason"])))
+        .collect();
+    if !plan.actions.iter().any(|action| matches!(action, Action::UpdateStatus { .. })) {
+        things.push("no UpdateStatus".to_owned());
+    }
+    things.push(format!("situation {}", text(&json["report"]["situation"])));
+    for node in json["report"]["nodes"].as_array().unwrap() {
+        things.push(format!("outcome {}", text(&node["outcome"]["type"])));
+        for pod in node["pods"].as_array().unwrap() {
+            things.push(format!("evidence {}", text(&pod["evidence"])));
+        }
+    }
+    for warning in json["warnings"].as_array().unwrap() {
+        things.push(format!("warning {}", text(&warning["type"])));
+    }
+    things
+}

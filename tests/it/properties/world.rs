@@ -1,0 +1,362 @@
+//! Random fleets, told in the language of the stories.
+
+use crate::support::{
+    Given, NodeStory, PodStory, at, given, node, on_delete, pod, revision, rolling, surging, template,
+};
+use daemonset::{Action, Recording};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+/// A random snapshot that passes the check.
+#[derive(Debug, Clone)]
+pub struct World {
+    strategy: Value,
+    min_ready: i64,
+    generation: Option<i64>,
+    policy: Value,
+    nodes: Vec<RandomNode>,
+    strays: Vec<RandomPod>,
+    history: RandomHistory,
+    memory: Option<RandomMemory>,
+    oddity: Oddity,
+}
+
+/// What is rare about a world.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Oddity {
+    None,
+    EmptySelector,
+    Deleted,
+    TakenName,
+    HostPort,
+    RightStatus,
+}
+
+#[derive(Debug, Clone)]
+struct RandomNode {
+    taint: Option<(&'static str, &'static str)>,
+    pods: Vec<RandomPod>,
+}
+
+#[derive(Debug, Clone)]
+struct RandomPod {
+    version: &'static str,
+    generation: Option<&'static str>,
+    phase: &'static str,
+    ready: Option<Option<i64>>,
+    terminating: Option<i64>,
+    bound: bool,
+    target: bool,
+    owner: Owner,
+    created: i64,
+    tolerates: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Owner {
+    Ours,
+    Orphan,
+    Other,
+    OursNoLongerMatching,
+    OrphanOfOthers,
+    Mirror,
+    Elsewhere,
+}
+
+#[derive(Debug, Clone)]
+struct RandomHistory {
+    /// Version, number, labelled, owned.
+    revisions: Vec<(&'static str, i64, bool, bool)>,
+    limit: Option<i32>,
+}
+
+#[derive(Debug, Clone)]
+struct RandomMemory {
+    creates: Vec<(usize, i64, bool)>,
+    deletes: Vec<(usize, i64)>,
+    failures: Vec<(usize, u32, i64)>,
+}
+
+pub fn world() -> impl Strategy<Value = World> {
+    let parts = (
+        (strategy(), select(vec![0, 0, 60]), select(vec![None, Some(5)]), policy()),
+        (prop::collection::vec(random_node(), 0..7), prop::collection::vec(random_pod(), 0..2)),
+        (history(), prop::option::of(memory()), oddity()),
+    );
+    parts.prop_map(
+        |((strategy, min_ready, generation, policy), (nodes, strays), (history, memory, oddity))| World {
+            strategy,
+            min_ready,
+            generation,
+            policy,
+            nodes,
+            strays,
+            history,
+            memory,
+            oddity,
+        },
+    )
+}
+
+fn strategy() -> impl Strategy<Value = Value> {
+    let limit = || {
+        prop_oneof![
+            4 => (0_u32..4).prop_map(|n| json!(n)),
+            2 => select(vec!["0%", "1%", "34%", "50%", "100%", "150%"]).prop_map(|p| json!(p)),
+        ]
+    };
+    prop_oneof![
+        6 => limit().prop_map(rolling),
+        6 => limit().prop_map(surging),
+        2 => Just(on_delete()),
+        1 => Just(json!({})),
+        1 => Just(json!({"type": "SurgingRollingUpdate"})),
+        1 => limit().prop_map(|l| json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": l, "maxSurge": 1}})),
+    ]
+}
+
+fn policy() -> impl Strategy<Value = Value> {
+    (
+        select(vec!["TemplateGenerationFirst", "HashFirst"]),
+        select(vec!["AtOnce", "WithinBudget"]),
+        select(vec!["Generated", "Deterministic"]),
+        prop_oneof![5 => Just(250), 1 => 1..4],
+    )
+        .prop_map(|(classification, unready, names, burst)| {
+            json!({"classification": classification, "unready": unready, "podNames": names, "burst": burst})
+        })
+}
+
+fn random_node() -> impl Strategy<Value = RandomNode> {
+    let taint = prop_oneof![
+        10 => Just(None),
+        2 => Just(Some(("dedicated", "NoSchedule"))),
+        1 => Just(Some(("x", "NoExecute"))),
+        1 => Just(Some(("node.kubernetes.io/not-ready", "NoSchedule"))),
+    ];
+    let pods = prop_oneof![
+        2 => Just(0_usize), 6 => Just(1_usize), 4 => Just(2_usize), 1 => Just(3_usize),
+    ];
+    let pods = pods.prop_flat_map(|count| prop::collection::vec(random_pod(), count));
+    (taint, pods).prop_map(|(taint, pods)| RandomNode { taint, pods })
+}
+
+fn random_pod() -> impl Strategy<Value = RandomPod> {
+    let version = prop_oneof![
+        6 => Just("new"), 6 => Just("old"), 2 => Just("older"), 1 => Just("twin"), 1 => Just("unknown"),
+        1 => Just(""),
+    ];
+    let generation =
+        prop_oneof![6 => Just(None), 2 => Just(Some("5")), 2 => Just(Some("4")), 1 => Just(Some("junk"))];
+    let phase = prop_oneof![
+        14 => Just("Running"), 2 => Just("Pending"), 2 => Just("Failed"), 1 => Just("Succeeded"), 1 => Just("Unknown"),
+    ];
+    let ready = prop_oneof![
+        3 => Just(None),
+        6 => Just(Some(Some(3600))),
+        3 => select(vec![0, 10, 59, 60]).prop_map(|ago| Some(Some(ago))),
+        1 => Just(Some(None)),
+    ];
+    let terminating =
+        prop_oneof![9 => Just(None), 1 => Just(Some(30)), 1 => select(vec![Some(0), Some(-60)])];
+    let owner = prop_oneof![
+        20 => Just(Owner::Ours), 2 => Just(Owner::Orphan), 1 => Just(Owner::Other),
+        1 => Just(Owner::OursNoLongerMatching), 1 => Just(Owner::OrphanOfOthers), 1 => Just(Owner::Mirror),
+        1 => Just(Owner::Elsewhere),
+    ];
+    let place = (prop::bool::weighted(0.9), prop::bool::weighted(0.97), 1_i64..9, any::<bool>());
+    (version, generation, phase, ready, terminating, owner, place).prop_map(
+        |(version, generation, phase, ready, terminating, owner, (bound, target, created, tolerates))| {
+            RandomPod {
+                version,
+                generation,
+                phase,
+                ready,
+                terminating,
+                bound,
+                target,
+                owner,
+                created,
+                tolerates,
+            }
+        },
+    )
+}
+
+fn history() -> impl Strategy<Value = RandomHistory> {
+    let number = || select(vec![-1_i64, 1, 2, 3, 4]);
+    let exists = |likely| prop::bool::weighted(likely);
+    let one = |version: &'static str, likely| {
+        (exists(likely), number(), prop::bool::weighted(0.9), prop::bool::weighted(0.9)).prop_map(
+            move |(there, number, labelled, owned)| there.then_some((version, number, labelled, owned)),
+        )
+    };
+    let all = (one("older", 0.7), one("old", 0.9), one("twin", 0.2), one("new", 0.85), one("ancient", 0.3));
+    (all, select(vec![None, None, Some(0), Some(1)])).prop_map(|((a, b, c, d, e), limit)| RandomHistory {
+        revisions: [a, b, c, d, e].into_iter().flatten().collect(),
+        limit,
+    })
+}
+
+fn memory() -> impl Strategy<Value = RandomMemory> {
+    let ago = || select(vec![0_i64, 100, 299, 300, 1000]);
+    (
+        prop::collection::vec((0_usize..7, ago(), any::<bool>()), 0..3),
+        prop::collection::vec((0_usize..12, ago()), 0..3),
+        prop::collection::vec((0_usize..7, 1_u32..12, select(vec![0_i64, 1, 30, 2000])), 0..4),
+    )
+        .prop_map(|(creates, deletes, failures)| RandomMemory { creates, deletes, failures })
+}
+
+fn oddity() -> impl Strategy<Value = Oddity> {
+    prop_oneof![
+        40 => Just(Oddity::None),
+        1 => Just(Oddity::EmptySelector),
+        1 => Just(Oddity::Deleted),
+        2 => Just(Oddity::TakenName),
+        2 => Just(Oddity::HostPort),
+        5 => Just(Oddity::RightStatus),
+    ]
+}
+
+impl World {
+    pub fn recording(&self) -> Recording {
+        let mut given = given(self.strategy.clone()).min_ready(self.min_ready).policy(self.policy.clone());
+        if let Some(generation) = self.generation {
+            given = given.generation(generation);
+        }
+        for (index, random) in self.nodes.iter().enumerate() {
+            given = given.node(random.story(&format!("n{index}")));
+        }
+        for (index, stray) in self.strays.iter().enumerate() {
+            given = given.stray("gone", stray.story().named(&format!("stray-{index}")));
+        }
+        given = self.history.add_to(given);
+        if let Some(memory) = &self.memory {
+            let json = memory.json(&given);
+            given = given.with("/memory", json);
+        }
+        self.oddity.add_to(given).recording()
+    }
+}
+
+impl RandomNode {
+    fn story(&self, name: &str) -> NodeStory {
+        let mut story = node(name);
+        if let Some((key, effect)) = self.taint {
+            story = story.taint(key, effect);
+        }
+        self.pods.iter().fold(story, |story, pod| story.has(pod.story()))
+    }
+}
+
+impl RandomPod {
+    fn story(&self) -> PodStory {
+        let mut story = pod(self.version).phase(self.phase).created_ago(self.created);
+        if self.version.is_empty() {
+            story = story.without_hash();
+        }
+        story = match self.ready {
+            None => story.not_ready(),
+            Some(None) => story.ready_without_time(),
+            Some(Some(ago)) => story.ready_for(ago),
+        };
+        if let Some(generation) = self.generation {
+            story = story.generation(generation);
+        }
+        if let Some(seconds) = self.terminating {
+            story = story.terminating(seconds);
+        }
+        if !self.bound {
+            story = story.unbound();
+        }
+        if self.tolerates {
+            story = story.tolerates("dedicated");
+        }
+        story = match self.owner {
+            Owner::Ours => story,
+            Owner::Orphan => story.orphan(),
+            Owner::Other => story.owned_by("uid-other"),
+            Owner::OursNoLongerMatching => story.label("app", "other"),
+            Owner::OrphanOfOthers => story.orphan().label("app", "other"),
+            Owner::Mirror => story.mirror(),
+            Owner::Elsewhere => story.with("/metadata/namespace", json!("elsewhere")),
+        };
+        if self.target { story } else { story.unbound().nowhere() }
+    }
+}
+
+impl RandomHistory {
+    fn add_to(&self, given: Given) -> Given {
+        let revisions = self.revisions.iter().map(|(version, number, labelled, owned)| {
+            let mut json = revision(version, *number);
+            if *version == "twin" {
+                let mut stored = template("new");
+                stored["$patch"] = json!("replace");
+                json["data"]["spec"]["template"] = stored;
+            }
+            if !labelled {
+                json["metadata"]["labels"] = json!({"app": "agent"});
+            }
+            if !owned {
+                json["metadata"]["ownerReferences"] = json!([]);
+            }
+            json
+        });
+        let given = given.revisions(revisions);
+        given.with("/daemonSet/spec/revisionHistoryLimit", json!(self.limit))
+    }
+}
+
+impl RandomMemory {
+    fn json(&self, given: &Given) -> Value {
+        let mut json = json!({"creates": {}, "deletes": {}, "failures": {}});
+        for (node, ago, current) in &self.creates {
+            let revision = if *current { "new" } else { "old" };
+            let create = json!({"uid": format!("uid-of-n{node}"), "revision": revision, "at": at(-ago)});
+            json["creates"][format!("n{node}")] = create;
+        }
+        for (pod, ago) in &self.deletes {
+            if let Some(uid) = given.json["pods"][*pod]["metadata"]["uid"].as_str() {
+                json["deletes"][uid] = json!(at(-ago));
+            }
+        }
+        for (node, count, ago) in &self.failures {
+            json["failures"][format!("n{node}")] =
+                json!({"generation": if node % 2 == 0 { 5 } else { 2 }, "count": count, "at": at(-ago)});
+        }
+        json
+    }
+}
+
+impl Oddity {
+    fn add_to(self, given: Given) -> Given {
+        match self {
+            Oddity::None => given,
+            Oddity::EmptySelector => given.with("/daemonSet/spec/selector", json!({})),
+            Oddity::Deleted => given.with("/daemonSet/metadata/deletionTimestamp", json!(at(-10))),
+            Oddity::HostPort => given.with(
+                "/daemonSet/spec/template/spec/containers/0/ports",
+                json!([{"hostPort": 9100, "containerPort": 9100}]),
+            ),
+            Oddity::RightStatus => {
+                let status = serde_json::to_value(given.plan().status).unwrap();
+                given.with("/daemonSet/status", status)
+            }
+            Oddity::TakenName => {
+                let created = given.plan().actions.into_iter().find_map(|action| match action {
+                    Action::CreateRevision { revision, .. } => Some(revision["metadata"]["name"].clone()),
+                    _ => None,
+                });
+                let Some(name) = created else { return given };
+                let mut taken = revision("taken", 1);
+                taken["metadata"]["name"] = name;
+                taken["metadata"]["ownerReferences"] = json!([{"uid": "uid-other", "controller": true}]);
+                let mut given = given;
+                given.json["revisions"].as_array_mut().unwrap().push(taken);
+                given
+            }
+        }
+    }
+}
