@@ -3,11 +3,13 @@
 //! Proposal: Controller; v1.36 `util.IsPodUpdated`.
 
 use crate::history::{History, Role};
-use crate::manifest::TEMPLATE_GENERATION_LABEL;
 use crate::model::Labels;
 use crate::policy::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
+
+/// The label with the template generation that a pod was created at.
+pub(crate) const TEMPLATE_GENERATION_LABEL: &str = "pod-template-generation";
 
 /// Which rule says whether a pod is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

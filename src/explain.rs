@@ -3,11 +3,11 @@
 use crate::action::{Action, DeleteReason};
 use crate::agenda::Creation;
 use crate::budget::Budget;
+use crate::decision::{Decision, Sync};
 use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
 use crate::model::{DaemonSetStatus, Taint};
 use crate::placement::{Mismatch, Placement, Taints};
 use crate::policy::UnreadyPolicy;
-use crate::reconcile::{Decision, Sync};
 use crate::report::{
     CurrentRevision, NodePlacement, NodeVerdict, Outcome, Plan, PodState, PodVerdict, Report, RevisionOrigin,
     Situation, StrategyInForce,
@@ -84,7 +84,7 @@ impl<'d> Explainer<'d> {
     fn new(snapshot: &'d Snapshot<'d>, sync: &'d Sync<'d>) -> Self {
         let agenda = &sync.agenda;
         let mut deletes = BTreeMap::new();
-        for deletion in sync.node_sync.standing_deletes().chain(&sync.update.deletes) {
+        for deletion in sync.update.all_deletes(&sync.node_sync) {
             deletes.insert(deletion.pod, (deletion.reason, false));
         }
         for deletion in &agenda.deletes {

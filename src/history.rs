@@ -4,8 +4,6 @@
 
 use crate::canonical;
 use crate::claim::Claim;
-use crate::fleet::Fleet;
-use crate::manifest::owner_reference;
 use crate::model::Labels;
 use crate::snapshot::Snapshot;
 use crate::view::RevisionView;
@@ -118,12 +116,16 @@ impl<'a> History<'a> {
     }
 
     /// Old revisions beyond the limit, oldest first; never one whose hash a pod of the DaemonSet carries.
-    pub(crate) fn beyond_limit(&self, snapshot: &Snapshot<'_>, fleet: &Fleet<'_>) -> Vec<&Revision<'a>> {
-        let limit = snapshot.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
+    pub(crate) fn beyond_limit(
+        &self,
+        limit: Option<i32>,
+        carried: impl Fn(u32) -> bool,
+    ) -> Vec<&Revision<'a>> {
+        let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
         let mut old: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Old).collect();
         let excess = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
         old.sort_unstable_by_key(|r| (r.number, r.age()));
-        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(|p| fleet.carries(p));
+        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&carried);
         old.into_iter().filter(|r| !live(r)).take(excess).collect()
     }
 
@@ -174,6 +176,19 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     });
     revision.sort_all_objects();
     revision
+}
+
+/// The reference that makes the DaemonSet an object's controller.
+pub(crate) fn owner_reference(snapshot: &Snapshot<'_>) -> Value {
+    let ds = &snapshot.daemon_set.metadata;
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "name": ds.name,
+        "uid": ds.uid,
+        "controller": true,
+        "blockOwnerDeletion": true,
+    })
 }
 
 fn revision_name(snapshot: &Snapshot<'_>, hash: &str) -> String {

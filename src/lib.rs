@@ -19,11 +19,15 @@
 )]
 
 mod action;
+mod actions;
 mod agenda;
+mod blueprint;
 mod budget;
 mod canonical;
+mod check;
 mod claim;
 mod classify;
+mod decision;
 mod explain;
 mod fleet;
 mod history;
@@ -41,6 +45,7 @@ mod report;
 mod snapshot;
 mod status;
 mod template;
+mod tolerations;
 mod update;
 mod view;
 mod warnings;

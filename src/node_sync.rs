@@ -98,19 +98,10 @@ impl NodeSync {
         self.held.get(found)
     }
 
-    /// Takes back the deletion of the updated pod that was to go because `kept` is the better one of their node: now
-    /// that one goes.
-    pub(crate) fn rescue_spare_of(&mut self, kept: usize) {
-        let Ok(found) = self.spares.binary_search_by_key(&kept, |spare| spare.kept) else { return };
-        let Some(spare) = self.spares.get(found).map(|spare| spare.updated) else { return };
-        if let Some(doomed) = self.doomed.get_mut(spare) {
-            *doomed = false;
-        }
-    }
-
-    /// The deletions that stand, once no spare is to be rescued any more.
-    pub(crate) fn standing_deletes(&self) -> impl Iterator<Item = &Deletion> {
-        self.deletes.iter().filter(|deletion| self.dooms(deletion.pod))
+    /// The updated pod that goes only because `kept`, the better one of their node, stays.
+    pub(crate) fn spare_of(&self, kept: usize) -> Option<usize> {
+        let found = self.spares.binary_search_by_key(&kept, |spare| spare.kept).ok()?;
+        self.spares.get(found).map(|spare| spare.updated)
     }
 
     fn delete(&mut self, pod: usize, reason: DeleteReason, failure: Option<Failure>) {

@@ -4,6 +4,7 @@
 
 use crate::model::{Taint, Toleration};
 use crate::snapshot::Snapshot;
+use crate::tolerations::tolerated;
 use crate::view::NodeView;
 
 /// What the DaemonSet wants of a node.
@@ -74,23 +75,4 @@ pub(crate) fn toleration_withdrawn(
     held_by.peek().is_some()
         && held_by
             .all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated(taint, own_tolerations))
-}
-
-fn tolerated(taint: &Taint, tolerations: &[Toleration]) -> bool {
-    tolerations.iter().any(|toleration| tolerates(toleration, taint))
-}
-
-/// v1.36 `core/v1 Toleration.ToleratesTaint`; an empty key matches every key, an empty effect every effect.
-fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
-    if !toleration.effect.is_empty() && toleration.effect != taint.effect {
-        return false;
-    }
-    if !toleration.key.is_empty() && toleration.key != taint.key {
-        return false;
-    }
-    match toleration.operator.as_str() {
-        "" | "Equal" => toleration.value == taint.value,
-        "Exists" => true,
-        _ => false,
-    }
 }

@@ -1,18 +1,20 @@
 //! The way through: each step takes named values and gives one; none reaches back.
 
 use crate::action::Action;
-use crate::agenda::{self, Agenda};
+use crate::actions::actions;
+use crate::agenda::Agenda;
 use crate::budget::Budget;
-use crate::claim::{Claim, claim};
-use crate::explain;
+use crate::claim::claim;
+use crate::decision::{Decision, Sync};
+use crate::explain::explain;
 use crate::fleet::Fleet;
 use crate::history::History;
 use crate::model::DaemonSetStatus;
-use crate::node_sync::{self, NodeSync};
+use crate::node_sync;
 use crate::report::Plan;
 use crate::snapshot::Snapshot;
 use crate::status::status;
-use crate::update::{Update, update};
+use crate::update::update;
 
 /// Decides what the controller must do next.
 ///
@@ -22,64 +24,36 @@ use crate::update::{Update, update};
 /// done until something changes.
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
-    agenda::actions(snapshot, &Decision::on(snapshot))
+    actions(snapshot, &decide(snapshot))
 }
 
 /// The same actions as [`reconcile`], with the reasons: a verdict on every node, the budget's figures and warnings.
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
-    let decision = Decision::on(snapshot);
-    let actions = agenda::actions(snapshot, &decision);
-    explain::explain(snapshot, &decision, actions)
+    let decision = decide(snapshot);
+    let actions = actions(snapshot, &decision);
+    explain(snapshot, &decision, actions)
 }
 
-/// What is decided, before it is put into actions or words.
-#[derive(Debug)]
-pub(crate) enum Decision<'s> {
-    /// The selector is empty, and would choose every pod of the namespace.
-    SelectingAll,
-    /// The DaemonSet is being deleted: its pods are the garbage collector's.
-    BeingDeleted,
-    /// The new revision's name is taken: the next pass tries another one.
-    NameCollision(DaemonSetStatus),
-    /// The usual case.
-    Sync(Box<Sync<'s>>),
-}
-
-/// The values of all steps.
-#[derive(Debug)]
-pub(crate) struct Sync<'s> {
-    pub(crate) claim: Claim,
-    pub(crate) history: History<'s>,
-    pub(crate) fleet: Fleet<'s>,
-    pub(crate) node_sync: NodeSync,
-    pub(crate) budget: Budget,
-    pub(crate) update: Update,
-    pub(crate) agenda: Agenda,
-    pub(crate) status: DaemonSetStatus,
-}
-
-impl<'s> Decision<'s> {
-    pub(crate) fn on(snapshot: &'s Snapshot<'s>) -> Self {
-        if snapshot.selector.is_empty() {
-            return Decision::SelectingAll;
-        }
-        if snapshot.daemon_set.metadata.deletion_timestamp.is_some() {
-            return Decision::BeingDeleted;
-        }
-        let claim = claim(snapshot);
-        let Ok(history) = History::of(snapshot, &claim) else {
-            return Decision::NameCollision(one_more_collision(snapshot));
-        };
-        let fleet = Fleet::muster(snapshot, &claim, &history);
-        let mut node_sync = node_sync::sync(&fleet);
-        let budget = Budget::of(&fleet, &node_sync);
-        let update = update(&fleet, &history, &mut node_sync, &budget);
-        let agenda = Agenda::of(&fleet, &node_sync, &update);
-        let status = status(&fleet);
-        let sync = Sync { claim, history, fleet, node_sync, budget, update, agenda, status };
-        Decision::Sync(Box::new(sync))
+fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
+    if snapshot.selector.is_empty() {
+        return Decision::SelectingAll;
     }
+    if snapshot.daemon_set.metadata.deletion_timestamp.is_some() {
+        return Decision::BeingDeleted;
+    }
+    let claim = claim(snapshot);
+    let Ok(history) = History::of(snapshot, &claim) else {
+        return Decision::NameCollision(one_more_collision(snapshot));
+    };
+    let fleet = Fleet::muster(snapshot, &claim, &history);
+    let node_sync = node_sync::sync(&fleet);
+    let budget = Budget::of(&fleet, &node_sync);
+    let update = update(&fleet, &history, &node_sync, &budget);
+    let agenda = Agenda::of(&fleet, &node_sync, &update);
+    let status = status(&fleet);
+    let sync = Sync { claim, history, fleet, node_sync, budget, update, agenda, status };
+    Decision::Sync(Box::new(sync))
 }
 
 /// The status as it was, but for the count that makes the next hash another one.

@@ -1,7 +1,7 @@
 //! What a person should know about a plan, though it changes no action.
 
+use crate::decision::Sync;
 use crate::model::IntOrString;
-use crate::reconcile::Sync;
 use crate::report::Warning;
 use crate::snapshot::{Snapshot, Strategy};
 

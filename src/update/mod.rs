@@ -16,6 +16,9 @@ use jiff::Timestamp;
 pub(crate) struct Update {
     /// In the order in which they matter.
     pub(crate) deletes: Vec<Deletion>,
+    /// Updated pods that node sync would delete beside the outdated ones which now go themselves, as sorted positions in
+    /// the fleet's pods: a switch away from surge must not throw both away.
+    pub(crate) spared: Vec<usize>,
     /// Nodes that get an updated pod beside the outdated one, as positions.
     pub(crate) creates: Vec<u32>,
     /// Nodes that count against maxSurge before this plan's own surge.
@@ -24,20 +27,19 @@ pub(crate) struct Update {
     pub(crate) place_free_at: Option<Timestamp>,
 }
 
-/// Applies the strategy to what node sync leaves.
-///
-/// Where it takes a node's kept outdated pod, the updated one that was to go as excess stays: a switch away from surge
-/// must not throw both away.
-pub(crate) fn update(
-    fleet: &Fleet<'_>,
-    history: &History<'_>,
-    sync: &mut NodeSync,
-    budget: &Budget,
-) -> Update {
-    let update = strategy_update(fleet, history, sync, budget);
-    for deletion in &update.deletes {
-        sync.rescue_spare_of(deletion.pod);
+impl Update {
+    /// All deletes: node sync's but for the spared ones, then the update's own.
+    pub(crate) fn all_deletes<'u>(&'u self, sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
+        let stands = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod).is_err();
+        sync.deletes.iter().filter(stands).chain(&self.deletes)
     }
+}
+
+/// Applies the strategy to what node sync leaves.
+pub(crate) fn update(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
+    let mut update = strategy_update(fleet, history, sync, budget);
+    update.spared = update.deletes.iter().filter_map(|deletion| sync.spare_of(deletion.pod)).collect();
+    update.spared.sort_unstable();
     update
 }
 

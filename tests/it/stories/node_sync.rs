@@ -159,6 +159,13 @@ fn a_switch_away_from_surge_must_not_throw_both_pods_away() {
     assert_eq!(within.steps(), ["delete old: OutdatedAvailable"], "the new one stays");
     let spent = given(rolling(1)).node(both()).node(node("b").has(new().not_ready()));
     assert_eq!(spent.steps(), ["delete new: ExcessPod"], "the old one stays");
+    let young =
+        given(rolling(1)).min_ready(60).node(node("a").has(old().named("old")).has(new().ready_for(10)));
+    assert_eq!(
+        young.steps(),
+        ["delete old: OutdatedAvailable".to_owned(), format!("requeue at {}: MinReadySeconds", at(50))],
+        "and is waited for"
+    );
     let third = given(rolling(1)).node(both().has(new().pending().named("third")));
     assert_eq!(third.steps(), ["delete third: ExcessPod", "delete old: OutdatedAvailable"]);
 }

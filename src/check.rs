@@ -1,0 +1,167 @@
+//! What a snapshot's input must be, field by field.
+
+use crate::matching::Selector;
+use crate::model::{DaemonSet, IntOrString};
+use crate::policy::Policy;
+use crate::problem::{Problem, Problems};
+use crate::snapshot::{Hasher, Strategy};
+use crate::template::Template;
+use crate::view::{NodeView, PodView, RevisionView};
+use indexmap::IndexSet;
+use indexmap::map::{Entry, IndexMap};
+
+/// The annotation with the template generation.
+const TEMPLATE_GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";
+
+pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
+    problems.require(&ds.metadata.name, "metadata.name");
+    problems.require(&ds.metadata.namespace, "metadata.namespace");
+    problems.require(ds.metadata.uid.as_str(), "metadata.uid");
+    let not_negative = "must be greater than or equal to 0";
+    if ds.spec.min_ready_seconds < 0 {
+        problems.add(Problem::invalid("spec.minReadySeconds", ds.spec.min_ready_seconds, not_negative));
+    }
+    if let Some(limit @ ..0) = ds.spec.revision_history_limit {
+        problems.add(Problem::invalid("spec.revisionHistoryLimit", limit, not_negative));
+    }
+}
+
+pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Selector<'a> {
+    match &ds.spec.selector {
+        Some(selector) => Selector::compile(selector, "spec.selector", problems),
+        None => {
+            problems.add(Problem::required("spec.selector"));
+            Selector::default()
+        }
+    }
+}
+
+pub(crate) fn template(ds: &DaemonSet, selector: &Selector<'_>, problems: &mut Problems) -> Template {
+    let template = Template::parse(&ds.spec.template, problems);
+    if problems.is_empty() && !selector.matches(&template.metadata.labels) {
+        let path = "spec.template.metadata.labels";
+        let must = "must match spec.selector, or each created pod would be released at once";
+        problems.add(Problem::invalid(path, &template.metadata.labels, must));
+    }
+    template
+}
+
+/// Which limit counts. An absent type is OnDelete, as in the proposal; surge is on when maxSurge is above 0 or 0 %,
+/// whatever the number of target nodes.
+pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
+    let strategy = &ds.spec.update_strategy;
+    match strategy.kind.as_str() {
+        "" | "OnDelete" => Strategy::OnDelete,
+        "RollingUpdate" => {
+            let limits = strategy.rolling_update.clone().unwrap_or_default();
+            let max_unavailable = limits.max_unavailable.unwrap_or(IntOrString::Int(1));
+            match limits.max_surge.filter(|surge| !surge.is_zero()) {
+                Some(limit) => Strategy::Surge { limit, max_unavailable: Some(max_unavailable) },
+                None => Strategy::Replace(max_unavailable),
+            }
+        }
+        "SurgingRollingUpdate" => {
+            let limit = strategy.surging_rolling_update.as_ref().and_then(|limits| limits.max_surge);
+            let surge = limit.unwrap_or(IntOrString::Int(1));
+            if surge.is_zero() {
+                let path = "spec.updateStrategy.surgingRollingUpdate.maxSurge";
+                problems.add(Problem::invalid(path, surge.to_string(), "must be greater than 0"));
+            }
+            Strategy::Surge { limit: surge, max_unavailable: None }
+        }
+        other => {
+            let must = "must be OnDelete, RollingUpdate or SurgingRollingUpdate";
+            problems.add(Problem::invalid("spec.updateStrategy.type", other, must));
+            Strategy::OnDelete
+        }
+    }
+}
+
+pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
+    problems.require(&policy.unique_label_key, "policy.uniqueLabelKey");
+    if policy.burst == 0 {
+        problems.add(Problem::invalid("policy.burst", 0, "must be at least 1"));
+    }
+}
+
+/// The template generation as a pod's label would hold it. One that does not parse never matches, and is never
+/// written (v1.36 `util.GetTemplateGeneration`).
+pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
+    let generation = match ds.metadata.annotations.get(TEMPLATE_GENERATION_ANNOTATION) {
+        Some(text) => text.parse().ok(),
+        None => ds.spec.template_generation,
+    };
+    generation.map(|number: i64| number.to_string())
+}
+
+pub(crate) fn nodes<'a>(nodes: &[NodeView<'a>], problems: &mut Problems) -> IndexSet<&'a str, Hasher> {
+    let mut index = IndexSet::with_capacity_and_hasher(nodes.len(), Hasher::default());
+    for (position, node) in nodes.iter().enumerate() {
+        let path = || format!("nodes[{position}].metadata.name");
+        if node.name.is_empty() {
+            problems.add(Problem::required(path()));
+        }
+        let (first, new) = index.insert_full(node.name);
+        if !new {
+            let first = format!("nodes[{first}]");
+            problems.add(Problem::duplicate(path(), node.name, first));
+            // Keeps the positions in step with the list; the snapshot is refused anyway.
+            return index;
+        }
+    }
+    index
+}
+
+pub(crate) fn pods(pods: &[PodView<'_>], problems: &mut Problems) {
+    let mut names = Unique::new("pods", "metadata.name", pods.len());
+    let mut uids = Unique::new("pods", "metadata.uid", pods.len());
+    for (position, pod) in pods.iter().enumerate() {
+        if pod.namespace.is_empty() {
+            problems.add(Problem::required(format!("pods[{position}].metadata.namespace")));
+        }
+        names.see(position, pod.name, (pod.namespace, pod.name), problems);
+        uids.see(position, pod.uid, pod.uid, problems);
+    }
+}
+
+pub(crate) fn revisions(revisions: &[RevisionView<'_>], problems: &mut Problems) {
+    let mut names = Unique::new("revisions", "metadata.name", revisions.len());
+    let mut uids = Unique::new("revisions", "metadata.uid", revisions.len());
+    for (position, revision) in revisions.iter().enumerate() {
+        if revision.namespace.is_empty() {
+            problems.add(Problem::required(format!("revisions[{position}].metadata.namespace")));
+        }
+        names.see(position, revision.name, (revision.namespace, revision.name), problems);
+        uids.see(position, revision.uid, revision.uid, problems);
+    }
+}
+
+/// Tells values that are missing, or there twice, in a field of a list.
+struct Unique<K> {
+    list: &'static str,
+    field: &'static str,
+    seen: IndexMap<K, usize, Hasher>,
+}
+
+impl<K: std::hash::Hash + Eq> Unique<K> {
+    fn new(list: &'static str, field: &'static str, capacity: usize) -> Self {
+        Unique { list, field, seen: IndexMap::with_capacity_and_hasher(capacity, Hasher::default()) }
+    }
+
+    fn see(&mut self, position: usize, value: &str, key: K, problems: &mut Problems) {
+        let Unique { list, field, seen } = self;
+        if value.is_empty() {
+            problems.add(Problem::required(format!("{list}[{position}].{field}")));
+            return;
+        }
+        match seen.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(position);
+            }
+            Entry::Occupied(entry) => {
+                let first = format!("{list}[{}]", entry.get());
+                problems.add(Problem::duplicate(format!("{list}[{position}].{field}"), value, first));
+            }
+        }
+    }
+}

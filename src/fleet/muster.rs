@@ -1,0 +1,149 @@
+//! Mustering the fleet: each pod is classified once and put on its node.
+
+use super::{Fleet, FleetNode, FleetPod, InFlight, Readiness, Stage, available_at};
+use crate::action::LabelReason;
+use crate::claim::Claim;
+use crate::classify::{Class, Evidence, classify};
+use crate::history::{History, Role};
+use crate::memory::UnseenCreate;
+use crate::placement::placement;
+use crate::snapshot::Snapshot;
+use crate::view::{Phase, PodView};
+
+impl<'a> Fleet<'a> {
+    pub(crate) fn muster(snapshot: &'a Snapshot<'a>, claim: &Claim, history: &History<'_>) -> Self {
+        let mut fleet = Fleet {
+            snapshot,
+            nodes: Vec::with_capacity(snapshot.nodes.len()),
+            pods: Vec::new(),
+            strays: 0,
+            without_target: Vec::new(),
+            in_flight: in_flight_creates(snapshot, history),
+            labels: Vec::new(),
+            deletes_expire: None,
+            carried: vec![false; history.revisions.len()],
+            conflicts: 0,
+        };
+        let mut mustered = Vec::with_capacity(claim.pods.owned.len());
+        for position in &claim.pods.owned {
+            if let Some(pod) = snapshot.pods.get(*position as usize) {
+                mustered.extend(fleet.muster_pod(*position, pod, history));
+            }
+        }
+        fleet.station(&mustered);
+        fleet
+    }
+
+    /// Classifies a pod and finds its node; none for one that is gone or has no target.
+    fn muster_pod(
+        &mut self,
+        position: u32,
+        pod: &PodView<'_>,
+        history: &History<'_>,
+    ) -> Option<(u32, FleetPod)> {
+        let class = classify(self.snapshot, history, pod.labels);
+        if let Some(carried) = class.revision.and_then(|revision| self.carried.get_mut(revision as usize)) {
+            *carried = true;
+        }
+        let stage = self.stage(pod);
+        self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
+        let stage = stage?;
+        self.conflicts += u32::from(class.conflict && stage == Stage::Live);
+        let Some(target) = pod.target else {
+            self.without_target.push(position);
+            return None;
+        };
+        let node = self.snapshot.node_position(target).map_or(u32::MAX, |node| node as u32);
+        let readiness = readiness(self.snapshot, pod);
+        let revision = class.revision.map_or(0, |revision| revision + 1);
+        Some((node, FleetPod { view: position, revision, stage, readiness, evidence: class.evidence }))
+    }
+
+    /// None for a pod that is terminating and finished: it runs nothing any more, and is as good as gone.
+    fn stage(&mut self, pod: &PodView<'_>) -> Option<Stage> {
+        let memory = self.snapshot.memory.filter(|memory| memory.has_deletes());
+        let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
+        match (pod.deleted_at, deleting, pod.phase) {
+            (None, None, Phase::Failed) => Some(Stage::Failed),
+            (None, None, Phase::Succeeded) => Some(Stage::Succeeded),
+            (None, None, Phase::Running | Phase::PendingOrUnknown) => Some(Stage::Live),
+            (Some(_), _, _) if pod.finished() => None,
+            (Some(_), _, _) => Some(Stage::Terminating),
+            (None, Some(until), _) => {
+                self.deletes_expire = Some(self.deletes_expire.map_or(until, |other| other.min(until)));
+                (!pod.finished()).then_some(Stage::DeleteInFlight)
+            }
+        }
+    }
+
+    /// Puts the pods of a node side by side: a counting sort, since the nodes have numbers.
+    fn station(&mut self, mustered: &[(u32, FleetPod)]) {
+        let unknown = self.snapshot.nodes.len();
+        let slot = |node: u32| (node as usize).min(unknown);
+        let mut ends = vec![0_u32; unknown + 1];
+        for (node, _) in mustered {
+            if let Some(count) = ends.get_mut(slot(*node)) {
+                *count += 1;
+            }
+        }
+        let mut next = 0;
+        for (end, node) in ends.iter_mut().zip(self.snapshot.nodes.iter().map(Some).chain([None])) {
+            match node {
+                Some(node) => {
+                    let placement = placement(self.snapshot, node);
+                    self.nodes.push(FleetNode { placement, first_pod: next });
+                }
+                None => self.strays = next as usize,
+            }
+            // From here on `end` is the place of the node's next pod.
+            (*end, next) = (next, next + *end);
+        }
+        let Some((_, first)) = mustered.first() else { return };
+        self.pods = vec![*first; mustered.len()];
+        for (node, pod) in mustered {
+            let Some(place) = ends.get_mut(slot(*node)) else { continue };
+            if let Some(free) = self.pods.get_mut(*place as usize) {
+                *free = *pod;
+            }
+            *place += 1;
+        }
+    }
+}
+
+fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
+    let Some(memory) = snapshot.memory else { return Vec::new() };
+    let stationed = |create: UnseenCreate<'_>| {
+        Some(InFlight {
+            node: snapshot.node_position(create.node.as_str())?,
+            until: create.until,
+            updated: create.revision == history.current_hash(),
+        })
+    };
+    let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(stationed).collect();
+    creates.sort_unstable_by_key(|create| create.node);
+    creates
+}
+
+fn label_needed(history: &History<'_>, class: &Class, stage: Option<Stage>) -> Option<LabelReason> {
+    if class.unlabelled {
+        let needed = class.evidence == Evidence::TemplateGeneration && stage == Some(Stage::Live);
+        return needed.then_some(LabelReason::HashMissing);
+    }
+    let revision = history.revision(class.revision?)?;
+    let duplicate = revision.role == Role::Duplicate;
+    (duplicate && revision.hash != history.current_hash()).then_some(LabelReason::DuplicateRevision)
+}
+
+fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
+    match (pod.ready, pod.phase) {
+        (true, _) if is_available(snapshot, pod) => Readiness::Available,
+        (true, _) => Readiness::Young,
+        (false, Phase::PendingOrUnknown) => Readiness::Pending,
+        (false, Phase::Running | Phase::Failed | Phase::Succeeded) => Readiness::NotReady,
+    }
+}
+
+/// v1.36 `podutil.IsPodAvailable`, for a Ready pod.
+fn is_available(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
+    snapshot.min_ready().is_zero() || available_at(snapshot, pod).is_some_and(|at| at <= snapshot.now)
+}

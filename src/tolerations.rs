@@ -1,0 +1,48 @@
+//! Tolerations: what every daemon pod tolerates, and which taint a toleration covers.
+
+use crate::model::{Taint, Toleration};
+
+/// Key and effect of the taints that every daemon pod tolerates, whatever their value
+/// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
+pub(crate) fn daemon_tolerations(host_network: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    const ALWAYS: [(&str, &str); 6] = [
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+        ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+        ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+        ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+        ("node.kubernetes.io/unschedulable", "NoSchedule"),
+    ];
+    const WITH_HOST_NETWORK: (&str, &str) = ("node.kubernetes.io/network-unavailable", "NoSchedule");
+    ALWAYS.into_iter().chain(host_network.then_some(WITH_HOST_NETWORK))
+}
+
+/// The same as [`daemon_tolerations`], as the model's type.
+pub(crate) fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item = Toleration> {
+    daemon_tolerations(host_network).map(|(key, effect)| Toleration {
+        key: key.to_owned(),
+        operator: "Exists".to_owned(),
+        value: String::new(),
+        effect: effect.to_owned(),
+    })
+}
+
+/// Whether one of the tolerations covers the taint.
+pub(crate) fn tolerated(taint: &Taint, tolerations: &[Toleration]) -> bool {
+    tolerations.iter().any(|toleration| tolerates(toleration, taint))
+}
+
+/// v1.36 `core/v1 Toleration.ToleratesTaint`; an empty key matches every key, an empty effect every effect.
+fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
+    if !toleration.effect.is_empty() && toleration.effect != taint.effect {
+        return false;
+    }
+    if !toleration.key.is_empty() && toleration.key != taint.key {
+        return false;
+    }
+    match toleration.operator.as_str() {
+        "" | "Equal" => toleration.value == taint.value,
+        "Exists" => true,
+        _ => false,
+    }
+}
