@@ -45,10 +45,20 @@ pub struct Recording {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {message}")]
 pub struct UnreadableRecording {
-    /// Where, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`.
+    /// Where, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
     pub path: String,
     /// What is wrong there.
     pub message: String,
+}
+
+impl UnreadableRecording {
+    fn at(path: &serde_path_to_error::Path, error: &serde_json::Error) -> Self {
+        // A syntax error has no field; the path then ends in a question mark, or in nothing.
+        let path = path.to_string();
+        let path = path.trim_end_matches('?').trim_end_matches('.');
+        let path = if path.is_empty() { "recording" } else { path }.to_owned();
+        UnreadableRecording { path, message: error.to_string() }
+    }
 }
 
 impl Recording {
@@ -58,13 +68,16 @@ impl Recording {
     /// With the path of the first field that can't be read.
     pub fn from_json(json: &[u8]) -> Result<Self, UnreadableRecording> {
         // The common case first: following the path costs.
-        serde_json::from_slice(json).or_else(|_| {
+        serde_json::from_slice(json).or_else(|first| {
             let deserializer = &mut serde_json::Deserializer::from_slice(json);
-            let read = serde_path_to_error::deserialize(deserializer);
-            read.map_err(|error| UnreadableRecording {
-                path: error.path().to_string(),
-                message: error.inner().to_string(),
-            })
+            let read: Result<Recording, _> = serde_path_to_error::deserialize(deserializer);
+            match read {
+                Err(error) => Err(UnreadableRecording::at(error.path(), error.inner())),
+                // A whole recording, and something after it.
+                Ok(_) => {
+                    Err(UnreadableRecording { path: "recording".to_owned(), message: first.to_string() })
+                }
+            }
         })
     }
 

@@ -199,6 +199,7 @@ fn check_manifest(expected: &Value, plan: &Plan) -> Vec<String> {
 }
 
 fn comparable(mut pod: Value) -> Value {
+    pod.sort_all_objects();
     for member in ["apiVersion", "kind", "status"] {
         pod.as_object_mut().unwrap().remove(member);
     }

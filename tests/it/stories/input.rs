@@ -104,10 +104,9 @@ fn each_problem_has_its_path() {
 #[test]
 fn a_template_part_of_the_wrong_type_has_its_path() {
     let problems = problems_with("/daemonSet/spec/template/spec/tolerations", json!([{"key": 7}]));
-    assert_eq!(
-        problems,
-        ["spec.template.spec.tolerations[0].key: invalid type: integer `7`, expected a string"]
-    );
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert!(problem.starts_with("spec.template.spec.tolerations[0].key: invalid type: "), "{problem}");
+    assert!(problem.ends_with("expected a string"), "{problem}");
 }
 
 #[test]
@@ -176,7 +175,16 @@ fn a_recording_that_cannot_be_read_tells_where() {
             .starts_with("pods[0].metadata.creationTimestamp: ")
     );
     assert!(unreadable("/policy", json!({"burts": 1})).starts_with("policy.burts: unknown field"));
-    assert!(Recording::from_json(b"{").unwrap_err().to_string().contains("EOF"));
+    let text = given(rolling(1)).json.to_string();
+    for (text, message) in [
+        ("{".to_owned(), "recording: EOF while parsing an object"),
+        ("{}".to_owned(), "recording: missing field `now`"),
+        ("[1]".to_owned(), "[0]: invalid type"),
+        (format!("{text} x"), "recording: trailing characters"),
+    ] {
+        let error = Recording::from_json(text.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod claim;
 mod classify;
+mod forms;
 mod history;
 mod input;
 mod manifest;

@@ -1,0 +1,179 @@
+//! The JSON forms that others build on.
+
+use crate::support::{Given, at, given, new, node, old, pod, revision, rolling};
+use daemonset::{Action, Memory};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The first action of each type in this plan.
+fn forms(given: &Given) -> BTreeMap<String, Value> {
+    let mut forms = BTreeMap::new();
+    for action in given.plan().actions {
+        let json = serde_json::to_value(&action).unwrap();
+        forms.entry(json["type"].as_str().unwrap().to_owned()).or_insert(json);
+    }
+    forms
+}
+
+fn reference(name: &str) -> Value {
+    json!({"namespace": "ns", "name": name, "uid": format!("uid-{name}")})
+}
+
+fn daemon_set() -> Value {
+    json!({"namespace": "ns", "name": "agent", "uid": "uid-agent"})
+}
+
+/// A revision that belongs to nobody.
+fn orphan(version: &str, number: i64) -> Value {
+    let mut orphan = revision(version, number);
+    orphan["metadata"]["ownerReferences"] = json!([]);
+    orphan
+}
+
+/// A fleet in which nearly everything is to be done.
+fn busy() -> Given {
+    let mut unlabelled = orphan("older", 1);
+    unlabelled["metadata"]["labels"] = json!({"app": "agent"});
+    let mut other = revision("other", 1);
+    other["metadata"]["labels"]["app"] = json!("other");
+    given(rolling(1))
+        .generation(4)
+        .revisions([unlabelled, other, revision("new", 1), revision("old", 2)])
+        .with("/daemonSet/spec/revisionHistoryLimit", json!(1))
+        .with("/daemonSet/metadata/resourceVersion", json!("77"))
+        .node(node("a").has(old().orphan().with("/metadata/resourceVersion", json!("12"))))
+        .node(node("b").has(new().label("app", "other")))
+        .node(node("c").has(new().without_hash().generation("4").failed()))
+        .node(node("d").has(new().without_hash().generation("4")))
+        .node(node("e"))
+}
+
+#[test]
+fn claims_name_the_object_with_its_version() {
+    let forms = forms(&busy());
+    let mut with_version = reference("a-1");
+    with_version["resourceVersion"] = json!("12");
+    assert_eq!(
+        forms["AdoptPod"],
+        json!({"type": "AdoptPod", "pod": with_version, "reason": "SelectorMatches"})
+    );
+    assert_eq!(
+        forms["ReleasePod"],
+        json!({"type": "ReleasePod", "pod": reference("b-1"), "reason": "SelectorNoLongerMatches"})
+    );
+    assert_eq!(
+        forms["AdoptRevision"],
+        json!({"type": "AdoptRevision", "revision": reference("agent-older"), "reason": "SelectorMatches"})
+    );
+    assert_eq!(
+        forms["ReleaseRevision"],
+        json!({"type": "ReleaseRevision", "revision": reference("agent-other"), "reason": "SelectorNoLongerMatches"})
+    );
+}
+
+#[test]
+fn history_names_what_it_sets() {
+    let busy = forms(&busy());
+    assert_eq!(
+        busy["LabelRevision"],
+        json!({
+            "type": "LabelRevision", "revision": reference("agent-older"),
+            "labels": {"controller-revision-hash": "agent-older"}, "reason": "HashMissing",
+        })
+    );
+    assert_eq!(
+        busy["RenumberRevision"],
+        json!({"type": "RenumberRevision", "revision": reference("agent-new"), "number": 3, "reason": "CurrentAgain"})
+    );
+    assert_eq!(
+        busy["DeleteRevision"],
+        json!({"type": "DeleteRevision", "revision": reference("agent-older"), "reason": "HistoryLimit"})
+    );
+    assert_eq!(
+        busy["LabelPod"],
+        json!({
+            "type": "LabelPod", "pod": reference("d-1"),
+            "labels": {"controller-revision-hash": "new"}, "reason": "HashMissing",
+        })
+    );
+    let fresh = forms(&given(rolling(1)).revisions([]));
+    assert_eq!(fresh["CreateRevision"]["reason"], "NewTemplate");
+    assert_eq!(fresh["CreateRevision"]["revision"]["kind"], "ControllerRevision");
+}
+
+#[test]
+fn pods_are_created_whole_and_deleted_by_reference() {
+    let forms = forms(&busy());
+    assert_eq!(
+        forms["DeletePod"],
+        json!({
+            "type": "DeletePod", "node": "c", "pod": reference("c-1"), "reason": "FailedPod",
+            "failure": {"generation": 4, "count": 1},
+        })
+    );
+    let create = &forms["CreatePod"];
+    assert_eq!(create["node"], "b");
+    assert_eq!((&create["batch"], &create["reason"]), (&json!(0), &json!("MissingPod")));
+    assert_eq!(create["pod"]["kind"], "Pod");
+    let plain = given(rolling(1)).node(node("a").has(pod("old")));
+    assert_eq!(
+        serde_json::to_value(&plain.plan().actions[0]).unwrap(),
+        json!({"type": "DeletePod", "node": "a", "pod": reference("a-1"), "reason": "OutdatedAvailable"})
+    );
+}
+
+#[test]
+fn status_events_and_wake_ups() {
+    let forms = forms(&busy());
+    let mut with_version = daemon_set();
+    with_version["resourceVersion"] = json!("77");
+    assert_eq!(
+        forms["UpdateStatus"],
+        json!({
+            "type": "UpdateStatus", "daemonSet": with_version, "reason": "Changed",
+            "status": {
+                "currentNumberScheduled": 3, "desiredNumberScheduled": 5, "numberMisscheduled": 0, "numberReady": 2,
+                "numberAvailable": 2, "numberUnavailable": 3, "updatedNumberScheduled": 1, "observedGeneration": 2,
+            },
+        })
+    );
+    assert_eq!(
+        forms["RecordEvent"],
+        json!({
+            "type": "RecordEvent", "daemonSet": with_version, "eventType": "Warning", "reason": "FailedDaemonPod",
+            "message": "Found failed daemon pod ns/c-1 on node c, will try to kill it",
+        })
+    );
+    let young = given(rolling(1)).min_ready(60).node(node("a").has(new().ready_for(10)));
+    let last = young.plan().actions.pop().unwrap();
+    assert_eq!(
+        serde_json::to_value(last).unwrap(),
+        json!({"type": "Requeue", "at": "2026-01-01T12:00:50Z", "reason": "MinReadySeconds"})
+    );
+}
+
+#[test]
+fn memory_has_a_form_that_lasts() {
+    let mut memory = Memory::default();
+    for action in busy().plan().actions {
+        let outcome = match action {
+            Action::CreatePod { .. } => daemonset::Outcome::Created(daemonset::model::ObjectRef {
+                uid: "uid-made".into(),
+                ..Default::default()
+            }),
+            _ => daemonset::Outcome::Done,
+        };
+        memory.record(&action, &outcome, at(0));
+    }
+    assert_eq!(
+        serde_json::to_value(&memory).unwrap(),
+        json!({
+            "creates": {
+                "b": {"uid": "uid-made", "revision": "new", "at": at(0)},
+                "e": {"uid": "uid-made", "revision": "new", "at": at(0)},
+            },
+            "deletes": {"uid-c-1": at(0)},
+            "failures": {"c": {"generation": 4, "count": 1, "at": at(0)}},
+        })
+    );
+}
