@@ -2,9 +2,10 @@
 //!
 //! v1.36 `update.go updatedDesiredNodeCounts`, with node sync's deletes already gone `[after-node-sync]`.
 
-use crate::fleet::{Fleet, Readiness};
+use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
 use crate::node_sync::NodeSync;
 use crate::snapshot::Strategy;
+use jiff::Timestamp;
 use serde::Serialize;
 
 /// The budget's figures; all are numbers of target nodes.
@@ -24,23 +25,87 @@ pub struct Budget {
     pub not_ready: u32,
     /// Those being replaced: no available pod, and no live outdated one either.
     pub being_replaced: u32,
+    /// Those with two or more unfinished pods, node sync's creates included; 0 where the strategy does not surge.
+    pub doubled: u32,
+}
+
+/// What one node counts for, once node sync's deletes are gone; nothing, where it is no target node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetUse {
+    /// It has no available pod.
+    pub unavailable: bool,
+    /// It has no Ready pod.
+    pub not_ready: bool,
+    /// It has no available pod, and no live outdated one either.
+    pub being_replaced: bool,
+    /// It has two or more unfinished pods; never where the strategy does not surge.
+    pub doubled: bool,
+}
+
+impl BudgetUse {
+    /// What a target node counts for.
+    pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> Self {
+        let mut best = None;
+        let mut outdated = false;
+        for (_, pod) in sync.survivors(fleet, node) {
+            best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
+            outdated |= !pod.is_updated();
+        }
+        let unavailable = best != Some(Readiness::Available);
+        BudgetUse {
+            unavailable,
+            not_ready: !best.is_some_and(Readiness::is_ready),
+            being_replaced: unavailable && !outdated,
+            doubled: match fleet.snapshot.strategy {
+                Strategy::Surge { .. } => places(fleet, sync, node) >= 2,
+                Strategy::OnDelete | Strategy::Replace(_) => false,
+            },
+        }
+    }
+}
+
+/// How many unfinished pods a node has, or will have by node sync's create and by one in flight
+/// `[surge-counts-doubled-nodes]`.
+fn places(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> usize {
+    let unseen = usize::from(sync.creates_on(node)) + usize::from(fleet.in_flight(node).is_some());
+    unseen + fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod)).count()
+}
+
+/// A terminating pod does until its deletionTimestamp has passed: an overdue one is stuck, on a dead node perhaps, and
+/// must not stop the others.
+fn holds_a_place(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
+    match pod.stage {
+        Stage::Live | Stage::DeleteInFlight => true,
+        Stage::Terminating => fleet.overdue_at(pod).is_some_and(|at| fleet.snapshot.now < at),
+        Stage::Failed | Stage::Succeeded => false,
+    }
+}
+
+/// When the first doubled node stops to be one because its terminating pods are overdue.
+pub(crate) fn place_free_at(fleet: &Fleet<'_>, sync: &NodeSync) -> Option<Timestamp> {
+    let free_at = |node| {
+        // All but one of its pods must be overdue.
+        let to_go = places(fleet, sync, node).checked_sub(2)?;
+        let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
+        let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.overdue_at(pod)).collect();
+        overdue.sort_unstable();
+        overdue.get(to_go).copied()
+    };
+    fleet.targets().filter_map(free_at).min()
 }
 
 impl Budget {
     pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync) -> Self {
         let mut budget = Budget::default();
         for node in fleet.targets() {
-            let mut best = None;
-            let mut outdated = false;
-            for (_, pod) in sync.survivors(fleet, node) {
-                best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
-                outdated |= !pod.is_updated();
-            }
-            let unavailable = best != Some(Readiness::Available);
+            let BudgetUse { unavailable, not_ready, being_replaced, doubled } =
+                BudgetUse::of(fleet, sync, node);
             budget.desired += 1;
             budget.unavailable += u32::from(unavailable);
-            budget.not_ready += u32::from(!best.is_some_and(Readiness::is_ready));
-            budget.being_replaced += u32::from(unavailable && !outdated);
+            budget.not_ready += u32::from(not_ready);
+            budget.being_replaced += u32::from(being_replaced);
+            budget.doubled += u32::from(doubled);
         }
         match fleet.snapshot.strategy {
             Strategy::OnDelete => {}
@@ -73,8 +138,8 @@ impl Budget {
         room.min(self.room_for_young().saturating_sub(young))
     }
 
-    /// How many nodes may get a second pod when `doubled` have one.
-    pub(crate) fn room_for_surge(&self, doubled: u32) -> u32 {
-        self.max_surge.saturating_sub(doubled)
+    /// How many more nodes may get a second pod.
+    pub(crate) fn room_for_surge(&self) -> u32 {
+        self.max_surge.saturating_sub(self.doubled)
     }
 }

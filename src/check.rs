@@ -94,22 +94,14 @@ pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
     generation.map(|number: i64| number.to_string())
 }
 
+/// The position of each node by its name.
 pub(crate) fn nodes<'a>(nodes: &[NodeView<'a>], problems: &mut Problems) -> IndexSet<&'a str, Hasher> {
-    let mut index = IndexSet::with_capacity_and_hasher(nodes.len(), Hasher::default());
+    let mut names = Unique::new("nodes", "metadata.name", nodes.len());
     for (position, node) in nodes.iter().enumerate() {
-        let path = || format!("nodes[{position}].metadata.name");
-        if node.name.is_empty() {
-            problems.add(Problem::required(path()));
-        }
-        let (first, new) = index.insert_full(node.name);
-        if !new {
-            let first = format!("nodes[{first}]");
-            problems.add(Problem::duplicate(path(), node.name, first));
-            // Keeps the positions in step with the list; the snapshot is refused anyway.
-            return index;
-        }
+        names.see(position, node.name, node.name, problems);
     }
-    index
+    // Positions and nodes are in step as long as there is no problem; with one there is no snapshot.
+    names.seen.into_keys().collect()
 }
 
 pub(crate) fn pods(pods: &[PodView<'_>], problems: &mut Problems) {

@@ -2,7 +2,7 @@
 
 use crate::action::{Action, DeleteReason};
 use crate::agenda::Creation;
-use crate::budget::Budget;
+use crate::budget::{Budget, BudgetUse};
 use crate::decision::{Decision, Sync};
 use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
 use crate::model::{DaemonSetStatus, Taint};
@@ -121,6 +121,10 @@ impl<'d> Explainer<'d> {
             node_ready: node.ready,
             unschedulable: node.unschedulable,
             placement: node_placement(placement, node),
+            counts: match placement {
+                Placement::Run => BudgetUse::of(fleet, &self.sync.node_sync, position),
+                Placement::ContinueOnly(_) | Placement::Exclude(_) => BudgetUse::default(),
+            },
             outcome: self.outcome(position, placement, &pods),
             pods,
         })
@@ -187,7 +191,7 @@ impl<'d> Explainer<'d> {
                 termination(pods).unwrap_or(Outcome::WaitsForReady)
             }
             Strategy::Surge { .. } => Outcome::HeldByMaxSurge {
-                used: self.sync.update.doubled + self.sync.update.creates.len() as u32,
+                used: budget.doubled + self.sync.update.creates.len() as u32,
                 limit: budget.max_surge,
             },
         }
@@ -233,7 +237,7 @@ fn termination(pods: &[PodVerdict]) -> Option<Outcome> {
         PodState::Available { .. }
         | PodState::Ready { .. }
         | PodState::NotReady { .. }
-        | PodState::Pending
+        | PodState::Pending { .. }
         | PodState::Failed
         | PodState::Succeeded => None,
     });
@@ -262,11 +266,13 @@ fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
         (Stage::Failed, _) => PodState::Failed,
         (Stage::Succeeded, _) => PodState::Succeeded,
         (Stage::Terminating | Stage::DeleteInFlight, _) => {
-            PodState::Terminating { overdue_at: view.and_then(|view| view.deleted_at) }
+            PodState::Terminating { overdue_at: fleet.overdue_at(pod) }
         }
         (Stage::Live, Readiness::Available) => PodState::Available { ready_since: since },
         (Stage::Live, Readiness::Young) => PodState::Ready { available_at: fleet.available_at(pod) },
         (Stage::Live, Readiness::NotReady) => PodState::NotReady { since },
-        (Stage::Live, Readiness::Pending) => PodState::Pending,
+        (Stage::Live, Readiness::Pending) => {
+            PodState::Pending { since: view.and_then(|view| view.created_at) }
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! Decides what a Kubernetes DaemonSet controller must do next, and nothing else.
+//! Pure: no I/O, no clock, no randomness, no panic. The caller lists the objects and executes the actions.
 //!
-//! [`reconcile`] is a pure function from a [`Snapshot`] to [`Action`]s: no I/O, no clock, no randomness, no panic. The
-//! caller lists the objects and executes the actions. [`plan`] gives the same actions with the reason for each node.
+//! [`reconcile`] decides; [`plan`] decides and explains; [`Snapshot`] is what they read, [`Action`] what they give,
+//! [`Recording`] what replays them.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 #![deny(
@@ -54,7 +55,7 @@ pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, StatusReason,
 };
-pub use budget::Budget;
+pub use budget::{Budget, BudgetUse};
 pub use classify::Evidence;
 pub use manifest::PodManifest;
 pub use memory::{Memory, Outcome};

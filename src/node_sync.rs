@@ -11,7 +11,7 @@ use jiff::Timestamp;
 /// What node sync wants.
 #[derive(Debug)]
 pub(crate) struct NodeSync {
-    /// Nodes without a pod, as positions.
+    /// Nodes without a pod, as positions in order.
     pub(crate) creates: Vec<u32>,
     /// Node by node as in the snapshot; then those on unknown nodes.
     pub(crate) deletes: Vec<Deletion>,
@@ -81,6 +81,11 @@ impl NodeSync {
     /// Whether this pod goes; by position in the fleet's pods.
     pub(crate) fn dooms(&self, pod: usize) -> bool {
         self.doomed.get(pod).copied().unwrap_or(false)
+    }
+
+    /// Whether a pod is created on this node.
+    pub(crate) fn creates_on(&self, node: usize) -> bool {
+        self.creates.binary_search(&(node as u32)).is_ok()
     }
 
     /// The live pods of a node that stay.

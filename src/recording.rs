@@ -68,15 +68,13 @@ impl Recording {
     /// With the path of the first field that can't be read.
     pub fn from_json(json: &[u8]) -> Result<Self, UnreadableRecording> {
         // The common case first: following the path costs.
-        serde_json::from_slice(json).or_else(|first| {
+        serde_json::from_slice(json).map_err(|first: serde_json::Error| {
             let deserializer = &mut serde_json::Deserializer::from_slice(json);
             let read: Result<Recording, _> = serde_path_to_error::deserialize(deserializer);
             match read {
-                Err(error) => Err(UnreadableRecording::at(error.path(), error.inner())),
+                Err(error) => UnreadableRecording::at(error.path(), error.inner()),
                 // A whole recording, and something after it.
-                Ok(_) => {
-                    Err(UnreadableRecording { path: "recording".to_owned(), message: first.to_string() })
-                }
+                Ok(_) => UnreadableRecording { path: "recording".to_owned(), message: first.to_string() },
             }
         })
     }

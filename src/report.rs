@@ -4,7 +4,7 @@
 //! PascalCase words.
 
 use crate::action::{Action, CreateReason, DeleteReason};
-use crate::budget::Budget;
+use crate::budget::{Budget, BudgetUse};
 use crate::classify::Evidence;
 use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint};
 use jiff::Timestamp;
@@ -106,6 +106,8 @@ pub struct NodeVerdict {
     pub unschedulable: bool,
     /// Should it run the pod?
     pub placement: NodePlacement,
+    /// What it counts for in the budget.
+    pub counts: BudgetUse,
     /// The pods of the DaemonSet on it, by name.
     pub pods: Vec<PodVerdict>,
     /// What happens to it now, and if nothing: why.
@@ -178,7 +180,10 @@ pub enum PodState {
         since: Option<Timestamp>,
     },
     /// Pending, or its phase is unknown.
-    Pending,
+    Pending {
+        /// Since it was created.
+        since: Option<Timestamp>,
+    },
     /// It is being deleted.
     Terminating {
         /// When it is overdue; none for a delete that the snapshot does not show yet.

@@ -177,6 +177,11 @@ impl<'a> Fleet<'a> {
         self.node_view(node).map_or("", |node| node.name)
     }
 
+    /// When a terminating pod is overdue; none for a delete in flight.
+    pub(crate) fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+        self.view(pod)?.deleted_at
+    }
+
     /// When a pod that is Ready becomes available; none when it never does by time alone.
     pub(crate) fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         available_at(self.snapshot, self.view(pod)?)

@@ -21,8 +21,6 @@ pub(crate) struct Update {
     pub(crate) spared: Vec<usize>,
     /// Nodes that get an updated pod beside the outdated one, as positions.
     pub(crate) creates: Vec<u32>,
-    /// Nodes that count against maxSurge before this plan's own surge.
-    pub(crate) doubled: u32,
     /// When a terminating pod that holds a place in maxSurge is overdue, while others wait for that place.
     pub(crate) place_free_at: Option<Timestamp>,
 }

@@ -4,6 +4,7 @@
 
 mod conformance;
 mod dumps;
+mod example;
 mod properties;
 mod stories;
 mod support;

@@ -278,6 +278,29 @@ fn a_plan_holds_no_more_than_the_burst_and_asks_for_the_rest() {
 }
 
 #[test]
+fn a_plan_that_is_just_full_asks_for_nothing() {
+    let full = |burst: u32| {
+        given(rolling("100%"))
+            .policy(json!({"burst": burst}))
+            .node(node("a").has(old()))
+            .node(node("b").has(old()))
+            .node(node("c"))
+            .node(node("d"))
+    };
+    let requeues =
+        |given: crate::support::Given| given.steps().iter().any(|step| step.starts_with("requeue"));
+    assert!(!requeues(full(2)));
+    assert!(requeues(full(1)));
+    let deletes_only = given(rolling("100%"))
+        .policy(json!({"burst": 1}))
+        .node(node("a").has(old()))
+        .node(node("b").has(old()));
+    assert!(requeues(deletes_only));
+    let creates_only = given(rolling(1)).policy(json!({"burst": 1})).node(node("a")).node(node("b"));
+    assert!(requeues(creates_only));
+}
+
+#[test]
 fn deletes_come_by_node_then_unknown_nodes_then_the_update() {
     let given = given(rolling(2))
         .node(node("c").has(old()))

@@ -1,0 +1,161 @@
+//! `examples/plan` as a user calls it: arguments and files in, text and exit code out.
+
+mod batch;
+mod choice;
+mod refusals;
+mod text;
+mod timing;
+
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+/// What came of a call.
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+/// Calls it with nothing on stdin.
+fn plan(arguments: &[&str]) -> Ran {
+    plan_with(arguments, b"")
+}
+
+/// Calls it with this on stdin.
+fn plan_with(arguments: &[&str], stdin: &[u8]) -> Ran {
+    let mut command = Command::new(binary());
+    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        // It may end before it has read everything.
+        scope.spawn(move || input.write_all(stdin));
+        child.wait_with_output().unwrap()
+    });
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// `target/debug/examples/plan` for `target/debug/deps/it-0123456789abcdef`, up to date.
+fn binary() -> &'static Path {
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let test = std::env::current_exe().unwrap();
+        let directory = test.parent().and_then(Path::parent).unwrap();
+        build(directory);
+        directory.join("examples").join(format!("plan{}", std::env::consts::EXE_SUFFIX))
+    });
+    &BINARY
+}
+
+/// `cargo test` has done so already, but `cargo test NAME` and `cargo test --test it` leave examples as they are.
+fn build(directory: &Path) {
+    let profile = directory.file_name().unwrap().to_str().unwrap();
+    let mut target = directory.parent().unwrap();
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["build", "--quiet", "--example", "plan"]);
+    command.args(["--profile", if profile == "debug" { "dev" } else { profile }]);
+    if !target.join("CACHEDIR.TAG").exists() {
+        command.arg("--target").arg(target.file_name().unwrap());
+        target = target.parent().unwrap();
+    }
+    assert!(command.arg("--target-dir").arg(target).status().unwrap().success());
+}
+
+/// What it prints when all is well.
+fn told(arguments: &[&str], stdin: &str) -> String {
+    let ran = plan_with(arguments, stdin.as_bytes());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    ran.out
+}
+
+/// The one line that it says to bad input.
+fn refused(arguments: &[&str], stdin: &str) -> String {
+    let ran = plan_with(arguments, stdin.as_bytes());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    let line = ran.err.strip_suffix('\n').unwrap();
+    assert!(!line.contains('\n'), "{line}");
+    line.to_owned()
+}
+
+/// A file of the tests.
+fn dump(name: &str) -> String {
+    format!("{}/tests/data/dumps/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Writes a file for one test.
+fn file(name: &str, text: impl AsRef<[u8]>) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// As kubectl prints it.
+fn list(items: Vec<Value>) -> String {
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+}
+
+/// In namespace `logging`, with the selector `app: NAME`.
+fn daemon_set(name: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {
+            "name": name, "namespace": "logging", "uid": format!("uid-of-{name}"), "generation": 1,
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": []}},
+            "updateStrategy": {"type": "RollingUpdate"},
+        },
+    })
+}
+
+fn node(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "creationTimestamp": "2026-01-01T00:00:00Z"},
+    })
+}
+
+/// In namespace `logging`, owned by no one.
+fn pod(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name, "namespace": "logging", "uid": format!("uid-of-{name}"),
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+    })
+}
+
+/// A change of one field, by its JSON pointer.
+fn with(mut object: Value, pointer: &str, value: Value) -> Value {
+    let (parent, member) = pointer.rsplit_once('/').unwrap();
+    object.pointer_mut(parent).unwrap()[member] = value;
+    object
+}
+
+/// Without its `kind`, which no recording has.
+fn bare(mut object: Value) -> Value {
+    object.as_object_mut().unwrap().retain(|member, _| member != "apiVersion" && member != "kind");
+    object
+}
+
+/// Agent `name` on nodes that have no pod yet.
+fn recording(name: &str, nodes: &[&str]) -> Value {
+    json!({
+        "name": name,
+        "now": "2026-01-01T00:10:00Z",
+        "daemonSet": bare(daemon_set("agent")),
+        "nodes": nodes.iter().map(|name| bare(node(name))).collect::<Vec<_>>(),
+        "pods": [],
+        "revisions": [],
+    })
+}
