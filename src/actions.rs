@@ -89,7 +89,7 @@ fn history_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<A
         actions.push(Action::CreateRevision { revision, reason: RevisionReason::NewTemplate });
     }
     for revision in history.unlabelled(key).into_iter().filter_map(|revision| revision.view) {
-        let labels = Labels::from([(key.clone(), revision.name.to_owned())]);
+        let labels = Labels::from_iter([(key, revision.name)]);
         let revision = revision.object_ref();
         actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing });
     }
@@ -107,8 +107,7 @@ fn label_pods(snapshot: &Snapshot<'_>, sync: &Sync<'_>, history: &History<'_>, a
     let mut pods: Vec<_> = sync.fleet.labels.iter().filter_map(pod).collect();
     pods.sort_unstable_by_key(|(pod, _)| pod.name);
     actions.extend(pods.into_iter().map(|(pod, reason)| {
-        let key = snapshot.policy.unique_label_key.clone();
-        let labels = Labels::from([(key, history.current_hash().to_owned())]);
+        let labels = Labels::from_iter([(&snapshot.policy.unique_label_key, history.current_hash())]);
         Action::LabelPod { pod: pod.object_ref(), labels, reason }
     }));
 }

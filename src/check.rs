@@ -4,11 +4,15 @@ use crate::matching::Selector;
 use crate::model::{DaemonSet, IntOrString};
 use crate::policy::Policy;
 use crate::problem::{Problem, Problems};
-use crate::snapshot::{Hasher, Strategy};
+use crate::snapshot::Strategy;
 use crate::template::Template;
 use crate::view::{NodeView, PodView, RevisionView};
 use indexmap::IndexSet;
 use indexmap::map::{Entry, IndexMap};
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// For maps that are only ever looked up in: the same hashes on every run.
+pub(crate) type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// The annotation with the template generation.
 const TEMPLATE_GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";

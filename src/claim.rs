@@ -2,7 +2,7 @@
 //!
 //! v1.36 `controller_ref_manager.go ClaimObject`.
 
-use crate::model::Labels;
+use crate::index::{PodFacts, Tie};
 use crate::snapshot::Snapshot;
 use crate::view::{PodView, RevisionView};
 
@@ -32,8 +32,9 @@ enum Verdict {
 
 /// Sorts out all pods and revisions of the snapshot.
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
+    let pods = snapshot.pods.iter().zip(&snapshot.index.pods);
     Claim {
-        pods: Claimed::sort_out(snapshot.pods.iter().map(|pod| verdict_on_pod(snapshot, pod))),
+        pods: Claimed::sort_out(pods.map(|(pod, facts)| verdict_on_pod(pod, facts))),
         revisions: Claimed::sort_out(snapshot.revisions.iter().map(|r| verdict_on_revision(snapshot, r))),
     }
 }
@@ -56,28 +57,25 @@ impl Claimed {
     }
 }
 
-fn verdict_on_pod(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Verdict {
-    // A mirror pod is only the picture of a static pod: its kubelet owns it, and a delete would not end it.
-    if pod.namespace != snapshot.daemon_set.metadata.namespace || pod.mirror {
-        return Verdict::Ignore;
-    }
-    verdict(snapshot, pod.controller, pod.labels, pod.deleted_at.is_some())
+fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> Verdict {
+    verdict(facts.tie, || facts.selected, pod.deleted_at.is_some())
 }
 
 fn verdict_on_revision(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Verdict {
-    if revision.namespace != snapshot.daemon_set.metadata.namespace {
+    let ds = &snapshot.daemon_set.metadata;
+    if revision.namespace != ds.namespace {
         return Verdict::Ignore;
     }
-    verdict(snapshot, revision.controller, revision.labels, revision.deleted_at.is_some())
+    let tie = Tie::of(revision.controller, ds.uid.as_str());
+    verdict(tie, || snapshot.selector.matches(revision.labels), revision.deleted_at.is_some())
 }
 
-fn verdict(snapshot: &Snapshot<'_>, controller: Option<&str>, labels: &Labels, deleted: bool) -> Verdict {
-    let ours = snapshot.daemon_set.metadata.uid.as_str();
-    match controller {
-        Some(uid) if uid != ours => Verdict::Ignore,
-        Some(_) if snapshot.selector.matches(labels) => Verdict::Owned,
-        Some(_) => Verdict::Release,
-        None if !deleted && snapshot.selector.matches(labels) => Verdict::Adopt,
-        None => Verdict::Ignore,
+fn verdict(tie: Tie, selected: impl Fn() -> bool, deleted: bool) -> Verdict {
+    match tie {
+        Tie::Foreign => Verdict::Ignore,
+        Tie::Ours if selected() => Verdict::Owned,
+        Tie::Ours => Verdict::Release,
+        Tie::Free if !deleted && selected() => Verdict::Adopt,
+        Tie::Free => Verdict::Ignore,
     }
 }

@@ -3,7 +3,7 @@
 //! Proposal: Controller; v1.36 `util.IsPodUpdated`.
 
 use crate::history::{History, Role};
-use crate::model::Labels;
+use crate::index::PodFacts;
 use crate::policy::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -49,36 +49,53 @@ pub(crate) struct Class {
     pub(crate) unlabelled: bool,
 }
 
-/// Classifies a pod of the DaemonSet by its labels.
-pub(crate) fn classify(snapshot: &Snapshot<'_>, history: &History<'_>, labels: &Labels) -> Class {
-    let hash = labels.get(&snapshot.policy.unique_label_key);
-    let revision = hash.and_then(|hash| history.position(hash));
-    let by_hash = by_hash(history, hash.is_some(), revision);
-    let same_generation = same_generation(snapshot, labels);
-    let generation_counts = match snapshot.policy.classification {
-        ClassificationPolicy::TemplateGenerationFirst => true,
-        ClassificationPolicy::HashFirst => hash.is_none(),
-    };
-    Class {
-        evidence: if same_generation && generation_counts { Evidence::TemplateGeneration } else { by_hash },
-        revision,
-        conflict: same_generation && by_hash == Evidence::OldRevision,
-        unlabelled: hash.is_none(),
-    }
+/// Classifies pods of the DaemonSet by what their labels mean.
+#[derive(Debug)]
+pub(crate) struct Classifier {
+    policy: ClassificationPolicy,
+    /// What each hash label says, by its number; most pods share a few.
+    meanings: Vec<Meaning>,
 }
 
-fn by_hash(history: &History<'_>, labelled: bool, revision: Option<u32>) -> Evidence {
-    match revision.and_then(|position| history.revision(position)).map(|revision| revision.role) {
-        Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
-        Some(Role::Old) => Evidence::OldRevision,
-        None if labelled => Evidence::UnknownRevision,
-        None => Evidence::NoHash,
-    }
+/// What a hash label says.
+#[derive(Debug, Clone, Copy)]
+struct Meaning {
+    evidence: Evidence,
+    revision: Option<u32>,
 }
 
-fn same_generation(snapshot: &Snapshot<'_>, labels: &Labels) -> bool {
-    match (&snapshot.template_generation, labels.get(TEMPLATE_GENERATION_LABEL)) {
-        (Some(generation), Some(label)) => generation == label,
-        _ => false,
+impl Classifier {
+    pub(crate) fn new(snapshot: &Snapshot<'_>, history: &History<'_>) -> Self {
+        let meaning = |hash| {
+            let revision = history.position(hash);
+            let role = revision.and_then(|position| history.revision(position)).map(|found| found.role);
+            let evidence = match role {
+                Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
+                Some(Role::Old) => Evidence::OldRevision,
+                None => Evidence::UnknownRevision,
+            };
+            Meaning { evidence, revision }
+        };
+        Classifier {
+            policy: snapshot.policy.classification,
+            meanings: snapshot.index.hashes().map(meaning).collect(),
+        }
+    }
+
+    pub(crate) fn class(&self, pod: &PodFacts) -> Class {
+        const NO_HASH: Meaning = Meaning { evidence: Evidence::NoHash, revision: None };
+        let labelled = pod.hash();
+        let meaning = labelled.and_then(|hash| self.meanings.get(hash)).copied().unwrap_or(NO_HASH);
+        let generation_counts = match self.policy {
+            ClassificationPolicy::TemplateGenerationFirst => true,
+            ClassificationPolicy::HashFirst => labelled.is_none(),
+        };
+        let by_generation = pod.same_generation && generation_counts;
+        Class {
+            evidence: if by_generation { Evidence::TemplateGeneration } else { meaning.evidence },
+            revision: meaning.revision,
+            conflict: pod.same_generation && meaning.evidence == Evidence::OldRevision,
+            unlabelled: labelled.is_none(),
+        }
     }
 }

@@ -137,7 +137,7 @@ impl<'d> Explainer<'d> {
             pod: view.object_ref(),
             updated: pod.is_updated(),
             evidence: pod.evidence,
-            hash: view.labels.get(&self.snapshot.policy.unique_label_key).cloned(),
+            hash: view.labels.get(&self.snapshot.policy.unique_label_key).map(str::to_owned),
             revision: revision.map(|revision| revision.number),
             state: pod_state(&self.sync.fleet, pod),
             deleted: self.deletes.get(&index).filter(|(_, planned)| *planned).map(|(reason, _)| *reason),

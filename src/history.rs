@@ -4,7 +4,6 @@
 
 use crate::canonical;
 use crate::claim::Claim;
-use crate::model::Labels;
 use crate::snapshot::Snapshot;
 use crate::view::RevisionView;
 use serde_json::{Value, json};
@@ -152,8 +151,7 @@ impl<'a> Revision<'a> {
 /// The full object to create for a template without a revision (v1.36 `update.go snapshot`).
 pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Value {
     let ds = &snapshot.daemon_set;
-    let mut labels: Labels = snapshot.template.metadata.labels.clone();
-    labels.insert(snapshot.policy.unique_label_key.clone(), hash.to_owned());
+    let labels = snapshot.template.metadata.labels.with(&snapshot.policy.unique_label_key, hash);
     let mut template = canonical::normalized(&ds.spec.template);
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
@@ -197,7 +195,7 @@ fn revision_name(snapshot: &Snapshot<'_>, hash: &str) -> String {
 
 /// Its label, or where it has none its own name, which it is given as label.
 fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
-    Cow::Borrowed(view.labels.get(key).map_or(view.name, String::as_str))
+    Cow::Borrowed(view.labels.get(key).unwrap_or(view.name))
 }
 
 /// Whether stored data restores this template: the patch `{"spec":{"template":{…,"$patch":"replace"}}}`, compared

@@ -32,6 +32,7 @@ mod decision;
 mod explain;
 mod fleet;
 mod history;
+mod index;
 mod manifest;
 mod matching;
 mod memory;

@@ -94,7 +94,7 @@ impl CompiledRequirement {
     }
 
     pub(crate) fn accepts_label(&self, labels: &Labels) -> bool {
-        self.accepts(labels.get(&self.key).map(String::as_str))
+        self.accepts(labels.get(&self.key))
     }
 }
 
@@ -116,7 +116,7 @@ impl<'a> Selector<'a> {
             CompiledRequirement::compile(requirement, Vocabulary::LabelSelector, &path, problems)
         };
         Selector {
-            labels: selector.match_labels.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect(),
+            labels: selector.match_labels.iter().collect(),
             requirements: selector.match_expressions.iter().enumerate().filter_map(compile).collect(),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Selector<'a> {
     }
 
     pub(crate) fn matches(&self, labels: &Labels) -> bool {
-        self.labels.iter().all(|(key, value)| labels.get(*key).is_some_and(|v| v == value))
+        self.labels.iter().all(|(key, value)| labels.get(key) == Some(*value))
             && self.requirements.iter().all(|requirement| requirement.accepts_label(labels))
     }
 }

@@ -1,6 +1,7 @@
 //! What a decision is made from: borrowed, checked once, never changed.
 
 use crate::check;
+use crate::index::{Criteria, Index};
 use crate::matching::Selector;
 use crate::memory::Memory;
 use crate::model::{DaemonSet, IntOrString, Toleration};
@@ -9,12 +10,7 @@ use crate::problem::{InvalidSnapshot, Problems};
 use crate::template::{RequiredAffinity, Template};
 use crate::tolerations::daemon_toleration_list;
 use crate::view::{NodeView, PodView, RevisionView};
-use indexmap::IndexSet;
 use jiff::{SignedDuration, Timestamp};
-use std::hash::{BuildHasherDefault, DefaultHasher};
-
-/// For an index that is only ever looked up in: the same hashes on every run.
-pub(crate) type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
 /// fail.
@@ -35,7 +31,7 @@ pub struct Snapshot<'a> {
     pub(crate) strategy: Strategy,
     /// As it stands in the label of a pod.
     pub(crate) template_generation: Option<String>,
-    node_index: IndexSet<&'a str, Hasher>,
+    pub(crate) index: Index<'a>,
 }
 
 /// The update strategy with its limits.
@@ -69,11 +65,6 @@ impl<'a> Snapshot<'a> {
     /// The instant that it is taken at.
     pub fn now(&self) -> Timestamp {
         self.now
-    }
-
-    /// The position of a node in `nodes`.
-    pub(crate) fn node_position(&self, name: &str) -> Option<usize> {
-        self.node_index.get_index_of(name)
     }
 
     /// `spec.minReadySeconds`.
@@ -165,10 +156,18 @@ impl<'a> SnapshotBuilder<'a> {
         let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
         let strategy = check::strategy(self.daemon_set, &mut problems);
         check::policy(&self.policy, &mut problems);
-        let node_index = check::nodes(&self.nodes, &mut problems);
+        let node_names = check::nodes(&self.nodes, &mut problems);
         check::pods(&self.pods, &mut problems);
         check::revisions(&self.revisions, &mut problems);
         problems.into_result()?;
+        let template_generation = check::template_generation(self.daemon_set);
+        let criteria = Criteria {
+            daemon_set: self.daemon_set,
+            selector: &selector,
+            unique_label_key: &self.policy.unique_label_key,
+            template_generation: template_generation.as_deref(),
+        };
+        let index = Index::of(node_names, &self.pods, &criteria);
         let mut tolerations = template.spec.tolerations.clone();
         tolerations.extend(daemon_toleration_list(template.spec.host_network));
         Ok(Snapshot {
@@ -184,8 +183,8 @@ impl<'a> SnapshotBuilder<'a> {
             affinity,
             tolerations,
             strategy,
-            template_generation: check::template_generation(self.daemon_set),
-            node_index,
+            template_generation,
+            index,
         })
     }
 }

@@ -3,8 +3,9 @@
 use super::{Fleet, FleetNode, FleetPod, InFlight, Readiness, Stage, available_at};
 use crate::action::LabelReason;
 use crate::claim::Claim;
-use crate::classify::{Class, Evidence, classify};
+use crate::classify::{Class, Classifier, Evidence};
 use crate::history::{History, Role};
+use crate::index::PodFacts;
 use crate::memory::UnseenCreate;
 use crate::placement::placement;
 use crate::snapshot::Snapshot;
@@ -25,23 +26,27 @@ impl<'a> Fleet<'a> {
             conflicts: 0,
         };
         let mut mustered = Vec::with_capacity(claim.pods.owned.len());
+        let classifier = Classifier::new(snapshot, history);
         for position in &claim.pods.owned {
-            if let Some(pod) = snapshot.pods.get(*position as usize) {
-                mustered.extend(fleet.muster_pod(*position, pod, history));
+            let pod = snapshot.pods.get(*position as usize).zip(snapshot.index.pods.get(*position as usize));
+            if let Some((pod, facts)) = pod {
+                let class = classifier.class(facts);
+                mustered.extend(fleet.muster_pod(*position, pod, facts, class, history));
             }
         }
         fleet.station(&mustered);
         fleet
     }
 
-    /// Classifies a pod and finds its node; none for one that is gone or has no target.
+    /// What the pod adds to the fleet; none for one that is gone or has no target.
     fn muster_pod(
         &mut self,
         position: u32,
         pod: &PodView<'_>,
+        facts: &PodFacts,
+        class: Class,
         history: &History<'_>,
     ) -> Option<(u32, FleetPod)> {
-        let class = classify(self.snapshot, history, pod.labels);
         if let Some(carried) = class.revision.and_then(|revision| self.carried.get_mut(revision as usize)) {
             *carried = true;
         }
@@ -49,11 +54,11 @@ impl<'a> Fleet<'a> {
         self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
         let stage = stage?;
         self.conflicts += u32::from(class.conflict && stage == Stage::Live);
-        let Some(target) = pod.target else {
+        if pod.target.is_none() {
             self.without_target.push(position);
             return None;
-        };
-        let node = self.snapshot.node_position(target).map_or(u32::MAX, |node| node as u32);
+        }
+        let node = facts.node().unwrap_or(u32::MAX);
         let readiness = readiness(self.snapshot, pod);
         let revision = class.revision.map_or(0, |revision| revision + 1);
         Some((node, FleetPod { view: position, revision, stage, readiness, evidence: class.evidence }))
@@ -114,7 +119,7 @@ fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFl
     let Some(memory) = snapshot.memory else { return Vec::new() };
     let stationed = |create: UnseenCreate<'_>| {
         Some(InFlight {
-            node: snapshot.node_position(create.node.as_str())?,
+            node: snapshot.index.node(create.node.as_str())?,
             until: create.until,
             updated: create.revision == history.current_hash(),
         })

@@ -2,10 +2,6 @@
 
 use super::{Uid, is_default, null_is_default};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-/// Labels (or annotations) of an object.
-pub type Labels = BTreeMap<String, String>;
 
 /// One entry of `metadata.ownerReferences`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@
 
 mod daemon_set;
 mod int_or_string;
+mod labels;
 mod meta;
 mod names;
 mod node;
@@ -19,7 +20,8 @@ pub use daemon_set::{
     UpdateStrategy,
 };
 pub use int_or_string::{IntOrString, InvalidIntOrString};
-pub use meta::{Labels, ObjectRef, OwnerReference};
+pub use labels::Labels;
+pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};
 pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint};
 pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};

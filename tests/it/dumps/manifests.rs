@@ -141,7 +141,7 @@ fn planned_pod(empty: &Recording, pod: &Value, dump: &Dump) -> Value {
     then.daemon_set.spec.template = stored_template(&revision["data"]);
     let generation = labels["pod-template-generation"].as_str().unwrap().to_owned();
     let annotations = &mut then.daemon_set.metadata.annotations;
-    annotations.insert("deprecated.daemonset.template.generation".to_owned(), generation);
+    annotations.extend([("deprecated.daemonset.template.generation", generation)]);
     let plan = plan(&then.snapshot().unwrap());
     let mut created = plan.actions.iter().filter_map(|action| match action {
         Action::CreatePod { node, pod: manifest, .. } if pod["spec"]["nodeName"] == node.as_str() => {

@@ -171,14 +171,13 @@ impl<'r> View<'r> {
             .iter()
             .filter(|pod| self.fleet.owns(pod))
             .filter_map(|pod| pod.metadata.labels.get("controller-revision-hash"))
-            .map(String::as_str)
             .collect();
         let current = self.plan.report.current_revision.as_ref();
         for action in &self.plan.actions {
             let Action::DeleteRevision { revision, reason } = action else { continue };
             let known = self.recording.revisions.iter().find(|r| r.metadata.uid == revision.uid);
             let label = known.and_then(|r| r.metadata.labels.get("controller-revision-hash"));
-            let hash = label.unwrap_or(&revision.name).as_str();
+            let hash = label.unwrap_or(&revision.name);
             ensure(current.is_some_and(|c| c.name != revision.name), || {
                 format!("revisions: {hash} is current")
             })?;

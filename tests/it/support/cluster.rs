@@ -40,7 +40,7 @@ fn execute(recording: &mut Recording, action: &Action) -> Outcome {
             pod_named(recording, pod).metadata.owner_references.retain(|owner| owner.uid != ours.uid);
         }
         Action::LabelPod { pod, labels, .. } => {
-            pod_named(recording, pod).metadata.labels.extend(labels.clone());
+            pod_named(recording, pod).metadata.labels.extend(labels.iter());
         }
         Action::DeletePod { pod, .. } => recording.pods.retain(|p| p.metadata.uid != pod.uid),
         Action::CreatePod { pod, .. } => return Outcome::Created(create(recording, pod.to_value())),
@@ -57,7 +57,7 @@ fn execute(recording: &mut Recording, action: &Action) -> Outcome {
             recording.revisions.push(revision);
         }
         Action::LabelRevision { revision, labels, .. } => {
-            revision_named(recording, revision).metadata.labels.extend(labels.clone());
+            revision_named(recording, revision).metadata.labels.extend(labels.iter());
         }
         Action::RenumberRevision { revision, number, .. } => {
             revision_named(recording, revision).revision = *number;
