@@ -4,12 +4,11 @@ use crate::action::{
     Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RevisionReason, StatusReason,
 };
 use crate::agenda::Creation;
-use crate::blueprint::{Blueprint, deterministic_name};
+use crate::blueprint::Blueprint;
 use crate::decision::{Decision, Sync};
 use crate::history::{self, History, Revision};
 use crate::model::{DaemonSetStatus, Labels, ObjectRef};
 use crate::node_sync::Deletion;
-use crate::policy::PodNames;
 use crate::snapshot::Snapshot;
 use crate::view::PodView;
 
@@ -128,15 +127,11 @@ fn pod_creates(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Actio
     let blueprint = Blueprint::new(snapshot, &sync.history);
     for (position, Creation { node, reason }) in sync.agenda.creates.iter().enumerate() {
         let node = sync.fleet.node_name(*node as usize);
-        let name = match snapshot.policy.pod_names {
-            PodNames::Generated => None,
-            PodNames::Deterministic => Some(deterministic_name(snapshot, node, sync.history.current_hash())),
-        };
         actions.push(Action::CreatePod {
             node: node.into(),
             batch: Creation::batch(position),
             reason: *reason,
-            pod: blueprint.pod(node, name),
+            pod: blueprint.pod(node),
         });
     }
 }

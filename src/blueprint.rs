@@ -1,23 +1,28 @@
 //! From the template to the manifests of a plan: what makes it a daemon pod of one node.
 
 use crate::canonical;
+use crate::check::Hasher;
 use crate::classify::TEMPLATE_GENERATION_LABEL;
 use crate::history::{History, owner_reference};
 use crate::manifest::{PodManifest, Shared};
+use crate::policy::PodNames;
 use crate::snapshot::Snapshot;
 use crate::tolerations::daemon_tolerations;
+use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Makes the manifests of one plan.
-pub(crate) struct Blueprint {
+pub(crate) struct Blueprint<'s> {
     shared: Arc<Shared>,
+    /// None where the API server makes the names.
+    names: Option<DeterministicNames<'s>>,
 }
 
-impl Blueprint {
+impl<'s> Blueprint<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
-    pub(crate) fn new(snapshot: &Snapshot<'_>, history: &History<'_>) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
         let template = canonical::normalized(&snapshot.daemon_set.spec.template);
         let mut parts = into_map(Some(template));
         let hash = history.current_hash();
@@ -29,10 +34,16 @@ impl Blueprint {
         let tolerations = daemon_pod_tolerations(tolerations, snapshot.template.spec.host_network);
         spec.insert("tolerations".to_owned(), Value::Array(tolerations));
         let revision_hash = hash.to_owned();
-        Blueprint { shared: Arc::new(Shared { metadata, spec, affinity, node_affinity, revision_hash }) }
+        let names = match snapshot.policy.pod_names {
+            PodNames::Generated => None,
+            PodNames::Deterministic => Some(DeterministicNames::of(snapshot)),
+        };
+        let shared = Arc::new(Shared { metadata, spec, affinity, node_affinity, revision_hash });
+        Blueprint { shared, names }
     }
 
-    pub(crate) fn pod(&self, node: &str, name: Option<String>) -> PodManifest {
+    pub(crate) fn pod(&self, node: &str) -> PodManifest {
+        let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
         PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name }
     }
 }
@@ -69,20 +80,35 @@ fn is_dns_label(label: &str) -> bool {
     !label.is_empty() && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
 }
 
-/// A name for the node's pod that is the same whenever the same snapshot is planned, and that no pod has.
-pub(crate) fn deterministic_name(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
-    /// As the API server cuts a `generateName`: 63 less the hash and its dash.
-    const LONGEST_PREFIX: usize = 52;
-    let ds = &snapshot.daemon_set.metadata;
-    let prefix: String = ds.name.chars().take(LONGEST_PREFIX).collect();
-    let taken = |name: &str| snapshot.pods.iter().any(|p| p.namespace == ds.namespace && p.name == name);
-    (0_u32..)
-        .map(|attempt| {
-            let attempt = attempt.to_string();
-            format!("{prefix}-{}", canonical::name_hash([ds.uid.as_str(), node, hash, &attempt]))
-        })
-        .find(|name| !taken(name))
-        .unwrap_or(prefix)
+/// Names that are the same whenever the same snapshot is planned, and that no pod has.
+struct DeterministicNames<'s> {
+    prefix: String,
+    uid: &'s str,
+    taken: IndexSet<&'s str, Hasher>,
+}
+
+impl<'s> DeterministicNames<'s> {
+    fn of(snapshot: &'s Snapshot<'_>) -> Self {
+        /// As the API server cuts a `generateName`: 63 less the hash and its dash.
+        const LONGEST_PREFIX: usize = 52;
+        let ds = &snapshot.daemon_set.metadata;
+        let prefix: String = ds.name.chars().take(LONGEST_PREFIX).collect();
+        let same_namespace = snapshot.pods.iter().filter(|pod| pod.namespace == ds.namespace);
+        DeterministicNames {
+            // What follows a dot must not begin with the dash.
+            prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
+            uid: ds.uid.as_str(),
+            taken: same_namespace.map(|pod| pod.name).collect(),
+        }
+    }
+
+    fn name(&self, node: &str, hash: &str) -> Option<String> {
+        let attempt = |attempt: u32| {
+            let letters = canonical::name_hash([self.uid, node, hash, &attempt.to_string()]);
+            format!("{}-{letters}", self.prefix)
+        };
+        (0..).map(attempt).find(|name| !self.taken.contains(name.as_str()))
+    }
 }
 
 /// The template's tolerations and those of every daemon pod, each replacing one of the same key, operator, value and
