@@ -1,0 +1,99 @@
+//! Whatever the bytes: what can be read and passes the check is planned, twice the same, in any order of its lists, and
+//! within the promises that every plan keeps.
+
+#![no_main]
+
+use daemonset::{Action, NodePlacement, Plan, Recording, RequeueReason, plan, reconcile};
+use libfuzzer_sys::fuzz_target;
+use std::collections::BTreeSet;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(recording) = Recording::from_json(bytes) else { return };
+    let Ok(snapshot) = recording.snapshot() else {
+        // What is refused is refused again, for the same reasons.
+        let again = serde_json::to_vec(&recording).unwrap();
+        assert!(Recording::from_json(&again).unwrap().snapshot().is_err());
+        return;
+    };
+    let first = plan(&snapshot);
+    assert_eq!(first.actions, reconcile(&snapshot));
+    let expected = serde_json::to_string(&first).unwrap();
+    assert_eq!(serde_json::to_string(&plan(&snapshot)).unwrap(), expected);
+    keeps_its_promises(&recording, &first);
+
+    let replayed = serde_json::to_vec(&Recording::from(&snapshot)).unwrap();
+    assert_eq!(planned(&Recording::from_json(&replayed).unwrap()), expected);
+    let mut turned = recording.clone();
+    turned.nodes.reverse();
+    turned.pods.reverse();
+    turned.revisions.reverse();
+    assert_eq!(planned(&turned), expected);
+});
+
+fn planned(recording: &Recording) -> String {
+    serde_json::to_string(&plan(&recording.snapshot().unwrap())).unwrap()
+}
+
+fn keeps_its_promises(recording: &Recording, plan: &Plan) {
+    let adopted: BTreeSet<&str> = plan
+        .actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::AdoptPod { pod, .. } => Some(pod.uid.as_str()),
+            _ => None,
+        })
+        .collect();
+    let (mut deleted, mut created) = (BTreeSet::new(), BTreeSet::new());
+    for action in &plan.actions {
+        match action {
+            Action::DeletePod { pod, .. } => {
+                assert!(deleted.insert(&pod.uid), "{pod:?} is deleted twice");
+                may_touch(recording, &pod.name, pod.uid.as_str(), &adopted);
+            }
+            Action::CreatePod { node, .. } => {
+                assert!(created.insert(node), "two pods are created on {node}");
+                let verdict = plan.report.nodes.iter().find(|verdict| verdict.node == *node).unwrap();
+                assert_eq!(verdict.placement, NodePlacement::Run, "{node}");
+            }
+            Action::Requeue { at, reason } => {
+                assert!(*at > recording.now || *reason == RequeueReason::Burst);
+            }
+            _ => {}
+        }
+    }
+    let burst = recording.policy.burst as usize;
+    assert!(deleted.len() <= burst && created.len() <= burst);
+    assert!(plan.actions.is_sorted_by_key(stage), "{:#?}", plan.actions);
+    let requeues = plan.actions.iter().filter(|action| matches!(action, Action::Requeue { .. })).count();
+    assert!(requeues <= 1);
+}
+
+/// Only pods of the DaemonSet, or of nobody until now; never a mirror pod, never another namespace's.
+fn may_touch(recording: &Recording, name: &str, uid: &str, adopted: &BTreeSet<&str>) {
+    let ds = &recording.daemon_set.metadata;
+    let pod = recording.pods.iter().find(|pod| pod.metadata.uid.as_str() == uid).unwrap();
+    let controller = pod.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
+    assert_eq!(pod.metadata.name, name);
+    assert_eq!(pod.metadata.namespace, ds.namespace);
+    assert!(pod.metadata.annotations.mirror.is_none());
+    assert!(pod.metadata.deletion_timestamp.is_none());
+    assert!(controller.map_or(adopted.contains(uid), |owner| owner.uid == ds.uid));
+}
+
+/// Claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
+fn stage(action: &Action) -> u8 {
+    match action {
+        Action::AdoptPod { .. }
+        | Action::ReleasePod { .. }
+        | Action::AdoptRevision { .. }
+        | Action::ReleaseRevision { .. } => 0,
+        Action::CreateRevision { .. } | Action::LabelRevision { .. } | Action::RenumberRevision { .. } => 1,
+        Action::LabelPod { .. } => 2,
+        Action::DeletePod { .. } => 3,
+        Action::CreatePod { .. } => 4,
+        Action::DeleteRevision { .. } => 5,
+        Action::UpdateStatus { .. } => 6,
+        Action::RecordEvent { .. } => 7,
+        Action::Requeue { .. } => 8,
+    }
+}
