@@ -8,7 +8,6 @@ use crate::blueprint::Blueprint;
 use crate::decision::{Decision, Sync};
 use crate::history::{self, History, Revision};
 use crate::model::{DaemonSetStatus, Labels, ObjectRef};
-use crate::node_sync::Deletion;
 use crate::snapshot::Snapshot;
 use crate::view::PodView;
 
@@ -113,10 +112,12 @@ fn label_pods(snapshot: &Snapshot<'_>, sync: &Sync<'_>, history: &History<'_>, a
 
 fn pod_deletes(sync: &Sync<'_>, actions: &mut Vec<Action>) {
     let fleet = &sync.fleet;
-    for Deletion { pod, reason, failure } in &sync.agenda.deletes {
-        let Some(view) = fleet.pods.get(*pod).and_then(|pod| fleet.view(pod)) else { continue };
+    let generation = fleet.snapshot.failure_generation();
+    for deletion in &sync.agenda.deletes {
+        let Some(view) = fleet.pods.get(deletion.pod()).and_then(|pod| fleet.view(pod)) else { continue };
         let node = view.target.unwrap_or_default().into();
-        actions.push(Action::DeletePod { node, pod: view.object_ref(), reason: *reason, failure: *failure });
+        let (pod, reason, failure) = (view.object_ref(), deletion.reason, deletion.failure(generation));
+        actions.push(Action::DeletePod { node, pod, reason, failure });
     }
 }
 
@@ -165,7 +166,9 @@ fn events(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
             | DeleteReason::OutdatedNotYetAvailable
             | DeleteReason::OutdatedAvailable => continue,
         };
-        let Some(pod) = sync.fleet.pods.get(deletion.pod).and_then(|p| sync.fleet.view(p)) else { continue };
+        let Some(pod) = sync.fleet.pods.get(deletion.pod()).and_then(|p| sync.fleet.view(p)) else {
+            continue;
+        };
         let node = pod.target.unwrap_or_default();
         actions.push(Action::RecordEvent {
             daemon_set: snapshot.daemon_set.object_ref(),

@@ -31,13 +31,16 @@ impl Creation {
 }
 
 impl Agenda {
-    /// Orders and caps; what is left out is asked for again at once `[one-burst]`.
+    /// Orders and caps, node sync's deletes before the update's; what is left out is asked for again at once
+    /// `[one-burst]`.
     pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Self {
         let burst = fleet.snapshot.policy.burst as usize;
-        let mut deletes = ordered_deletes(fleet, sync, update);
         let mut creates = ordered_creates(fleet, sync, update);
-        let capped = deletes.len() > burst || creates.len() > burst;
+        let wanted = update.all_deletes(sync).count();
+        let capped = wanted > burst || creates.len() > burst;
+        let mut deletes = node_sync_deletes(fleet, sync, update);
         deletes.truncate(burst);
+        deletes.extend(update.deletes.iter().take(burst - deletes.len()));
         creates.truncate(burst);
         let requeue = if capped {
             Some((fleet.snapshot.now, RequeueReason::Burst))
@@ -48,14 +51,12 @@ impl Agenda {
     }
 }
 
-/// Node sync's by node name then pod name, then those of pods on unknown nodes by pod name, then the update's own order.
-fn ordered_deletes(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec<Deletion> {
-    let mut deletes: Vec<Deletion> = update.all_deletes(sync).copied().collect();
-    let by_node = deletes.len() - update.deletes.len();
-    let (by_node, _) = deletes.split_at_mut(by_node);
-    by_node.sort_unstable_by_key(|deletion| {
+/// By node name then pod name, then those of pods on unknown nodes by pod name.
+fn node_sync_deletes(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec<Deletion> {
+    let mut deletes: Vec<Deletion> = update.standing_deletes(sync).copied().collect();
+    deletes.sort_unstable_by_key(|deletion| {
         let lost = deletion.reason == DeleteReason::NodeGone;
-        let view = fleet.pods.get(deletion.pod).and_then(|pod| fleet.view(pod));
+        let view = fleet.pods.get(deletion.pod()).and_then(|pod| fleet.view(pod));
         (lost, view.filter(|_| !lost).and_then(|v| v.target), view.map(|v| v.name))
     });
     deletes
@@ -89,7 +90,7 @@ fn next_available(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Option
     if fleet.snapshot.min_ready().is_zero() {
         return None;
     }
-    let mut going: Vec<usize> = update.deletes.iter().map(|deletion| deletion.pod).collect();
+    let mut going: Vec<usize> = update.deletes.iter().map(Deletion::pod).collect();
     going.sort_unstable();
     let kept = fleet.targets().flat_map(|node| sync.survivors(fleet, node));
     let kept = kept.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);

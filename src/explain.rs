@@ -85,10 +85,10 @@ impl<'d> Explainer<'d> {
         let agenda = &sync.agenda;
         let mut deletes = BTreeMap::new();
         for deletion in sync.update.all_deletes(&sync.node_sync) {
-            deletes.insert(deletion.pod, (deletion.reason, false));
+            deletes.insert(deletion.pod(), (deletion.reason, false));
         }
         for deletion in &agenda.deletes {
-            deletes.insert(deletion.pod, (deletion.reason, true));
+            deletes.insert(deletion.pod(), (deletion.reason, true));
         }
         let chosen = |reasons: &[DeleteReason]| {
             sync.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32

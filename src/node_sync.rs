@@ -23,14 +23,29 @@ pub(crate) struct NodeSync {
     pub(crate) held: Vec<Held>,
 }
 
-/// A pod to delete.
+/// A pod to delete; small, since a broken fleet has one for every node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deletion {
-    /// Position in the fleet's pods.
-    pub(crate) pod: usize,
+    pod: u32,
     pub(crate) reason: DeleteReason,
-    /// For an updated failed pod: how often its node has failed by now.
-    pub(crate) failure: Option<Failure>,
+    /// For an updated failed pod: how often its node has failed by now; else 0.
+    failures: u32,
+}
+
+impl Deletion {
+    pub(crate) fn new(pod: usize, reason: DeleteReason) -> Self {
+        Deletion { pod: pod as u32, reason, failures: 0 }
+    }
+
+    /// Position in the fleet's pods.
+    pub(crate) fn pod(&self) -> usize {
+        self.pod as usize
+    }
+
+    /// What the caller is to remember for the node's back-off.
+    pub(crate) fn failure(&self, generation: i64) -> Option<Failure> {
+        (self.failures > 0).then_some(Failure { generation, count: self.failures })
+    }
 }
 
 /// A node's best updated pod, which must stay if the outdated one that is kept instead of it goes. Both are positions
@@ -109,11 +124,15 @@ impl NodeSync {
         self.spares.get(found).map(|spare| spare.updated)
     }
 
-    fn delete(&mut self, pod: usize, reason: DeleteReason, failure: Option<Failure>) {
-        if let Some(doomed) = self.doomed.get_mut(pod) {
+    fn delete(&mut self, pod: usize, reason: DeleteReason) {
+        self.push(Deletion::new(pod, reason));
+    }
+
+    fn push(&mut self, deletion: Deletion) {
+        if let Some(doomed) = self.doomed.get_mut(deletion.pod()) {
             *doomed = true;
         }
-        self.deletes.push(Deletion { pod, reason, failure });
+        self.deletes.push(deletion);
     }
 
     /// Succeeded pods go; failed ones too, unless they are updated and the node's back-off holds them. All failed
@@ -122,8 +141,8 @@ impl NodeSync {
         let snapshot = fleet.snapshot;
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
-                Stage::Succeeded => self.delete(index, DeleteReason::SucceededPod, None),
-                Stage::Failed if !pod.is_updated() => self.delete(index, DeleteReason::FailedPod, None),
+                Stage::Succeeded => self.delete(index, DeleteReason::SucceededPod),
+                Stage::Failed if !pod.is_updated() => self.delete(index, DeleteReason::FailedPod),
                 Stage::Failed => {
                     let generation = snapshot.failure_generation();
                     let failures =
@@ -132,8 +151,8 @@ impl NodeSync {
                     match failures.and_then(|failures| failures.held_until) {
                         Some(until) => self.hold(Held { node, until, count }),
                         None => {
-                            let failure = Failure { generation, count: count.saturating_add(1) };
-                            self.delete(index, DeleteReason::FailedPod, Some(failure));
+                            let deletion = Deletion::new(index, DeleteReason::FailedPod);
+                            self.push(Deletion { failures: count.saturating_add(1), ..deletion });
                         }
                     }
                 }
@@ -189,9 +208,9 @@ impl NodeSync {
         self.keep_only(fleet, node, kept);
         if let (Some((_, successor)), Some((index, old))) = (updated, outdated) {
             if !old.is_ready() {
-                self.delete(index, DeleteReason::NotReadyBesideSuccessor, None);
+                self.delete(index, DeleteReason::NotReadyBesideSuccessor);
             } else if successor.is_available() {
-                self.delete(index, DeleteReason::SuccessorAvailable, None);
+                self.delete(index, DeleteReason::SuccessorAvailable);
             }
         }
     }
@@ -199,7 +218,7 @@ impl NodeSync {
     fn keep_only(&mut self, fleet: &Fleet<'_>, node: usize, kept: [Option<usize>; 2]) {
         for (index, pod) in fleet.pods_of(node) {
             if pod.is_live() && !self.dooms(index) && !kept.contains(&Some(index)) {
-                self.delete(index, DeleteReason::ExcessPod, None);
+                self.delete(index, DeleteReason::ExcessPod);
             }
         }
     }
@@ -214,7 +233,7 @@ impl NodeSync {
         for (index, pod) in fleet.pods_of(node) {
             let own = fleet.view(pod).map_or(&[][..], |view| view.tolerations);
             if pod.is_live() && !pod.is_updated() && toleration_withdrawn(fleet.snapshot, node_view, own) {
-                self.delete(index, DeleteReason::TolerationWithdrawn, None);
+                self.delete(index, DeleteReason::TolerationWithdrawn);
             }
         }
     }
@@ -236,7 +255,7 @@ impl NodeSync {
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
                 Stage::Live | Stage::Failed | Stage::Succeeded => {
-                    self.delete(index, DeleteReason::NodeExcluded, None);
+                    self.delete(index, DeleteReason::NodeExcluded);
                 }
                 Stage::Terminating | Stage::DeleteInFlight => {}
             }
@@ -250,7 +269,7 @@ impl NodeSync {
             let unbound = fleet.view(pod).is_some_and(|view| !view.bound);
             match pod.stage {
                 Stage::Live | Stage::Failed | Stage::Succeeded if unbound => {
-                    self.delete(index, DeleteReason::NodeGone, None);
+                    self.delete(index, DeleteReason::NodeGone);
                 }
                 Stage::Live
                 | Stage::Failed

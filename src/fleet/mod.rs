@@ -177,6 +177,11 @@ impl<'a> Fleet<'a> {
         self.node_view(node).map_or("", |node| node.name)
     }
 
+    /// The name of the node that a pod is for, by the pod's position.
+    pub(crate) fn target_name(&self, pod: usize) -> &'a str {
+        self.pods.get(pod).and_then(|pod| self.view(pod)?.target).unwrap_or_default()
+    }
+
     /// When a terminating pod is overdue; none for a delete in flight.
     pub(crate) fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         self.view(pod)?.deleted_at

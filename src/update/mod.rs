@@ -26,17 +26,22 @@ pub(crate) struct Update {
 }
 
 impl Update {
-    /// All deletes: node sync's but for the spared ones, then the update's own.
+    /// Node sync's deletes, but for the spared ones.
+    pub(crate) fn standing_deletes<'u>(&'u self, sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
+        let stands = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod()).is_err();
+        sync.deletes.iter().filter(stands)
+    }
+
+    /// All deletes: node sync's, then the update's own.
     pub(crate) fn all_deletes<'u>(&'u self, sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
-        let stands = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod).is_err();
-        sync.deletes.iter().filter(stands).chain(&self.deletes)
+        self.standing_deletes(sync).chain(&self.deletes)
     }
 }
 
 /// Applies the strategy to what node sync leaves.
 pub(crate) fn update(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
     let mut update = strategy_update(fleet, history, sync, budget);
-    update.spared = update.deletes.iter().filter_map(|deletion| sync.spare_of(deletion.pod)).collect();
+    update.spared = update.deletes.iter().filter_map(|deletion| sync.spare_of(deletion.pod())).collect();
     update.spared.sort_unstable();
     update
 }

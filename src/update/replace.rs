@@ -27,7 +27,7 @@ pub(crate) fn replace(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync,
     let mut update = Update::default();
     let mut take = |candidates: Vec<Candidate>, room: u32, reason: DeleteReason| -> u32 {
         let chosen = first(candidates, room, fleet);
-        let deletion = |c: &Candidate| Deletion { pod: c.pod as usize, reason, failure: None };
+        let deletion = |c: &Candidate| Deletion::new(c.pod as usize, reason);
         update.deletes.extend(chosen.iter().map(deletion));
         chosen.len() as u32
     };

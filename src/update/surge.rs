@@ -15,8 +15,7 @@ use crate::node_sync::{Deletion, NodeSync};
 /// Candidates by how ready they are.
 #[derive(Default)]
 struct Candidates {
-    /// With their nodes.
-    unready: Vec<(usize, Deletion)>,
+    unready: Vec<Deletion>,
     young: Vec<Candidate>,
     available: Vec<Candidate>,
 }
@@ -25,9 +24,8 @@ struct Candidates {
 /// one is created while there is room.
 pub(crate) fn surge(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
     let Candidates { mut unready, young, available } = candidates(fleet, history, sync);
-    unready.sort_unstable_by_key(|(node, _)| fleet.node_name(*node));
-    let deletes = unready.into_iter().map(|(_, deletion)| deletion).collect();
-    let mut update = Update { deletes, ..Update::default() };
+    unready.sort_unstable_by_key(|deletion| fleet.target_name(deletion.pod()));
+    let mut update = Update { deletes: unready, ..Update::default() };
     let mut room = budget.room_for_surge();
     for group in [young, available] {
         if group.len() > room as usize {
@@ -51,7 +49,7 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync) -> Cand
     let mut candidates = Candidates::default();
     for node in fleet.targets() {
         let Some((index, pod)) = candidate(fleet, sync, node) else { continue };
-        let delete = |reason| (node, Deletion { pod: index, reason, failure: None });
+        let delete = |reason| Deletion::new(index, reason);
         let candidate = || ranks.candidate(node, index, pod);
         match pod.readiness {
             Readiness::Pending => candidates.unready.push(delete(DeleteReason::OutdatedPending)),
