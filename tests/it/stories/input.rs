@@ -45,6 +45,16 @@ fn each_problem_has_its_path() {
             "spec.selector.matchExpressions[0].key: Required value".to_owned(),
         ),
         (
+            "/daemonSet/spec/selector",
+            json!({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": []}]}),
+            "spec.selector.matchExpressions[0].values: Invalid value: \"[]\": needs at least one value".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/selector",
+            json!({"matchExpressions": [{"key": "app", "operator": "DoesNotExist", "values": ["x"]}]}),
+            "spec.selector.matchExpressions[0].values: Invalid value: [\"x\"]: must be empty".to_owned(),
+        ),
+        (
             "/daemonSet/spec/minReadySeconds",
             json!(-1),
             "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0".to_owned(),
@@ -83,6 +93,11 @@ fn each_problem_has_its_path() {
         (
             "/daemonSet/spec/template/spec/affinity",
             expression("Lt", json!(["1", "2"])),
+            format!("{affinity}.matchExpressions[0].values: Invalid value: [\"1\", \"2\"]: must be exactly one integer"),
+        ),
+        (
+            "/daemonSet/spec/template/spec/affinity",
+            expression("Gt", json!(["1", "2"])),
             format!("{affinity}.matchExpressions[0].values: Invalid value: [\"1\", \"2\"]: must be exactly one integer"),
         ),
         (
