@@ -66,7 +66,8 @@ fn ordered_creates(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec<C
     let missing = sync.creates.iter().map(|node| (*node, CreateReason::MissingPod));
     let surge = update.creates.iter().map(|node| (*node, CreateReason::Surge));
     let mut creates: Vec<_> = missing.chain(surge).map(|(node, reason)| Creation { node, reason }).collect();
-    creates.sort_unstable_by_key(|creation| fleet.node_name(creation.node as usize));
+    let index = &fleet.snapshot.index;
+    creates.sort_unstable_by(|a, b| index.by_name(a.node as usize, b.node as usize));
     creates
 }
 

@@ -9,12 +9,15 @@ use crate::matching::Selector;
 use crate::model::DaemonSet;
 use crate::view::PodView;
 use indexmap::IndexSet;
+use std::cmp::Ordering;
 
 /// Names of the snapshot, each with its number, and what each pod has to do with them.
 #[derive(Debug, Clone)]
 pub(crate) struct Index<'a> {
     /// Node names, by position in the snapshot's list.
     nodes: IndexSet<&'a str, Hasher>,
+    /// By position: the first bytes in which node names differ, so that most comparisons need no string.
+    name_keys: Vec<u64>,
     /// The different hash labels of pods.
     hashes: IndexSet<&'a str, Hasher>,
     /// By position in the snapshot's list.
@@ -75,7 +78,14 @@ impl<'a> Index<'a> {
             }
         };
         let pods = pods.iter().map(facts).collect();
-        Index { nodes, hashes, pods }
+        let name_keys = name_keys(&nodes);
+        Index { nodes, name_keys, hashes, pods }
+    }
+
+    /// Compares two nodes, given by position, by their names.
+    pub(crate) fn by_name(&self, a: usize, b: usize) -> Ordering {
+        let key = |node: usize| self.name_keys.get(node);
+        key(a).cmp(&key(b)).then_with(|| self.nodes.get_index(a).cmp(&self.nodes.get_index(b)))
     }
 
     /// The position of a node in the snapshot's list.
@@ -87,6 +97,19 @@ impl<'a> Index<'a> {
     pub(crate) fn hashes(&self) -> impl ExactSizeIterator<Item = &'a str> {
         self.hashes.iter().copied()
     }
+}
+
+/// The eight bytes behind the prefix that all names share, as a number: `node-00017.example` and its like are told apart
+/// by it. A shorter name is filled up with zeros, which keeps the order; equal keys say nothing.
+fn name_keys(names: &IndexSet<&str, Hasher>) -> Vec<u64> {
+    let first = names.first().map_or(&[][..], |name| name.as_bytes());
+    let shared = |name: &&str| name.bytes().zip(first).take_while(|(a, b)| a == *b).count();
+    let prefix = names.iter().map(shared).min().unwrap_or(0);
+    let key = |name: &&str| {
+        let bytes = name.bytes().skip(prefix).chain(std::iter::repeat(0)).take(8);
+        bytes.fold(0, |key, byte| key << 8 | u64::from(byte))
+    };
+    names.iter().map(key).collect()
 }
 
 impl Criteria<'_> {
@@ -119,5 +142,34 @@ impl PodFacts {
     /// The number of its hash label.
     pub(crate) fn hash(self) -> Option<usize> {
         (self.hash as usize).checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_compare_as_their_names_do() {
+        let names = [
+            "n-1",
+            "n-10",
+            "n-2",
+            "n-",
+            "n-\u{0}",
+            "n-\u{0}\u{0}x",
+            "n-same-start-1",
+            "n-same-start-0",
+            "n-é",
+            "n-z",
+        ];
+        let keys = names.iter().copied().collect();
+        let index =
+            Index { name_keys: name_keys(&keys), nodes: keys, hashes: IndexSet::default(), pods: Vec::new() };
+        for (a, left) in names.iter().enumerate() {
+            for (b, right) in names.iter().enumerate() {
+                assert_eq!(index.by_name(a, b), left.cmp(right), "{left:?} {right:?}");
+            }
+        }
     }
 }

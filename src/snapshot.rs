@@ -5,6 +5,7 @@ use crate::index::{Criteria, Index};
 use crate::matching::Selector;
 use crate::memory::Memory;
 use crate::model::{DaemonSet, IntOrString, Toleration};
+use crate::placement::{Placement, placement};
 use crate::policy::Policy;
 use crate::problem::{InvalidSnapshot, Problems};
 use crate::template::{RequiredAffinity, Template};
@@ -32,6 +33,8 @@ pub struct Snapshot<'a> {
     /// As it stands in the label of a pod.
     pub(crate) template_generation: Option<String>,
     pub(crate) index: Index<'a>,
+    /// By position of the node.
+    pub(crate) placements: Vec<Placement>,
 }
 
 /// The update strategy with its limits.
@@ -170,7 +173,7 @@ impl<'a> SnapshotBuilder<'a> {
         let index = Index::of(node_names, &self.pods, &criteria);
         let mut tolerations = template.spec.tolerations.clone();
         tolerations.extend(daemon_toleration_list(template.spec.host_network));
-        Ok(Snapshot {
+        let mut snapshot = Snapshot {
             daemon_set: self.daemon_set,
             now: self.now,
             nodes: self.nodes,
@@ -185,6 +188,9 @@ impl<'a> SnapshotBuilder<'a> {
             strategy,
             template_generation,
             index,
-        })
+            placements: Vec::new(),
+        };
+        snapshot.placements = snapshot.nodes.iter().map(|node| placement(&snapshot, node)).collect();
+        Ok(snapshot)
     }
 }

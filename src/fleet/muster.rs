@@ -7,7 +7,6 @@ use crate::classify::{Class, Classifier, Evidence};
 use crate::history::{History, Role};
 use crate::index::PodFacts;
 use crate::memory::UnseenCreate;
-use crate::placement::placement;
 use crate::snapshot::Snapshot;
 use crate::view::{Phase, PodView};
 
@@ -92,12 +91,9 @@ impl<'a> Fleet<'a> {
             }
         }
         let mut next = 0;
-        for (end, node) in ends.iter_mut().zip(self.snapshot.nodes.iter().map(Some).chain([None])) {
-            match node {
-                Some(node) => {
-                    let placement = placement(self.snapshot, node);
-                    self.nodes.push(FleetNode { placement, first_pod: next });
-                }
+        for (end, placement) in ends.iter_mut().zip(self.snapshot.placements.iter().map(Some).chain([None])) {
+            match placement {
+                Some(placement) => self.nodes.push(FleetNode { placement: *placement, first_pod: next }),
                 None => self.strays = next as usize,
             }
             // From here on `end` is the place of the node's next pod.

@@ -39,8 +39,8 @@ impl Ranks {
 pub(crate) fn first(mut candidates: Vec<Candidate>, room: u32, fleet: &Fleet<'_>) -> Vec<Candidate> {
     let room = room as usize;
     let by_age = |a: &Candidate, b: &Candidate| -> Ordering {
-        let name = |c: &Candidate| fleet.node_name(c.node as usize);
-        a.rank.cmp(&b.rank).then_with(|| name(a).cmp(name(b)))
+        let index = &fleet.snapshot.index;
+        a.rank.cmp(&b.rank).then_with(|| index.by_name(a.node as usize, b.node as usize))
     };
     if (1..candidates.len()).contains(&room) {
         candidates.select_nth_unstable_by(room, by_age);
