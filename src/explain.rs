@@ -74,6 +74,8 @@ struct Explainer<'d> {
     deletes: BTreeMap<usize, (DeleteReason, bool)>,
     /// By position of the node, with its place in the plan.
     creates: BTreeMap<usize, (usize, Creation)>,
+    /// Nodes that the update wants a pod on, as sorted positions.
+    surging: Vec<u32>,
     /// How many pods of each readiness the update deletes.
     chosen_young: u32,
     chosen_available: u32,
@@ -93,10 +95,13 @@ impl<'d> Explainer<'d> {
         let chosen = |reasons: &[DeleteReason]| {
             sync.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32
         };
+        let mut surging = sync.update.creates.clone();
+        surging.sort_unstable();
         Explainer {
             snapshot,
             sync,
             deletes,
+            surging,
             creates: agenda.creates.iter().enumerate().map(|(i, c)| (c.node as usize, (i, *c))).collect(),
             chosen_young: chosen(&[DeleteReason::OutdatedNotYetAvailable]),
             chosen_available: chosen(&[DeleteReason::OutdatedAvailable]),
@@ -174,7 +179,7 @@ impl<'d> Explainer<'d> {
             return Some(Outcome::Delete { reason });
         }
         let sync = &self.sync;
-        let wanted = sync.node_sync.creates.iter().chain(&sync.update.creates).any(|n| *n as usize == node);
+        let wanted = sync.node_sync.creates_on(node) || self.surging.binary_search(&(node as u32)).is_ok();
         let unwanted = sync.fleet.range(node).any(|index| self.deletes.contains_key(&index));
         (unwanted || wanted).then_some(Outcome::WaitsForNextPlan)
     }

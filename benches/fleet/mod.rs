@@ -1,0 +1,126 @@
+//! Fleets as a cluster has them: objects of realistic size, listed in the order of a reflector's store, that is in none.
+
+mod objects;
+mod order;
+
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::{Policy, Snapshot, plan};
+use jiff::Timestamp;
+use objects::{Health, Kind, Made, NOW};
+use serde_json::Value;
+use std::fmt;
+
+/// What is going on in the fleet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scenario {
+    /// Nothing: every pod is updated and available, and the status says so.
+    Steady,
+    /// maxUnavailable 10 %, about half of the pods updated, some on their way, and room to delete more.
+    MidRollout,
+    /// maxSurge 10 %, about half of the pods updated, some nodes with two pods, and room for more.
+    Surge,
+    /// maxUnavailable 10 %; every pod is outdated and not Ready.
+    Broken,
+    /// No pod is there yet.
+    Bootstrap,
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Scenario::Steady => "steady",
+            Scenario::MidRollout => "mid-rollout",
+            Scenario::Surge => "surge",
+            Scenario::Broken => "broken",
+            Scenario::Bootstrap => "bootstrap",
+        })
+    }
+}
+
+/// What a caller holds of a cluster.
+pub(crate) struct Fleet {
+    daemon_set: DaemonSet,
+    nodes: Vec<Node>,
+    pods: Vec<Pod>,
+    revisions: Vec<ControllerRevision>,
+    policy: Policy,
+    now: Timestamp,
+}
+
+impl Fleet {
+    /// The same fleet for the same arguments.
+    pub(crate) fn new(scenario: Scenario, nodes: usize) -> Self {
+        let mut fleet = Fleet {
+            daemon_set: serde_json::from_value(objects::daemon_set(scenario)).unwrap(),
+            nodes: objects::parse((0..nodes).map(|number| objects::node(number, Kind::of(number)))),
+            pods: objects::parse((0..nodes).flat_map(|number| pods_of(scenario, number))),
+            revisions: objects::parse(objects::revisions()),
+            policy: Policy::default(),
+            now: NOW,
+        };
+        order::shuffle(&mut fleet.nodes);
+        order::shuffle(&mut fleet.pods);
+        if scenario == Scenario::Steady {
+            let status = plan(&fleet.snapshot()).status;
+            fleet.daemon_set.status = status.unwrap();
+        }
+        fleet
+    }
+
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn pods(&self) -> usize {
+        self.pods.len()
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot::new(&self.daemon_set, self.now)
+            .nodes(&self.nodes)
+            .pods(&self.pods)
+            .revisions(&self.revisions)
+            .policy(&self.policy)
+            .check()
+            .unwrap()
+    }
+}
+
+/// The DaemonSet's pods on a node, and here and there one of somebody else.
+fn pods_of(scenario: Scenario, number: usize) -> Vec<Value> {
+    let mut pods = daemon_pods(scenario, number, Kind::of(number));
+    if number % 50 == 7 {
+        pods.push(objects::stranger(number));
+    }
+    pods
+}
+
+fn daemon_pods(scenario: Scenario, number: usize, kind: Kind) -> Vec<Value> {
+    let pod = |made, health| objects::pod(number, made, health);
+    let old = if number % 10 == 3 { Made::LongAgo } else { Made::Before };
+    let permille = order::scatter(number as u64) % 1000;
+    match (kind, scenario, permille) {
+        (Kind::Windows, _, _) | (_, Scenario::Bootstrap, _) => vec![],
+        (_, Scenario::Broken, _) => vec![pod(old, Health::NotReady)],
+        (Kind::Batch, _, 500..) => vec![],
+        (Kind::Unreachable, _, _) => vec![pod(old, Health::NotReady)],
+        (_, Scenario::Steady, _) | (_, _, 0..480) => vec![pod(Made::Now, Health::Available)],
+        (_, Scenario::MidRollout, 480..500) => vec![pod(Made::Now, Health::Young)],
+        (_, Scenario::MidRollout, 500..515) => vec![pod(Made::Now, Health::NotReady)],
+        (_, Scenario::MidRollout, 515..520) => vec![pod(Made::Now, Health::Pending)],
+        (_, Scenario::MidRollout, 520..530) => vec![pod(old, Health::Terminating)],
+        (_, Scenario::MidRollout, 530..533) => vec![],
+        (_, Scenario::MidRollout, 533..538) => vec![pod(old, Health::NotReady)],
+        (_, Scenario::Surge, 480..500) => {
+            vec![pod(old, Health::Available), pod(Made::Now, Health::Young)]
+        }
+        (_, Scenario::Surge, 500..520) => {
+            vec![pod(old, Health::Available), pod(Made::Now, Health::Pending)]
+        }
+        (_, Scenario::Surge, 520..525) => {
+            vec![pod(old, Health::Available), pod(Made::Now, Health::Available)]
+        }
+        (_, Scenario::Surge, 525..527) => vec![pod(old, Health::NotReady)],
+        (_, Scenario::MidRollout | Scenario::Surge, _) => vec![pod(old, Health::Available)],
+    }
+}

@@ -1,0 +1,141 @@
+//! How many instructions a decision takes, which unlike its time is the same on every run; and that they grow as the
+//! fleet does.
+//!
+//! `cargo bench --bench instructions` runs itself under valgrind, and without valgrind does nothing.
+
+#[allow(dead_code, reason = "each benchmark uses a part of it")]
+mod fleet;
+
+use daemonset::{Action, Plan, Snapshot};
+use fleet::{Fleet, Scenario};
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const SCENARIOS: [Scenario; 5] =
+    [Scenario::Steady, Scenario::MidRollout, Scenario::Surge, Scenario::Broken, Scenario::Bootstrap];
+const SIZES: [usize; 3] = [1_000, 5_000, 15_000];
+/// Instructions per node at the largest size may be so many times those at the smallest: sorting is not quite linear.
+const LARGEST_RATIO: f64 = 1.5;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["decide", scenario, nodes] => decide(scenario, nodes),
+        args if args.contains(&"--bench") && has_valgrind() => compare(),
+        _ => println_and_succeed("run by `cargo bench`, and with valgrind: nothing measured"),
+    }
+}
+
+fn println_and_succeed(text: &str) -> ExitCode {
+    println!("{text}");
+    ExitCode::SUCCESS
+}
+
+fn has_valgrind() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// What runs under valgrind.
+fn decide(scenario: &str, nodes: &str) -> ExitCode {
+    let Some(scenario) = SCENARIOS.into_iter().find(|known| known.to_string() == scenario) else {
+        return ExitCode::FAILURE;
+    };
+    let Ok(nodes) = nodes.parse() else { return ExitCode::FAILURE };
+    let fleet = Fleet::new(scenario, nodes);
+    // The allocator puts in order what the generator has freed, here rather than in what is measured.
+    drop(fleet.snapshot());
+    let snapshot = measured_check(&fleet);
+    let actions = measured_reconcile(&snapshot);
+    let plan = measured_plan(&snapshot);
+    if plan.actions == actions { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[inline(never)]
+fn measured_check(fleet: &Fleet) -> Snapshot<'_> {
+    black_box(fleet.snapshot())
+}
+
+#[inline(never)]
+fn measured_reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
+    black_box(daemonset::reconcile(snapshot))
+}
+
+#[inline(never)]
+fn measured_plan(snapshot: &Snapshot<'_>) -> Plan {
+    black_box(daemonset::plan(snapshot))
+}
+
+/// The measured functions, in the order in which they are called.
+const STEPS: [&str; 3] = ["check", "reconcile", "plan"];
+
+fn compare() -> ExitCode {
+    let [small, medium, large] = SIZES;
+    println!("instructions per node, and how they grow from {small} to {large} nodes");
+    println!("{:<12} {:<10} {small:>9} {medium:>9} {large:>9} {:>7}", "scenario", "step", "growth");
+    let mut linear = true;
+    for scenario in SCENARIOS {
+        let counts = SIZES.map(|nodes| per_node(scenario, nodes));
+        for (step, name) in STEPS.into_iter().enumerate() {
+            linear &= print(scenario, name, counts.each_ref().map(|steps| steps[step]));
+        }
+    }
+    if linear { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints a line, and tells whether it is as good as linear.
+fn print(scenario: Scenario, step: &str, [small, medium, large]: [f64; 3]) -> bool {
+    let growth = large / small;
+    let remark = if growth <= LARGEST_RATIO { "" } else { "  more than linear" };
+    println!("{scenario:<12} {step:<10} {small:>9.0} {medium:>9.0} {large:>9.0} {growth:>7.2}{remark}");
+    growth <= LARGEST_RATIO
+}
+
+/// For each step, counted by running this program under callgrind, which leaves one file for each measured function.
+fn per_node(scenario: Scenario, nodes: usize) -> [f64; STEPS.len()] {
+    let files = Files::new(scenario, nodes);
+    let status = Command::new("valgrind")
+        // The same functions in two patterns: callgrind forgets the option of a pattern that it knows.
+        .args(["-q", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*::measured_*"])
+        .arg("--dump-after=instructions::measured_*")
+        .arg(format!("--callgrind-out-file={}", files.base.display()))
+        .arg(std::env::current_exe().unwrap())
+        .args(["decide", &scenario.to_string(), &nodes.to_string()])
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "valgrind failed on {scenario} {nodes}");
+    [1, 2, 3].map(|part| files.total(part) as f64 / nodes as f64)
+}
+
+/// The files of one run; gone when dropped.
+struct Files {
+    base: PathBuf,
+}
+
+impl Files {
+    fn new(scenario: Scenario, nodes: usize) -> Self {
+        let name = format!("instructions-{}-{scenario}-{nodes}", std::process::id());
+        Files { base: std::env::temp_dir().join(name) }
+    }
+
+    fn part(&self, number: u32) -> PathBuf {
+        self.base.with_extension(number.to_string())
+    }
+
+    fn total(&self, number: u32) -> u64 {
+        total(&self.part(number)).unwrap_or_else(|| panic!("no total in part {number}"))
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        for file in (1..=4).map(|number| self.part(number)).chain([self.base.clone()]) {
+            // The last parts need not be there.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+fn total(file: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("totals: "))?.trim().parse().ok()
+}

@@ -1,0 +1,82 @@
+//! How long a decision takes: checking the input, deciding, and explaining, apart from each other.
+//!
+//! `cargo bench --bench reconcile`, or `-- 'reconcile.*mid-rollout'` for some of it.
+
+#[allow(dead_code, reason = "each benchmark uses a part of it")]
+mod fleet;
+
+use daemonset::{Action, Snapshot};
+use divan::{Bencher, black_box};
+use fleet::{Fleet, Scenario};
+use std::fmt;
+
+const SIZES: [usize; 4] = [1_000, 5_000, 15_000, 100_000];
+
+fn main() {
+    divan::main();
+}
+
+/// A scenario at a size.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    scenario: Scenario,
+    nodes: usize,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.scenario, self.nodes)
+    }
+}
+
+impl Case {
+    fn fleet(self) -> Fleet {
+        Fleet::new(self.scenario, self.nodes)
+    }
+}
+
+fn cases() -> impl Iterator<Item = Case> {
+    let small = Case { scenario: Scenario::MidRollout, nodes: 5 };
+    let scenarios =
+        [Scenario::Steady, Scenario::MidRollout, Scenario::Surge, Scenario::Broken, Scenario::Bootstrap];
+    let large = scenarios.into_iter().flat_map(|scenario| SIZES.map(|nodes| Case { scenario, nodes }));
+    [small].into_iter().chain(large)
+}
+
+/// Making the views of all objects, and checking them.
+#[divan::bench(args = cases(), max_time = 1)]
+fn check(bencher: Bencher, case: Case) {
+    let fleet = case.fleet();
+    bencher.counter(fleet.nodes()).bench(|| black_box(&fleet).snapshot());
+}
+
+#[divan::bench(args = cases(), max_time = 1)]
+fn reconcile(bencher: Bencher, case: Case) {
+    let fleet = case.fleet();
+    let snapshot = fleet.snapshot();
+    expect_the_scenario(case, &snapshot);
+    bencher.counter(fleet.nodes()).bench(|| daemonset::reconcile(black_box(&snapshot)));
+}
+
+#[divan::bench(args = cases(), max_time = 1)]
+fn plan(bencher: Bencher, case: Case) {
+    let fleet = case.fleet();
+    let snapshot = fleet.snapshot();
+    bencher.counter(fleet.nodes()).bench(|| daemonset::plan(black_box(&snapshot)));
+}
+
+/// A fleet in which nothing is to be done would make a good time, but a poor measurement.
+fn expect_the_scenario(case: Case, snapshot: &Snapshot<'_>) {
+    let actions = daemonset::reconcile(snapshot);
+    let deletes = actions.iter().filter(|action| matches!(action, Action::DeletePod { .. })).count();
+    let creates = actions.iter().filter(|action| matches!(action, Action::CreatePod { .. })).count();
+    let as_it_should = match case.scenario {
+        Scenario::Steady => actions.is_empty(),
+        Scenario::MidRollout | Scenario::Broken => {
+            case.nodes < 1_000 || deletes >= case.nodes.min(5_000) / 40
+        }
+        Scenario::Surge => deletes > 0 && creates >= case.nodes.min(5_000) / 40,
+        Scenario::Bootstrap => creates == case.nodes.min(250),
+    };
+    assert!(as_it_should, "{case}: {deletes} deletes, {creates} creates");
+}
