@@ -3,6 +3,7 @@
 use crate::action::{CreateReason, DeleteReason, RequeueReason};
 use crate::fleet::Fleet;
 use crate::node_sync::{Deletion, NodeSync};
+use crate::placement::Placement;
 use crate::update::Update;
 use jiff::Timestamp;
 
@@ -39,8 +40,10 @@ impl Agenda {
         let wanted = update.all_deletes(sync).count();
         let capped = wanted > burst || creates.len() > burst;
         let mut deletes = node_sync_deletes(fleet, sync, update);
-        deletes.truncate(burst);
-        deletes.extend(update.deletes.iter().take(burst - deletes.len()));
+        deletes.truncate(cut(fleet, &deletes, burst));
+        if deletes.len() == update.standing_deletes(sync).count() {
+            deletes.extend(update.deletes.iter().take(burst - deletes.len()));
+        }
         creates.truncate(burst);
         let requeue = if capped {
             Some((fleet.snapshot.now, RequeueReason::Burst))
@@ -60,6 +63,23 @@ fn node_sync_deletes(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec
         (lost, view.filter(|_| !lost).and_then(|v| v.target), view.map(|v| v.name))
     });
     deletes
+}
+
+/// Where the cap cuts node sync's deletes: not between the failed pods of a node, which count as one failure
+/// `[failed-pods-together]`, unless that node has more of them than a plan may hold.
+fn cut(fleet: &Fleet<'_>, deletes: &[Deletion], burst: usize) -> usize {
+    let Some(first_dropped) = deletes.get(burst) else { return deletes.len() };
+    let node = fleet.target_name(first_dropped.pod());
+    let same_node = |deletion: &Deletion| fleet.target_name(deletion.pod()) == node;
+    let dropped = deletes.get(burst..).unwrap_or_default();
+    if !dropped.iter().take_while(|deletion| same_node(deletion)).any(Deletion::is_failure) {
+        return burst;
+    }
+    let kept = deletes.get(..burst).unwrap_or_default();
+    match kept.iter().rposition(|deletion| !same_node(deletion)) {
+        Some(last_of_others) => last_of_others + 1,
+        None => burst,
+    }
 }
 
 fn ordered_creates(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec<Creation> {
@@ -93,9 +113,19 @@ fn next_available(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Option
     }
     let mut going: Vec<usize> = update.deletes.iter().map(Deletion::pod).collect();
     going.sort_unstable();
-    let kept = fleet.targets().flat_map(|node| sync.survivors(fleet, node));
+    let nodes = (0..fleet.nodes.len()).filter(|node| waits_for_availability(fleet, sync, *node));
+    let kept = nodes.flat_map(|node| sync.survivors(fleet, node));
     let kept = kept.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);
     let spared = update.spared.iter().filter_map(|index| fleet.pods.get(*index));
     let young = kept.chain(spared).filter(|pod| pod.is_ready() && !pod.is_available());
     young.filter_map(|pod| fleet.available_at(pod)).min()
+}
+
+/// Status and budget wait for target nodes; where a pod may only stay, the outdated one of a pair waits for its successor.
+fn waits_for_availability(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
+    match fleet.nodes.get(node).map(|node| node.placement) {
+        Some(Placement::Run) => true,
+        Some(Placement::ContinueOnly(_)) => sync.keeps_a_pair(fleet, node),
+        Some(Placement::Exclude(_)) | None => false,
+    }
 }

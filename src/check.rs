@@ -1,5 +1,6 @@
 //! What a snapshot's input must be, field by field.
 
+use crate::classify::TEMPLATE_GENERATION_LABEL;
 use crate::matching::Selector;
 use crate::model::{DaemonSet, IntOrString};
 use crate::policy::Policy;
@@ -41,13 +42,32 @@ pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Select
 }
 
 pub(crate) fn template(ds: &DaemonSet, selector: &Selector<'_>, problems: &mut Problems) -> Template {
+    let before = problems.len();
     let template = Template::parse(&ds.spec.template, problems);
-    if problems.is_empty() && !selector.matches(&template.metadata.labels) {
+    let readable = problems.len() == before && !selector.is_empty();
+    if readable && !selector.matches(&template.metadata.labels) {
         let path = "spec.template.metadata.labels";
         let must = "must match spec.selector, or each created pod would be released at once";
         problems.add(Problem::invalid(path, &template.metadata.labels, must));
     }
     template
+}
+
+/// A selector must not ask for the labels that change with each template: pods that were just created would not match,
+/// be released, and others created in their place.
+pub(crate) fn changing_labels(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) {
+    let Some(selector) = &ds.spec.selector else { return };
+    let changes = |key: &str| key == policy.unique_label_key || key == TEMPLATE_GENERATION_LABEL;
+    let must = "must not be asked for: its value changes with each template";
+    for (key, _) in selector.match_labels.iter().filter(|(key, _)| changes(key)) {
+        problems.add(Problem::invalid(format!("spec.selector.matchLabels.{key}"), key, must));
+    }
+    for (index, requirement) in selector.match_expressions.iter().enumerate() {
+        if changes(&requirement.key) {
+            let path = format!("spec.selector.matchExpressions[{index}].key");
+            problems.add(Problem::invalid(path, &requirement.key, must));
+        }
+    }
 }
 
 /// Which limit counts. An absent type is OnDelete, as in the proposal; surge is on when maxSurge is above 0 or 0 %,
@@ -58,6 +78,9 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
         "" | "OnDelete" => Strategy::OnDelete,
         "RollingUpdate" => {
             let limits = strategy.rolling_update.clone().unwrap_or_default();
+            let path = "spec.updateStrategy.rollingUpdate";
+            limit(limits.max_unavailable, format!("{path}.maxUnavailable"), problems);
+            limit(limits.max_surge, format!("{path}.maxSurge"), problems);
             let max_unavailable = limits.max_unavailable.unwrap_or(IntOrString::Int(1));
             match limits.max_surge.filter(|surge| !surge.is_zero()) {
                 Some(limit) => Strategy::Surge { limit, max_unavailable: Some(max_unavailable) },
@@ -65,10 +88,11 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
             }
         }
         "SurgingRollingUpdate" => {
-            let limit = strategy.surging_rolling_update.as_ref().and_then(|limits| limits.max_surge);
-            let surge = limit.unwrap_or(IntOrString::Int(1));
+            let path = "spec.updateStrategy.surgingRollingUpdate.maxSurge";
+            let max_surge = strategy.surging_rolling_update.as_ref().and_then(|limits| limits.max_surge);
+            limit(max_surge, path.to_owned(), problems);
+            let surge = max_surge.unwrap_or(IntOrString::Int(1));
             if surge.is_zero() {
-                let path = "spec.updateStrategy.surgingRollingUpdate.maxSurge";
                 problems.add(Problem::invalid(path, surge.to_string(), "must be greater than 0"));
             }
             Strategy::Surge { limit: surge, max_unavailable: None }
@@ -78,6 +102,13 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
             problems.add(Problem::invalid("spec.updateStrategy.type", other, must));
             Strategy::OnDelete
         }
+    }
+}
+
+/// What JSON can't say, code can: a recording of it could not be read again.
+fn limit(limit: Option<IntOrString>, path: String, problems: &mut Problems) {
+    if let Some(limit) = limit.filter(|limit| !limit.is_in_range()) {
+        problems.add(Problem::invalid(path, limit.to_string(), "must not be above 2147483647"));
     }
 }
 

@@ -159,7 +159,8 @@ impl<'d> Explainer<'d> {
             return Outcome::WaitsForBackOff { until: held.until, failures: held.count };
         }
         if placement != Placement::Run {
-            return Outcome::NotTarget;
+            let pair = self.sync.node_sync.keeps_a_pair(fleet, node);
+            return if pair { self.why_updated_waits(node, pods) } else { Outcome::NotTarget };
         }
         if let Some(create) = fleet.in_flight(node) {
             return Outcome::WaitsForCreatedPod { until: create.until };

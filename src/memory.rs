@@ -6,6 +6,7 @@
 //! shows.
 
 use crate::action::{Action, Failure};
+use crate::index::Tie;
 use crate::model::{NodeName, ObjectRef, Uid};
 use crate::snapshot::Snapshot;
 use indexmap::IndexSet;
@@ -107,20 +108,17 @@ impl Memory {
 
     /// Forgets what the snapshot shows and what has expired by its `now`.
     ///
-    /// A create is shown when its pod is there; a delete when its pod is gone or terminating.
+    /// A create is shown when its pod is there (one whose answer was lost: when a live pod of its revision is on its
+    /// node); a delete when its pod is gone or terminating. Call it for each snapshot, before or after planning it: an
+    /// entry that is never compared with the snapshot which shows it is believed until it expires.
     pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
-        let mut shown = UidSet::default();
+        let shown = self.shown(snapshot);
         let mut standing = UidSet::default();
-        if !(self.creates.is_empty() && self.deletes.is_empty()) {
-            for pod in &snapshot.pods {
-                shown.insert(pod.uid);
-                if pod.deleted_at.is_none() {
-                    standing.insert(pod.uid);
-                }
-            }
+        if !self.deletes.is_empty() {
+            standing.extend(snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none()).map(|pod| pod.uid));
         }
         let active = |at: Timestamp| snapshot.in_flight_until(at).is_some();
-        self.creates.retain(|_, create| !create.is_among(&shown) && active(create.at));
+        self.creates.retain(|node, create| !shown.has(node, create) && active(create.at));
         self.deletes.retain(|uid, at| standing.contains(uid.as_str()) && active(*at));
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
     }
@@ -130,8 +128,8 @@ impl Memory {
         if self.creates.is_empty() {
             return Vec::new();
         }
-        let shown: UidSet<'_> = snapshot.pods.iter().map(|pod| pod.uid).collect();
-        let unseen = self.creates.iter().filter(|(_, create)| !create.is_among(&shown));
+        let shown = self.shown(snapshot);
+        let unseen = self.creates.iter().filter(|(node, create)| !shown.has(node, create));
         unseen
             .filter_map(|(node, create)| {
                 let until = snapshot.in_flight_until(create.at)?;
@@ -162,6 +160,23 @@ impl Memory {
     }
 }
 
+impl Memory {
+    fn shown<'s>(&self, snapshot: &'s Snapshot<'_>) -> Shown<'s> {
+        let mut shown = Shown::default();
+        if self.creates.is_empty() {
+            return shown;
+        }
+        shown.uids.extend(snapshot.pods.iter().map(|pod| pod.uid));
+        if self.creates.values().any(|create| create.uid.is_none()) {
+            let key = snapshot.policy.unique_label_key.as_str();
+            let ours = snapshot.pods.iter().zip(&snapshot.index.pods).filter(|(_, pod)| pod.tie == Tie::Ours);
+            let live = ours.map(|(pod, _)| pod).filter(|pod| pod.deleted_at.is_none() && !pod.finished());
+            shown.live.extend(live.filter_map(|pod| Some((pod.target?, pod.labels.get(key)?))));
+        }
+        shown
+    }
+}
+
 type UidSet<'a> = IndexSet<&'a str, BuildHasherDefault<DefaultHasher>>;
 
 /// A create that is believed in, though the snapshot does not show it.
@@ -177,15 +192,28 @@ pub(crate) struct Failures {
     pub(crate) held_until: Option<Timestamp>,
 }
 
-impl InFlightCreate {
-    fn is_among(&self, shown: &UidSet<'_>) -> bool {
-        self.uid.as_ref().is_some_and(|uid| shown.contains(uid.as_str()))
+/// The pods of a snapshot in which a create can be found again.
+#[derive(Default)]
+struct Shown<'s> {
+    uids: UidSet<'s>,
+    /// Node and hash of the DaemonSet's live pods: for creates whose answer was lost. One is planned only where no live
+    /// pod of its revision is, so that such a pod can only be the created one.
+    live: IndexSet<(&'s str, &'s str), BuildHasherDefault<DefaultHasher>>,
+}
+
+impl Shown<'_> {
+    fn has(&self, node: &NodeName, create: &InFlightCreate) -> bool {
+        match &create.uid {
+            Some(uid) => self.uids.contains(uid.as_str()),
+            None => self.live.contains(&(node.as_str(), create.revision.as_str())),
+        }
     }
 }
 
 impl NodeFailures {
+    /// Long ago, or so far ahead that a clock must have gone back.
     fn forgotten(self, now: Timestamp) -> bool {
-        now.duration_since(self.at) >= FAILURES_FORGOTTEN_AFTER
+        now.duration_since(self.at).abs() >= FAILURES_FORGOTTEN_AFTER
     }
 
     /// 1 s after the first failure, then doubling to 15 minutes (v1.36 `failedPodsBackoff`).

@@ -42,9 +42,14 @@ impl Deletion {
         self.pod as usize
     }
 
+    /// It counts as a failure of its node.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.failures > 0
+    }
+
     /// What the caller is to remember for the node's back-off.
     pub(crate) fn failure(&self, generation: i64) -> Option<Failure> {
-        (self.failures > 0).then_some(Failure { generation, count: self.failures })
+        self.is_failure().then_some(Failure { generation, count: self.failures })
     }
 }
 
@@ -112,6 +117,12 @@ impl NodeSync {
         fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.dooms(*index))
     }
 
+    /// Whether an outdated and an updated pod stay side by side until the updated one is available.
+    pub(crate) fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: usize) -> bool {
+        let side = |updated| self.survivors(fleet, node).any(|(_, pod)| pod.is_updated() == updated);
+        side(true) && side(false)
+    }
+
     /// Until when the failed pods of a node are held back.
     pub(crate) fn held(&self, node: usize) -> Option<&Held> {
         let found = self.held.binary_search_by_key(&node, |held| held.node).ok()?;
@@ -145,8 +156,10 @@ impl NodeSync {
                 Stage::Failed if !pod.is_updated() => self.delete(index, DeleteReason::FailedPod),
                 Stage::Failed => {
                     let generation = snapshot.failure_generation();
-                    let failures =
-                        snapshot.memory.map(|m| m.failures(fleet.node_name(node), generation, snapshot.now));
+                    let failures = snapshot
+                        .memory
+                        .as_ref()
+                        .map(|m| m.failures(fleet.node_name(node), generation, snapshot.now));
                     let count = failures.as_ref().map_or(0, |failures| failures.count);
                     match failures.and_then(|failures| failures.held_until) {
                         Some(until) => self.hold(Held { node, until, count }),

@@ -66,7 +66,7 @@ pub enum UnreadyPolicy {
     #[default]
     AtOnce,
     /// They are replaced only while the nodes being replaced are below maxUnavailable: a readiness blip of the
-    /// whole fleet must not restart it.
+    /// whole fleet must not restart it. Of no effect under surge, where maxUnavailable plays no part.
     WithinBudget,
 }
 

@@ -96,8 +96,8 @@ impl Problems {
         self.0.push(problem);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn require(&mut self, text: &str, path: impl Into<String>) {

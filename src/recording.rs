@@ -107,7 +107,7 @@ impl From<&Snapshot<'_>> for Recording {
             pods: snapshot.pods.iter().map(Pod::from).collect(),
             revisions: snapshot.revisions.iter().map(ControllerRevision::from).collect(),
             policy: snapshot.policy.clone(),
-            memory: snapshot.memory.cloned(),
+            memory: snapshot.memory.clone(),
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Snapshot<'a> {
     pub(crate) nodes: Vec<NodeView<'a>>,
     pub(crate) pods: Vec<PodView<'a>>,
     pub(crate) revisions: Vec<RevisionView<'a>>,
-    pub(crate) memory: Option<&'a Memory>,
+    pub(crate) memory: Option<Memory>,
     pub(crate) policy: Policy,
     pub(crate) selector: Selector<'a>,
     pub(crate) template: Template,
@@ -75,10 +75,12 @@ impl<'a> Snapshot<'a> {
         SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
     }
 
-    /// Until when an action accepted at `at` is believed in; none when that time is over.
+    /// Until when an action accepted at `at` is believed in; none when that time is over, or so far ahead that a clock
+    /// must have gone back.
     pub(crate) fn in_flight_until(&self, at: Timestamp) -> Option<Timestamp> {
         let expiry = SignedDuration::from_secs(self.policy.in_flight_expiry_seconds.into());
-        at.checked_add(expiry).ok().filter(|until| self.now < *until)
+        let believable = at.duration_since(self.now) <= expiry;
+        at.checked_add(expiry).ok().filter(|until| believable && self.now < *until)
     }
 
     /// The template generation, or where there is none `metadata.generation`: what a failure counts against.
@@ -97,7 +99,7 @@ pub struct SnapshotBuilder<'a> {
     nodes: Vec<NodeView<'a>>,
     pods: Vec<PodView<'a>>,
     revisions: Vec<RevisionView<'a>>,
-    memory: Option<&'a Memory>,
+    memory: Option<Memory>,
     policy: Policy,
 }
 
@@ -133,9 +135,10 @@ impl<'a> SnapshotBuilder<'a> {
         self
     }
 
-    /// What the caller remembers from earlier reconciles of this DaemonSet.
-    pub fn memory(mut self, memory: &'a Memory) -> Self {
-        self.memory = Some(memory);
+    /// What the caller remembers from earlier reconciles of this DaemonSet. It is small, and copied, so that it can
+    /// [observe](Memory::observe) the snapshot.
+    pub fn memory(mut self, memory: &Memory) -> Self {
+        self.memory = Some(memory.clone());
         self
     }
 
@@ -159,6 +162,7 @@ impl<'a> SnapshotBuilder<'a> {
         let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
         let strategy = check::strategy(self.daemon_set, &mut problems);
         check::policy(&self.policy, &mut problems);
+        check::changing_labels(self.daemon_set, &self.policy, &mut problems);
         let node_names = check::nodes(&self.nodes, &mut problems);
         check::pods(&self.pods, &mut problems);
         check::revisions(&self.revisions, &mut problems);

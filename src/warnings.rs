@@ -4,6 +4,7 @@ use crate::decision::Sync;
 use crate::model::IntOrString;
 use crate::report::Warning;
 use crate::snapshot::{Snapshot, Strategy};
+use std::collections::BTreeSet;
 
 /// All that apply, in a fixed order.
 pub(crate) fn warnings(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Vec<Warning> {
@@ -49,8 +50,8 @@ fn about_strategy(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Vec<Warning> {
                 warnings.push(Warning::BothLimitsSet);
             }
             warnings.extend(rounds_to_all(limit, sync.budget.max_surge, sync.budget.desired));
-            let ports = snapshot.template.host_ports();
-            warnings.extend(ports.map(|port| Warning::HostPortWithSurge { port }));
+            let ports: BTreeSet<u32> = snapshot.template.host_ports().collect();
+            warnings.extend(ports.into_iter().map(|port| Warning::HostPortWithSurge { port }));
         }
     }
     warnings

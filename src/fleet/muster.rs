@@ -24,6 +24,7 @@ impl<'a> Fleet<'a> {
             carried: vec![false; history.revisions.len()],
             conflicts: 0,
         };
+        fleet.carry_in_flight(history);
         let mut mustered = Vec::with_capacity(claim.pods.owned.len());
         let classifier = Classifier::new(snapshot, history);
         for position in &claim.pods.owned {
@@ -35,6 +36,17 @@ impl<'a> Fleet<'a> {
         }
         fleet.station(&mustered);
         fleet
+    }
+
+    /// A pod that is created but not seen yet carries its revision's hash, too.
+    fn carry_in_flight(&mut self, history: &History<'_>) {
+        let creates = self.snapshot.memory.as_ref().map(|memory| memory.unseen_creates(self.snapshot));
+        for create in creates.into_iter().flatten() {
+            let position = history.position(create.revision);
+            if let Some(carried) = position.and_then(|position| self.carried.get_mut(position as usize)) {
+                *carried = true;
+            }
+        }
     }
 
     /// What the pod adds to the fleet; none for one that is gone or has no target.
@@ -50,7 +62,11 @@ impl<'a> Fleet<'a> {
             *carried = true;
         }
         let stage = self.stage(pod);
-        self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
+        // A pod whose deletion was accepted may be gone: a label for it could only fail.
+        let may_be_gone = pod.deleted_at.is_none() && matches!(stage, None | Some(Stage::DeleteInFlight));
+        if !may_be_gone {
+            self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
+        }
         let stage = stage?;
         self.conflicts += u32::from(class.conflict && stage == Stage::Live);
         if pod.target.is_none() {
@@ -65,7 +81,7 @@ impl<'a> Fleet<'a> {
 
     /// None for a pod that is terminating and finished: it runs nothing any more, and is as good as gone.
     fn stage(&mut self, pod: &PodView<'_>) -> Option<Stage> {
-        let memory = self.snapshot.memory.filter(|memory| memory.has_deletes());
+        let memory = self.snapshot.memory.as_ref().filter(|memory| memory.has_deletes());
         let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
         match (pod.deleted_at, deleting, pod.phase) {
             (None, None, Phase::Failed) => Some(Stage::Failed),
@@ -112,7 +128,7 @@ impl<'a> Fleet<'a> {
 }
 
 fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
-    let Some(memory) = snapshot.memory else { return Vec::new() };
+    let Some(memory) = &snapshot.memory else { return Vec::new() };
     let stationed = |create: UnseenCreate<'_>| {
         Some(InFlight {
             node: snapshot.index.node(create.node.as_str())?,

@@ -47,6 +47,12 @@ impl IntOrString {
         matches!(self, IntOrString::Int(0) | IntOrString::Percent(0))
     }
 
+    /// Whether JSON has a form for it.
+    pub(crate) fn is_in_range(self) -> bool {
+        let (IntOrString::Int(number) | IntOrString::Percent(number)) = self;
+        number <= LARGEST
+    }
+
     /// Reads one from JSON.
     ///
     /// # Errors

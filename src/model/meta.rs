@@ -34,7 +34,8 @@ impl OwnerReference {
     }
 }
 
-/// Names one object exactly: the precondition of an action.
+/// Names one object exactly. Its uid is the precondition of an action; one plan may change an object twice, so that the
+/// resource version holds for the first change only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectRef {

@@ -225,3 +225,40 @@ fn null_is_absent_everywhere() {
     let recording: Recording = Recording::from_json(nulls.to_string().as_bytes()).unwrap();
     assert_eq!(daemonset::reconcile(&recording.snapshot().unwrap()).len(), 3, "revision, pod and status");
 }
+
+#[test]
+fn a_selector_must_not_ask_for_what_changes_with_each_template() {
+    let base = || given(rolling(1)).node(node("a"));
+    let must = "must not be asked for: its value changes with each template";
+    let generation = base()
+        .with("/daemonSet/spec/selector/matchLabels/pod-template-generation", json!("1"))
+        .with("/daemonSet/spec/template/metadata/labels/pod-template-generation", json!("1"));
+    assert_eq!(
+        generation.problems(),
+        [format!(
+            "spec.selector.matchLabels.pod-template-generation: Invalid value: \"pod-template-generation\": {must}"
+        )]
+    );
+    let hash = json!([{"key": "controller-revision-hash", "operator": "DoesNotExist"}]);
+    let hash = base().with("/daemonSet/spec/selector/matchExpressions", hash);
+    assert_eq!(
+        hash.problems(),
+        [format!(
+            "spec.selector.matchExpressions[0].key: Invalid value: \"controller-revision-hash\": {must}"
+        )]
+    );
+    let key = base().policy(json!({"uniqueLabelKey": "app"}));
+    assert_eq!(key.problems(), [format!("spec.selector.matchLabels.app: Invalid value: \"app\": {must}")]);
+}
+
+#[test]
+fn a_limit_that_json_has_no_form_for_is_refused() {
+    let mut recording = given(rolling(1)).recording();
+    let limits = recording.daemon_set.spec.update_strategy.rolling_update.as_mut().unwrap();
+    limits.max_unavailable = Some(daemonset::model::IntOrString::Int(3_000_000_000));
+    let error = recording.snapshot().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"3000000000\": must not be above 2147483647"
+    );
+}

@@ -163,3 +163,84 @@ fn the_expiry_is_the_policys() {
     unseen(&mut recording);
     assert_eq!(unseen(&mut recording), [format!("requeue at {}: InFlightExpiry", at(10))]);
 }
+
+#[test]
+fn a_snapshot_with_the_memory_may_be_observed_by_it() {
+    let recording = given(rolling(1)).node(node("a").has(new())).recording();
+    let mut memory = Memory::default();
+    let snapshot = daemonset::Snapshot::new(&recording.daemon_set, recording.now)
+        .nodes(&recording.nodes)
+        .pods(&recording.pods)
+        .memory(&memory)
+        .check()
+        .unwrap();
+    memory.observe(&snapshot);
+    for action in reconcile(&snapshot) {
+        memory.record(&action, &Outcome::Done, snapshot.now());
+    }
+}
+
+#[test]
+fn a_create_whose_answer_was_lost_is_found_again_by_node_and_revision() {
+    let mut memory = Memory::default();
+    for action in given(rolling(1)).node(node("a")).plan().actions {
+        memory.record(&action, &Outcome::Unknown, now());
+    }
+    let shown = given(rolling(1)).memory(&memory).node(node("a").has(new())).node(node("b").has(old()));
+    assert_eq!(shown.steps(), ["delete b-1: OutdatedAvailable"]);
+    let another = given(rolling(1)).memory(&memory).node(node("a").has(old().terminating(30)));
+    assert_eq!(another.steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
+    memory.observe(&shown.recording().snapshot().unwrap());
+    assert_eq!(memory, Memory::default());
+}
+
+#[test]
+fn a_revision_whose_pod_is_in_flight_is_live_history() {
+    let mut memory = Memory::default();
+    for action in given(rolling(1)).node(node("a")).plan().actions {
+        memory.record(&action, &Outcome::Unknown, now());
+    }
+    let edited = given(rolling(1))
+        .revisions([crate::support::revision("new", 2), crate::support::revision("newer", 3)])
+        .with("/daemonSet/spec/template", crate::support::template("newer"))
+        .with("/daemonSet/spec/revisionHistoryLimit", serde_json::json!(0));
+    assert_eq!(edited.steps(), ["delete agent-new: HistoryLimit"]);
+    let kept = edited.memory(&memory).node(node("a"));
+    assert_eq!(kept.steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
+}
+
+#[test]
+fn a_pod_that_may_be_gone_gets_no_label() {
+    let unlabelled =
+        given(rolling(1)).generation(4).node(node("a").has(new().without_hash().generation("4")));
+    assert_eq!(unlabelled.steps().len(), 1);
+    let gone: Memory = serde_json::from_value(serde_json::json!({"deletes": {"uid-a-1": now()}})).unwrap();
+    assert_eq!(unlabelled.memory(&gone).steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
+    let mut twin = crate::support::revision("new", 1);
+    twin["metadata"]["name"] = serde_json::json!("agent-twin");
+    twin["metadata"]["uid"] = serde_json::json!("uid-twin");
+    twin["metadata"]["labels"]["controller-revision-hash"] = serde_json::json!("twin");
+    let relabel = given(rolling(1))
+        .revisions([twin, crate::support::revision("new", 2)])
+        .node(node("a").has(pod("twin")));
+    assert_eq!(relabel.steps().len(), 2);
+    let relabel: Vec<_> = relabel.memory(&gone).steps();
+    assert!(!relabel.iter().any(|step| step.starts_with("label")), "{relabel:?}");
+}
+
+#[test]
+fn an_entry_from_far_ahead_is_not_believed() {
+    let create = |seconds| {
+        let json = serde_json::json!({"creates": {"a": {"revision": "new", "at": at(seconds)}}});
+        let memory: Memory = serde_json::from_value(json).unwrap();
+        given(rolling(1)).memory(&memory).node(node("a")).steps()
+    };
+    assert_eq!(create(300), [format!("requeue at {}: InFlightExpiry", at(600))]);
+    assert_eq!(create(301), ["create on a in batch 0: MissingPod"]);
+    let failure = |seconds| {
+        let entry = serde_json::json!({"generation": 2, "count": 1, "at": at(seconds)});
+        let memory: Memory = serde_json::from_value(serde_json::json!({"failures": {"a": entry}})).unwrap();
+        given(rolling(1)).memory(&memory).node(node("a").has(new().failed())).steps().len()
+    };
+    assert_eq!((failure(60), failure(1800)), (1, 2));
+}

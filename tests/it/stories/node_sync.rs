@@ -320,3 +320,28 @@ fn deletes_come_by_node_then_unknown_nodes_then_the_update() {
         ]
     );
 }
+
+#[test]
+fn the_cap_does_not_split_the_failed_pods_of_a_node() {
+    let two = |name| node(name).has(new().failed()).has(new().failed());
+    let given = given(rolling(1)).policy(json!({"burst": 3})).node(two("a")).node(two("b"));
+    let deletes: Vec<_> = given.steps().into_iter().filter(|step| step.starts_with("delete")).collect();
+    assert_eq!(deletes, ["delete a-1: FailedPod (1 of 2)", "delete a-2: FailedPod (1 of 2)"]);
+    let more_than_fit = given.policy(json!({"burst": 1}));
+    let deletes: Vec<_> =
+        more_than_fit.steps().into_iter().filter(|step| step.starts_with("delete")).collect();
+    assert_eq!(deletes, ["delete a-1: FailedPod (1 of 2)"]);
+}
+
+#[test]
+fn a_pair_where_pods_may_only_stay_is_waited_for_too() {
+    let pair = given(surging(1))
+        .min_ready(60)
+        .node(node("a").taint("x", "NoSchedule").has(old()).has(new().ready_for(10)));
+    assert_eq!(pair.steps(), [format!("requeue at {}: MinReadySeconds", at(50))]);
+    let verdict = serde_json::to_value(&pair.plan().report.nodes[0].outcome).unwrap();
+    assert_eq!(verdict, json!({"type": "WaitsForMinReady", "until": at(50)}));
+    let alone =
+        given(surging(1)).min_ready(60).node(node("a").taint("x", "NoSchedule").has(new().ready_for(10)));
+    assert_eq!(alone.steps(), [""; 0]);
+}
