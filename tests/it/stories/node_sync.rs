@@ -134,6 +134,21 @@ fn a_node_whose_failed_pod_is_held_back_gets_no_new_pod() {
 }
 
 #[test]
+fn each_node_is_held_back_by_its_own_failures() {
+    let entry = json!({"generation": 2, "count": 3, "at": at(0)});
+    let memory: Memory = serde_json::from_value(json!({"failures": {"a": entry, "b": entry}})).unwrap();
+    let failed = |name| node(name).has(new().failed()).has(new().failed());
+    let given = given(surging(1)).memory(&memory).node(failed("a")).node(failed("b")).node(failed("c"));
+    let steps = given.steps();
+    assert!(
+        !steps.iter().any(|step| step.contains(" a-") || step.contains(" b-") || step.contains("on b")),
+        "{steps:?}"
+    );
+    assert_eq!(steps.iter().filter(|step| step.starts_with("delete c")).count(), 2);
+    assert_eq!(steps.last().unwrap(), &format!("requeue at {}: BackOff", at(4)));
+}
+
+#[test]
 fn of_several_pods_the_most_useful_one_stays() {
     let kept = |better: crate::support::PodStory, worse: crate::support::PodStory| {
         let steps = given(on_delete())
