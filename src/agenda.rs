@@ -94,11 +94,10 @@ fn ordered_creates(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec<C
 /// The earliest instant at which time alone changes the answer.
 fn next_change(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Option<(Timestamp, RequeueReason)> {
     let held = sync.held.iter().map(|held| held.until).min();
-    let in_flight = fleet.in_flight.iter().map(|create| create.until).chain(fleet.deletes_expire).min();
     [
         (next_available(fleet, sync, update), RequeueReason::MinReadySeconds),
         (held, RequeueReason::BackOff),
-        (in_flight, RequeueReason::InFlightExpiry),
+        (fleet.belief_ends, RequeueReason::InFlightExpiry),
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]
     .into_iter()

@@ -30,8 +30,8 @@ pub(crate) struct Fleet<'a> {
     pub(crate) in_flight: Vec<InFlight>,
     /// Labels that pods need, by position in the snapshot.
     pub(crate) labels: Vec<(u32, LabelReason)>,
-    /// When the belief in deletes that the snapshot does not show ends.
-    pub(crate) deletes_expire: Option<Timestamp>,
+    /// When the belief in the first of the creates and deletes that the snapshot does not show ends.
+    pub(crate) belief_ends: Option<Timestamp>,
     /// Whether a pod carries the hash of this revision.
     carried: Vec<bool>,
     pub(crate) conflicts: u32,

@@ -9,6 +9,7 @@ use crate::index::PodFacts;
 use crate::memory::UnseenCreate;
 use crate::snapshot::Snapshot;
 use crate::view::{Phase, PodView};
+use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {
     pub(crate) fn muster(snapshot: &'a Snapshot<'a>, claim: &Claim, history: &History<'_>) -> Self {
@@ -20,7 +21,7 @@ impl<'a> Fleet<'a> {
             without_target: Vec::new(),
             in_flight: in_flight_creates(snapshot, history),
             labels: Vec::new(),
-            deletes_expire: None,
+            belief_ends: None,
             carried: vec![false; history.revisions.len()],
             conflicts: 0,
         };
@@ -42,11 +43,16 @@ impl<'a> Fleet<'a> {
     fn carry_in_flight(&mut self, history: &History<'_>) {
         let creates = self.snapshot.memory.as_ref().map(|memory| memory.unseen_creates(self.snapshot));
         for create in creates.into_iter().flatten() {
+            self.believe_until(create.until);
             let position = history.position(create.revision);
             if let Some(carried) = position.and_then(|position| self.carried.get_mut(position as usize)) {
                 *carried = true;
             }
         }
+    }
+
+    fn believe_until(&mut self, until: Timestamp) {
+        self.belief_ends = Some(self.belief_ends.map_or(until, |other| other.min(until)));
     }
 
     /// What the pod adds to the fleet; none for one that is gone or has no target.
@@ -90,7 +96,7 @@ impl<'a> Fleet<'a> {
             (Some(_), _, _) if pod.finished() => None,
             (Some(_), _, _) => Some(Stage::Terminating),
             (None, Some(until), _) => {
-                self.deletes_expire = Some(self.deletes_expire.map_or(until, |other| other.min(until)));
+                self.believe_until(until);
                 (!pod.finished()).then_some(Stage::DeleteInFlight)
             }
         }

@@ -13,6 +13,11 @@ fn planned(recording: &Recording) -> Plan {
     plan(&recording.snapshot().unwrap())
 }
 
+/// Nothing but events, and a wake-up perhaps.
+fn is_at_rest(plan: &Plan) -> bool {
+    plan.actions.iter().all(|a| matches!(a, Action::RecordEvent { .. } | Action::Requeue { .. }))
+}
+
 fn bytes(recording: &Recording) -> String {
     serde_json::to_string(&planned(recording)).unwrap()
 }
@@ -66,13 +71,41 @@ proptest! {
         let mut steps = 0;
         loop {
             let plan = planned(&recording);
-            if plan.actions.iter().all(|a| matches!(a, Action::RecordEvent { .. } | Action::Requeue { .. })) {
+            if is_at_rest(&plan) {
                 break;
             }
             steps += 1;
             prop_assert!(steps <= bound, "still busy: {:#?}", crate::support::everything(&plan));
             apply(&mut recording, &plan);
             observe(&mut recording);
+        }
+    }
+
+    #[test]
+    fn at_rest_nothing_changes_before_the_wake_up(world in world::world()) {
+        let mut recording = world.recording();
+        loop {
+            let plan = planned(&recording);
+            if is_at_rest(&plan) {
+                break;
+            }
+            apply(&mut recording, &plan);
+            observe(&mut recording);
+        }
+        let still = |recording: &Recording| -> Vec<Action> {
+            planned(recording).actions.into_iter().filter(|a| !matches!(a, Action::Requeue { .. })).collect()
+        };
+        let wake_up = planned(&recording).actions.into_iter().find_map(|action| match action {
+            Action::Requeue { at, .. } => Some(at),
+            _ => None,
+        });
+        let expected = still(&recording);
+        let now = recording.now;
+        for seconds in [1, 2, 10, 29, 30, 31, 49, 50, 59, 60, 61, 200, 299, 300, 301, 900, 1900, 4000] {
+            recording.now = now + jiff::SignedDuration::from_secs(seconds);
+            if wake_up.is_none_or(|at| recording.now < at) {
+                prop_assert_eq!(&still(&recording), &expected, "after {} s, wake-up {:?}", seconds, wake_up);
+            }
         }
     }
 
