@@ -44,6 +44,8 @@ mod problem;
 mod reconcile;
 mod recording;
 mod report;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod snapshot;
 mod status;
 mod template;
