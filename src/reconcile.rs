@@ -35,7 +35,7 @@ pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
     explain(snapshot, &decision, actions)
 }
 
-fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
+pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
     if snapshot.selector.is_empty() {
         return Decision::SelectingAll;
     }

@@ -1,0 +1,256 @@
+//! Chance, seeded: how long things take and how often they go wrong.
+//!
+//! Each draw has its own seed, made from the simulation's seed and from what is drawn for whom. So one node is slow
+//! in every run of a seed, whatever else happens, and two settings can be compared on the same luck. All arithmetic is
+//! on integers: the same seed gives the same bytes on every machine.
+
+use fastrand::Rng;
+use jiff::SignedDuration;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// How a duration is spread, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spread {
+    least: u64,
+    median: u64,
+    p99: u64,
+    most: u64,
+}
+
+impl Spread {
+    /// Always the same.
+    pub const fn fixed(duration: SignedDuration) -> Self {
+        let millis = millis(duration);
+        Spread { least: millis, median: millis, p99: millis, most: millis }
+    }
+
+    /// Each between the two as likely as the other.
+    pub const fn uniform(least: SignedDuration, most: SignedDuration) -> Self {
+        let (a, b) = (millis(least), millis(most));
+        let (least, most) = if a < b { (a, b) } else { (b, a) };
+        let width = most - least;
+        Spread {
+            least,
+            median: least + width / 2,
+            p99: least + width / 100 * 99 + width % 100 * 99 / 100,
+            most,
+        }
+    }
+
+    /// A long tail: half take no longer than the median, one in a hundred longer than `p99`; none less than half the
+    /// median, none more than twice `p99`.
+    pub const fn long_tail(median: SignedDuration, p99: SignedDuration) -> Self {
+        let (a, b) = (millis(median), millis(p99));
+        let (median, p99) = if a < b { (a, b) } else { (b, a) };
+        Spread { least: median / 2, median, p99, most: p99.saturating_mul(2) }
+    }
+
+    /// The longest that it gives.
+    pub fn most(self) -> SignedDuration {
+        SignedDuration::from_millis(i64::try_from(self.most).unwrap_or(i64::MAX))
+    }
+
+    pub(super) fn draw(self, rng: &mut Rng) -> SignedDuration {
+        let position = rng.u64(0..MILLION);
+        let (from, to, start, end) = match position {
+            0..500_000 => (0, 500_000, self.least, self.median),
+            500_000..990_000 => (500_000, 990_000, self.median, self.p99),
+            _ => (990_000, MILLION, self.p99, self.most),
+        };
+        let millis = start + (end - start) * (position - from) / (to - from);
+        SignedDuration::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+    }
+}
+
+const MILLION: u64 = 1_000_000;
+/// A hundred years: beyond it a draw could overflow.
+const LONGEST: u64 = 100 * 366 * 86_400_000;
+
+const fn millis(duration: SignedDuration) -> u64 {
+    let seconds = duration.as_secs();
+    if seconds < 0 {
+        return 0;
+    }
+    let millis =
+        (seconds as u64).saturating_mul(1000).saturating_add(duration.subsec_millis().unsigned_abs() as u64);
+    if millis > LONGEST { LONGEST } else { millis }
+}
+
+/// A text that is no [`Spread`] or [`Odds`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?}: must be {must}")]
+pub struct UnreadableChance {
+    text: String,
+    must: &'static str,
+}
+
+/// `10s`, `5s..20s` (each as likely), or `8s,p99=1m` (a median with a long tail).
+impl FromStr for Spread {
+    type Err = UnreadableChance;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let must =
+            "a duration such as 10s, a range such as 5s..20s, or a median with a tail such as 8s,p99=1m";
+        let unreadable = || UnreadableChance { text: text.to_owned(), must };
+        let duration = |part: &str| {
+            let parsed: Option<SignedDuration> = part.trim().parse().ok();
+            parsed.filter(|duration| !duration.is_negative()).ok_or_else(unreadable)
+        };
+        if let Some((least, most)) = text.split_once("..") {
+            return Ok(Spread::uniform(duration(least)?, duration(most)?));
+        }
+        match text.split_once(',') {
+            Some((median, tail)) => {
+                let p99 = tail.trim().strip_prefix("p99=").ok_or_else(unreadable)?;
+                Ok(Spread::long_tail(duration(median)?, duration(p99)?))
+            }
+            None => Ok(Spread::fixed(duration(text)?)),
+        }
+    }
+}
+
+/// How likely something is, in millionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Odds(u32);
+
+impl Odds {
+    /// It never happens.
+    pub const NEVER: Odds = Odds(0);
+    /// It always happens.
+    pub const ALWAYS: Odds = Odds(1_000_000);
+
+    /// So many of a million; more are as many.
+    pub const fn per_million(millionths: u32) -> Self {
+        Odds(if millionths > 1_000_000 { 1_000_000 } else { millionths })
+    }
+
+    /// So many of a hundred.
+    pub const fn percent(percent: u32) -> Self {
+        Odds::per_million(percent.saturating_mul(10_000))
+    }
+
+    pub(super) fn strike(self, rng: &mut Rng) -> bool {
+        self != Odds::NEVER && rng.u64(0..MILLION) < u64::from(self.0)
+    }
+}
+
+impl fmt::Display for Odds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.0 / 10_000, self.0 % 10_000);
+        if rest == 0 {
+            return write!(f, "{whole}%");
+        }
+        write!(f, "{whole}.{}%", format!("{rest:04}").trim_end_matches('0'))
+    }
+}
+
+/// `5%`, `0.01%`.
+impl FromStr for Odds {
+    type Err = UnreadableChance;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let must = "a percentage from 0% to 100%, with up to four decimals";
+        let unreadable = || UnreadableChance { text: text.to_owned(), must };
+        let number = text.trim().strip_suffix('%').ok_or_else(unreadable)?;
+        let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if !digits(whole) || !digits(decimals) || decimals.len() > 4 {
+            return Err(unreadable());
+        }
+        let millionths = format!("{whole}{decimals:0<4}").parse().map_err(|_| unreadable())?;
+        if millionths > MILLION as u32 { Err(unreadable()) } else { Ok(Odds(millionths)) }
+    }
+}
+
+/// What a draw is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose {
+    Bind,
+    Pull,
+    Start,
+    Ready,
+    Stop,
+    Crash,
+    Evict,
+    Broken,
+    Lifetime,
+    PanicNode,
+    Watch,
+    Request,
+    Churn,
+    Join,
+}
+
+/// Makes the generators of one simulation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chance {
+    seed: u64,
+}
+
+impl Chance {
+    pub(super) fn new(seed: u64) -> Self {
+        Chance { seed }
+    }
+
+    /// The generator of one draw: for what, for whom, and for the how-manieth time.
+    pub(super) fn of(self, purpose: Purpose, whom: [&str; 2], time: u64) -> Rng {
+        let mut digest = Sha256::new();
+        digest.update(self.seed.to_le_bytes());
+        digest.update([purpose as u8]);
+        for part in whom {
+            digest.update(part.as_bytes());
+            digest.update([0]);
+        }
+        digest.update(time.to_le_bytes());
+        let first = digest.finalize().iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte));
+        Rng::with_seed(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantiles(spread: Spread) -> [SignedDuration; 3] {
+        let mut draws: Vec<_> =
+            (0..10_000).map(|n| spread.draw(&mut Chance::new(1).of(Purpose::Start, ["a", "b"], n))).collect();
+        draws.sort_unstable();
+        [draws[0], draws[5_000], draws[9_900]]
+    }
+
+    #[test]
+    fn a_spread_keeps_its_quantiles() {
+        let seconds = SignedDuration::from_secs;
+        let [least, median, p99] = quantiles(Spread::long_tail(seconds(10), seconds(60)));
+        assert!(least >= seconds(5) && least < seconds(6), "{least}");
+        assert!((median - seconds(10)).abs() < seconds(1), "{median}");
+        assert!((p99 - seconds(60)).abs() < seconds(5), "{p99}");
+        let [least, median, p99] = quantiles(Spread::uniform(seconds(10), seconds(20)));
+        assert!(least >= seconds(10) && (median - seconds(15)).abs() < seconds(1) && p99 <= seconds(20));
+    }
+
+    #[test]
+    fn reads_what_people_write() {
+        assert_eq!("10s".parse(), Ok(Spread::fixed(SignedDuration::from_secs(10))));
+        assert_eq!(
+            "5s..20s".parse(),
+            Ok(Spread::uniform(SignedDuration::from_secs(5), SignedDuration::from_secs(20)))
+        );
+        assert_eq!(
+            "8s,p99=1m".parse(),
+            Ok(Spread::long_tail(SignedDuration::from_secs(8), SignedDuration::from_mins(1)))
+        );
+        for bad in ["", "10", "-5s", "5s..", "8s,1m", "8s,p98=1m", "soon"] {
+            assert!(bad.parse::<Spread>().is_err(), "{bad:?}");
+        }
+        assert_eq!("5%".parse(), Ok(Odds::percent(5)));
+        assert_eq!("0.01%".parse(), Ok(Odds::per_million(100)));
+        for bad in ["", "5", "101%", "-1%", "1.%", ".5%", "0.00001%", "x%", "99999999999%"] {
+            assert!(bad.parse::<Odds>().is_err(), "{bad:?}");
+        }
+        assert_eq!([Odds::percent(5), Odds::per_million(100)].map(|odds| odds.to_string()), ["5%", "0.01%"]);
+    }
+}
