@@ -10,10 +10,9 @@ use crate::template::Template;
 use crate::view::{NodeView, PodView, RevisionView};
 use indexmap::IndexSet;
 use indexmap::map::{Entry, IndexMap};
-use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// For maps that are only ever looked up in: the same hashes on every run.
-pub(crate) type Hasher = BuildHasherDefault<DefaultHasher>;
+pub(crate) type Hasher = foldhash::quality::FixedState;
 
 /// The annotation with the template generation.
 const TEMPLATE_GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";

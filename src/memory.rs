@@ -6,6 +6,7 @@
 //! shows.
 
 use crate::action::{Action, Failure};
+use crate::check::Hasher;
 use crate::index::Tie;
 use crate::model::{NodeName, ObjectRef, Uid};
 use crate::snapshot::Snapshot;
@@ -13,7 +14,6 @@ use indexmap::IndexSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
 const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
@@ -177,7 +177,7 @@ impl Memory {
     }
 }
 
-type UidSet<'a> = IndexSet<&'a str, BuildHasherDefault<DefaultHasher>>;
+type UidSet<'a> = IndexSet<&'a str, Hasher>;
 
 /// A create that is believed in, though the snapshot does not show it.
 pub(crate) struct UnseenCreate<'m> {
@@ -198,7 +198,7 @@ struct Shown<'s> {
     uids: UidSet<'s>,
     /// Node and hash of the DaemonSet's live pods: for creates whose answer was lost. One is planned only where no live
     /// pod of its revision is, so that such a pod can only be the created one.
-    live: IndexSet<(&'s str, &'s str), BuildHasherDefault<DefaultHasher>>,
+    live: IndexSet<(&'s str, &'s str), Hasher>,
 }
 
 impl Shown<'_> {

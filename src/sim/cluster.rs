@@ -11,6 +11,7 @@ use super::world::World;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Labels, Node, NodeName, Pod, Taint, Uid};
 use crate::problem::InvalidSnapshot;
+use crate::recording::Recording;
 use crate::report::Plan;
 use crate::snapshot::Snapshot;
 use jiff::{SignedDuration, Timestamp};
@@ -53,6 +54,14 @@ impl Cluster {
         }
         let controller = Controller::new(controller, &world);
         Cluster { world, controller }
+    }
+
+    /// Takes over the objects and the memory of a recording; the caches show them at once.
+    pub(super) fn start_from(&mut self, recording: &Recording) {
+        self.world.restore(recording);
+        self.controller.memory = recording.memory.clone().unwrap_or_default();
+        self.send();
+        self.controller.cache.relist(&self.world.objects);
     }
 
     /// The clock.

@@ -26,6 +26,7 @@
 //! assert!(cluster.is_rolled_out());
 //! ```
 
+mod availability;
 mod chance;
 mod cluster;
 mod controller;
@@ -35,14 +36,19 @@ mod machines;
 mod needs;
 mod queue;
 mod requests;
+mod restore;
 mod settings;
+mod summary;
 mod watch;
 mod world;
 
+pub use availability::{Availability, availability};
 pub use chance::{Odds, Spread, UnreadableChance};
 pub use cluster::{Cluster, NotQuiet};
 pub use controller::Brain;
 pub use event::{By, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 pub use needs::Resources;
+pub use restore::resize;
 pub use settings::{Behaviour, Churn, ControllerSettings, Settings};
+pub use summary::{RolloutEnd, Summary, Worst};
 pub use watch::Kind;

@@ -1,0 +1,230 @@
+//! How many target nodes had no available pod, instant by instant: read from a history alone.
+
+use super::event::{By, Change, Event, NodeState, PodIdentity};
+use crate::check::Hasher;
+use crate::model::{DaemonSet, DaemonSetSpec, Node, NodeName, Uid};
+use crate::placement::Placement;
+use crate::snapshot::Snapshot;
+use indexmap::IndexMap;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How the target nodes are from an instant on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Availability {
+    /// From when on.
+    pub t: Timestamp,
+    /// Target nodes.
+    pub desired: u32,
+    /// Those without an available pod.
+    pub unavailable: u32,
+    /// Those of them that the controller took down: it deleted an available pod there, and no pod has been available
+    /// since.
+    pub taken_down: u32,
+}
+
+/// The availability whenever it changes; of several values of one instant each was true for a moment.
+pub fn availability(history: &[Event]) -> Vec<Availability> {
+    let mut replay = Replay::default();
+    for event in history {
+        replay.pass_time(event.t);
+        replay.apply(event);
+        replay.note(event.t);
+    }
+    // Pods that become available by time alone, after the last event.
+    replay.pass_time(Timestamp::MAX);
+    replay.curve
+}
+
+#[derive(Default)]
+struct Replay {
+    spec: DaemonSetSpec,
+    nodes: IndexMap<NodeName, NodeLine, Hasher>,
+    pods: IndexMap<Uid, PodLine, Hasher>,
+    /// Pods that become available then, if they stay Ready.
+    ripening: BinaryHeap<Reverse<(Timestamp, Uid)>>,
+    totals: Totals,
+    curve: Vec<Availability>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+struct Totals {
+    desired: u32,
+    unavailable: u32,
+    taken_down: u32,
+}
+
+struct NodeLine {
+    /// None once it has left.
+    state: Option<NodeState>,
+    target: bool,
+    /// Its available pods.
+    available: u32,
+    taken_down: bool,
+}
+
+struct PodLine {
+    node: NodeName,
+    ready_since: Option<Timestamp>,
+    available: bool,
+}
+
+impl NodeLine {
+    fn totals(&self) -> Totals {
+        let down = self.target && self.available == 0;
+        Totals {
+            desired: u32::from(self.target),
+            unavailable: u32::from(down),
+            taken_down: u32::from(down && self.taken_down),
+        }
+    }
+}
+
+impl Replay {
+    fn min_ready(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.spec.min_ready_seconds.into())
+    }
+
+    fn apply(&mut self, event: &Event) {
+        match &event.change {
+            Change::PodCreated(pod) => {
+                let line = PodLine { node: pod.node.clone(), ready_since: None, available: false };
+                self.pods.insert(pod.uid.clone(), line);
+            }
+            Change::PodReady(pod) => self.ready(pod, event.t),
+            Change::PodTerminating { pod, .. } => self.unready(pod, event.by),
+            Change::PodUnready { pod, .. } | Change::PodFailed { pod, .. } => self.unready(pod, By::World),
+            Change::PodGone(pod) => {
+                self.unready(pod, By::World);
+                self.pods.swap_remove(&pod.uid);
+            }
+            Change::NodeAdded(state)
+            | Change::NodeReady(state)
+            | Change::NodeUnready(state)
+            | Change::NodeTainted(state)
+            | Change::NodeLabelled(state) => self.node_changed(state),
+            Change::NodeGone { node } => self.change_node(node, |line| {
+                line.state = None;
+                line.target = false;
+            }),
+            Change::DaemonSetChanged { spec, .. } => self.spec_changed(spec, event.t),
+            Change::Reconciled(_) | Change::ControllerCrashed { .. } => {}
+        }
+    }
+
+    fn change_node(&mut self, node: &NodeName, change: impl FnOnce(&mut NodeLine)) {
+        let unknown = || NodeLine { state: None, target: false, available: 0, taken_down: false };
+        let line = self.nodes.entry(node.clone()).or_insert_with(unknown);
+        let before = line.totals();
+        change(line);
+        let after = line.totals();
+        let Totals { desired, unavailable, taken_down } = &mut self.totals;
+        *desired = *desired + after.desired - before.desired;
+        *unavailable = *unavailable + after.unavailable - before.unavailable;
+        *taken_down = *taken_down + after.taken_down - before.taken_down;
+    }
+
+    fn ready(&mut self, pod: &PodIdentity, t: Timestamp) {
+        let Some(line) = self.pods.get_mut(&pod.uid) else { return };
+        line.ready_since = Some(t);
+        self.ripen(&pod.uid, t);
+    }
+
+    /// Makes a Ready pod available, now or when minReadySeconds are over.
+    fn ripen(&mut self, uid: &Uid, now: Timestamp) {
+        let min_ready = self.min_ready();
+        let Some(line) = self.pods.get_mut(uid) else { return };
+        let Some(at) = line.ready_since.and_then(|since| since.checked_add(min_ready).ok()) else { return };
+        if at > now {
+            self.ripening.push(Reverse((at, uid.clone())));
+        } else if !line.available {
+            line.available = true;
+            let node = line.node.clone();
+            self.change_node(&node, |node| {
+                node.available += 1;
+                node.taken_down = false;
+            });
+        }
+    }
+
+    fn unready(&mut self, pod: &PodIdentity, by: By) {
+        let Some(line) = self.pods.get_mut(&pod.uid) else { return };
+        line.ready_since = None;
+        if std::mem::take(&mut line.available) {
+            self.change_node(&pod.node, |node| {
+                node.available = node.available.saturating_sub(1);
+                node.taken_down |= by == By::Controller && node.available == 0;
+            });
+        }
+    }
+
+    fn node_changed(&mut self, state: &NodeState) {
+        let target = targets(&self.spec, std::slice::from_ref(state)).first().copied();
+        self.change_node(&state.node, |line| {
+            line.target = target.unwrap_or(line.target);
+            line.state = Some(state.clone());
+        });
+    }
+
+    /// Who is a target node, and who is available, may have changed.
+    fn spec_changed(&mut self, spec: &DaemonSetSpec, t: Timestamp) {
+        let longer = spec.min_ready_seconds > self.spec.min_ready_seconds;
+        self.spec = spec.clone();
+        let states: Vec<NodeState> = self.nodes.values().filter_map(|line| line.state.clone()).collect();
+        for (state, target) in states.iter().zip(targets(spec, &states)) {
+            self.change_node(&state.node, |line| line.target = target);
+        }
+        let uids: Vec<Uid> = self.pods.keys().cloned().collect();
+        for uid in uids {
+            let Some(line) = self.pods.get_mut(&uid) else { continue };
+            if longer && std::mem::take(&mut line.available) {
+                let node = line.node.clone();
+                self.change_node(&node, |node| node.available = node.available.saturating_sub(1));
+            }
+            self.ripen(&uid, t);
+        }
+    }
+
+    /// Pods become available by time alone.
+    fn pass_time(&mut self, until: Timestamp) {
+        while let Some(Reverse((at, uid))) = self.ripening.pop() {
+            if at > until {
+                self.ripening.push(Reverse((at, uid)));
+                return;
+            }
+            self.ripen(&uid, at);
+            self.note(at);
+        }
+    }
+
+    fn note(&mut self, t: Timestamp) {
+        let Totals { desired, unavailable, taken_down } = self.totals;
+        let now = Availability { t, desired, unavailable, taken_down };
+        if self.curve.last().is_none_or(|last| Availability { t, ..*last } != now) {
+            self.curve.push(now);
+        }
+    }
+}
+
+/// Which of these nodes should run a pod; none where the spec can't be read.
+fn targets(spec: &DaemonSetSpec, states: &[NodeState]) -> Vec<bool> {
+    let mut daemon_set = DaemonSet { spec: spec.clone(), ..DaemonSet::default() };
+    daemon_set.metadata.name = "daemonset".to_owned();
+    daemon_set.metadata.namespace = "default".to_owned();
+    daemon_set.metadata.uid = "uid".into();
+    let nodes: Vec<Node> = states.iter().map(node).collect();
+    let snapshot = Snapshot::new(&daemon_set, Timestamp::UNIX_EPOCH).nodes(&nodes).check();
+    let placements = snapshot.map(|snapshot| snapshot.placements).unwrap_or_default();
+    placements.iter().map(|placement| *placement == Placement::Run).collect()
+}
+
+fn node(state: &NodeState) -> Node {
+    let mut node = Node::default();
+    node.metadata.name = state.node.clone();
+    node.metadata.labels = state.labels.clone();
+    node.spec.taints = state.taints.clone();
+    node
+}

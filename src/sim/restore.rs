@@ -1,0 +1,178 @@
+//! Starting from a real cluster: a recording becomes a simulated one, as it is or grown.
+
+use super::cluster::Cluster;
+use super::event::{By, Change, Event, NodeState};
+use super::needs::Resources;
+use super::queue::{Due, PodStep};
+use super::settings::Settings;
+use super::watch::Seen;
+use super::world::{World, is_ready};
+use crate::model::{Node, Pod, Uid};
+use crate::recording::Recording;
+use jiff::Timestamp;
+use std::sync::Arc;
+
+impl Cluster {
+    /// The cluster of a recording at its instant; policy and memory are the recording's.
+    ///
+    /// Its [history](Cluster::history) begins with how it came to be, as far as the objects tell: nodes, pods and their
+    /// readiness, at the times that they give.
+    pub fn restore(mut settings: Settings, seed: u64, recording: &Recording) -> Self {
+        settings.controller.policy = recording.policy.clone();
+        let mut cluster = Cluster::with(settings, seed, recording.now);
+        cluster.start_from(recording);
+        cluster
+    }
+}
+
+impl World {
+    /// Takes over the objects, and sends the pods on from where they are.
+    pub(super) fn restore(&mut self, recording: &Recording) {
+        let beginning = beginning(recording);
+        let mut past = Past { now: self.now, events: Vec::new() };
+        self.objects.daemon_set = None;
+        self.store(Seen::DaemonSet(Arc::new(recording.daemon_set.clone())));
+        let ds = &recording.daemon_set;
+        past.tell(
+            ds.metadata.creation_timestamp.or(Some(beginning)),
+            By::User,
+            Change::DaemonSetChanged {
+                generation: ds.metadata.generation,
+                template_changed: true,
+                spec: Box::new(ds.spec.clone()),
+            },
+        );
+        for revision in &recording.revisions {
+            self.store(Seen::Revision(Arc::new(revision.clone())));
+            self.learn_version(&revision.metadata.uid);
+        }
+        for node in &recording.nodes {
+            self.add_node(By::World, node.clone(), Resources::UNLIMITED);
+            past.tell(Some(beginning), By::World, Change::NodeAdded(state(node)));
+        }
+        for pod in &recording.pods {
+            let uid = self.add_pod(By::World, pod.clone(), None);
+            self.take_over(&uid, pod, &mut past);
+        }
+        past.events.sort_by_key(|event| event.t);
+        self.history = past.events;
+    }
+
+    /// Where a pod is in its life, and what comes next.
+    fn take_over(&mut self, uid: &Uid, pod: &Pod, past: &mut Past) {
+        let created = pod.metadata.creation_timestamp;
+        let ready = pod.status.conditions.iter().find(|c| c.kind == "Ready" && c.status == "True");
+        if let Some(identity) = self.identity(uid) {
+            past.tell(created, By::World, Change::PodCreated(identity.clone()));
+            if let Some(ready) = ready {
+                past.tell(
+                    ready.last_transition_time.or(created),
+                    By::World,
+                    Change::PodReady(identity.clone()),
+                );
+            }
+            if pod.metadata.deletion_timestamp.is_some() {
+                past.tell(None, By::World, Change::PodTerminating { pod: identity, reason: None });
+            }
+        }
+        let bound = !pod.spec.node_name.as_str().is_empty();
+        if let (Some(life), true) = (self.lives.get(uid), bound) {
+            let revision = life.revision.clone();
+            if let Some(machine) = self.machines.get_mut(&life.node) {
+                machine.pulled.insert(revision);
+            }
+        }
+        let now = self.now;
+        let finished = matches!(pod.status.phase.as_str(), "Failed" | "Succeeded");
+        let Some(life) = self.lives.get_mut(uid) else { return };
+        match (pod.metadata.deletion_timestamp, bound) {
+            (Some(until), _) => {
+                life.started = true;
+                let due = Due::Pod { uid: uid.clone(), turn: life.turn, step: PodStep::Stopped };
+                self.queue.push(until.max(now), due);
+            }
+            (None, false) => self.schedule_soon(uid),
+            (None, true) if finished => life.started = true,
+            (None, true) if ready.is_some() => {
+                life.started = true;
+                self.plan_crash(uid);
+            }
+            (None, true) => self.start(uid),
+        }
+    }
+}
+
+/// What happened before the simulation starts.
+struct Past {
+    now: Timestamp,
+    events: Vec<Event>,
+}
+
+impl Past {
+    /// At its time, or now where nothing tells it; never in the future.
+    fn tell(&mut self, t: Option<Timestamp>, by: By, change: Change) {
+        self.events.push(Event { t: t.map_or(self.now, |t| t.min(self.now)), by, change });
+    }
+}
+
+/// The oldest time that the objects tell.
+fn beginning(recording: &Recording) -> Timestamp {
+    let pods = recording.pods.iter().filter_map(|pod| pod.metadata.creation_timestamp);
+    let ds = recording.daemon_set.metadata.creation_timestamp;
+    pods.chain(ds).min().unwrap_or(recording.now).min(recording.now)
+}
+
+fn state(node: &Node) -> NodeState {
+    NodeState {
+        node: node.metadata.name.clone(),
+        ready: is_ready(node),
+        labels: node.metadata.labels.clone(),
+        taints: node.spec.taints.clone(),
+    }
+}
+
+/// The same cluster with this many nodes: its nodes and their pods again and again under other names, or only the first
+/// ones. Pods that are for no node stay as they are.
+pub fn resize(recording: &Recording, nodes: usize) -> Recording {
+    let mut resized = Recording { nodes: Vec::new(), pods: Vec::new(), ..recording.clone() };
+    let known = |node: &str| recording.nodes.iter().any(|other| other.metadata.name.as_str() == node);
+    let elsewhere = recording.pods.iter().filter(|pod| target(pod).is_none_or(|node| !known(node)));
+    resized.pods.extend(elsewhere.cloned());
+    let width = nodes.saturating_sub(1).to_string().len();
+    for (number, original) in recording.nodes.iter().cycle().take(nodes).enumerate() {
+        let again = number >= recording.nodes.len();
+        let mut node = original.clone();
+        let old_name = original.metadata.name.as_str();
+        if again {
+            let name = unused_name(recording, &format!("node-{:0width$}", number + 1));
+            node.metadata.labels.extend([("kubernetes.io/hostname", name.as_str())]);
+            node.metadata.name = name.as_str().into();
+        }
+        for pod in recording.pods.iter().filter(|pod| target(pod) == Some(old_name)) {
+            let mut pod = pod.clone();
+            if again {
+                pod.metadata.name = format!("{}-{number}", pod.metadata.name);
+                pod.metadata.uid = Uid::from(format!("{}-{number}", pod.metadata.uid).as_str());
+                if let Some(affinity) = &mut pod.spec.affinity_node {
+                    *affinity = node.metadata.name.clone();
+                }
+                if !pod.spec.node_name.as_str().is_empty() {
+                    pod.spec.node_name = node.metadata.name.clone();
+                }
+            }
+            resized.pods.push(pod);
+        }
+        resized.nodes.push(node);
+    }
+    resized
+}
+
+fn unused_name(recording: &Recording, name: &str) -> String {
+    let taken = recording.nodes.iter().any(|node| node.metadata.name.as_str() == name);
+    if taken { unused_name(recording, &format!("{name}x")) } else { name.to_owned() }
+}
+
+fn target(pod: &Pod) -> Option<&str> {
+    let bound = Some(pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+    bound.or(pod.spec.affinity_node.as_ref().map(|node| node.as_str()))
+}

@@ -1,0 +1,198 @@
+//! What came of a rollout, in figures.
+
+use super::availability::{Availability, availability};
+use super::cluster::Cluster;
+use super::event::{By, Change};
+use crate::report::{NodePlacement, NodeVerdict, PodState};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+/// How a rollout ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub enum RolloutEnd {
+    /// All target nodes have an available updated pod, and the status says so.
+    Complete,
+    /// Nothing has happened for as long as one was ready to wait.
+    Stuck,
+    /// The time was over.
+    OutOfTime,
+}
+
+/// A rollout in figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// How it ended.
+    pub end: RolloutEnd,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it was complete; where it was not, when it was given up.
+    pub ended: Timestamp,
+    /// From beginning to end, in seconds, rounded up.
+    pub duration_seconds: u64,
+    /// Nodes at the end.
+    pub nodes: u32,
+    /// D at the end: target nodes.
+    pub desired: u32,
+    /// The largest M that a plan was made with.
+    pub max_unavailable: u32,
+    /// The largest S that a plan was made with.
+    pub max_surge: u32,
+    /// The most target nodes without an available pod at one time, and since when; whoever took them down.
+    pub worst_unavailable: Worst,
+    /// The most target nodes that the controller itself had taken down at one time.
+    pub worst_taken_down: Worst,
+    /// Pods that the controller created.
+    pub pods_created: u64,
+    /// Pods that the controller deleted.
+    pub pods_deleted: u64,
+    /// Pods that ended as Failed.
+    pub pods_failed: u64,
+    /// How often a pod lost its readiness by itself, or with its node.
+    pub pods_lost_readiness: u64,
+    /// How often the controller reconciled.
+    pub reconciles: u64,
+    /// How often a plan was not executed to its end, because an action was refused or its answer was lost.
+    pub plans_stopped: u64,
+    /// How often the controller crashed.
+    pub controller_crashes: u64,
+    /// Nodes without an available updated pod at the end, with the reason; by name.
+    pub not_updated: Vec<NodeVerdict>,
+}
+
+/// The worst value of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Worst {
+    /// The value.
+    pub nodes: u32,
+    /// When it was reached first; none for 0.
+    pub at: Option<Timestamp>,
+}
+
+impl Cluster {
+    /// Lets things happen until the rollout is done, until nothing has happened for as long as `patience`, or until
+    /// `bound` is over.
+    pub fn run_rollout(&mut self, patience: SignedDuration, bound: SignedDuration) -> RolloutEnd {
+        self.watch_rollout(patience, bound, |_| {})
+    }
+
+    /// The same; `watch` is shown the cluster after each step.
+    pub fn watch_rollout(
+        &mut self,
+        patience: SignedDuration,
+        bound: SignedDuration,
+        mut watch: impl FnMut(&Cluster),
+    ) -> RolloutEnd {
+        let last = self.now().saturating_add(bound).unwrap_or(Timestamp::MAX);
+        let mut moved = self.now();
+        while !self.is_rolled_out() {
+            let Some(at) = self.next_at() else { return RolloutEnd::Stuck };
+            if at > last {
+                return RolloutEnd::OutOfTime;
+            }
+            if at.duration_since(moved) > patience {
+                return RolloutEnd::Stuck;
+            }
+            let told = self.history().len();
+            self.step();
+            let news = self.history().get(told..).unwrap_or_default();
+            if news.iter().any(|event| moves_a_rollout(&event.change)) {
+                moved = self.now();
+            }
+            watch(self);
+        }
+        RolloutEnd::Complete
+    }
+
+    /// The figures of a rollout that began at `started` and ended so, now.
+    pub fn summary(&self, started: Timestamp, end: RolloutEnd) -> Summary {
+        let mut summary = Summary::new(started, self.now(), end);
+        summary.count(self);
+        let curve = availability(self.history());
+        summary.worst_unavailable = worst(&curve, started, |point| point.unavailable);
+        summary.worst_taken_down = worst(&curve, started, |point| point.taken_down);
+        summary.desired = curve.last().map_or(0, |point| point.desired);
+        summary.nodes = u32::try_from(self.nodes().count()).unwrap_or(u32::MAX);
+        if let Some(Ok(plan)) = self.plan() {
+            summary.not_updated = plan.report.nodes.into_iter().filter(is_not_updated).collect();
+        }
+        summary
+    }
+}
+
+impl Summary {
+    fn new(started: Timestamp, ended: Timestamp, end: RolloutEnd) -> Self {
+        let seconds = ended.duration_since(started).as_millis().max(0).unsigned_abs().div_ceil(1000);
+        Summary {
+            end,
+            started,
+            ended,
+            duration_seconds: u64::try_from(seconds).unwrap_or(u64::MAX),
+            nodes: 0,
+            desired: 0,
+            max_unavailable: 0,
+            max_surge: 0,
+            worst_unavailable: Worst::default(),
+            worst_taken_down: Worst::default(),
+            pods_created: 0,
+            pods_deleted: 0,
+            pods_failed: 0,
+            pods_lost_readiness: 0,
+            reconciles: 0,
+            plans_stopped: 0,
+            controller_crashes: 0,
+            not_updated: Vec::new(),
+        }
+    }
+
+    fn count(&mut self, cluster: &Cluster) {
+        for event in cluster.history().iter().filter(|event| event.t >= self.started) {
+            match (&event.change, event.by) {
+                (Change::PodCreated(_), By::Controller) => self.pods_created += 1,
+                (Change::PodTerminating { .. }, By::Controller) => self.pods_deleted += 1,
+                (Change::PodFailed { .. }, _) => self.pods_failed += 1,
+                (Change::PodUnready { .. }, _) => self.pods_lost_readiness += 1,
+                (Change::ControllerCrashed { .. }, _) => self.controller_crashes += 1,
+                (Change::Reconciled(reconciled), _) => {
+                    self.reconciles += 1;
+                    self.plans_stopped += u64::from(reconciled.refused);
+                    self.max_unavailable = self.max_unavailable.max(reconciled.budget.max_unavailable);
+                    self.max_surge = self.max_surge.max(reconciled.budget.max_surge);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A reconcile that changes nothing is no sign of life.
+fn moves_a_rollout(change: &Change) -> bool {
+    match change {
+        Change::Reconciled(reconciled) => reconciled.created > 0 || reconciled.deleted > 0,
+        _ => true,
+    }
+}
+
+/// The worst value from `started` on.
+fn worst(curve: &[Availability], started: Timestamp, value: impl Fn(&Availability) -> u32) -> Worst {
+    let first = curve.partition_point(|point| point.t <= started).saturating_sub(1);
+    let mut worst = Worst::default();
+    for point in curve.get(first..).unwrap_or_default() {
+        if value(point) > worst.nodes {
+            worst = Worst { nodes: value(point), at: Some(point.t.max(started)) };
+        }
+    }
+    worst
+}
+
+/// Whether a node lacks an available updated pod that it should have, or still has an outdated one.
+fn is_not_updated(verdict: &NodeVerdict) -> bool {
+    let available = |state: &PodState| matches!(state, PodState::Available { .. });
+    let updated = verdict.pods.iter().any(|pod| pod.updated && available(&pod.state));
+    let outdated = verdict.pods.iter().any(|pod| !pod.updated);
+    match verdict.placement {
+        NodePlacement::Run => !updated || outdated,
+        _ => outdated,
+    }
+}
