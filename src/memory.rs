@@ -10,6 +10,7 @@ use crate::check::Hasher;
 use crate::index::Tie;
 use crate::model::{NodeName, ObjectRef, Uid};
 use crate::snapshot::Snapshot;
+use crate::view::PodView;
 use indexmap::IndexSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -170,10 +171,15 @@ impl Memory {
         if self.creates.values().any(|create| create.uid.is_none()) {
             let key = snapshot.policy.unique_label_key.as_str();
             let ours = snapshot.pods.iter().zip(&snapshot.index.pods).filter(|(_, pod)| pod.tie == Tie::Ours);
-            let live = ours.map(|(pod, _)| pod).filter(|pod| pod.deleted_at.is_none() && !pod.finished());
+            let live = ours.map(|(pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));
             shown.live.extend(live.filter_map(|pod| Some((pod.target?, pod.labels.get(key)?))));
         }
         shown
+    }
+
+    /// One whose deletion is in flight is not: the created pod may be its successor.
+    fn is_live(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> bool {
+        pod.deleted_at.is_none() && !pod.finished() && self.deleting_until(pod.uid, snapshot).is_none()
     }
 }
 

@@ -195,6 +195,20 @@ fn a_create_whose_answer_was_lost_is_found_again_by_node_and_revision() {
 }
 
 #[test]
+fn a_pod_that_may_be_gone_does_not_show_its_successors_create() {
+    let given = || given(surging(1)).node(node("a").has(new().not_ready()));
+    let deleted = serde_json::json!({"deletes": {"uid-a-1": now()}});
+    let mut memory: Memory = serde_json::from_value(deleted).unwrap();
+    let plan = given().memory(&memory).plan();
+    assert_eq!(steps(&plan)[0], "create on a in batch 0: MissingPod");
+    for action in &plan.actions {
+        memory.record(action, &Outcome::Unknown, now());
+    }
+    let stale = given().memory(&memory);
+    assert_eq!(stale.steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
+}
+
+#[test]
 fn a_revision_whose_pod_is_in_flight_is_live_history() {
     let mut memory = Memory::default();
     for action in given(rolling(1)).node(node("a")).plan().actions {
