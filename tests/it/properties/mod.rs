@@ -1,5 +1,6 @@
 //! What holds of every plan, on random fleets; and a proof that the fleets reach every reason.
 
+mod brute_force;
 mod invariants;
 mod oracle;
 mod reach;
