@@ -8,3 +8,4 @@ mod example;
 mod properties;
 mod stories;
 mod support;
+mod upstream;

@@ -1,9 +1,11 @@
 //! A small language to tell a fleet in: `given(rolling(1)).node(node("a").has(old())).plan()`.
 
 mod cluster;
+mod upstream;
 mod words;
 
 pub use cluster::{apply, observe};
+pub use upstream::{Expectations, upstream};
 pub use words::{everything, steps};
 
 use daemonset::{Memory, Plan, Recording, plan, reconcile};

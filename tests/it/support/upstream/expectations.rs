@@ -1,0 +1,45 @@
+//! What the controller waits for before it acts again (v1.36 `controller_utils.go ControllerExpectations`).
+
+use daemonset::Recording;
+use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
+
+/// Creates and deletes that were asked for and not seen yet. Two numbers: which pods they are is not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expectations {
+    creates: i64,
+    deletes: i64,
+    since: Option<Timestamp>,
+}
+
+impl Expectations {
+    /// Counts what a watch tells between two states of the cache: new pods, those that begin to terminate, and those
+    /// that are gone (a pod that does both is counted twice, as it is there).
+    pub fn saw(&mut self, before: &Recording, after: &Recording) {
+        let owner = &before.daemon_set.metadata.uid;
+        let ours = |recording: &Recording| -> BTreeMap<String, bool> {
+            let owned = recording.pods.iter().filter(|pod| {
+                pod.metadata.owner_references.iter().any(|o| o.controller == Some(true) && o.uid == *owner)
+            });
+            owned.map(|p| (p.metadata.uid.to_string(), p.metadata.deletion_timestamp.is_some())).collect()
+        };
+        let (old, new) = (ours(before), ours(after));
+        let count = |seen: usize| i64::try_from(seen).unwrap();
+        self.creates -= count(new.keys().filter(|uid| !old.contains_key(*uid)).count());
+        self.deletes -= count(old.keys().filter(|uid| !new.contains_key(*uid)).count());
+        let terminating = new.iter().filter(|(uid, going)| **going && old.get(*uid) == Some(&false));
+        self.deletes -= count(terminating.count());
+    }
+
+    /// Nothing is waited for, or for more than five minutes.
+    pub(super) fn satisfied(&self, now: Timestamp) -> bool {
+        let seen = self.creates <= 0 && self.deletes <= 0;
+        seen || self.since.is_none_or(|since| now.duration_since(since) > SignedDuration::from_mins(5))
+    }
+
+    /// Replaces what was waited for.
+    pub(super) fn set(&mut self, creates: usize, deletes: usize, now: Timestamp) {
+        let count = |asked: usize| i64::try_from(asked).unwrap();
+        *self = Expectations { creates: count(creates), deletes: count(deletes), since: Some(now) };
+    }
+}

@@ -1,0 +1,124 @@
+//! What Kubernetes' own controller would do, its known bugs included (v1.36 `pkg/controller/daemon`).
+//!
+//! Only its choices are modelled. Claims, history, placements and manifests are those of the crate's own plan. Where
+//! Go's map order decides, node names do.
+
+mod expectations;
+mod facts;
+mod node_sync;
+mod rolling_update;
+mod status;
+
+pub use expectations::Expectations;
+
+use daemonset::{Action, CreateReason, DeleteReason, EventReason, EventType, Failure, RequeueReason};
+use daemonset::{Recording, model::Pod};
+use facts::{CleansUp, Facts};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeSet;
+
+/// Creates and deletes of one call of `syncNodes`; a burst caps each of them.
+const BURST: usize = 250;
+
+/// What one part of a sync asks for.
+#[derive(Default)]
+struct Wish<'r> {
+    deletes: Vec<Deletion<'r>>,
+    creates: Vec<(&'r str, CreateReason)>,
+    /// When a failed pod's back-off ends.
+    retry_at: Option<Timestamp>,
+}
+
+struct Deletion<'r> {
+    pod: &'r Pod,
+    reason: DeleteReason,
+    failure: Option<Failure>,
+}
+
+impl<'r> Wish<'r> {
+    fn delete(&mut self, pod: &'r Pod, reason: DeleteReason) {
+        self.deletes.push(Deletion { pod, reason, failure: None });
+    }
+
+    fn capped(mut self) -> Self {
+        self.deletes.truncate(BURST);
+        self.creates.truncate(BURST);
+        self
+    }
+}
+
+/// One sync on what the caches show. Without expectations all that one part of a sync does is seen before the next part
+/// begins, but not by the caches.
+///
+/// Nothing for a recording that the crate refuses.
+pub fn upstream(recording: &Recording, expectations: Option<&mut Expectations>) -> Vec<Action> {
+    let Some(facts) = Facts::of(recording) else { return Vec::new() };
+    if facts.is_left_alone() {
+        return facts.plan.actions;
+    }
+    let mut actions = facts.claims_and_history();
+    let mut unheeded = Expectations::default();
+    let heeds = expectations.is_some();
+    let expected = expectations.unwrap_or(&mut unheeded);
+    if !expected.satisfied(facts.now) {
+        actions.extend(facts.cleanup(CleansUp::DuplicatesOnly));
+        actions.extend(status::update(&facts, status::Generation::AsWritten));
+        let at = facts.now + SignedDuration::from_mins(5);
+        actions.push(Action::Requeue { at, reason: RequeueReason::InFlightExpiry });
+        return actions;
+    }
+    let manage = node_sync::wish(&facts).capped();
+    expected.set(manage.creates.len(), manage.deletes.len(), facts.now);
+    let update = if heeds && !expected.satisfied(facts.now) {
+        Some(Wish::default())
+    } else {
+        let update = rolling_update::wish(&facts).map(Wish::capped);
+        if let Some(update) = &update {
+            expected.set(update.creates.len(), update.deletes.len(), facts.now);
+        }
+        update
+    };
+    let cleans_up = if update.is_some() { CleansUp::All } else { CleansUp::DuplicatesOnly };
+    carry_out(&facts, &manage, &update.unwrap_or_default(), &mut actions);
+    actions.extend(facts.cleanup(cleans_up));
+    actions.extend(status::update(&facts, status::Generation::Observed));
+    actions.extend(events(&facts, &manage));
+    let retry = manage.retry_at.map(|at| (at, RequeueReason::BackOff));
+    let young = status::resync_at(&facts).map(|at| (at, RequeueReason::MinReadySeconds));
+    let next = retry.into_iter().chain(young).min();
+    actions.extend(next.map(|(at, reason)| Action::Requeue { at, reason }));
+    actions
+}
+
+/// Deletes, then creates. Both parts of a sync may ask for the same deletion; the second one finds nothing.
+fn carry_out(facts: &Facts<'_>, manage: &Wish<'_>, update: &Wish<'_>, actions: &mut Vec<Action>) {
+    let mut seen = BTreeSet::new();
+    for Deletion { pod, reason, failure } in manage.deletes.iter().chain(&update.deletes) {
+        if seen.insert(pod.metadata.uid.as_str()) {
+            let node = Facts::target(pod).unwrap_or_default().into();
+            let pod = facts.object_ref(pod);
+            actions.push(Action::DeletePod { node, pod, reason: *reason, failure: *failure });
+        }
+    }
+    let creates = manage.creates.iter().chain(&update.creates);
+    for (position, (node, reason)) in creates.enumerate() {
+        let batch = (position + 1).ilog2();
+        let Some(pod) = facts.manifests.get(*node).cloned() else { continue };
+        actions.push(Action::CreatePod { node: (*node).into(), batch, reason: *reason, pod });
+    }
+}
+
+fn events(facts: &Facts<'_>, manage: &Wish<'_>) -> Vec<Action> {
+    let event = |(event_type, reason): (EventType, EventReason)| Action::RecordEvent {
+        daemon_set: facts.recording.daemon_set.object_ref(),
+        event_type,
+        reason,
+        message: String::new(),
+    };
+    let finished = manage.deletes.iter().filter_map(|deletion| match deletion.reason {
+        DeleteReason::FailedPod => Some((EventType::Warning, EventReason::FailedDaemonPod)),
+        DeleteReason::SucceededPod => Some((EventType::Normal, EventReason::SucceededDaemonPod)),
+        _ => None,
+    });
+    finished.map(event).collect()
+}
