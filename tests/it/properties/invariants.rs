@@ -10,6 +10,7 @@ pub fn broken(recording: &Recording, plan: &Plan) -> Vec<String> {
     let view = View::of(recording, plan);
     [
         view.budget(),
+        view.readiness(),
         view.surge(),
         view.creates(),
         view.ownership(),
@@ -67,6 +68,19 @@ impl<'r> View<'r> {
         let after = after.values().filter(|count| **count == 0).count();
         ensure(after <= before.max(limit), || {
             format!("budget: {before} before, {after} after, {limit} allowed")
+        })
+    }
+
+    /// Target nodes without a Ready pod after the plan's deletions: at most max(NR, M). A Ready pod serves, even when it
+    /// is not available yet.
+    fn readiness(&self) -> Promise {
+        let Some(limit) = max_unavailable(self.recording) else { return Ok(()) };
+        let without = |good: &dyn Fn(&Pod) -> bool| {
+            self.fleet.count(|pod| self.fleet.ready(pod) && good(pod)).values().filter(|n| **n == 0).count()
+        };
+        let (before, after) = (without(&|_| true), without(&|pod| self.stays(pod)));
+        ensure(after <= before.max(limit), || {
+            format!("readiness: {before} before, {after} after, {limit} allowed")
         })
     }
 

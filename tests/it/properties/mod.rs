@@ -4,6 +4,7 @@ mod brute_force;
 mod invariants;
 mod oracle;
 mod reach;
+mod upstream;
 mod world;
 
 use crate::support::{apply, observe};
