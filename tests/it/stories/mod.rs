@@ -5,6 +5,7 @@ mod classify;
 mod forms;
 mod history;
 mod input;
+mod known_bugs;
 mod manifest;
 mod memory;
 mod node_sync;

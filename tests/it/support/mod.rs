@@ -1,10 +1,12 @@
 //! A small language to tell a fleet in: `given(rolling(1)).node(node("a").has(old())).plan()`.
 
 mod cluster;
+mod rollout;
 mod upstream;
 mod words;
 
 pub use cluster::{apply, observe};
+pub use rollout::{Controller, Rollout};
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, steps};
 
