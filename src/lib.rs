@@ -1,7 +1,7 @@
 //! Pure: no I/O, no clock, no randomness, no panic. The caller lists the objects and executes the actions.
 //!
-//! [`reconcile`] decides; [`plan`] decides and explains; [`Snapshot`] is what they read, [`Action`] what they give,
-//! [`Recording`] what replays them.
+//! [`reconcile`] decides; [`plan`] decides and explains; [`audit`] guards what is executed; [`Snapshot`] is what they
+//! read, [`Action`] what they give, [`Recording`] what replays them.
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
@@ -22,6 +22,7 @@
 mod action;
 mod actions;
 mod agenda;
+mod audit;
 mod blueprint;
 mod budget;
 mod canonical;
@@ -58,6 +59,7 @@ pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, StatusReason,
 };
+pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
 pub use budget::{Budget, BudgetUse};
 pub use classify::Evidence;
 pub use manifest::PodManifest;

@@ -27,32 +27,32 @@ const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
 pub struct Memory {
     /// Creates that the API server accepted, by node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    creates: BTreeMap<NodeName, InFlightCreate>,
+    pub(crate) creates: BTreeMap<NodeName, InFlightCreate>,
     /// When the API server accepted the deletion of a pod, by its uid.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    deletes: BTreeMap<Uid, Timestamp>,
+    pub(crate) deletes: BTreeMap<Uid, Timestamp>,
     /// Failures, by node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    failures: BTreeMap<NodeName, NodeFailures>,
+    pub(crate) failures: BTreeMap<NodeName, NodeFailures>,
 }
 
 /// A create that the API server accepted (or may have accepted).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct InFlightCreate {
+pub(crate) struct InFlightCreate {
     /// The pod's uid; not known when the answer was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    uid: Option<Uid>,
+    pub(crate) uid: Option<Uid>,
     /// The hash of the pod's revision.
-    revision: String,
-    at: Timestamp,
+    pub(crate) revision: String,
+    pub(crate) at: Timestamp,
 }
 
 /// The failures in a row of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct NodeFailures {
-    generation: i64,
-    count: u32,
-    at: Timestamp,
+pub(crate) struct NodeFailures {
+    pub(crate) generation: i64,
+    pub(crate) count: u32,
+    pub(crate) at: Timestamp,
 }
 
 /// What came of an action.

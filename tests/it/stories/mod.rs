@@ -1,5 +1,6 @@
 //! One story per rule.
 
+mod audit;
 mod claim;
 mod classify;
 mod forms;

@@ -1,0 +1,204 @@
+//! The nodes with what stands on them, before and after the list's deletes: counts, no pods.
+
+use super::docket::{Deletion, Docket};
+use super::life::{Grade, Life};
+use crate::index::Tie;
+use crate::placement::Placement;
+use crate::snapshot::Snapshot;
+
+/// All nodes of the snapshot.
+pub(super) struct Fleet {
+    /// By position of the node.
+    pub(super) stations: Vec<Station>,
+    /// D: target nodes.
+    pub(super) desired: u32,
+    /// U: target nodes without an available pod, before the list.
+    pub(super) unavailable: u32,
+    /// NR: target nodes without a Ready pod, before the list.
+    pub(super) not_ready: u32,
+    /// How many pods of the DaemonSet carry each hash, by its number; and how many of those a duplicate's delete would
+    /// orphan: they may live, and are neither relabelled nor deleted by the list.
+    pub(super) carried: Vec<Carried>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Carried {
+    pub(super) pods: u32,
+    pub(super) left_behind: u32,
+}
+
+/// The pods of the DaemonSet on a node.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Station {
+    is_target: bool,
+    /// Live ones that stay, by grade.
+    staying: [u32; Grade::ALL],
+    /// Live ones that the list deletes.
+    pub(super) going: u32,
+    /// One of them is Ready.
+    lost_ready: bool,
+    /// Failed and succeeded ones.
+    pub(super) finished: u32,
+    /// An updated one has failed: the back-off counts.
+    pub(super) has_failed: bool,
+    pub(super) leaving: u32,
+    /// Those of them that hold a place in maxSurge: until their deletionTimestamp has passed.
+    leaving_in_time: u32,
+    /// A pod was created here, and is not seen yet.
+    pub(super) unseen: bool,
+    /// The list creates a pod here.
+    pub(super) creates: bool,
+}
+
+/// What a node loses by one delete.
+pub(super) struct Loss {
+    /// Position in the list.
+    pub(super) action: usize,
+    /// Its last available pod.
+    pub(super) available: bool,
+    /// Its last Ready pod.
+    pub(super) ready: bool,
+    /// Its last live pod, none that the list deletes here having been Ready.
+    pub(super) unready: bool,
+}
+
+impl Station {
+    /// Live pods that stay, of these grades.
+    pub(super) fn staying(&self, wanted: impl Fn(usize) -> bool) -> u32 {
+        let counts = self.staying.iter().enumerate().filter(|(grade, _)| wanted(*grade));
+        counts.map(|(_, count)| count).sum()
+    }
+
+    pub(super) fn has_available(&self) -> bool {
+        self.staying(|grade| grade < 2) > 0
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        self.staying(|grade| grade < 4) > 0
+    }
+
+    pub(super) fn has_live(&self) -> bool {
+        self.staying(|_| true) > 0
+    }
+
+    /// Live pods of the snapshot, whatever the list does to them.
+    pub(super) fn live(&self) -> u32 {
+        self.staying(|_| true) + self.going
+    }
+
+    /// No available pod, no live outdated one, and not by this list alone.
+    pub(super) fn is_being_replaced(&self) -> bool {
+        let emptied = self.going > 0 && !self.has_live();
+        let outdated = self.staying(|grade| grade % 2 == 1) > 0;
+        self.is_target && !emptied && !self.has_available() && !outdated
+    }
+
+    /// Two unfinished pods or more `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.
+    pub(super) fn is_doubled(&self) -> bool {
+        let live = self.live();
+        let missing = u32::from(self.creates && live == 0);
+        self.is_target && live + self.leaving_in_time + u32::from(self.unseen) + missing >= 2
+    }
+
+    fn settle(&mut self, life: Life, holds_place: bool) {
+        match life {
+            Life::Live(grade) => {
+                if let Some(count) = self.staying.get_mut(grade.position()) {
+                    *count += 1;
+                }
+            }
+            Life::Failed | Life::Succeeded => self.finished += 1,
+            Life::Leaving => {
+                self.leaving += 1;
+                self.leaving_in_time += u32::from(holds_place);
+            }
+            Life::Gone => {}
+        }
+    }
+
+    fn lose(&mut self, grade: Grade, action: usize) -> Loss {
+        let (available, ready) = (self.has_available(), self.has_ready());
+        if let Some(count) = self.staying.get_mut(grade.position()) {
+            *count = count.saturating_sub(1);
+        }
+        self.going += 1;
+        self.lost_ready |= grade.is_ready();
+        Loss {
+            action,
+            available: available && !self.has_available(),
+            ready: ready && !self.has_ready(),
+            unready: !self.lost_ready && !self.has_live(),
+        }
+    }
+}
+
+impl Fleet {
+    pub(super) fn of(docket: &Docket<'_>) -> Self {
+        let snapshot = docket.snapshot;
+        let targets = snapshot.placements.iter().map(|placement| *placement == Placement::Run);
+        let station = |is_target| Station { is_target, ..Station::default() };
+        let mut fleet = Fleet {
+            stations: targets.map(station).collect(),
+            desired: 0,
+            unavailable: 0,
+            not_ready: 0,
+            carried: vec![Carried::default(); snapshot.index.hashes().len()],
+        };
+        fleet.settle(docket);
+        for create in &docket.unseen {
+            if let Some(station) = fleet.stations.get_mut(create.node) {
+                station.unseen = true;
+            }
+        }
+        for station in fleet.stations.iter().filter(|station| station.is_target) {
+            fleet.desired += 1;
+            fleet.unavailable += u32::from(!station.has_available());
+            fleet.not_ready += u32::from(!station.has_ready());
+        }
+        fleet
+    }
+
+    pub(super) fn station(&self, node: u32) -> Option<&Station> {
+        self.stations.get(node as usize)
+    }
+
+    /// Takes the list's deletes away, and tells what each costs its target node.
+    pub(super) fn lose(&mut self, deletes: &[Deletion<'_>]) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        for delete in deletes {
+            let station = delete.facts.node().and_then(|node| self.stations.get_mut(node as usize));
+            if let (Some(station), Life::Live(grade)) = (station, delete.life) {
+                let loss = station.lose(grade, delete.action);
+                losses.extend(station.is_target.then_some(loss));
+            }
+        }
+        losses
+    }
+
+    /// Puts every pod of the DaemonSet, and those that it may adopt, on its node.
+    fn settle(&mut self, docket: &Docket<'_>) {
+        let Snapshot { pods, index, now, .. } = docket.snapshot;
+        for (position, (pod, facts)) in pods.iter().zip(&index.pods).enumerate() {
+            let ours = match facts.tie {
+                Tie::Ours => true,
+                Tie::Free => pod.deleted_at.is_none(),
+                Tie::Foreign => false,
+            };
+            if !ours || !facts.selected {
+                continue;
+            }
+            let life = docket.doctor.life(pod, facts, &docket.lineage);
+            if let Some(carried) = facts.hash().and_then(|hash| self.carried.get_mut(hash)) {
+                let marks = docket.marks(position);
+                let may_live = !matches!(life, Life::Leaving | Life::Gone);
+                carried.pods += 1;
+                carried.left_behind += u32::from(may_live && !marks.labelled && !marks.deleted);
+            }
+            let station = facts.node().and_then(|node| self.stations.get_mut(node as usize));
+            if let Some(station) = station {
+                station.settle(life, pod.deleted_at.is_none_or(|overdue| *now < overdue));
+                station.has_failed |= life == Life::Failed && docket.lineage.is_updated(facts);
+            }
+        }
+    }
+}

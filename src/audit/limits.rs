@@ -1,0 +1,90 @@
+//! maxUnavailable and maxSurge, counted again.
+
+use super::docket::Docket;
+use super::fleet::{Fleet, Loss};
+use super::kind::{BudgetFigure, ViolationKind};
+use super::violation::Findings;
+use crate::model::IntOrString;
+use crate::policy::UnreadyPolicy;
+use crate::snapshot::Strategy;
+
+/// A limit in nodes: percentages of D round up.
+fn nodes(limit: IntOrString, desired: u32) -> u32 {
+    match limit {
+        IntOrString::Int(nodes) => nodes,
+        IntOrString::Percent(percent) => {
+            let hundredths = u64::from(percent) * u64::from(desired);
+            let rounded_up = hundredths / 100 + u64::from(hundredths % 100 > 0);
+            rounded_up.try_into().unwrap_or(u32::MAX)
+        }
+    }
+}
+
+/// One count with its limit; the worse it is, the higher.
+struct Meter {
+    figure: BudgetFigure,
+    before: u32,
+    now: u32,
+    limit: u32,
+}
+
+impl Meter {
+    fn new(figure: BudgetFigure, before: u32, limit: u32) -> Self {
+        Meter { figure, before, now: before, limit }
+    }
+
+    /// Counts one more, if it is one: a count that is above its limit already must not grow either.
+    fn count(&mut self, more: bool) -> Option<ViolationKind> {
+        self.now += u32::from(more);
+        let Meter { figure, before, now: after, limit } = *self;
+        let exceeded = more && after > limit;
+        exceeded.then_some(ViolationKind::BudgetExceeded { figure, before, after, limit })
+    }
+}
+
+/// maxUnavailable without surge: what the list's deletes cost target nodes, all at once and with nothing coming up.
+pub(super) fn check_deletes(
+    docket: &Docket<'_>,
+    fleet: &Fleet,
+    losses: &[Loss],
+    findings: &mut Findings<'_>,
+) {
+    let Strategy::Replace(limit) = docket.snapshot.strategy else { return };
+    let limit = nodes(limit, fleet.desired).max(1);
+    let mut unavailable = Meter::new(BudgetFigure::Unavailable, fleet.unavailable, limit);
+    let mut not_ready = Meter::new(BudgetFigure::NotReady, fleet.not_ready, limit);
+    let mut replaced = match docket.snapshot.policy.unready {
+        UnreadyPolicy::AtOnce => None,
+        UnreadyPolicy::WithinBudget => {
+            let before = fleet.stations.iter().filter(|station| station.is_being_replaced()).count();
+            Some(Meter::new(BudgetFigure::BeingReplaced, before as u32, limit))
+        }
+    };
+    for loss in losses {
+        let kinds = [
+            unavailable.count(loss.available),
+            not_ready.count(loss.ready),
+            replaced.as_mut().and_then(|meter| meter.count(loss.unready)),
+        ];
+        // One delete is told once.
+        if let Some(kind) = kinds.into_iter().flatten().next() {
+            findings.add(loss.action, kind);
+        }
+    }
+}
+
+/// maxSurge: `surged` are the creates beside an outdated pod, as positions in the list.
+pub(super) fn check_surge(docket: &Docket<'_>, fleet: &Fleet, surged: &[usize], findings: &mut Findings<'_>) {
+    let Strategy::Surge { limit, .. } = docket.snapshot.strategy else { return };
+    let limit = nodes(limit, fleet.desired);
+    if surged.is_empty() {
+        return;
+    }
+    let mut after = fleet.stations.iter().filter(|station| station.is_doubled()).count() as u32;
+    for action in surged {
+        after += 1;
+        if after > limit {
+            findings.add(*action, ViolationKind::SurgeExceeded { after, limit });
+        }
+    }
+}

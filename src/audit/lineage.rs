@@ -1,0 +1,131 @@
+//! The DaemonSet's revisions: which one has the template, and which hashes stand for it.
+
+use crate::action::Action;
+use crate::canonical;
+use crate::index::{PodFacts, Tie};
+use crate::policy::ClassificationPolicy;
+use crate::snapshot::Snapshot;
+use crate::view::RevisionView;
+use serde_json::Value;
+use std::cmp::Reverse;
+
+/// The revisions that are the DaemonSet's, or may be adopted.
+pub(super) struct Lineage<'s> {
+    policy: ClassificationPolicy,
+    pub(super) members: Vec<Member<'s>>,
+    /// Position in `members` of the one to keep of those with the template.
+    current: Option<usize>,
+    /// The hash of the revision that the template has, or gets by the list.
+    pub(super) current_hash: Option<&'s str>,
+    /// Whether this hash label, by its number, says that a pod is updated.
+    updated: Vec<bool>,
+}
+
+/// A revision of the DaemonSet.
+pub(super) struct Member<'s> {
+    /// Position in the snapshot's list.
+    pub(super) position: u32,
+    pub(super) view: &'s RevisionView<'s>,
+    /// Its label, or its name where it has none.
+    pub(super) hash: &'s str,
+    /// It has the template.
+    pub(super) equal: bool,
+}
+
+impl<'s> Lineage<'s> {
+    pub(super) fn of(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
+        let key = snapshot.policy.unique_label_key.as_str();
+        let template = &snapshot.daemon_set.spec.template;
+        let ours = (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
+        let members: Vec<Member<'s>> = ours
+            .map(|(position, view)| Member {
+                position,
+                view,
+                hash: view.labels.get(key).unwrap_or(view.name),
+                equal: is_of_template(view.data, template),
+            })
+            .collect();
+        let equal = members.iter().enumerate().filter(|(_, member)| member.equal);
+        let by_rank =
+            |member: &Member<'s>| (Reverse(member.view.number), member.view.created_at, member.view.name);
+        let current = equal.min_by_key(|(_, member)| by_rank(member)).map(|(position, _)| position);
+        let kept = current.and_then(|current| members.get(current)).map(|member| member.hash);
+        let current_hash = kept.or_else(|| actions.iter().find_map(|action| created_hash(action, key)));
+        let names_template = |hash: &str| {
+            current_hash == Some(hash) || members.iter().any(|member| member.equal && member.hash == hash)
+        };
+        let updated = snapshot.index.hashes().map(names_template).collect();
+        Lineage { policy: snapshot.policy.classification, members, current, current_hash, updated }
+    }
+
+    /// The revision that has the template and is kept.
+    pub(super) fn current(&self) -> Option<&Member<'s>> {
+        self.members.get(self.current?)
+    }
+
+    pub(super) fn member(&self, position: u32) -> Option<&Member<'s>> {
+        let found = self.members.binary_search_by_key(&position, |member| member.position).ok()?;
+        self.members.get(found)
+    }
+
+    /// The largest number of those without the template; at least 0.
+    pub(super) fn largest_old(&self) -> i64 {
+        let old = self.members.iter().filter(|member| !member.equal);
+        old.map(|member| member.view.number).max().unwrap_or(0).max(0)
+    }
+
+    /// Whether this hash, by its number, stands for the template.
+    pub(super) fn names_template(&self, hash: usize) -> bool {
+        self.updated.get(hash).copied().unwrap_or(false)
+    }
+
+    /// Proposal: Controller; v1.36 `util.IsPodUpdated`.
+    pub(super) fn is_updated(&self, pod: &PodFacts) -> bool {
+        let by_hash = pod.hash().map(|hash| self.names_template(hash));
+        match (self.policy, by_hash) {
+            (ClassificationPolicy::HashFirst, Some(by_hash)) => by_hash,
+            (ClassificationPolicy::HashFirst, None) => pod.same_generation,
+            (ClassificationPolicy::TemplateGenerationFirst, by_hash) => {
+                pod.same_generation || by_hash.unwrap_or(false)
+            }
+        }
+    }
+}
+
+/// It is the DaemonSet's, or free to be.
+fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
+    let ours = match tie(snapshot, revision) {
+        Tie::Ours => true,
+        Tie::Free => revision.deleted_at.is_none(),
+        Tie::Foreign => false,
+    };
+    ours && snapshot.selector.matches(revision.labels)
+}
+
+/// Whose a revision is.
+pub(super) fn tie(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Tie {
+    let ds = &snapshot.daemon_set.metadata;
+    match revision.controller {
+        _ if revision.namespace != ds.namespace => Tie::Foreign,
+        None => Tie::Free,
+        Some(uid) if uid == ds.uid.as_str() => Tie::Ours,
+        Some(_) => Tie::Foreign,
+    }
+}
+
+/// The hash label of the revision that this action creates.
+fn created_hash<'s>(action: &'s Action, key: &str) -> Option<&'s str> {
+    let Action::CreateRevision { revision, .. } = action else { return None };
+    revision.get("metadata")?.get("labels")?.get(key)?.as_str()
+}
+
+/// Whether data holds the patch `{"spec":{"template":{…,"$patch":"replace"}}}` of this template `[null-is-absent]`.
+pub(super) fn is_of_template(data: &Value, template: &Value) -> bool {
+    let stored = data.pointer("/spec/template").and_then(Value::as_object);
+    let Some((stored, template)) = stored.zip(template.as_object()) else { return false };
+    let held = stored.iter().filter(|(key, value)| *key != "$patch" && !value.is_null());
+    let mut wanted = template.iter().filter(|(_, value)| !value.is_null());
+    held.clone().all(|(key, _)| template.get(key).is_some_and(|value| !value.is_null()))
+        && held.count() == wanted.clone().count()
+        && wanted.all(|(key, value)| stored.get(key).is_some_and(|other| canonical::same(other, value)))
+}

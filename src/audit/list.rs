@@ -1,0 +1,63 @@
+//! The list as such: its order, how much it holds, its batches and its wake-up.
+
+use super::kind::ViolationKind;
+use super::violation::Findings;
+use crate::action::Action;
+use crate::snapshot::Snapshot;
+
+/// Where an action stands in the order; creates and deletes of pods are counted.
+fn stage(action: &Action) -> u8 {
+    match action {
+        Action::AdoptPod { .. }
+        | Action::ReleasePod { .. }
+        | Action::AdoptRevision { .. }
+        | Action::ReleaseRevision { .. } => 0,
+        Action::CreateRevision { .. } => 1,
+        Action::LabelRevision { .. } => 2,
+        Action::RenumberRevision { .. } => 3,
+        Action::LabelPod { .. } => 4,
+        Action::DeletePod { .. } => 5,
+        Action::CreatePod { .. } => 6,
+        Action::DeleteRevision { .. } => 7,
+        Action::UpdateStatus { .. } => 8,
+        Action::RecordEvent { .. } => 9,
+        Action::Requeue { .. } => 10,
+    }
+}
+
+/// All rules that need no object.
+pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
+    let limit = snapshot.policy.burst;
+    let (mut furthest, mut deletes, mut creates, mut requeued) = (0, 0_u32, 0_u32, false);
+    for (index, action) in actions.iter().enumerate() {
+        let stage = stage(action);
+        if stage < furthest {
+            findings.add(index, ViolationKind::OutOfOrder);
+        }
+        furthest = furthest.max(stage);
+        let kind = match action {
+            Action::DeletePod { .. } => {
+                deletes = deletes.saturating_add(1);
+                (deletes > limit).then_some(ViolationKind::BurstExceeded { limit })
+            }
+            Action::CreatePod { batch, .. } => {
+                creates = creates.saturating_add(1);
+                if creates > limit {
+                    findings.add(index, ViolationKind::BurstExceeded { limit });
+                }
+                let (expected, found) = (creates.ilog2(), *batch);
+                (found != expected).then_some(ViolationKind::WrongBatch { expected, found })
+            }
+            Action::Requeue { at, .. } => {
+                let second = std::mem::replace(&mut requeued, true);
+                let late = *at < snapshot.now;
+                let past = late.then_some(ViolationKind::RequeueInThePast { at: *at });
+                past.or(second.then_some(ViolationKind::SecondRequeue))
+            }
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            findings.add(index, kind);
+        }
+    }
+}

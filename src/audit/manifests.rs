@@ -1,0 +1,106 @@
+//! The manifests of pods and revisions to create.
+
+use super::docket::Docket;
+use super::kind::ViolationKind;
+use super::lineage::is_of_template;
+use super::violation::Findings;
+use crate::action::Action;
+use crate::classify::TEMPLATE_GENERATION_LABEL;
+use crate::manifest::Shared;
+use crate::model::Labels;
+use crate::snapshot::Snapshot;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Checks all manifests. The creates of a plan share what is not the node's, so that it is looked at once.
+pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
+    let mut seen: Option<(&Arc<Shared>, Option<&'static str>)> = None;
+    for (index, action) in docket.actions.iter().enumerate() {
+        let kind = match action {
+            Action::CreatePod { node, pod, .. } => {
+                let field = match seen {
+                    Some((shared, field)) if Arc::ptr_eq(shared, &pod.shared) => field,
+                    _ => wrong_field(docket, &pod.shared),
+                };
+                seen = Some((&pod.shared, field));
+                let field = if pod.node == *node { field } else { Some("spec.affinity") };
+                field.map(|field| ViolationKind::WrongManifest { field })
+            }
+            Action::CreateRevision { revision, .. } => wrong_revision_field(docket.snapshot, revision)
+                .map(|field| ViolationKind::WrongRevision { field }),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            findings.add(index, kind);
+        }
+    }
+}
+
+/// The first field that is wrong for every node.
+fn wrong_field(docket: &Docket<'_>, shared: &Shared) -> Option<&'static str> {
+    let snapshot = docket.snapshot;
+    let metadata = &shared.metadata;
+    let labels = labels(metadata);
+    let hash = labels.get(&snapshot.policy.unique_label_key);
+    let generation = snapshot.template_generation.as_deref();
+    if hash.is_none() || hash != docket.lineage.current_hash || hash != Some(&shared.revision_hash) {
+        Some("metadata.labels: hash")
+    } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
+        Some("metadata.labels: pod-template-generation")
+    } else if !snapshot.selector.matches(&labels) {
+        Some("metadata.labels: selector")
+    } else if !is_in_namespace(snapshot, metadata) {
+        Some("metadata.namespace")
+    } else if !is_controlled(snapshot, metadata) {
+        Some("metadata.ownerReferences")
+    } else {
+        None
+    }
+}
+
+/// The first field of a new revision that is wrong.
+fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'static str> {
+    let nothing = Map::new();
+    let metadata = revision.get("metadata").and_then(Value::as_object).unwrap_or(&nothing);
+    let ds = &snapshot.daemon_set;
+    let name = metadata.get("name").and_then(Value::as_str).unwrap_or_default();
+    let labels = labels(metadata);
+    let hash = labels.get(&snapshot.policy.unique_label_key).unwrap_or_default();
+    let taken = |name: &str| {
+        snapshot.revisions.iter().any(|r| r.namespace == ds.metadata.namespace && r.name == name)
+    };
+    if name.strip_prefix(ds.metadata.name.as_str()).and_then(|rest| rest.strip_prefix('-')) != Some(hash) {
+        Some("metadata.labels: hash")
+    } else if taken(name) {
+        Some("metadata.name")
+    } else if !snapshot.selector.matches(&labels) {
+        Some("metadata.labels: selector")
+    } else if !is_in_namespace(snapshot, metadata) {
+        Some("metadata.namespace")
+    } else if !is_controlled(snapshot, metadata) {
+        Some("metadata.ownerReferences")
+    } else if !revision.get("data").is_some_and(|data| is_of_template(data, &ds.spec.template)) {
+        Some("data")
+    } else {
+        None
+    }
+}
+
+fn labels(metadata: &Map<String, Value>) -> Labels {
+    let labels = metadata.get("labels").and_then(Value::as_object);
+    labels.into_iter().flatten().filter_map(|(key, value)| Some((key, value.as_str()?))).collect()
+}
+
+fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
+    let namespace = metadata.get("namespace").and_then(Value::as_str);
+    namespace == Some(&snapshot.daemon_set.metadata.namespace)
+}
+
+/// The DaemonSet is its one owner that is a controller.
+fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
+    let owners = metadata.get("ownerReferences").and_then(Value::as_array);
+    let controls = |owner: &&Value| owner.get("controller").and_then(Value::as_bool) == Some(true);
+    let mut controllers = owners.into_iter().flatten().filter(controls);
+    let uid = controllers.next().and_then(|owner| owner.get("uid")).and_then(Value::as_str);
+    uid == Some(snapshot.daemon_set.metadata.uid.as_str()) && controllers.next().is_none()
+}

@@ -1,0 +1,89 @@
+//! What `Memory` says, read with an arithmetic of its own.
+
+use super::named::ByUid;
+use crate::action::Failure;
+use crate::index::Tie;
+use crate::snapshot::Snapshot;
+use jiff::{SignedDuration, Timestamp};
+
+/// A create that was accepted, or may have been, and that the snapshot does not show.
+pub(super) struct Unseen<'s> {
+    /// Position of the node.
+    pub(super) node: usize,
+    /// The hash of the pod's revision.
+    pub(super) revision: &'s str,
+    /// Its answer was lost: a live pod of that revision on that node shows it.
+    lost: bool,
+}
+
+/// Whether something accepted at `at` is still believed in: not expired, and not of a clock that has gone back.
+fn is_believed(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
+    let expiry = SignedDuration::from_secs(snapshot.policy.in_flight_expiry_seconds.into());
+    let age = snapshot.now.duration_since(at);
+    age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
+}
+
+pub(super) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
+    let accepted = snapshot.memory.as_ref().and_then(|memory| memory.deletes.get(uid));
+    accepted.is_some_and(|at| is_believed(snapshot, *at))
+}
+
+/// The uids of created pods that are known.
+pub(super) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'s str> {
+    let creates = snapshot.memory.iter().flat_map(|memory| memory.creates.values());
+    creates.filter_map(|create| create.uid.as_ref().map(|uid| uid.as_str()))
+}
+
+/// Creates that are not seen, by node.
+pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_>) -> Vec<Unseen<'s>> {
+    let creates = snapshot.memory.iter().flat_map(|memory| &memory.creates);
+    let believed = creates.filter(|(_, create)| is_believed(snapshot, create.at));
+    let hidden =
+        believed.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
+    let unseen = hidden.filter_map(|(node, create)| {
+        let node = snapshot.index.node(node.as_str())?;
+        Some(Unseen { node, revision: &create.revision, lost: create.uid.is_none() })
+    });
+    let mut unseen: Vec<_> = unseen.collect();
+    unseen.sort_unstable_by_key(|create| create.node);
+    if unseen.iter().any(|create| create.lost) {
+        forget_shown(snapshot, &mut unseen);
+    }
+    unseen
+}
+
+/// A create whose answer was lost is shown by a live pod of its revision on its node.
+fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
+    let hashes: Vec<&str> = snapshot.index.hashes().collect();
+    let mut shown = vec![false; unseen.len()];
+    for (pod, facts) in snapshot.pods.iter().zip(&snapshot.index.pods) {
+        if facts.tie != Tie::Ours || pod.deleted_at.is_some() || pod.finished() {
+            continue;
+        }
+        let node = facts.node().unwrap_or(u32::MAX) as usize;
+        let Ok(found) = unseen.binary_search_by_key(&node, |create| create.node) else { continue };
+        let hash = facts.hash().and_then(|hash| hashes.get(hash));
+        if let (Some(create), Some(shown)) = (unseen.get(found), shown.get_mut(found)) {
+            *shown |= create.lost && hash == Some(&create.revision);
+        }
+    }
+    let mut shown = shown.into_iter();
+    unseen.retain(|_| !shown.next().unwrap_or(false));
+}
+
+/// Until when the failed pods of a node are held back, and which failure deleting them now would be.
+pub(super) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp>, Failure) {
+    const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
+    const LONGEST_SECONDS: i64 = 15 * 60;
+    let generation = snapshot.failure_generation();
+    let last = snapshot.memory.as_ref().and_then(|memory| memory.failures.get(node)).filter(|last| {
+        let age = snapshot.now.duration_since(last.at);
+        last.generation == generation && age < FORGOTTEN_AFTER && -FORGOTTEN_AFTER < age
+    });
+    let next = |count: u32| Failure { generation, count: count.saturating_add(1) };
+    let Some(last) = last else { return (None, next(0)) };
+    // 2^10 s is longer than the longest.
+    let seconds = LONGEST_SECONDS.min(1 << last.count.saturating_sub(1).min(10));
+    let until = last.at.checked_add(SignedDuration::from_secs(seconds)).ok();
+    (until.filter(|until| snapshot.now < *until), next(last.count))
+}

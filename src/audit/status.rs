@@ -1,0 +1,96 @@
+//! What is written to the status, and when nothing may be done at all.
+
+use super::kind::ViolationKind;
+use super::violation::Findings;
+use crate::action::{Action, StatusReason};
+use crate::model::DaemonSetStatus;
+use crate::placement::Placement;
+use crate::snapshot::Snapshot;
+
+/// Events and wake-ups change no object.
+fn changes_an_object(action: &Action) -> bool {
+    !matches!(action, Action::RecordEvent { .. } | Action::Requeue { .. })
+}
+
+/// Whether nothing may be done: then each action that does something is told, and no other rule is needed. The empty
+/// selector comes first.
+pub(super) fn check_untouched(
+    snapshot: &Snapshot<'_>,
+    actions: &[Action],
+    findings: &mut Findings<'_>,
+) -> bool {
+    let kind = if snapshot.selector.is_empty() {
+        ViolationKind::SelectingAll
+    } else if snapshot.daemon_set.metadata.deletion_timestamp.is_some() {
+        ViolationKind::BeingDeleted
+    } else {
+        return false;
+    };
+    for (index, _) in actions.iter().enumerate().filter(|(_, action)| changes_an_object(action)) {
+        findings.add(index, kind.clone());
+    }
+    true
+}
+
+/// Every status that is written.
+pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
+    for (index, action) in actions.iter().enumerate() {
+        let Action::UpdateStatus { status, reason, .. } = action else { continue };
+        if let Some(kind) = wrong_collision_count(snapshot, status, *reason) {
+            findings.add(index, kind);
+        }
+        let field = match reason {
+            StatusReason::NameCollision => wrong_beside_collision(snapshot, status),
+            StatusReason::Changed => wrong_field(snapshot, status),
+        };
+        if let Some(field) = field {
+            findings.add(index, ViolationKind::WrongStatus { field });
+        }
+        let alone = actions.iter().filter(|action| changes_an_object(action)).nth(1).is_none();
+        if *reason == StatusReason::NameCollision && !alone {
+            findings.add(index, ViolationKind::CollisionNotAlone);
+        }
+    }
+}
+
+fn wrong_collision_count(
+    snapshot: &Snapshot<'_>,
+    status: &DaemonSetStatus,
+    reason: StatusReason,
+) -> Option<ViolationKind> {
+    let before = snapshot.daemon_set.status.collision_count;
+    let right = match reason {
+        StatusReason::NameCollision => status.collision_count == Some(before.unwrap_or(0).saturating_add(1)),
+        StatusReason::Changed => status.collision_count == before,
+    };
+    let (from, to) = (before.unwrap_or(0), status.collision_count.unwrap_or(0));
+    (!right).then_some(ViolationKind::WrongCollisionCount { from, to })
+}
+
+/// A name collision changes nothing but the count.
+fn wrong_beside_collision(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'static str> {
+    let before = &snapshot.daemon_set.status;
+    let same = *before == DaemonSetStatus { collision_count: before.collision_count, ..status.clone() };
+    (!same).then_some("counters")
+}
+
+/// The first figure that can't be.
+fn wrong_field(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'static str> {
+    let targets = snapshot.placements.iter().filter(|placement| **placement == Placement::Run).count();
+    let others = snapshot.placements.len() - targets;
+    let up_to = |count: i32, limit: usize| usize::try_from(count).is_ok_and(|count| count <= limit);
+    let DaemonSetStatus { number_ready: ready, number_available: available, .. } = *status;
+    let desired = status.desired_number_scheduled;
+    let rules = [
+        ("observedGeneration", status.observed_generation == snapshot.daemon_set.metadata.generation),
+        ("conditions", status.conditions == snapshot.daemon_set.status.conditions),
+        ("desiredNumberScheduled", usize::try_from(desired).is_ok_and(|desired| desired == targets)),
+        ("currentNumberScheduled", up_to(status.current_number_scheduled, targets)),
+        ("updatedNumberScheduled", up_to(status.updated_number_scheduled, targets)),
+        ("numberReady", up_to(ready, targets)),
+        ("numberAvailable", up_to(available, targets) && available <= ready),
+        ("numberUnavailable", status.number_unavailable == desired.saturating_sub(available)),
+        ("numberMisscheduled", up_to(status.number_misscheduled, others)),
+    ];
+    rules.into_iter().find(|(_, right)| !right).map(|(field, _)| field)
+}
