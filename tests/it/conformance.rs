@@ -2,7 +2,7 @@
 //!
 //! A case that is known to be answered otherwise stands in `EXCEPTIONS` with its argument.
 
-use daemonset::{Action, InvalidSnapshot, Plan, Recording, plan, reconcile};
+use daemonset::{Action, InvalidSnapshot, Plan, Recording, audit, plan, reconcile};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,6 +85,7 @@ fn check_case(case: &Case, line: &str) -> Vec<String> {
             if reconcile(&snapshot) != plan.actions {
                 problems.push("reconcile and plan differ".to_owned());
             }
+            problems.extend(audit(&snapshot, &plan.actions).iter().map(ToString::to_string));
             problems
         }
     }

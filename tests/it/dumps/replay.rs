@@ -1,7 +1,7 @@
 //! A decision on a dump can be recorded and replayed, and does not depend on the order of its lists.
 
 use super::{DUMPS, Dump};
-use daemonset::{Recording, plan};
+use daemonset::{Recording, audit, plan};
 
 #[test]
 fn replaying_a_recording_gives_the_same_plan_byte_for_byte() {
@@ -39,7 +39,10 @@ fn recordings() -> Vec<(String, Recording)> {
 }
 
 fn planned(recording: &Recording) -> Vec<u8> {
-    serde_json::to_vec(&plan(&recording.snapshot().unwrap())).unwrap()
+    let snapshot = recording.snapshot().unwrap();
+    let plan = plan(&snapshot);
+    assert_eq!(audit(&snapshot, &plan.actions), [], "a plan breaks no rule");
+    serde_json::to_vec(&plan).unwrap()
 }
 
 /// Each list turned round, and rotated.

@@ -8,11 +8,16 @@ mod upstream;
 mod world;
 
 use crate::support::{apply, observe};
-use daemonset::{Action, Plan, Recording, plan, reconcile};
+use daemonset::{Action, Plan, Recording, audit, plan, reconcile};
 use proptest::prelude::*;
 
+/// Every plan of every property is audited.
 fn planned(recording: &Recording) -> Plan {
-    plan(&recording.snapshot().unwrap())
+    let snapshot = recording.snapshot().unwrap();
+    let plan = plan(&snapshot);
+    let violations = audit(&snapshot, &plan.actions);
+    assert!(violations.is_empty(), "{violations:#?}\n{:#?}", crate::support::everything(&plan));
+    plan
 }
 
 /// Nothing but events, and a wake-up perhaps.

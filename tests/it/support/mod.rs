@@ -10,7 +10,7 @@ pub use rollout::{Controller, Rollout};
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, steps};
 
-use daemonset::{Memory, Plan, Recording, plan, reconcile};
+use daemonset::{Memory, Plan, Recording, audit, plan, reconcile};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -146,6 +146,7 @@ impl Given {
         let snapshot = recording.snapshot().unwrap();
         let plan = plan(&snapshot);
         assert_eq!(reconcile(&snapshot), plan.actions, "the report must not change a plan");
+        assert_eq!(audit(&snapshot, &plan.actions), [], "a plan breaks no rule");
         plan
     }
 
