@@ -4,7 +4,9 @@
 
 use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
 use crate::node_sync::NodeSync;
+use crate::placement::{Placement, kept_out_by_its_condition};
 use crate::snapshot::Strategy;
+use crate::view::NodeView;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -27,9 +29,12 @@ pub struct Budget {
     pub being_replaced: u32,
     /// Those with two or more unfinished pods, node sync's creates included; 0 where the strategy does not surge.
     pub doubled: u32,
+    /// Nodes lost to the update: no target nodes any more, since they are not Ready themselves, and their updated pod is
+    /// not Ready either. They count against M, and under surge against S.
+    pub lost: u32,
 }
 
-/// What one node counts for, once node sync's deletes are gone; nothing, where it is no target node.
+/// What one node counts for, once node sync's deletes are gone. One that is no target node counts only when it is lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetUse {
@@ -41,11 +46,23 @@ pub struct BudgetUse {
     pub being_replaced: bool,
     /// It has two or more unfinished pods; never where the strategy does not surge.
     pub doubled: bool,
+    /// It is no target node any more, since it is not Ready itself, and its updated pod is not Ready either.
+    pub lost: bool,
 }
 
 impl BudgetUse {
-    /// What a target node counts for.
+    /// What a node counts for.
     pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> Self {
+        match fleet.nodes.get(node).map(|node| node.placement) {
+            Some(Placement::Run) => BudgetUse::of_target(fleet, sync, node),
+            Some(Placement::ContinueOnly(_)) => {
+                BudgetUse { lost: is_lost(fleet, sync, node), ..BudgetUse::default() }
+            }
+            Some(Placement::Exclude(_)) | None => BudgetUse::default(),
+        }
+    }
+
+    fn of_target(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> Self {
         let mut best = None;
         let mut outdated = false;
         for (_, pod) in sync.survivors(fleet, node) {
@@ -61,8 +78,23 @@ impl BudgetUse {
                 Strategy::Surge { .. } => places(fleet, sync, node) >= 2,
                 Strategy::OnDelete | Strategy::Replace(_) => false,
             },
+            lost: false,
         }
     }
+}
+
+/// Whether a node went down with the updated pod on it `[lost-nodes-count]`. The new version may be what took it down,
+/// and must then not be rolled out to the others (review of kubernetes#117658, the first fix of kubernetes#117204). A
+/// node that went down with an outdated pod is not lost to the update, and stops nobody.
+fn is_lost(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
+    let condition =
+        |view: &NodeView<'_>| view.ready == Some(false) && kept_out_by_its_condition(fleet.snapshot, view);
+    if !fleet.node_view(node).is_some_and(condition) {
+        return false;
+    }
+    let mut updated = sync.survivors(fleet, node).filter(|(_, pod)| pod.is_updated()).peekable();
+    let unseen = fleet.in_flight(node).is_some_and(|create| create.updated);
+    (updated.peek().is_some() || unseen) && !updated.any(|(_, pod)| pod.is_ready())
 }
 
 /// How many unfinished pods a node has, or will have by node sync's create and by one in flight
@@ -98,10 +130,11 @@ pub(crate) fn place_free_at(fleet: &Fleet<'_>, sync: &NodeSync) -> Option<Timest
 impl Budget {
     pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync) -> Self {
         let mut budget = Budget::default();
-        for node in fleet.targets() {
-            let BudgetUse { unavailable, not_ready, being_replaced, doubled } =
+        for (node, state) in fleet.nodes.iter().enumerate() {
+            let BudgetUse { unavailable, not_ready, being_replaced, doubled, lost } =
                 BudgetUse::of(fleet, sync, node);
-            budget.desired += 1;
+            budget.desired += u32::from(state.placement == Placement::Run);
+            budget.lost += u32::from(lost);
             budget.unavailable += u32::from(unavailable);
             budget.not_ready += u32::from(not_ready);
             budget.being_replaced += u32::from(being_replaced);
@@ -124,22 +157,22 @@ impl Budget {
 
     /// How many not Ready outdated pods may go when they, too, wait for the budget.
     pub(crate) fn room_for_unready(&self) -> u32 {
-        self.max_unavailable.saturating_sub(self.being_replaced)
+        self.max_unavailable.saturating_sub(self.being_replaced + self.lost)
     }
 
     /// How many Ready pods may go that are not yet available `[young-pods-need-budget]`.
     pub(crate) fn room_for_young(&self) -> u32 {
-        self.max_unavailable.saturating_sub(self.not_ready)
+        self.max_unavailable.saturating_sub(self.not_ready + self.lost)
     }
 
     /// How many available pods may go beside `young` that are not yet available.
     pub(crate) fn room_for_available(&self, young: u32) -> u32 {
-        let room = self.max_unavailable.saturating_sub(self.unavailable);
+        let room = self.max_unavailable.saturating_sub(self.unavailable + self.lost);
         room.min(self.room_for_young().saturating_sub(young))
     }
 
     /// How many more nodes may get a second pod.
     pub(crate) fn room_for_surge(&self) -> u32 {
-        self.max_surge.saturating_sub(self.doubled)
+        self.max_surge.saturating_sub(self.doubled + self.lost)
     }
 }

@@ -126,10 +126,7 @@ impl<'d> Explainer<'d> {
             node_ready: node.ready,
             unschedulable: node.unschedulable,
             placement: node_placement(placement, node),
-            counts: match placement {
-                Placement::Run => BudgetUse::of(fleet, &self.sync.node_sync, position),
-                Placement::ContinueOnly(_) | Placement::Exclude(_) => BudgetUse::default(),
-            },
+            counts: BudgetUse::of(fleet, &self.sync.node_sync, position),
             outcome: self.outcome(position, placement, &pods),
             pods,
         })
@@ -197,7 +194,7 @@ impl<'d> Explainer<'d> {
                 termination(pods).unwrap_or(Outcome::WaitsForReady)
             }
             Strategy::Surge { .. } => Outcome::HeldByMaxSurge {
-                used: budget.doubled + self.sync.update.creates.len() as u32,
+                used: budget.doubled + budget.lost + self.sync.update.creates.len() as u32,
                 limit: budget.max_surge,
             },
         }
@@ -208,7 +205,7 @@ impl<'d> Explainer<'d> {
     fn used(&self, readiness: Readiness) -> u32 {
         let budget: &Budget = &self.sync.budget;
         let within_budget = self.snapshot.policy.unready == UnreadyPolicy::WithinBudget;
-        match readiness {
+        let counted = match readiness {
             Readiness::Pending | Readiness::NotReady if within_budget => {
                 budget.being_replaced + self.chosen_unready
             }
@@ -219,7 +216,8 @@ impl<'d> Explainer<'d> {
                 let by_ready = budget.not_ready + self.chosen_young + self.chosen_available;
                 by_ready.max(budget.unavailable + self.chosen_available)
             }
-        }
+        };
+        counted + budget.lost
     }
 
     /// The node has an updated pod, or none that is live.

@@ -76,3 +76,15 @@ pub(crate) fn toleration_withdrawn(
         && held_by
             .all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated(taint, own_tolerations))
 }
+
+/// Whether nothing but the node's own condition keeps it from being a target node: it is not Ready, or not heard of
+/// (v1.36 `node_lifecycle_controller.go`: such a node gets a NoSchedule taint, too, which daemon pods do not tolerate).
+pub(crate) fn kept_out_by_its_condition(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
+    const CONDITIONS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+    let mut keeps_out = node
+        .taints
+        .iter()
+        .filter(|taint| taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations))
+        .peekable();
+    keeps_out.peek().is_some() && keeps_out.all(|taint| CONDITIONS.contains(&taint.key.as_str()))
+}

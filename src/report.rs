@@ -100,7 +100,7 @@ pub enum StrategyInForce {
 pub struct NodeVerdict {
     /// The node.
     pub node: NodeName,
-    /// Condition Ready of the node, where there is one; no decision asks for it.
+    /// Condition Ready of the node, where there is one.
     pub node_ready: Option<bool>,
     /// Cordoned; no decision asks for it.
     pub unschedulable: bool,
@@ -270,6 +270,12 @@ pub enum Warning {
     HostPortWithSurge {
         /// The port.
         port: u32,
+    },
+    /// These nodes went down with the updated pod on them, and count against the limit: the new version may be what took
+    /// them down (kubernetes#117204). Repair or remove them, or undo the update.
+    NodesLost {
+        /// How many nodes.
+        nodes: u32,
     },
     /// The generation of these pods says updated while their hash label names another known revision.
     GenerationHashConflict {

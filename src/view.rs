@@ -100,7 +100,7 @@ pub struct NodeView<'a> {
     pub(crate) taints: &'a [Taint],
     /// Cordoned; told in reports only.
     pub(crate) unschedulable: bool,
-    /// Condition Ready, where there is one; told in reports only.
+    /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
     pub(crate) ready: Option<bool>,
 }
 

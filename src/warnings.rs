@@ -12,6 +12,9 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Vec<Warning>
     if sync.budget.desired == 0 {
         warnings.push(Warning::NoTargetNodes);
     }
+    if sync.budget.lost > 0 {
+        warnings.push(Warning::NodesLost { nodes: sync.budget.lost });
+    }
     if sync.fleet.conflicts > 0 {
         warnings.push(Warning::GenerationHashConflict { pods: sync.fleet.conflicts });
     }

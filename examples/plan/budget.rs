@@ -24,7 +24,7 @@ fn within_max_unavailable(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let reasons = nodes.iter().flat_map(|node| &node.pods).filter_map(|pod| pod.deleted);
     let taken = reasons.filter(|reason| counted.contains(reason)).count();
     let Budget { desired, max_unavailable, .. } = *budget;
-    let left = left(max_unavailable, budget.unavailable as usize, taken);
+    let left = left(max_unavailable, (budget.unavailable + budget.lost) as usize, taken);
     let limit = format!("M {max_unavailable} of D {desired} nodes may be unavailable");
     format!("{left}: {limit}, {}", unavailable(budget, nodes, ""))
 }
@@ -34,7 +34,7 @@ fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let surges =
         |node: &&NodeVerdict| matches!(node.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
     let Budget { desired, max_surge, .. } = *budget;
-    let left = left(max_surge, doubled.len(), nodes.iter().filter(surges).count());
+    let left = left(max_surge, doubled.len() + budget.lost as usize, nodes.iter().filter(surges).count());
     let users = match doubled.as_slice() {
         [] => "none has".to_owned(),
         [only] => format!("1 has: {}", only.node),

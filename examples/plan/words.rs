@@ -187,6 +187,11 @@ pub(crate) fn warning(warning: &Warning) -> String {
             "host port {port} with maxSurge: only one pod of a node can have it, so the new one may stay Pending, keep \
              its place and stop the update"
         ),
+        Warning::NodesLost { nodes } => format!(
+            "{} went down with the updated pod, and {} against the limit: repair or remove, or undo the update",
+            count(*nodes as usize, "node"),
+            if *nodes == 1 { "counts" } else { "count" }
+        ),
         Warning::GenerationHashConflict { pods } => format!(
             "{}: updated by template generation, but the hash label names another revision",
             count(*pods as usize, "pod")

@@ -13,7 +13,7 @@ pub struct Node {
     /// Taints and cordon.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub spec: NodeSpec,
-    /// Conditions: told in reports, never decided on.
+    /// Conditions.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub status: NodeStatus,
 }

@@ -116,8 +116,7 @@ impl World {
 
     /// Whether a pod is bound and holds what it asked for.
     fn occupies(&self, uid: &Uid) -> bool {
-        let finished = |pod: &Pod| matches!(pod.status.phase.as_str(), "Failed" | "Succeeded");
-        self.pod(uid).is_some_and(|pod| !pod.spec.node_name.as_str().is_empty() && !finished(pod))
+        self.pod(uid).is_some_and(|pod| !pod.spec.node_name.as_str().is_empty() && !is_finished(pod))
     }
 
     /// Whoever waits for this node is looked at again.
@@ -230,7 +229,9 @@ impl World {
 
     /// A container ends by itself; the kubelet starts it again.
     pub(super) fn crash_pod(&mut self, uid: &Uid) {
-        if let Some(life) = self.lives.get_mut(uid).filter(|life| life.started) {
+        let going =
+            self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod));
+        if let Some(life) = self.lives.get_mut(uid).filter(|life| life.started && !going) {
             life.turn += 1;
             let turn = life.turn;
             self.pod_step(uid, turn, PodStep::Crashed);
@@ -256,7 +257,9 @@ impl World {
 
     /// The pod ends as Failed: its phase never changes again.
     pub(super) fn fail(&mut self, uid: &Uid) {
-        let Some(life) = self.lives.get_mut(uid) else { return };
+        let going =
+            self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod));
+        let Some(life) = self.lives.get_mut(uid).filter(|_| !going) else { return };
         life.turn += 1;
         let node = life.node.clone();
         self.change_pod(uid, |pod| {
@@ -276,7 +279,7 @@ impl World {
         life.turn += 1;
         let turn = life.turn;
         let unbound = pod.spec.node_name.as_str().is_empty();
-        let finished = matches!(pod.status.phase.as_str(), "Failed" | "Succeeded");
+        let finished = is_finished(pod);
         let grace = if unbound || finished { SignedDuration::ZERO } else { life.needs.grace };
         let whom = [life.node.as_str(), life.revision.as_str()];
         let stop =
@@ -330,6 +333,11 @@ impl World {
 
 pub(super) fn is_ready(pod: &Pod) -> bool {
     pod.status.conditions.iter().any(|condition| condition.kind == "Ready" && condition.status == "True")
+}
+
+/// Its phase never changes again.
+pub(super) fn is_finished(pod: &Pod) -> bool {
+    matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
 }
 
 pub(super) fn later(now: jiff::Timestamp, delay: SignedDuration) -> jiff::Timestamp {

@@ -2,7 +2,7 @@
 
 use super::chance::Purpose;
 use super::event::{By, Change, PodTrouble};
-use super::kubelet::{is_ready as pod_is_ready, later};
+use super::kubelet::{is_finished, is_ready as pod_is_ready, later};
 use super::needs::Resources;
 use super::queue::Due;
 use super::watch::Seen;
@@ -138,7 +138,7 @@ impl World {
     fn resume(&mut self, pods: &[Uid]) {
         for uid in pods {
             let Some(pod) = self.pod(uid) else { continue };
-            let finished = matches!(pod.status.phase.as_str(), "Failed" | "Succeeded");
+            let finished = is_finished(pod);
             if pod.metadata.deletion_timestamp.is_some() {
                 self.stopped(uid);
             } else if pod_is_ready(pod) {

@@ -2,6 +2,7 @@
 
 use super::cluster::Cluster;
 use super::event::{By, Change, Event, NodeState};
+use super::kubelet::is_finished;
 use super::needs::Resources;
 use super::queue::{Due, PodStep};
 use super::settings::Settings;
@@ -83,7 +84,7 @@ impl World {
             }
         }
         let now = self.now;
-        let finished = matches!(pod.status.phase.as_str(), "Failed" | "Succeeded");
+        let finished = is_finished(pod);
         let Some(life) = self.lives.get_mut(uid) else { return };
         match (pod.metadata.deletion_timestamp, bound) {
             (Some(until), _) => {

@@ -68,6 +68,7 @@ const EVERYTHING: &[&str] = &[
     "situation BeingDeleted",
     "situation NameCollision",
     "warning HostPortWithSurge",
+    "warning NodesLost",
     "warning GenerationHashConflict",
     "warning PodsWithoutTarget",
     "warning PodsOnUnknownNodes",

@@ -245,7 +245,8 @@ impl RandomNode {
     fn story(&self, name: &str) -> NodeStory {
         let mut story = node(name);
         if let Some((key, effect)) = self.taint {
-            story = story.taint(key, effect);
+            let own_condition = key.starts_with("node.kubernetes.io/");
+            story = if own_condition { story.not_ready() } else { story.taint(key, effect) };
         }
         self.pods.iter().fold(story, |story, pod| story.has(pod.story()))
     }

@@ -1,7 +1,7 @@
 //! Delete, then create, within maxUnavailable.
 
-use crate::support::{at, given, new, node, old, on_delete, pod, revision, rolling};
-use daemonset::{Budget, Memory};
+use crate::support::{NodeStory, at, given, new, node, old, on_delete, pod, revision, rolling};
+use daemonset::{Budget, Memory, NodeOutcome, Warning};
 use serde_json::json;
 
 #[test]
@@ -175,4 +175,55 @@ fn a_newer_template_makes_all_others_outdated() {
         .node(node("b").has(pod("old")))
         .node(node("c").has(pod("middle").not_ready()));
     assert_eq!(rollover.steps(), ["delete c-1: OutdatedNotReady"]);
+}
+
+#[test]
+fn a_node_lost_to_the_update_spends_the_budget() {
+    let lost = |pod| given(rolling(1)).node(node("a").not_ready().has(pod)).node(node("b").has(old()));
+    assert_eq!(lost(new().not_ready()).steps(), [""; 0]);
+    let report = lost(new().not_ready()).plan();
+    let [a, b] = &report.report.nodes[..] else { panic!("two nodes") };
+    assert!(a.counts.lost && a.outcome == NodeOutcome::NotTarget);
+    assert_eq!(b.outcome, NodeOutcome::HeldByMaxUnavailable { used: 1, limit: 1 });
+    assert_eq!(report.warnings, [Warning::NodesLost { nodes: 1 }]);
+    let undone = ["delete b-1: OutdatedAvailable"];
+    assert_eq!(lost(old().not_ready()).steps(), undone, "it went down with the old version");
+    assert_eq!(lost(new()).steps(), undone, "its pod is Ready");
+    assert_eq!(lost(new().not_ready().terminating(30)).steps(), undone, "its pod is going");
+    let young = given(rolling(1)).min_ready(60).node(node("a").not_ready().has(new().not_ready()));
+    assert_eq!(
+        young.node(node("b").has(old().ready_for(30))).steps()[..],
+        ["requeue at 2026-01-01T12:00:30Z: MinReadySeconds"]
+    );
+}
+
+#[test]
+fn only_a_node_that_is_not_ready_itself_can_be_lost() {
+    let fleet =
+        |a: NodeStory| given(rolling(1)).node(a.has(new().not_ready())).node(node("b").has(old())).steps();
+    let goes_on = ["delete b-1: OutdatedAvailable"];
+    assert_eq!(
+        fleet(node("a").taint("node.kubernetes.io/not-ready", "NoSchedule")),
+        goes_on,
+        "its condition says nothing"
+    );
+    assert_eq!(
+        fleet(node("a").not_ready().taint("dedicated", "NoSchedule")),
+        goes_on,
+        "somebody keeps it for others"
+    );
+    assert_eq!(fleet(node("a").not_ready()), [""; 0]);
+}
+
+#[test]
+fn a_node_that_goes_down_before_its_new_pod_is_seen_is_lost_too() {
+    let create = |revision: &str| {
+        let memory =
+            serde_json::json!({"creates": {"a": {"uid": "uid-new", "revision": revision, "at": at(-10)}}});
+        let memory: Memory = serde_json::from_value(memory).unwrap();
+        given(rolling(1)).node(node("a").not_ready()).node(node("b").has(old())).memory(&memory).steps()
+    };
+    let wake_up = format!("requeue at {}: InFlightExpiry", at(290));
+    assert_eq!(create("new"), [wake_up.as_str()]);
+    assert_eq!(create("old"), ["delete b-1: OutdatedAvailable", &wake_up]);
 }

@@ -99,7 +99,7 @@ fn a_verdict_tells_each_pod_with_its_evidence() {
         json!({
             "node": "a", "nodeReady": null, "unschedulable": false,
             "placement": {"type": "Run"},
-            "counts": {"unavailable": false, "notReady": false, "beingReplaced": false, "doubled": true},
+            "counts": {"unavailable": false, "notReady": false, "beingReplaced": false, "doubled": true, "lost": false},
             "pods": [
                 {
                     "pod": {"namespace": "ns", "name": "a-1", "uid": "uid-a-1"},

@@ -123,3 +123,13 @@ fn a_host_port_under_surge_is_warned_of() {
     assert_eq!(warnings(surging(1)), [Warning::HostPortWithSurge { port: 9100 }]);
     assert_eq!(warnings(crate::support::rolling(1)), []);
 }
+
+#[test]
+fn a_node_lost_to_the_update_keeps_a_place_in_max_surge() {
+    let fleet = |surge: u32| {
+        let fleet = given(surging(surge)).node(node("a").not_ready().has(new().not_ready()));
+        fleet.node(node("b").has(old())).node(node("c").has(old())).steps()
+    };
+    assert_eq!(fleet(1), [""; 0]);
+    assert_eq!(fleet(2), ["create on b in batch 0: Surge"]);
+}

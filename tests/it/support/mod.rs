@@ -192,6 +192,13 @@ impl NodeStory {
         self
     }
 
+    /// Its condition Ready is False, and it is tainted for it.
+    pub fn not_ready(self) -> Self {
+        let mut story = self.taint("node.kubernetes.io/not-ready", "NoSchedule");
+        story.json["status"] = json!({"conditions": [{"type": "Ready", "status": "False"}]});
+        story
+    }
+
     pub fn taint(mut self, key: &str, effect: &str) -> Self {
         let taints = self.json["spec"]["taints"].as_array_mut().unwrap();
         taints.push(json!({"key": key, "effect": effect}));
