@@ -5,6 +5,8 @@
 mod conformance;
 mod dumps;
 mod example;
+#[cfg(feature = "sim")]
+mod machine;
 mod properties;
 mod stories;
 mod support;

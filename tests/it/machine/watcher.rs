@@ -1,0 +1,309 @@
+//! Keeps the controller to its budget, on the cluster as it really is: read from the history alone, with notions of its
+//! own of target node, available and limit.
+
+use daemonset::model::{DaemonSetSpec, IntOrString, Taint};
+use daemonset::sim::{By, Change, Event, NodeState, PodIdentity};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A deletion that the budget did not allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excess {
+    /// What the pod was: `available` or `ready`.
+    pub figure: &'static str,
+    pub at: Timestamp,
+    pub pod: String,
+    pub taken_down: Vec<String>,
+    pub allowed: usize,
+}
+
+/// What the deletions came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Deletions by the controller that took a target node down.
+    pub takedowns: u64,
+    /// Those after which the budget was just spent.
+    pub at_the_limit: u64,
+    /// Those where another pod of the node had crashed by itself, which the controller may not have seen.
+    pub not_ours: u64,
+    /// Those of a pod that had just become Ready, which the controller may not have seen.
+    pub unseen: u64,
+    /// Those on nodes of which the controller may not have known that they are target nodes again.
+    pub unsettled: u64,
+}
+
+#[derive(Default)]
+pub struct Watcher {
+    seen: usize,
+    /// How far behind the controller's view may be.
+    pub window: SignedDuration,
+    pub excesses: Vec<Excess>,
+    pub tally: Tally,
+    specs: Vec<(Timestamp, DaemonSetSpec)>,
+    targets: Vec<(Timestamp, usize)>,
+    nodes: BTreeMap<String, Node>,
+    pods: BTreeMap<String, Pod>,
+}
+
+struct Node {
+    state: NodeState,
+    target_since: Option<Timestamp>,
+    /// By available pods, and by Ready ones.
+    accounts: [Account; 2],
+}
+
+/// What became of the good pods of a node.
+#[derive(Debug, Clone, Copy, Default)]
+struct Account {
+    /// The controller deleted a good pod here, and none has been good since.
+    taken_down: bool,
+    /// When a good pod here was lost last, not by the controller's doing.
+    crashed_at: Option<Timestamp>,
+}
+
+/// What makes a pod a good one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Figure {
+    Available,
+    /// Ready, for however short a time: kruise#1323.
+    Ready,
+}
+
+const FIGURES: [Figure; 2] = [Figure::Available, Figure::Ready];
+
+struct Pod {
+    node: String,
+    ready_since: Option<Timestamp>,
+}
+
+impl Watcher {
+    pub fn new(window: SignedDuration) -> Self {
+        Watcher { window, ..Watcher::default() }
+    }
+
+    pub fn watch(&mut self, history: &[Event]) {
+        for event in &history[self.seen..] {
+            self.apply(event);
+        }
+        self.seen = history.len();
+    }
+
+    fn apply(&mut self, event: &Event) {
+        let t = event.t;
+        match &event.change {
+            Change::PodCreated(pod) => {
+                self.pods.insert(pod.uid.to_string(), Pod { node: pod.node.to_string(), ready_since: None });
+            }
+            Change::PodReady(pod) => {
+                if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
+                    line.ready_since = Some(t);
+                }
+            }
+            Change::PodTerminating { pod, .. } if event.by == By::Controller => self.judge(pod, t),
+            Change::PodTerminating { pod, .. }
+            | Change::PodUnready { pod, .. }
+            | Change::PodFailed { pod, .. } => {
+                self.lost(pod, t);
+            }
+            Change::PodGone(pod) => {
+                self.lost(pod, t);
+                self.pods.remove(pod.uid.as_str());
+            }
+            Change::NodeAdded(state)
+            | Change::NodeReady(state)
+            | Change::NodeUnready(state)
+            | Change::NodeTainted(state)
+            | Change::NodeLabelled(state) => {
+                let fresh =
+                    || Node { state: state.clone(), target_since: None, accounts: Default::default() };
+                self.nodes.entry(state.node.to_string()).or_insert_with(fresh).state = state.clone();
+                self.sort_out(t);
+            }
+            Change::NodeGone { node } => {
+                self.nodes.remove(node.as_str());
+                self.sort_out(t);
+            }
+            Change::DaemonSetChanged { spec, .. } => {
+                self.specs.push((t, DaemonSetSpec::clone(spec)));
+                self.sort_out(t);
+            }
+            _ => {}
+        }
+    }
+
+    /// Who is a target node now, and since when.
+    fn sort_out(&mut self, t: Timestamp) {
+        let Some((_, spec)) = self.specs.last() else { return };
+        for node in self.nodes.values_mut() {
+            let since = node.target_since.unwrap_or(t);
+            node.target_since = is_target(spec, &node.state).then_some(since);
+        }
+        let count = self.nodes.values().filter(|node| node.target_since.is_some()).count();
+        self.targets.push((t, count));
+    }
+
+    /// A pod is good no more, by no doing of the controller.
+    fn lost(&mut self, pod: &PodIdentity, t: Timestamp) {
+        let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), t, self.least(figure, t)));
+        if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
+            line.ready_since = None;
+        }
+        let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
+        for (account, was_good) in node.accounts.iter_mut().zip(was_good) {
+            if was_good {
+                *account = Account { taken_down: false, crashed_at: Some(t) };
+            }
+        }
+    }
+
+    /// A deletion by the controller: with it, no more target nodes than allowed may be down by its doing.
+    fn judge(&mut self, pod: &PodIdentity, t: Timestamp) {
+        let uid = pod.uid.as_str();
+        let was_good = FIGURES.map(|figure| self.is_good(uid, t, self.strict(figure)));
+        let could_seem_so = FIGURES.map(|figure| self.is_good(uid, t, self.least(figure, t)));
+        let Some(line) = self.pods.get_mut(uid) else { return };
+        if line.ready_since.take().is_some_and(|since| since > t - self.window) {
+            self.tally.unseen += 1;
+            return;
+        }
+        for ((figure, was_good), could_seem_so) in FIGURES.into_iter().zip(was_good).zip(could_seem_so) {
+            if could_seem_so && let Some(node) = self.nodes.get_mut(pod.node.as_str()) {
+                node.accounts[figure as usize].taken_down = false;
+            }
+            if was_good {
+                self.judge_by(figure, pod, t);
+            }
+        }
+    }
+
+    fn judge_by(&mut self, figure: Figure, pod: &PodIdentity, t: Timestamp) {
+        let window_began = t - self.window;
+        let still_up = self.pods_of(pod.node.as_str()).any(|uid| self.is_good(uid, t, self.strict(figure)));
+        let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
+        if still_up {
+            return;
+        }
+        let account = &mut node.accounts[figure as usize];
+        if account.crashed_at.is_some_and(|at| at >= window_began) {
+            self.tally.not_ours += 1;
+            return;
+        }
+        account.taken_down = true;
+        if node.target_since.is_none_or(|since| since > window_began) {
+            self.tally.unsettled += 1;
+            return;
+        }
+        self.tally.takedowns += 1;
+        let taken_down = self.taken_down(figure, t);
+        let allowed = self.allowed(t);
+        self.tally.at_the_limit += u64::from(taken_down.len() == allowed);
+        if taken_down.len() > allowed {
+            let figure = figure.name();
+            self.excesses.push(Excess { figure, at: t, pod: pod.pod.clone(), taken_down, allowed });
+        }
+    }
+
+    /// Nodes that have been target nodes all the time, and that the controller took down.
+    fn taken_down(&self, figure: Figure, t: Timestamp) -> Vec<String> {
+        let least = self.least(figure, t);
+        let settled = |node: &Node| node.target_since.is_some_and(|since| since <= t - self.window);
+        let up = |name: &str| self.pods_of(name).any(|uid| self.is_good(uid, t, least));
+        let down = self
+            .nodes
+            .iter()
+            .filter(|(name, node)| node.accounts[figure as usize].taken_down && settled(node) && !up(name));
+        down.map(|(name, _)| name.clone()).collect()
+    }
+
+    fn pods_of<'w>(&'w self, node: &'w str) -> impl Iterator<Item = &'w str> {
+        self.pods.iter().filter(move |(_, pod)| pod.node == node).map(|(uid, _)| uid.as_str())
+    }
+
+    fn is_good(&self, uid: &str, t: Timestamp, min_ready: SignedDuration) -> bool {
+        let since = self.pods.get(uid).and_then(|pod| pod.ready_since);
+        since.is_some_and(|since| since + min_ready <= t)
+    }
+
+    /// How long a good pod has been Ready.
+    fn strict(&self, figure: Figure) -> SignedDuration {
+        figure.seconds(self.specs.last().map(|(_, spec)| spec))
+    }
+
+    /// The specs that the controller may have decided by.
+    fn specs_in_window(&self, t: Timestamp) -> impl Iterator<Item = &DaemonSetSpec> {
+        let began = t - self.window;
+        let first = self.specs.partition_point(|(at, _)| *at <= began).saturating_sub(1);
+        self.specs[first..].iter().map(|(_, spec)| spec)
+    }
+
+    /// The shortest time that the controller may have asked of a good pod.
+    fn least(&self, figure: Figure, t: Timestamp) -> SignedDuration {
+        self.specs_in_window(t).map(|spec| figure.seconds(Some(spec))).min().unwrap_or_default()
+    }
+
+    /// The largest maxUnavailable that the controller may have decided by.
+    fn allowed(&self, t: Timestamp) -> usize {
+        let began = t - self.window;
+        let first = self.targets.partition_point(|(at, _)| *at <= began).saturating_sub(1);
+        let targets = self.targets[first..].iter().map(|(_, count)| *count).max().unwrap_or(0);
+        self.specs_in_window(t).map(|spec| limit(spec, targets)).max().unwrap_or(0)
+    }
+}
+
+impl Figure {
+    fn name(self) -> &'static str {
+        match self {
+            Figure::Available => "available",
+            Figure::Ready => "ready",
+        }
+    }
+
+    fn seconds(self, spec: Option<&DaemonSetSpec>) -> SignedDuration {
+        let seconds = match self {
+            Figure::Available => spec.map_or(0, |spec| spec.min_ready_seconds),
+            Figure::Ready => 0,
+        };
+        SignedDuration::from_secs(seconds.into())
+    }
+}
+
+/// maxUnavailable of so many target nodes; 0 where the strategy takes nothing down.
+fn limit(spec: &DaemonSetSpec, targets: usize) -> usize {
+    let strategy = &spec.update_strategy;
+    let limits = strategy.rolling_update.clone().unwrap_or_default();
+    let surges =
+        limits.max_surge.is_some_and(|surge| !matches!(surge, IntOrString::Int(0) | IntOrString::Percent(0)));
+    if strategy.kind != "RollingUpdate" || surges {
+        return 0;
+    }
+    match limits.max_unavailable {
+        None | Some(IntOrString::Int(0) | IntOrString::Percent(0)) => 1,
+        Some(IntOrString::Int(number)) => number as usize,
+        Some(IntOrString::Percent(percent)) => (percent as usize * targets).div_ceil(100),
+    }
+}
+
+/// By node selector and tolerations, as the templates of this machine have them.
+fn is_target(spec: &DaemonSetSpec, node: &NodeState) -> bool {
+    let template = &spec.template["spec"];
+    let selected = template["nodeSelector"]
+        .as_object()
+        .is_none_or(|selector| selector.iter().all(|(key, value)| node.labels.get(key) == value.as_str()));
+    let own = template["tolerations"].as_array().map_or(&[][..], Vec::as_slice);
+    let tolerated = |taint: &&Taint| {
+        let by_all = match taint.effect.as_str() {
+            "NoExecute" => ["not-ready", "unreachable"].as_slice(),
+            _ => &["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"],
+        };
+        let condition = taint.key.strip_prefix("node.kubernetes.io/");
+        condition.is_some_and(|condition| by_all.contains(&condition)) || own.iter().any(|t| covers(t, taint))
+    };
+    selected && node.taints.iter().all(|taint| tolerated(&taint))
+}
+
+/// Tolerations here are all `Exists`.
+fn covers(toleration: &Value, taint: &Taint) -> bool {
+    let matches = |field: &str, value: &str| toleration[field].as_str().is_none_or(|wanted| wanted == value);
+    matches("key", &taint.key) && matches("effect", &taint.effect)
+}
