@@ -209,9 +209,9 @@ impl<'r> View<'r> {
     }
 }
 
-/// Claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
-fn order(plan: &Plan) -> Promise {
-    let stage = |action: &Action| match action {
+/// Where an action stands in a plan.
+pub fn stage(action: &Action) -> u8 {
+    match action {
         Action::AdoptPod { .. }
         | Action::ReleasePod { .. }
         | Action::AdoptRevision { .. }
@@ -226,7 +226,11 @@ fn order(plan: &Plan) -> Promise {
         Action::UpdateStatus { .. } => 8,
         Action::RecordEvent { .. } => 9,
         Action::Requeue { .. } => 10,
-    };
+    }
+}
+
+/// Claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
+fn order(plan: &Plan) -> Promise {
     ensure(plan.actions.is_sorted_by_key(stage), || "order".to_owned())
 }
 

@@ -1,6 +1,7 @@
 //! What holds of every plan, on random fleets; and a proof that the fleets reach every reason.
 
 mod brute_force;
+mod faults;
 mod invariants;
 mod oracle;
 mod reach;
@@ -145,6 +146,20 @@ proptest! {
             stale.memory.clone_from(&real.memory);
             let down = oracle::Fleet::of(&real).unavailable_targets();
             prop_assert!(limit.is_none_or(|limit| down <= limit), "{down} nodes down, {limit:?} allowed");
+        }
+    }
+}
+
+proptest! {
+    // Each has some thirty faults, each with a plan of its own.
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_audit_finds_every_planted_fault(world in world::world(), pick in 0_usize..1000) {
+        for planted in faults::planted(&world.recording(), pick) {
+            let found = planted.found();
+            let steps = planted.steps();
+            prop_assert!(found.iter().any(|rule| rule == planted.rule), "no {} in {found:?}\n{steps:#?}", planted.rule);
         }
     }
 }

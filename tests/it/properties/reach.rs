@@ -1,6 +1,6 @@
 //! A property over fleets that never get into trouble proves nothing: the fleets must reach everything there is.
 
-use super::{planned, world};
+use super::{faults, planned, world};
 use daemonset::Action;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -95,6 +95,64 @@ fn the_worlds_reach_everything() {
     assert!(missing.is_empty(), "never reached: {missing:?}");
     let unknown: Vec<_> = reached.keys().filter(|thing| !EVERYTHING.contains(&thing.as_str())).collect();
     assert!(unknown.is_empty(), "reached, but not in the list: {unknown:?}");
+}
+
+/// Every rule of the audit.
+const EVERY_RULE: &[&str] = &[
+    "AlreadyTerminating",
+    "BeingDeleted",
+    "BudgetExceeded BeingReplaced",
+    "BudgetExceeded NotReady",
+    "BudgetExceeded Unavailable",
+    "BurstExceeded",
+    "CollisionNotAlone",
+    "CreateInFlight",
+    "CurrentRevisionDeleted",
+    "DeletedTwice",
+    "DeletedUnderOnDelete",
+    "ForeignObject",
+    "HeldBack",
+    "HistoryCutShort",
+    "LiveRevisionDeleted",
+    "NeededPodDeleted",
+    "NoSuccessor",
+    "NodeOccupied",
+    "NotTargetNode",
+    "OutOfOrder",
+    "RequeueInThePast",
+    "RevisionExists",
+    "SecondCreate",
+    "SecondRequeue",
+    "SelectingAll",
+    "StrayDeleted",
+    "SurgeExceeded",
+    "UnknownObject",
+    "WrongAdoption",
+    "WrongBatch",
+    "WrongCollisionCount",
+    "WrongFailure",
+    "WrongLabel",
+    "WrongManifest",
+    "WrongNode",
+    "WrongRelease",
+    "WrongRevision",
+    "WrongRevisionNumber",
+    "WrongStatus",
+];
+
+#[test]
+fn the_planted_faults_break_every_rule() {
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut broken: BTreeMap<&str, u32> = BTreeMap::new();
+    for pick in 0..WORLDS / 4 {
+        let world = world::world().new_tree(&mut runner).unwrap().current();
+        for planted in faults::planted(&world.recording(), pick as usize) {
+            *broken.entry(planted.rule).or_default() += 1;
+        }
+    }
+    println!("in {} worlds: {broken:#?}", WORLDS / 4);
+    assert!(broken.keys().eq(EVERY_RULE), "{broken:#?}");
 }
 
 fn things(plan: &daemonset::Plan) -> Vec<String> {

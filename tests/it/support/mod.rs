@@ -8,7 +8,7 @@ mod words;
 pub use cluster::{apply, observe};
 pub use rollout::{Controller, Rollout};
 pub use upstream::{Expectations, upstream};
-pub use words::{everything, steps};
+pub use words::{everything, lines, steps};
 
 use daemonset::{Memory, Plan, Recording, audit, plan, reconcile};
 use jiff::{SignedDuration, Timestamp};

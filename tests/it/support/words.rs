@@ -10,7 +10,12 @@ pub fn steps(plan: &Plan) -> Vec<String> {
 
 /// What a plan does, the status included.
 pub fn everything(plan: &Plan) -> Vec<String> {
-    plan.actions.iter().map(line).collect()
+    lines(&plan.actions)
+}
+
+/// One line each.
+pub fn lines(actions: &[Action]) -> Vec<String> {
+    actions.iter().map(line).collect()
 }
 
 fn line(action: &Action) -> String {

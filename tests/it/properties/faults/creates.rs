@@ -1,0 +1,119 @@
+//! Pods that must not be created, and creates that are not what they should be.
+
+use super::{Case, Fault, Planted};
+use crate::properties::planned;
+use daemonset::{Action, NodeOutcome, NodePlacement, Recording, RequeueReason};
+
+pub const FAULTS: &[Fault] = &[
+    not_target,
+    second_create,
+    in_flight,
+    held_back,
+    occupied,
+    one_surge_more,
+    wrong_batch,
+    retargeted,
+    of_another_template,
+];
+
+/// What would be created on a node if there were no pod and no taint.
+fn create(recording: &Recording, on: &str, batch: u32) -> Action {
+    let mut empty = recording.clone();
+    empty.pods.clear();
+    empty.memory = None;
+    empty.policy.burst = 250;
+    for node in &mut empty.nodes {
+        node.spec.taints.clear();
+    }
+    let creates = planned(&empty).actions.into_iter();
+    let found = creates.filter_map(|action| match action {
+        Action::CreatePod { node, reason, pod, .. } if node.as_str() == on => {
+            Some(Action::CreatePod { node, batch, reason, pod })
+        }
+        _ => None,
+    });
+    found.last().unwrap()
+}
+
+fn creates(action: &Action) -> bool {
+    matches!(action, Action::CreatePod { .. })
+}
+
+/// One create more than the plan has, on a node with this verdict.
+fn create_where(
+    case: &Case<'_>,
+    rule: &'static str,
+    wanted: impl Fn(&NodePlacement, &NodeOutcome) -> bool,
+) -> Option<Planted> {
+    let nodes = case.plan.report.nodes.iter();
+    let node = case.choose(nodes.filter(|verdict| wanted(&verdict.placement, &verdict.outcome)))?;
+    let planned = case.plan.actions.iter().filter(|action| creates(action)).count();
+    let batch = (planned + 1).ilog2();
+    case.with(rule, create(case.recording, node.node.as_str(), batch))
+}
+
+fn not_target(case: &Case<'_>) -> Option<Planted> {
+    create_where(case, "NotTargetNode", |placement, _| *placement != NodePlacement::Run)
+}
+
+fn in_flight(case: &Case<'_>) -> Option<Planted> {
+    create_where(case, "CreateInFlight", |placement, outcome| {
+        *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::WaitsForCreatedPod { .. })
+    })
+}
+
+fn held_back(case: &Case<'_>) -> Option<Planted> {
+    create_where(case, "HeldBack", |placement, outcome| {
+        *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::WaitsForBackOff { .. })
+    })
+}
+
+fn occupied(case: &Case<'_>) -> Option<Planted> {
+    create_where(case, "NodeOccupied", |placement, outcome| {
+        *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::UpToDate)
+    })
+}
+
+/// A full plan leaves creates out that hold the places.
+fn one_surge_more(case: &Case<'_>) -> Option<Planted> {
+    let full = |action: &Action| matches!(action, Action::Requeue { reason: RequeueReason::Burst, .. });
+    if case.plan.actions.iter().any(full) {
+        return None;
+    }
+    create_where(case, "SurgeExceeded", |_, outcome| matches!(outcome, NodeOutcome::HeldByMaxSurge { .. }))
+}
+
+fn second_create(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(creates)?;
+    case.with("SecondCreate", case.plan.actions[index].clone())
+}
+
+fn wrong_batch(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(creates)?;
+    case.planted("WrongBatch", |actions| {
+        if let Action::CreatePod { batch, .. } = &mut actions[index] {
+            *batch += 1;
+        }
+    })
+}
+
+fn retargeted(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(creates)?;
+    case.planted("WrongManifest", |actions| {
+        if let Action::CreatePod { node, .. } = &mut actions[index] {
+            let other = if node.as_str() == "n0" { "n1" } else { "n0" };
+            *node = other.into();
+        }
+    })
+    // Where there is no such node, that alone is told.
+    .filter(|_| case.recording.nodes.len() > 1)
+}
+
+fn of_another_template(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(creates)?;
+    let mut other = case.recording.clone();
+    other.daemon_set.spec.template["spec"]["containers"][0]["image"] = "of-tomorrow".into();
+    let Action::CreatePod { node, batch, .. } = &case.plan.actions[index] else { return None };
+    let create = create(&other, node.as_str(), *batch);
+    case.planted("WrongManifest", |actions| actions[index] = create)
+}

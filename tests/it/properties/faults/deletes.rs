@@ -1,0 +1,183 @@
+//! Pods that must not be deleted, and deletes that are not what they should be.
+
+use super::{Case, Fault, Planted, delete, object, reference};
+use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
+use daemonset::model::Pod;
+use daemonset::{Action, ClaimReason, Failure, UnreadyPolicy};
+use serde_json::json;
+
+pub const FAULTS: &[Fault] = &[
+    unknown_uid,
+    foreign_pod,
+    wrong_adoption,
+    wrong_release,
+    deleted_twice,
+    already_terminating,
+    wrong_node,
+    stray,
+    last_pod,
+    held_pod,
+    wrong_failure,
+    too_many_available,
+    too_many_young,
+    too_many_unready,
+];
+
+fn unknown_uid(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(|action| object(&mut action.clone()).is_some())?;
+    case.planted("UnknownObject", |actions| {
+        object(&mut actions[index]).unwrap().uid = "uid-of-yesterday".into();
+    })
+}
+
+fn foreign_pod(case: &Case<'_>) -> Option<Planted> {
+    let foreign = case.recording.pods.iter().filter(|pod| !case.fleet.owns(pod));
+    case.with("ForeignObject", delete(case.choose(foreign)?))
+}
+
+fn controlled<'c>(case: &'c Case<'_>) -> Option<&'c Pod> {
+    case.choose(case.fleet.owned().filter(|pod| !pod.metadata.owner_references.is_empty()))
+}
+
+fn wrong_adoption(case: &Case<'_>) -> Option<Planted> {
+    let pod = reference(controlled(case)?);
+    case.with("WrongAdoption", Action::AdoptPod { pod, reason: ClaimReason::SelectorMatches })
+}
+
+fn wrong_release(case: &Case<'_>) -> Option<Planted> {
+    let pod = reference(controlled(case)?);
+    case.with("WrongRelease", Action::ReleasePod { pod, reason: ClaimReason::SelectorNoLongerMatches })
+}
+
+fn deletes(action: &Action) -> bool {
+    matches!(action, Action::DeletePod { .. })
+}
+
+fn deleted_twice(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(deletes)?;
+    case.with("DeletedTwice", case.plan.actions[index].clone())
+}
+
+fn already_terminating(case: &Case<'_>) -> Option<Planted> {
+    let going = case.fleet.owned().filter(|pod| case.fleet.going(pod));
+    case.with("AlreadyTerminating", delete(case.choose(going)?))
+}
+
+fn wrong_node(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(deletes)?;
+    case.planted("WrongNode", |actions| {
+        if let Action::DeletePod { node, .. } = &mut actions[index] {
+            *node = "elsewhere".into();
+        }
+    })
+}
+
+fn wrong_failure(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(deletes)?;
+    case.planted("WrongFailure", |actions| {
+        if let Action::DeletePod { failure, .. } = &mut actions[index] {
+            *failure = Some(Failure { generation: 77, count: 1 });
+        }
+    })
+}
+
+fn stray(case: &Case<'_>) -> Option<Planted> {
+    let is_stray = |pod: &&Pod| {
+        let known = |node: &str| case.recording.nodes.iter().any(|n| n.metadata.name.as_str() == node);
+        let bound = !pod.spec.node_name.as_str().is_empty();
+        Fleet::target(pod).is_none_or(|node| bound && !known(node)) && !case.fleet.going(pod)
+    };
+    case.with("StrayDeleted", delete(case.choose(case.fleet.owned().filter(is_stray))?))
+}
+
+/// Live pods that are alone on a node where they may stay, and do.
+fn alone<'c>(case: &'c Case<'_>) -> Vec<&'c Pod> {
+    let live = || case.fleet.owned().filter(|pod| case.fleet.live(pod));
+    let alone = |pod: &&Pod| {
+        let node = Fleet::target(pod).unwrap_or_default();
+        let may_stay = case.fleet.targets.contains(node) || case.fleet.tolerated.contains(node);
+        may_stay && live().filter(|other| Fleet::target(other) == Some(node)).count() == 1
+    };
+    live().filter(alone).filter(|pod| !case.deletes(pod)).collect()
+}
+
+fn last_pod(case: &Case<'_>) -> Option<Planted> {
+    let pod = case.choose(alone(case))?;
+    let target = case.fleet.targets.contains(Fleet::target(pod)?);
+    let rule = match (case.strategy(), case.is_updated(pod)?) {
+        ("" | "OnDelete", _) => "DeletedUnderOnDelete",
+        (_, true) => "NeededPodDeleted",
+        (_, false) if target && max_surge(case.recording).is_some() && case.fleet.ready(pod) => "NoSuccessor",
+        (_, false) => return None,
+    };
+    case.with(rule, delete(pod))
+}
+
+/// The plan deletes a failed pod that, had its node just failed, would be held back.
+fn held_pod(case: &Case<'_>) -> Option<Planted> {
+    let fails = |action: &Action| matches!(action, Action::DeletePod { failure: Some(_), .. });
+    let index = case.choose_action(fails)?;
+    let Action::DeletePod { node, failure: Some(Failure { generation, .. }), .. } = &case.plan.actions[index]
+    else {
+        return None;
+    };
+    let mut memory = serde_json::to_value(case.recording.memory.clone().unwrap_or_default()).unwrap();
+    let failures = json!({"generation": generation, "count": 3, "at": case.recording.now});
+    memory["failures"][node.as_str()] = failures;
+    let mut planted = case.planted("HeldBack", |_| ())?;
+    planted.recording.memory = Some(serde_json::from_value(memory).unwrap());
+    Some(planted)
+}
+
+/// Deletes all of these that stay so far.
+fn without(case: &Case<'_>, rule: &'static str, pods: &[&Pod]) -> Option<Planted> {
+    case.planted(rule, |actions| {
+        for pod in pods {
+            let place = actions.partition_point(|other| super::stage(other) <= 5);
+            actions.insert(place, delete(pod));
+        }
+    })
+}
+
+/// Target nodes for which no such pod stays.
+fn down(case: &Case<'_>, good: impl Fn(&Pod) -> bool) -> usize {
+    case.fleet.count(good).values().filter(|count| **count == 0).count()
+}
+
+fn too_many_available(case: &Case<'_>) -> Option<Planted> {
+    let limit = max_unavailable(case.recording)?;
+    let before = case.fleet.unavailable_targets();
+    let doomed: Vec<&Pod> =
+        case.fleet.owned().filter(|pod| !case.deletes(pod) && case.fleet.available(pod)).collect();
+    let on_target = |pod: &&&Pod| Fleet::target(pod).is_some_and(|node| case.fleet.targets.contains(node));
+    let doomed: Vec<&Pod> = doomed.iter().filter(on_target).copied().collect();
+    let after = case.fleet.targets.len();
+    (before.max(limit) < after && !doomed.is_empty())
+        .then(|| without(case, "BudgetExceeded Unavailable", &doomed))
+        .flatten()
+}
+
+fn too_many_young(case: &Case<'_>) -> Option<Planted> {
+    let limit = max_unavailable(case.recording)?;
+    let young = |pod: &&&Pod| case.fleet.ready(pod) && !case.fleet.available(pod);
+    let doomed: Vec<&Pod> = alone(case).iter().filter(young).copied().collect();
+    let stays = |pod: &Pod| !case.deletes(pod) && doomed.iter().all(|d| d.metadata.uid != pod.metadata.uid);
+    let before = down(case, |pod| case.fleet.ready(pod));
+    let after = down(case, |pod| case.fleet.ready(pod) && stays(pod));
+    let lost = down(case, |pod| case.fleet.available(pod) && stays(pod)) > case.fleet.unavailable_targets();
+    let exceeds = before.max(limit) < after && !lost;
+    exceeds.then(|| without(case, "BudgetExceeded NotReady", &doomed)).flatten()
+}
+
+fn too_many_unready(case: &Case<'_>) -> Option<Planted> {
+    let limit = max_unavailable(case.recording)?;
+    if case.recording.policy.unready != UnreadyPolicy::WithinBudget {
+        return None;
+    }
+    let outdated = |pod: &&&Pod| {
+        let target = Fleet::target(pod).is_some_and(|node| case.fleet.targets.contains(node));
+        target && !case.fleet.ready(pod) && case.is_updated(pod) == Some(false)
+    };
+    let doomed: Vec<&Pod> = alone(case).iter().filter(outdated).copied().collect();
+    (doomed.len() > limit).then(|| without(case, "BudgetExceeded BeingReplaced", &doomed)).flatten()
+}

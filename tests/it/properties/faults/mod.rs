@@ -1,0 +1,139 @@
+//! Faults planted in good plans, each with the rule that the audit must find broken.
+
+mod creates;
+mod deletes;
+mod history;
+mod list;
+
+use super::invariants::stage;
+use super::{oracle, planned};
+use daemonset::model::{ObjectRef, Pod};
+use daemonset::{Action, DeleteReason, Plan, Recording, Situation, Violation, audit};
+use serde_json::Value;
+
+/// A good plan, and which of several places a fault goes to.
+pub struct Case<'r> {
+    recording: &'r Recording,
+    plan: Plan,
+    fleet: oracle::Fleet<'r>,
+    pick: usize,
+}
+
+/// What is audited instead of the plan, and what must be found.
+pub struct Planted {
+    recording: Recording,
+    actions: Vec<Action>,
+    pub rule: &'static str,
+}
+
+/// None where the plan has no place for this fault.
+type Fault = fn(&Case<'_>) -> Option<Planted>;
+
+/// Every fault that this plan has a place for.
+pub fn planted(recording: &Recording, pick: usize) -> Vec<Planted> {
+    let plan = planned(recording);
+    if plan.report.situation != Situation::Synced {
+        return Vec::new();
+    }
+    let case = Case { recording, plan, fleet: oracle::Fleet::of(recording), pick };
+    let faults = [deletes::FAULTS, creates::FAULTS, history::FAULTS, list::FAULTS];
+    faults.into_iter().flatten().filter_map(|fault| fault(&case)).collect()
+}
+
+impl Planted {
+    /// The rules that the audit finds broken.
+    pub fn found(&self) -> Vec<String> {
+        let violations = audit(&self.recording.snapshot().unwrap(), &self.actions);
+        violations.iter().map(rule).collect()
+    }
+
+    pub fn steps(&self) -> Vec<String> {
+        crate::support::lines(&self.actions)
+    }
+}
+
+/// The kind of a violation, in a word; a budget's with its figure.
+fn rule(violation: &Violation) -> String {
+    let json = serde_json::to_value(violation).unwrap();
+    let word = |key: &str| json["kind"][key].as_str().map(str::to_owned);
+    [word("type"), word("figure")].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+impl Case<'_> {
+    fn choose<T>(&self, among: impl IntoIterator<Item = T>) -> Option<T> {
+        let mut among: Vec<T> = among.into_iter().collect();
+        if among.is_empty() { None } else { Some(among.swap_remove(self.pick % among.len())) }
+    }
+
+    /// One of the plan's actions, as a position.
+    fn choose_action(&self, wanted: impl Fn(&Action) -> bool) -> Option<usize> {
+        let actions = self.plan.actions.iter().enumerate();
+        self.choose(actions.filter(|(_, action)| wanted(action)).map(|(index, _)| index))
+    }
+
+    fn planted(&self, rule: &'static str, change: impl FnOnce(&mut Vec<Action>)) -> Option<Planted> {
+        let mut actions = self.plan.actions.clone();
+        change(&mut actions);
+        Some(Planted { recording: self.recording.clone(), actions, rule })
+    }
+
+    /// The plan with another action, in its place.
+    fn with(&self, rule: &'static str, action: Action) -> Option<Planted> {
+        self.planted(rule, |actions| {
+            let place = actions.partition_point(|other| stage(other) <= stage(&action));
+            actions.insert(place, action);
+        })
+    }
+
+    fn deletes(&self, pod: &Pod) -> bool {
+        let same = |action: &Action| matches!(action, Action::DeletePod { pod: gone, .. } if gone.uid == pod.metadata.uid);
+        self.plan.actions.iter().any(same)
+    }
+
+    /// What the report says of a pod.
+    fn is_updated(&self, pod: &Pod) -> Option<bool> {
+        let mut verdicts = self.plan.report.nodes.iter().flat_map(|node| &node.pods);
+        verdicts.find(|verdict| verdict.pod.uid == pod.metadata.uid).map(|verdict| verdict.updated)
+    }
+
+    fn strategy(&self) -> &str {
+        &self.recording.daemon_set.spec.update_strategy.kind
+    }
+}
+
+fn reference(pod: &Pod) -> ObjectRef {
+    ObjectRef {
+        namespace: pod.metadata.namespace.clone(),
+        name: pod.metadata.name.clone(),
+        uid: pod.metadata.uid.clone(),
+        resource_version: String::new(),
+    }
+}
+
+fn delete(pod: &Pod) -> Action {
+    let node = oracle::Fleet::target(pod).unwrap_or_default().into();
+    let reason = DeleteReason::OutdatedAvailable;
+    Action::DeletePod { node, pod: reference(pod), reason, failure: None }
+}
+
+/// The object that an action does something to.
+fn object(action: &mut Action) -> Option<&mut ObjectRef> {
+    match action {
+        Action::AdoptPod { pod: object, .. }
+        | Action::ReleasePod { pod: object, .. }
+        | Action::LabelPod { pod: object, .. }
+        | Action::DeletePod { pod: object, .. }
+        | Action::AdoptRevision { revision: object, .. }
+        | Action::ReleaseRevision { revision: object, .. }
+        | Action::LabelRevision { revision: object, .. }
+        | Action::RenumberRevision { revision: object, .. }
+        | Action::DeleteRevision { revision: object, .. }
+        | Action::UpdateStatus { daemon_set: object, .. }
+        | Action::RecordEvent { daemon_set: object, .. } => Some(object),
+        Action::CreateRevision { .. } | Action::CreatePod { .. } | Action::Requeue { .. } => None,
+    }
+}
+
+fn number_of(revision: &mut Value) -> &mut Value {
+    &mut revision["revision"]
+}
