@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use daemonset::{Action, NodePlacement, Plan, Recording, RequeueReason, plan, reconcile};
+use daemonset::{Action, NodePlacement, Plan, Recording, RequeueReason, audit, plan, reconcile};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
 
@@ -19,6 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(first.actions, reconcile(&snapshot));
     let expected = serde_json::to_string(&first).unwrap();
     assert_eq!(serde_json::to_string(&plan(&snapshot)).unwrap(), expected);
+    assert_eq!(audit(&snapshot, &first.actions), []);
     keeps_its_promises(&recording, &first);
 
     let replayed = serde_json::to_vec(&Recording::from(&snapshot)).unwrap();

@@ -86,11 +86,11 @@ impl Station {
         self.staying(|_| true) + self.going
     }
 
-    /// No available pod, no live outdated one, and not by this list alone.
+    /// No available pod, no live outdated one, and not by what this list takes.
     pub(super) fn is_being_replaced(&self) -> bool {
-        let emptied = self.going > 0 && !self.has_live();
+        let taken = self.lost_ready || (self.going > 0 && !self.has_live());
         let outdated = self.staying(|grade| grade % 2 == 1) > 0;
-        self.is_target && !emptied && !self.has_available() && !outdated
+        self.is_target && !taken && !self.has_available() && !outdated
     }
 
     /// Two unfinished pods or more `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.

@@ -86,9 +86,10 @@ fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'s
     }
 }
 
+/// A null stands for no text, as everywhere in labels.
 fn labels(metadata: &Map<String, Value>) -> Labels {
     let labels = metadata.get("labels").and_then(Value::as_object);
-    labels.into_iter().flatten().filter_map(|(key, value)| Some((key, value.as_str()?))).collect()
+    labels.into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default())).collect()
 }
 
 fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {

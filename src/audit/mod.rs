@@ -37,7 +37,7 @@ use violation::Findings;
 /// judged as if all of them were executed at once against this snapshot. Only harm is found, never idleness: an empty
 /// list of actions breaks no rule.
 ///
-/// A total function, linear in nodes, pods and actions, and cheaper than the plan itself.
+/// A total function; its cost grows as nodes, pods and actions do, and is about half of the decision's.
 #[must_use = "a violation that nobody reads prevents nothing"]
 pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
     let mut findings = Findings::new(snapshot, actions);

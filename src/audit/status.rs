@@ -34,6 +34,7 @@ pub(super) fn check_untouched(
 
 /// Every status that is written.
 pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
+    let alone = actions.iter().filter(|action| changes_an_object(action)).nth(1).is_none();
     for (index, action) in actions.iter().enumerate() {
         let Action::UpdateStatus { status, reason, .. } = action else { continue };
         if let Some(kind) = wrong_collision_count(snapshot, status, *reason) {
@@ -46,7 +47,6 @@ pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut 
         if let Some(field) = field {
             findings.add(index, ViolationKind::WrongStatus { field });
         }
-        let alone = actions.iter().filter(|action| changes_an_object(action)).nth(1).is_none();
         if *reason == StatusReason::NameCollision && !alone {
             findings.add(index, ViolationKind::CollisionNotAlone);
         }

@@ -215,6 +215,21 @@ fn max_unavailable_holds_even_if_all_deletes_happen_at_once() {
 }
 
 #[test]
+fn what_a_list_takes_is_not_what_was_being_replaced() {
+    let switched = given(rolling(2))
+        .min_ready(60)
+        .policy(json!({"unready": "WithinBudget"}))
+        .node(node("a").has(new().ready_for(10)))
+        .node(node("b").has(old().not_ready()))
+        .node(node("c").has(old().ready_for(10)).has(new().not_ready()))
+        .node(node("d").has(new()));
+    let deletes = [delete("b-1"), delete("c-1")];
+    assert_eq!(broken(&switched, &deletes), []);
+    let steps = switched.steps();
+    assert!(steps.iter().filter(|step| step.starts_with("delete")).count() == 2, "{steps:?}");
+}
+
+#[test]
 fn a_live_pod_goes_only_where_one_as_good_stays_or_can_come() {
     let target = given(rolling(5)).node(node("a").has(new()).has(old()).has(new().not_ready()));
     assert_eq!(broken(&target, &[delete("a-2"), delete("a-3")]), []);
