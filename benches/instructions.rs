@@ -1,12 +1,12 @@
-//! How many instructions a decision takes, which unlike its time is the same on every run; and that they grow as the
-//! fleet does.
+//! How many instructions a decision takes, which unlike its time is the same on every run; that they grow as the fleet
+//! does; and that auditing a decision costs little beside it.
 //!
 //! `cargo bench --bench instructions` runs itself under valgrind, and without valgrind does nothing.
 
 #[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod fleet;
 
-use daemonset::{Action, Plan, Snapshot};
+use daemonset::{Action, Plan, Snapshot, Violation};
 use fleet::{Fleet, Scenario};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ const SCENARIOS: [Scenario; 5] =
 const SIZES: [usize; 3] = [1_000, 5_000, 15_000];
 /// Instructions per node at the largest size may be so many times those at the smallest: sorting is not quite linear.
 const LARGEST_RATIO: f64 = 1.5;
+/// An audit may take so many times the instructions of the decision.
+const DEAREST_AUDIT: f64 = 2.0;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -48,7 +50,8 @@ fn decide(scenario: &str, nodes: &str) -> ExitCode {
     let snapshot = measured_check(&fleet);
     let actions = measured_reconcile(&snapshot);
     let plan = measured_plan(&snapshot);
-    if plan.actions == actions { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let violations = measured_audit(&snapshot, &actions);
+    if plan.actions == actions && violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 #[inline(never)]
@@ -66,21 +69,27 @@ fn measured_plan(snapshot: &Snapshot<'_>) -> Plan {
     black_box(daemonset::plan(snapshot))
 }
 
+#[inline(never)]
+fn measured_audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
+    black_box(daemonset::audit(snapshot, actions))
+}
+
 /// The measured functions, in the order in which they are called.
-const STEPS: [&str; 3] = ["check", "reconcile", "plan"];
+const STEPS: [&str; 4] = ["check", "reconcile", "plan", "audit"];
 
 fn compare() -> ExitCode {
     let [small, medium, large] = SIZES;
     println!("instructions per node, and how they grow from {small} to {large} nodes");
     println!("{:<12} {:<10} {small:>9} {medium:>9} {large:>9} {:>7}", "scenario", "step", "growth");
-    let mut linear = true;
+    let mut good = true;
     for scenario in SCENARIOS {
         let counts = SIZES.map(|nodes| per_node(scenario, nodes));
         for (step, name) in STEPS.into_iter().enumerate() {
-            linear &= print(scenario, name, counts.each_ref().map(|steps| steps[step]));
+            good &= print(scenario, name, counts.each_ref().map(|steps| steps[step]));
         }
+        good &= is_cheap_audit(scenario, &counts);
     }
-    if linear { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Prints a line, and tells whether it is as good as linear.
@@ -89,6 +98,15 @@ fn print(scenario: Scenario, step: &str, [small, medium, large]: [f64; 3]) -> bo
     let remark = if growth <= LARGEST_RATIO { "" } else { "  more than linear" };
     println!("{scenario:<12} {step:<10} {small:>9.0} {medium:>9.0} {large:>9.0} {growth:>7.2}{remark}");
     growth <= LARGEST_RATIO
+}
+
+/// Prints how an audit compares with the decision at each size, and tells whether it is cheap enough.
+fn is_cheap_audit(scenario: Scenario, counts: &[[f64; STEPS.len()]; SIZES.len()]) -> bool {
+    let [small, medium, large] = counts.map(|[_, reconcile, _, audit]| audit / reconcile);
+    let cheap = [small, medium, large].into_iter().all(|ratio| ratio <= DEAREST_AUDIT);
+    let remark = if cheap { "" } else { "  too dear" };
+    println!("{scenario:<12} {:<10} {small:>9.2} {medium:>9.2} {large:>9.2}{remark}", "audit/rec.");
+    cheap
 }
 
 /// For each step, counted by running this program under callgrind, which leaves one file for each measured function.
@@ -103,7 +121,7 @@ fn per_node(scenario: Scenario, nodes: usize) -> [f64; STEPS.len()] {
         .args(["decide", &scenario.to_string(), &nodes.to_string()])
         .status();
     assert!(status.is_ok_and(|status| status.success()), "valgrind failed on {scenario} {nodes}");
-    [1, 2, 3].map(|part| files.total(part) as f64 / nodes as f64)
+    [1, 2, 3, 4].map(|part| files.total(part) as f64 / nodes as f64)
 }
 
 /// The files of one run; gone when dropped.
@@ -128,7 +146,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        for file in (1..=4).map(|number| self.part(number)).chain([self.base.clone()]) {
+        for file in (1..=5).map(|number| self.part(number)).chain([self.base.clone()]) {
             // The last parts need not be there.
             let _ = std::fs::remove_file(file);
         }

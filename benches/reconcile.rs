@@ -1,4 +1,4 @@
-//! How long a decision takes: checking the input, deciding, and explaining, apart from each other.
+//! How long a decision takes: checking the input, deciding, explaining and auditing, apart from each other.
 //!
 //! `cargo bench --bench reconcile`, or `-- 'reconcile.*mid-rollout'` for some of it.
 
@@ -63,6 +63,15 @@ fn plan(bencher: Bencher, case: Case) {
     let fleet = case.fleet();
     let snapshot = fleet.snapshot();
     bencher.counter(fleet.nodes()).bench(|| daemonset::plan(black_box(&snapshot)));
+}
+
+/// Whether the actions break a rule.
+#[divan::bench(args = cases(), max_time = 1)]
+fn audit(bencher: Bencher, case: Case) {
+    let fleet = case.fleet();
+    let snapshot = fleet.snapshot();
+    let actions = daemonset::reconcile(&snapshot);
+    bencher.counter(fleet.nodes()).bench(|| daemonset::audit(black_box(&snapshot), black_box(&actions)));
 }
 
 /// A fleet in which nothing is to be done would make a good time, but a poor measurement.
