@@ -1,6 +1,6 @@
 //! Create, then delete, within maxSurge.
 
-use crate::support::{at, given, new, node, old, pod, revision, surging};
+use crate::support::{at, given, new, node, now, old, pod, revision, surging};
 use daemonset::{Memory, Warning};
 use serde_json::json;
 
@@ -43,6 +43,14 @@ fn a_node_counts_while_it_has_two_unfinished_pods() {
     assert!(!waits(node("a").has(new()).has(old().failed())), "a finished one runs nothing");
     assert!(!waits(node("a").has(new())), "one pod");
     assert!(!waits(node("a").taint("x", "NoSchedule").has(old()).has(new().not_ready())), "no target node");
+}
+
+#[test]
+fn a_pod_whose_deletion_is_not_seen_still_holds_its_place() {
+    let memory: Memory = serde_json::from_value(json!({"deletes": {"uid-a-2": now()}})).unwrap();
+    let fleet =
+        given(surging(1)).memory(&memory).node(node("a").has(new()).has(old())).node(node("z").has(old()));
+    assert_eq!(fleet.steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
 }
 
 #[test]
