@@ -3,6 +3,8 @@
 //! v1.36 `update.go updatedDesiredNodeCounts`, with node sync's deletes already gone `[after-node-sync]`.
 
 use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
 use crate::node_sync::NodeSync;
 use crate::placement::{Placement, kept_out_by_its_condition};
 use crate::snapshot::Strategy;
@@ -150,6 +152,10 @@ impl Budget {
                 // With both limits 0 an update could never go on.
                 let at_least = u32::from(budget.desired > 0);
                 budget.max_unavailable = limit.of(budget.desired).max(at_least);
+                #[cfg(daemonset_mutants)]
+                if is_active(Mutant::BudgetOffByOne) {
+                    budget.max_unavailable += 1;
+                }
             }
         }
         budget

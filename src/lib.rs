@@ -38,6 +38,9 @@ mod manifest;
 mod matching;
 mod memory;
 pub mod model;
+#[cfg(daemonset_mutants)]
+#[doc(hidden)]
+pub mod mutants;
 mod node_sync;
 mod placement;
 mod policy;

@@ -9,6 +9,8 @@ use crate::action::{Action, Failure};
 use crate::check::Hasher;
 use crate::index::Tie;
 use crate::model::{NodeName, ObjectRef, Uid};
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
 use crate::snapshot::Snapshot;
 use crate::view::PodView;
 use indexmap::IndexSet;
@@ -129,6 +131,10 @@ impl Memory {
         if self.creates.is_empty() {
             return Vec::new();
         }
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::CreatesForgotten) {
+            return Vec::new();
+        }
         let shown = self.shown(snapshot);
         let unseen = self.creates.iter().filter(|(node, create)| !shown.has(node, create));
         unseen
@@ -141,6 +147,10 @@ impl Memory {
 
     /// Until when the deletion of this pod is believed in, though the snapshot does not show it.
     pub(crate) fn deleting_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::DeletesForgotten) {
+            return None;
+        }
         snapshot.in_flight_until(*self.deletes.get(uid)?)
     }
 

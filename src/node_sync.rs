@@ -4,6 +4,8 @@
 
 use crate::action::{DeleteReason, Failure};
 use crate::fleet::{Fleet, FleetPod, Stage};
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
 use crate::placement::{Placement, toleration_withdrawn};
 use crate::snapshot::Strategy;
 use jiff::Timestamp;
@@ -220,6 +222,10 @@ impl NodeSync {
         let kept = [updated, outdated].map(|side| side.map(|(index, _)| index));
         self.keep_only(fleet, node, kept);
         if let (Some((_, successor)), Some((index, old))) = (updated, outdated) {
+            #[cfg(daemonset_mutants)]
+            if is_active(Mutant::SurgeWithoutWaiting) {
+                return self.delete(index, DeleteReason::SuccessorAvailable);
+            }
             if !old.is_ready() {
                 self.delete(index, DeleteReason::NotReadyBesideSuccessor);
             } else if successor.is_available() {
