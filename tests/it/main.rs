@@ -7,6 +7,7 @@ mod dumps;
 mod example;
 #[cfg(feature = "sim")]
 mod machine;
+mod model;
 mod properties;
 mod stories;
 mod support;

@@ -1,0 +1,254 @@
+//! The controller of the model: the crate's own `reconcile` and `Memory`, asked about the model's objects.
+
+use super::objects::{Objects, Phase, Pod, PodId, Spec, Strategy, node_name};
+use crate::support::{given, new, node, now, pod, rolling, surging, template};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod as RealPod};
+use daemonset::{Action, CreateReason, Memory, Policy, Recording, UnreadyPolicy, reconcile};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+/// Memory with its JSON form, which is what it is compared by.
+#[derive(Debug, Clone)]
+pub struct Remembered(Arc<(Memory, String)>);
+
+impl Remembered {
+    pub fn new(memory: Memory) -> Self {
+        let json = serde_json::to_string(&memory).unwrap();
+        Remembered(Arc::new((memory, json)))
+    }
+
+    pub fn memory(&self) -> &Memory {
+        &self.0.0
+    }
+
+    pub fn knows(&self, id: PodId) -> bool {
+        self.0.1.contains(&format!("\"{}\"", id.name()))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.1 == "{}"
+    }
+}
+
+impl PartialEq for Remembered {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.1 == other.0.1
+    }
+}
+
+impl Eq for Remembered {}
+
+impl Hash for Remembered {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.1.hash(state);
+    }
+}
+
+/// One action of a plan that changes something in the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    CreateRevision { version: u8, number: u8 },
+    Renumber { version: u8, number: u8 },
+    Delete(PodId),
+    Create { node: u8, version: u8, beside: bool },
+}
+
+/// What one reconcile comes to.
+#[derive(Debug)]
+pub struct Reconciled {
+    /// The memory once it has observed the snapshot.
+    pub memory: Remembered,
+    /// The steps, each with the action that it is.
+    pub steps: Vec<(Step, Action)>,
+}
+
+/// The same on every run.
+pub fn fingerprint(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Turns the model's objects into real ones, and plans for them.
+pub struct Controller {
+    nodes: Vec<Node>,
+    policy: Policy,
+    min_ready_seconds: i32,
+    /// By version: its hash, the revision and a pod of it.
+    versions: Vec<(String, ControllerRevision, RealPod)>,
+    /// By the fingerprint of cache and memory: plans are asked for again and again, and are a function of these.
+    plans: Mutex<BTreeMap<u64, Arc<Reconciled>>>,
+    /// What is wrong with it.
+    #[cfg(daemonset_mutants)]
+    pub mutant: Option<daemonset::mutants::Mutant>,
+}
+
+impl Controller {
+    pub fn new(nodes: u8, versions: u8, min_ready_seconds: i32, unready: UnreadyPolicy) -> Self {
+        let fleet = (0..nodes).fold(given(rolling(1)), |given, n| given.node(node(&node_name(n)).has(new())));
+        Controller {
+            nodes: fleet.recording().nodes,
+            policy: Policy { unready, ..Policy::default() },
+            min_ready_seconds,
+            versions: (0..versions).map(of_version).collect(),
+            plans: Mutex::default(),
+            #[cfg(daemonset_mutants)]
+            mutant: None,
+        }
+    }
+
+    pub fn reconcile(&self, cache: &Objects, memory: &Remembered) -> Arc<Reconciled> {
+        let key = fingerprint(&(cache, memory));
+        if let Some(known) = self.plans.lock().unwrap().get(&key) {
+            return Arc::clone(known);
+        }
+        #[cfg(not(daemonset_mutants))]
+        let planned = self.plan(cache, memory);
+        #[cfg(daemonset_mutants)]
+        let planned = daemonset::mutants::with(self.mutant, || self.plan(cache, memory));
+        let planned = Arc::new(planned);
+        self.plans.lock().unwrap().insert(key, Arc::clone(&planned));
+        planned
+    }
+
+    /// How many different snapshots were planned.
+    pub fn plans(&self) -> usize {
+        self.plans.lock().unwrap().len()
+    }
+
+    fn plan(&self, cache: &Objects, memory: &Remembered) -> Reconciled {
+        let recording = self.recording(cache, memory.memory());
+        let snapshot = recording.snapshot().unwrap();
+        let mut memory = memory.memory().clone();
+        memory.observe(&snapshot);
+        let actions = reconcile(&snapshot);
+        let steps = actions.into_iter().filter_map(|action| Some((self.step(&action)?, action))).collect();
+        Reconciled { memory: Remembered::new(memory), steps }
+    }
+
+    fn recording(&self, cache: &Objects, memory: &Memory) -> Recording {
+        Recording {
+            name: String::new(),
+            now: now(),
+            daemon_set: daemon_set(cache.spec, self.min_ready_seconds),
+            nodes: self.nodes.clone(),
+            pods: cache.pods.iter().map(|pod| self.real_pod(pod)).collect(),
+            revisions: cache
+                .revisions
+                .iter()
+                .map(|revision| {
+                    let (_, stored, _) = &self.versions[usize::from(revision.version)];
+                    ControllerRevision { revision: revision.number.into(), ..stored.clone() }
+                })
+                .collect(),
+            policy: self.policy.clone(),
+            memory: Some(memory.clone()),
+        }
+    }
+
+    fn real_pod(&self, pod: &Pod) -> RealPod {
+        let mut real = self.versions[usize::from(pod.version)].2.clone();
+        real.metadata.name = pod.id.name();
+        real.metadata.uid = pod.id.name().into();
+        real.spec.node_name = node_name(pod.id.node).as_str().into();
+        let ready = &mut real.status.conditions[0];
+        let is_ready = match pod.phase {
+            Phase::Starting => {
+                real.status.phase = "Pending".to_owned();
+                false
+            }
+            Phase::Crashed => false,
+            Phase::Young => {
+                ready.last_transition_time = Some(now());
+                true
+            }
+            Phase::Available => true,
+            Phase::Terminating => {
+                real.metadata.deletion_timestamp = Some(crate::support::at(30));
+                true
+            }
+        };
+        ready.status = if is_ready { "True" } else { "False" }.to_owned();
+        real
+    }
+
+    /// None for what changes nothing that a plan is made from: status, events, wake-ups.
+    fn step(&self, action: &Action) -> Option<Step> {
+        match action {
+            Action::CreateRevision { revision, .. } => Some(Step::CreateRevision {
+                version: self.version(revision["metadata"]["labels"]["controller-revision-hash"].as_str()),
+                number: u8::try_from(revision["revision"].as_i64().unwrap()).unwrap(),
+            }),
+            Action::RenumberRevision { revision, number, .. } => Some(Step::Renumber {
+                version: self.version(revision.name.strip_prefix("agent-")),
+                number: u8::try_from(*number).unwrap(),
+            }),
+            Action::DeletePod { pod, .. } => Some(Step::Delete(pod_id(&pod.name))),
+            Action::CreatePod { node, pod, reason, .. } => Some(Step::Create {
+                node: node_number(node.as_str()),
+                version: self.version(Some(pod.revision_hash())),
+                beside: *reason == CreateReason::Surge,
+            }),
+            Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => None,
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeleteRevision { .. } => panic!("nothing in the model asks for {action:?}"),
+        }
+    }
+
+    fn version(&self, hash: Option<&str>) -> u8 {
+        let found = self.versions.iter().position(|(known, _, _)| Some(known.as_str()) == hash);
+        u8::try_from(found.unwrap()).unwrap()
+    }
+}
+
+fn node_number(node: &str) -> u8 {
+    node.strip_prefix('n').unwrap().parse().unwrap()
+}
+
+fn pod_id(name: &str) -> PodId {
+    let (node, serial) = name.split_once('-').unwrap();
+    PodId { node: node_number(node), serial: serial.parse().unwrap() }
+}
+
+fn template_of(version: u8) -> Value {
+    template(&format!("v{version}"))
+}
+
+fn daemon_set(spec: Spec, min_ready_seconds: i32) -> DaemonSet {
+    let strategy = match spec.strategy {
+        Strategy::Replace(limit) => rolling(limit),
+        Strategy::Surge(limit) => surging(limit),
+    };
+    serde_json::from_value(json!({
+        "metadata": {"name": "agent", "namespace": "ns", "uid": "uid-agent", "generation": 2},
+        "spec": {
+            "selector": {"matchLabels": {"app": "agent"}},
+            "template": template_of(spec.version),
+            "updateStrategy": strategy,
+            "minReadySeconds": min_ready_seconds,
+        },
+    }))
+    .unwrap()
+}
+
+/// The revision that the crate itself makes of a version, and a pod of it.
+fn of_version(version: u8) -> (String, ControllerRevision, RealPod) {
+    let plan = given(rolling(1)).revisions([]).with("/daemonSet/spec/template", template_of(version)).plan();
+    let created = plan.actions.into_iter().find_map(|action| match action {
+        Action::CreateRevision { revision, .. } => Some(revision),
+        _ => None,
+    });
+    let mut revision: ControllerRevision = serde_json::from_value(created.unwrap()).unwrap();
+    revision.metadata.uid = format!("uid-{}", revision.metadata.name).into();
+    let hash = revision.metadata.labels.get("controller-revision-hash").unwrap().to_owned();
+    let story = given(rolling(1)).node(node("n0").has(pod(&hash)));
+    let real = story.recording().pods.remove(0);
+    (hash, revision, real)
+}

@@ -1,0 +1,225 @@
+//! Every order of events in a small cluster, tried out: a stale cache, crashes at any step, lost memory, and a user who
+//! does not wait.
+//!
+//! The controller is the crate's own `reconcile` and `Memory`. Its cache is what the watches have delivered: a prefix of
+//! what happened, for each kind on its own. What is outside of the model:
+//!
+//! - **Memory lost while the cache stays stale.** A process that crashes loses both, and the next one begins with a
+//!   list. A caller that drops its Memory and keeps its cache deletes again what it does not see deleted.
+//! - **Time**, but for pods that become available by it: what is in flight never expires. Five minutes of a watch that
+//!   delivers nothing are the limit that the README tells.
+//! - **Readiness that the cache does not show.** An outdated pod that is not Ready goes without a budget: when it has
+//!   become Ready meanwhile, nothing could tell. Such a delete breaks no promise, but its node counts as down for the
+//!   ones after it. Pods that go down by themselves are not our doing either, and do not count.
+//! - **Nodes** that come, go or change their taints, failed pods and their back-off, pods that others delete or own, and
+//!   template generations: the properties and the stories have them.
+//!
+//! `cargo test --test it model -- --nocapture` prints the number of states. `mutants.rs` proves that the model finds what
+//! it looks for.
+
+mod controller;
+#[cfg(daemonset_mutants)]
+mod mutants;
+mod objects;
+mod promises;
+mod world;
+
+use controller::{Controller, fingerprint};
+use daemonset::UnreadyPolicy;
+use objects::Strategy::{self, Replace, Surge};
+use promises::Broken;
+use stateright::{Checker, HasDiscoveries, Model, Property};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use world::{Boundary, Move, State, World};
+
+struct Checked {
+    world: World,
+    /// States from which the world left in peace comes to a complete rollout.
+    good: Mutex<BTreeSet<u64>>,
+}
+
+impl Checked {
+    fn new(boundary: Boundary) -> Self {
+        let unready =
+            if boundary.unready_within_budget { UnreadyPolicy::WithinBudget } else { UnreadyPolicy::AtOnce };
+        let min_ready = if boundary.young { 60 } else { 0 };
+        let controller = Controller::new(boundary.nodes, boundary.user_moves + 1, min_ready, unready);
+        Checked { world: World { boundary, controller }, good: Mutex::default() }
+    }
+
+    /// Whether this is the name of what must never be.
+    fn forbids(&self, property: &'static str) -> bool {
+        self.property(property).expectation.discovery_is_failure()
+    }
+
+    fn comes_to_an_end(&self, state: &State) -> bool {
+        let mut good = self.good.lock().unwrap();
+        let mut path = Vec::new();
+        let mut state = state.clone();
+        for _ in 0..100 {
+            if !state.is_complete() {
+                let here = fingerprint(&state);
+                if !good.contains(&here) {
+                    path.push(here);
+                    state = self.world.in_peace(&state);
+                    continue;
+                }
+            }
+            good.extend(path);
+            return true;
+        }
+        false
+    }
+}
+
+impl Model for Checked {
+    type State = State;
+    type Action = Move;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![self.world.first()]
+    }
+
+    fn actions(&self, state: &State, moves: &mut Vec<Move>) {
+        self.world.moves(state, moves);
+    }
+
+    fn next_state(&self, last: &State, next: Move) -> Option<State> {
+        Some(self.world.after(last, next))
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = vec![
+            Property::always(Broken::ALL[0].1, |_, state: &State| state.broken != Some(Broken::ALL[0].0)),
+            Property::always(Broken::ALL[1].1, |_, state: &State| state.broken != Some(Broken::ALL[1].0)),
+            Property::always(Broken::ALL[2].1, |_, state: &State| state.broken != Some(Broken::ALL[2].0)),
+            Property::always(Broken::ALL[3].1, |_, state: &State| state.broken != Some(Broken::ALL[3].0)),
+            Property::always(Broken::ALL[4].1, |_, state: &State| state.broken != Some(Broken::ALL[4].0)),
+            Property::always(Broken::ALL[5].1, |_, state: &State| state.broken != Some(Broken::ALL[5].0)),
+            Property::always("always an end, once there is peace", Checked::comes_to_an_end),
+            Property::sometimes("a rollout completes", |_, s: &State| {
+                s.is_complete() && s.real.spec.version > 0
+            }),
+            Property::sometimes("the cache is four events behind", |_, s: &State| s.undelivered.len() >= 4),
+            Property::sometimes("two nodes are down by our hand", |_, s: &State| {
+                s.down.iter().filter(|down| **down).count() > 1
+            }),
+            Property::sometimes("a node has two pods", |_, s: &State| s.has_a_doubled_node()),
+        ];
+        let strategies = &self.world.boundary.strategies;
+        let surges = strategies.iter().any(|strategy| matches!(strategy, Surge(_)));
+        let two_down = strategies.contains(&Replace(2));
+        properties.retain(|property| match property.name {
+            "a node has two pods" => surges,
+            "two nodes are down by our hand" => two_down,
+            _ => true,
+        });
+        properties
+    }
+}
+
+/// Explores everything within the boundary; at least so many states, or the model has lost its teeth.
+fn explore(name: &str, boundary: Boundary, floor: usize) {
+    let model = || Checked::new(boundary.clone());
+    let checker = model().checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+    println!(
+        "{name}: {} unique states of {} generated, {} deep, {} different snapshots",
+        checker.unique_state_count(),
+        checker.state_count(),
+        checker.max_depth(),
+        checker.model().world.controller.plans(),
+    );
+    if checker.discoveries().keys().any(|property| checker.model().forbids(property)) {
+        panic!("{name}: {:#?}", shortest_counterexample(model));
+    }
+    checker.assert_properties();
+    assert!(checker.unique_state_count() >= floor, "{name}: only {} states", checker.unique_state_count());
+}
+
+/// The checker keeps the last path that it finds; so look no deeper than needed.
+fn shortest_counterexample(model: impl Fn() -> Checked) -> Option<(&'static str, Vec<Move>)> {
+    (2..60).find_map(|depth| {
+        let checker = model().checker().target_max_depth(depth);
+        let checker = checker.finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+        let mut found = checker.discoveries().into_iter();
+        let (name, path) = found.find(|(name, _)| checker.model().forbids(name))?;
+        Some((name, path.into_actions()))
+    })
+}
+
+/// Two nodes, two moves of the user, and answers that are lost or bad.
+fn two_nodes(strategies: &[Strategy]) -> Boundary {
+    Boundary {
+        nodes: 2,
+        young: false,
+        strategies: strategies.to_vec(),
+        user_moves: 2,
+        failures: 0,
+        bad_answers: true,
+        unready_within_budget: false,
+    }
+}
+
+/// Three nodes, one move of the user, and a pod that goes down by itself.
+fn three_nodes(strategies: &[Strategy]) -> Boundary {
+    Boundary { nodes: 3, user_moves: 1, failures: 1, ..two_nodes(strategies) }
+}
+
+#[test]
+fn replacing() {
+    explore("replace, 2 nodes", two_nodes(&[Replace(1)]), 2_000);
+    explore("replace, 3 nodes", three_nodes(&[Replace(1)]), 10_000);
+}
+
+#[test]
+fn replacing_pods_that_are_young() {
+    let young = Boundary { young: true, ..two_nodes(&[Replace(1)]) };
+    explore("replace, young pods", young.clone(), 3_000);
+    let within = Boundary { user_moves: 1, failures: 1, unready_within_budget: true, ..young };
+    explore("replace, unready within the budget", within, 3_000);
+}
+
+#[test]
+fn surging() {
+    explore("surge, 2 nodes", two_nodes(&[Surge(1)]), 1_000);
+    explore("surge, young pods", Boundary { young: true, ..two_nodes(&[Surge(1)]) }, 1_500);
+    explore("surge, a failure", Boundary { nodes: 2, ..three_nodes(&[Surge(1)]) }, 10_000);
+    explore("surge, 3 nodes", Boundary { failures: 0, ..three_nodes(&[Surge(2)]) }, 100);
+}
+
+/// A long life on a single node: what three nodes can't have in a test's time.
+#[test]
+fn one_node_for_long() {
+    let one = |boundary| Boundary { nodes: 1, ..boundary };
+    let both = one(two_nodes(&[Replace(1), Surge(1)]));
+    explore("surge, 1 node, a failure", Boundary { failures: 1, ..one(two_nodes(&[Surge(1)])) }, 20_000);
+    explore("both, 1 node, a failure", Boundary { failures: 1, ..both.clone() }, 4_000);
+    explore("both, 1 node, 3 moves", Boundary { user_moves: 3, ..both }, 10_000);
+}
+
+#[test]
+fn switching_the_strategy() {
+    explore("from replace to surge", two_nodes(&[Replace(1), Surge(1)]), 3_000);
+    explore("from surge to replace", two_nodes(&[Surge(1), Replace(1)]), 2_000);
+}
+
+#[test]
+fn switching_the_limit() {
+    let limits = Boundary { bad_answers: false, ..two_nodes(&[Replace(2), Replace(1)]) };
+    explore("maxUnavailable 2 and 1", limits, 15_000);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release --test it model -- --ignored --nocapture"]
+fn a_larger_boundary() {
+    let fails = |boundary: Boundary| Boundary { failures: 1, ..boundary };
+    let young = |boundary: Boundary| Boundary { young: true, ..boundary };
+    let three = |boundary: Boundary| Boundary { nodes: 3, ..boundary };
+    explore("replace, young pods, a failure", fails(young(two_nodes(&[Replace(1)]))), 200_000);
+    explore("maxUnavailable 2 and 1, 3 nodes", three(two_nodes(&[Replace(2), Replace(1)])), 200_000);
+    explore("surge, a failure", fails(two_nodes(&[Surge(1)])), 700_000);
+    explore("surge, 3 nodes", three(two_nodes(&[Surge(2)])), 80_000);
+    explore("from surge to replace, a failure", fails(two_nodes(&[Surge(1), Replace(1)])), 700_000);
+    explore("from surge to replace, 3 nodes", three(two_nodes(&[Surge(1), Replace(2)])), 15_000);
+}
