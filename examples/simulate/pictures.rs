@@ -1,0 +1,104 @@
+//! What must be true of every picture.
+
+use crate::fake::{Fake, run};
+use crate::run::Run;
+use crate::timeline::Timeline;
+use crate::{palette, svg};
+use roxmltree::Document;
+
+/// All that a run can show, in rows and in layers.
+fn fakes() -> Vec<Fake> {
+    let fake = Fake { nodes: 12, max_unavailable: 3, length: 200, ..Fake::default() };
+    vec![
+        fake.clone(),
+        Fake { nodes: 5, max_unavailable: 1, crash_at: Some(22), node_down_at: Some(30), ..fake.clone() },
+        Fake { max_surge: 4, max_unavailable: 0, ..fake.clone() },
+        Fake { broken: Some(1), changes: vec![20, 60, 100], ..fake.clone() },
+        Fake { nodes: 120, max_unavailable: 40, ..fake.clone() },
+        Fake { nodes: 260, max_unavailable: 80, changes: vec![20, 90], ..fake.clone() },
+        Fake { nodes: 0, ..fake },
+    ]
+}
+
+fn texts(svg: &str) -> Vec<String> {
+    let document = Document::parse(svg).unwrap();
+    document
+        .descendants()
+        .filter(|node| node.is_text())
+        .filter_map(|node| node.text())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_picture_is_well_formed_and_the_same_again() {
+    for fake in fakes() {
+        let events = fake.events();
+        let picture = svg::timeline(&run("monitoring/node-exporter", &events, fake.length));
+        let again = fake.events();
+        assert_eq!(picture, svg::timeline(&run("monitoring/node-exporter", &again, fake.length)));
+        let document = Document::parse(&picture).unwrap();
+        let root = document.root_element();
+        assert_eq!(root.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
+        assert_eq!(root.attribute("role"), Some("img"));
+        assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+    }
+}
+
+#[test]
+fn the_legend_tells_what_is_drawn_and_nothing_else() {
+    for fake in fakes() {
+        let events = fake.events();
+        let run = run("x", &events, fake.length);
+        let timeline = Timeline::of(&run);
+        let picture = svg::timeline(&run);
+        let document = Document::parse(&picture).unwrap();
+        let classes = |prefix: &str| {
+            let all = document.descendants().filter_map(|node| node.attribute("class"));
+            let mut found: Vec<String> =
+                all.filter_map(|it| it.strip_prefix(prefix)).map(str::to_owned).collect();
+            found.sort();
+            found
+        };
+        let drawn = [classes("row "), classes("band ")].concat();
+        assert_eq!(classes("chip "), drawn);
+        let texts = texts(&picture);
+        for state in timeline.states().into_iter().filter(|state| state.counts()) {
+            assert!(texts.contains(&palette::label(state, &timeline.revisions)), "{state:?}");
+        }
+    }
+}
+
+#[test]
+fn the_fakes_reach_every_state() {
+    let mut classes = Vec::new();
+    for fake in fakes() {
+        let events = fake.events();
+        let timeline = Timeline::of(&run("x", &events, fake.length));
+        classes.extend(timeline.states().into_iter().map(|state| palette::class(state, 2)));
+    }
+    for class in
+        ["r0of2", "r1of2", "doubled", "settling", "starting", "nopod", "terminating", "failed", "nodedown"]
+    {
+        assert!(classes.iter().any(|it| it == class), "{class}");
+    }
+}
+
+#[test]
+fn names_are_escaped() {
+    let name = "<script>alert('a & \"b\"')</script>\u{1}";
+    let fake = Fake { nodes: 2, length: 60, ..Fake::default() };
+    let events = fake.events();
+    let hostile = || Run { summary: vec![name.to_owned()], ..run(name, &events, fake.length) };
+    let shown = "<script>alert('a & \"b\"')</script> ";
+    assert!(texts(&svg::timeline(&hostile())).iter().any(|text| text == shown));
+}
+
+#[test]
+fn large_fleets_stay_small_files() {
+    for nodes in [60, 3000] {
+        let fake = Fake { nodes, max_unavailable: nodes / 10, length: 400, ..Fake::default() };
+        let size = svg::timeline(&run("x", &fake.events(), fake.length)).len();
+        assert!(size < 60_000, "{nodes} nodes: {size} bytes");
+    }
+}
