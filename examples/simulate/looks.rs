@@ -1,7 +1,7 @@
 //! Pictures to look at: `cargo test --features sim --example simulate -- --ignored` writes them, and says where.
 
 use crate::fake::{Fake, run};
-use crate::svg;
+use crate::{compare, html, svg};
 use std::fs;
 
 fn fakes() -> Vec<(&'static str, Fake)> {
@@ -31,6 +31,21 @@ fn draws_pictures_to_look_at() {
         let events = fake.events();
         let run = run("monitoring/node-exporter", &events, fake.length);
         fs::write(folder.join(format!("{name}.svg")), svg::timeline(&run)).unwrap();
+        fs::write(folder.join(format!("{name}.html")), html::page(&run)).unwrap();
     }
+    let settings = [
+        ("maxUnavailable 1", 1, 0),
+        ("maxUnavailable 10%", 6, 0),
+        ("maxUnavailable 30%", 18, 0),
+        ("maxSurge 10%", 0, 6),
+    ];
+    let fakes = settings.map(|(label, max_unavailable, max_surge)| {
+        let fake = Fake { max_unavailable, max_surge, length: 2400, ..Fake::default() };
+        (label, fake.events())
+    });
+    let runs: Vec<_> = fakes.iter().map(|(label, events)| run(label, events, 2400)).collect();
+    fs::write(folder.join("compare.svg"), compare::svg(&runs)).unwrap();
+    fs::write(folder.join("compare.html"), html::comparison(&runs)).unwrap();
+    println!("{}", compare::table(&runs));
     println!("{}", folder.display());
 }

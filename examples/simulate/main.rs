@@ -13,11 +13,13 @@
 
 mod axis;
 mod canvas;
+mod compare;
 mod curves;
 #[cfg(test)]
 mod fake;
 mod figures;
 mod head;
+mod html;
 mod labels;
 mod lanes;
 mod layers;

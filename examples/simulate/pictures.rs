@@ -3,7 +3,8 @@
 use crate::fake::{Fake, run};
 use crate::run::Run;
 use crate::timeline::Timeline;
-use crate::{palette, svg};
+use crate::{compare, html, palette, svg};
+use daemonset::sim::Event;
 use roxmltree::Document;
 
 /// All that a run can show, in rows and in layers.
@@ -92,6 +93,8 @@ fn names_are_escaped() {
     let hostile = || Run { summary: vec![name.to_owned()], ..run(name, &events, fake.length) };
     let shown = "<script>alert('a & \"b\"')</script> ";
     assert!(texts(&svg::timeline(&hostile())).iter().any(|text| text == shown));
+    assert!(texts(&compare::svg(&[hostile(), hostile()])).iter().any(|text| text.starts_with("<script>")));
+    assert!(!html::page(&hostile()).contains("<script>alert"));
 }
 
 #[test]
@@ -101,4 +104,22 @@ fn large_fleets_stay_small_files() {
         let size = svg::timeline(&run("x", &fake.events(), fake.length)).len();
         assert!(size < 60_000, "{nodes} nodes: {size} bytes");
     }
+}
+
+#[test]
+fn a_comparison_names_every_run() {
+    let settings = [("one at a time", 1), ("a third", 4), ("never done", 0)];
+    let fakes = settings.map(|(label, max_unavailable)| {
+        (label, Fake { nodes: 12, max_unavailable, length: 400, ..Fake::default() }.events())
+    });
+    let runs: Vec<Run<'_>> =
+        fakes.iter().map(|(label, events): &(&str, Vec<Event>)| run(label, events, 400)).collect();
+    let texts = texts(&compare::svg(&runs));
+    let table = compare::table(&runs);
+    for (label, _) in settings {
+        assert!(texts.iter().any(|text| text == label), "{label}");
+        assert!(table.contains(label), "{label}");
+    }
+    assert!(texts.iter().any(|text| text == "not done"), "{texts:?}");
+    assert_eq!(html::comparison(&runs).matches("<figure").count(), 4);
 }
