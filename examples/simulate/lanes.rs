@@ -1,7 +1,7 @@
 //! The rows: a node each, and a stroke for every span.
 
 use crate::canvas::{Canvas, Px, Tag};
-use crate::layout::{Layout, name_size, shorten};
+use crate::layout::{Layout, MOST_NAMES, shorten};
 use crate::palette;
 use crate::timeline::{Row, State, Timeline};
 
@@ -27,9 +27,9 @@ pub(crate) fn draw(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, pi
         canvas.path(&format!("row {}", palette::class(state, timeline.revisions.len())), &data);
     }
     canvas.close("g");
-    match name_size(timeline.rows.len(), pitch) {
-        Some(size) => names(canvas, timeline, layout, size, y),
-        None => numbers(canvas, timeline.rows.len(), layout, y),
+    match timeline.rows.len() {
+        0..=MOST_NAMES => names(canvas, timeline, layout, y),
+        rows => numbers(canvas, rows, layout, y),
     }
 }
 
@@ -57,12 +57,10 @@ fn strokes(row: &Row, state: State, layout: &Layout, y: f64) -> String {
     data
 }
 
-fn names(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, size: f64, y: impl Fn(usize) -> f64) {
-    canvas.open(Tag::new("g").set("class", if size < 12.0 { "tight" } else { "wide" }));
+fn names(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, y: impl Fn(usize) -> f64) {
     for (number, row) in timeline.rows.iter().enumerate() {
-        canvas.words("name end", layout.time.left - 8.0, y(number) + size * 0.35, &shorten(&row.node));
+        canvas.words("name end", layout.time.left - 8.0, y(number) + 4.2, &shorten(&row.node));
     }
-    canvas.close("g");
 }
 
 /// Every so many rows their number, where names would not fit.

@@ -14,7 +14,7 @@ pub(crate) const MARGIN: f64 = 28.0;
 /// More nodes than that share layers.
 const MOST_ROWS: usize = 200;
 /// Up to as many nodes, every row has its name.
-const MOST_NAMES: usize = 60;
+pub(crate) const MOST_NAMES: usize = 60;
 /// Longer names are cut.
 pub(crate) const LONGEST_NAME: usize = 26;
 const LAYERS: f64 = 420.0;
@@ -93,7 +93,7 @@ fn pitch(rows: usize) -> f64 {
         0..=12 => 26.0,
         13..=24 => 20.0,
         25..=40 => 16.0,
-        41..=MOST_NAMES => 13.0,
+        41..=MOST_NAMES => 14.0,
         61..=100 => 7.0,
         101..=140 => 5.0,
         _ => 4.0,
@@ -107,11 +107,6 @@ fn names(timeline: &Timeline) -> f64 {
         0..=MOST_NAMES => longest.fold(30.0, f64::max) + 12.0,
         _ => 46.0,
     }
-}
-
-/// The size of a name, where rows have names.
-pub(crate) fn name_size(rows: usize, pitch: f64) -> Option<f64> {
-    (rows <= MOST_NAMES).then_some(if pitch < 16.0 { 10.5 } else { 12.0 })
 }
 
 /// Cuts the middle out of a long name: its end tells it from others.
