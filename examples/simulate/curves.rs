@@ -1,8 +1,9 @@
 //! How many nodes are down over time, and how many may be.
 
 use crate::run::Run;
-use crate::timeline::{Row, Span};
-use daemonset::sim::Change;
+use crate::timeline::Row;
+use daemonset::Budget;
+use daemonset::sim::{Change, availability};
 use std::collections::BTreeMap;
 
 /// Step functions of time.
@@ -17,7 +18,7 @@ pub(crate) struct Curves {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) t: i64,
-    /// Nodes that count.
+    /// Target nodes.
     pub(crate) nodes: u32,
     /// Those without an available pod.
     pub(crate) unavailable: u32,
@@ -29,76 +30,75 @@ pub(crate) struct Point {
     pub(crate) max_surge: u32,
 }
 
-/// What an edge changes.
-#[derive(Default)]
-struct Delta {
-    nodes: i64,
-    unavailable: i64,
-    doubled: i64,
-    budget: Option<Limits>,
+/// What changes at an instant; at the same one, nodes become doubled first.
+enum Edge {
+    Doubled(i64),
+    Budget { max_unavailable: u32, max_surge: u32 },
+    Availability { nodes: u32, unavailable: u32 },
 }
 
-#[derive(Clone, Copy)]
-struct Limits {
-    max_unavailable: u32,
-    max_surge: u32,
-}
-
+/// Who is a target node and available is told by the library; who has two pods, by the rows.
 pub(crate) fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
-    let mut edges: BTreeMap<i64, Delta> = BTreeMap::new();
-    edges.entry(0).or_default();
-    for span in rows.iter().flat_map(|row| &row.spans).filter(|span| span.state.counts()) {
-        edges.entry(span.from).or_default().add(span, 1);
-        edges.entry(span.to).or_default().add(span, -1);
+    let mut edges = doubled(rows);
+    edges.extend(budgets(run));
+    for it in availability(run.events) {
+        let edge = Edge::Availability { nodes: it.desired, unavailable: it.unavailable };
+        edges.push((run.offset(it.t).max(0), edge));
     }
-    for (number, (t, limits)) in limits(run).enumerate() {
-        // Before the controller first tells, the budget is what it tells first.
-        let t = if number == 0 { 0 } else { t.max(0) };
-        edges.entry(t).or_default().budget = Some(limits);
-    }
-    let mut sums = Delta::default();
-    let mut points: Vec<Point> = Vec::new();
-    for (t, delta) in edges.range(..run.length()) {
-        let point = sums.apply(*t, delta);
-        if points.last().is_none_or(|last| Point { t: *t, ..*last } != point) {
-            points.push(point);
+    edges.sort_by_key(|(t, _)| *t);
+    let mut doubled = 0;
+    let mut points = vec![Point::default()];
+    for (t, edge) in edges.into_iter().take_while(|(t, _)| *t < run.length()) {
+        let mut next = Point { t, ..points.last().copied().unwrap_or_default() };
+        match edge {
+            Edge::Doubled(change) => {
+                doubled += change;
+                next.doubled = u32::try_from(doubled).unwrap_or_default();
+            }
+            Edge::Budget { max_unavailable, max_surge } => {
+                (next.max_unavailable, next.max_surge) = (max_unavailable, max_surge)
+            }
+            Edge::Availability { nodes, unavailable } => {
+                (next.nodes, next.unavailable) = (nodes, unavailable)
+            }
         }
+        add(&mut points, next);
     }
     Curves { surges: points.iter().any(|point| point.max_surge > 0), points }
 }
 
-fn limits(run: &Run<'_>) -> impl Iterator<Item = (i64, Limits)> {
-    run.events.iter().filter_map(|event| match &event.change {
-        Change::Reconciled(it) => {
-            let (max_unavailable, max_surge) = (it.budget.max_unavailable, it.budget.max_surge);
-            Some((run.offset(event.t), Limits { max_unavailable, max_surge }))
+/// Keeps what was worst at an instant and what it was in the end.
+fn add(points: &mut Vec<Point>, next: Point) {
+    match points.last_mut() {
+        Some(last) if Point { t: next.t, ..*last } == next => {}
+        // What lies before the start is no news, and neither is a better value at the same instant.
+        Some(last) if last.t == next.t && (next.t == 0 || next.unavailable >= last.unavailable) => {
+            *last = next
         }
-        _ => None,
-    })
+        Some(_) | None => points.push(next),
+    }
 }
 
-impl Delta {
-    fn add(&mut self, span: &Span, sign: i64) {
-        self.nodes += sign;
-        self.unavailable += if span.available { 0 } else { sign };
-        self.doubled += if span.doubled { sign } else { 0 };
+/// Nodes that get a second pod, or lose one.
+fn doubled(rows: &[Row]) -> Vec<(i64, Edge)> {
+    let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
+    for span in rows.iter().flat_map(|row| &row.spans).filter(|span| span.doubled && span.target) {
+        *changes.entry(span.from).or_default() += 1;
+        *changes.entry(span.to).or_default() -= 1;
     }
+    changes.into_iter().map(|(t, change)| (t, Edge::Doubled(change))).collect()
+}
 
-    fn apply(&mut self, t: i64, delta: &Delta) -> Point {
-        self.nodes += delta.nodes;
-        self.unavailable += delta.unavailable;
-        self.doubled += delta.doubled;
-        self.budget = delta.budget.or(self.budget);
-        let number = |sum: i64| u32::try_from(sum).unwrap_or_default();
-        Point {
-            t,
-            nodes: number(self.nodes),
-            unavailable: number(self.unavailable),
-            doubled: number(self.doubled),
-            max_unavailable: self.budget.map_or(0, |it| it.max_unavailable),
-            max_surge: self.budget.map_or(0, |it| it.max_surge),
-        }
-    }
+/// What the controller reckoned with; before it first tells, what it tells first.
+fn budgets(run: &Run<'_>) -> impl Iterator<Item = (i64, Edge)> {
+    let reconciles = run.events.iter().filter_map(|event| match &event.change {
+        Change::Reconciled(it) => Some((run.offset(event.t).max(0), it.budget)),
+        _ => None,
+    });
+    reconciles.enumerate().map(|(number, (t, budget))| {
+        let Budget { max_unavailable, max_surge, .. } = budget;
+        (if number == 0 { 0 } else { t }, Edge::Budget { max_unavailable, max_surge })
+    })
 }
 
 impl Curves {

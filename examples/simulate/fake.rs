@@ -1,10 +1,11 @@
 //! Made-up runs to draw in tests: a controller of a few lines, and nodes that take their time.
 
 use crate::run::Run;
-use daemonset::model::{DaemonSetSpec, IntOrString, Labels, NodeName, RollingUpdate, UpdateStrategy};
+use daemonset::model::{DaemonSetSpec, Labels, NodeName};
 use daemonset::sim::{By, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use daemonset::{Budget, DeleteReason};
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
 /// A rollout that was never simulated.
 #[derive(Clone)]
@@ -83,17 +84,19 @@ impl Fake {
     }
 
     fn spec(&self) -> DaemonSetSpec {
-        let (down, up) = (IntOrString::Int(self.max_unavailable), IntOrString::Int(self.max_surge));
-        let limits = RollingUpdate { max_unavailable: Some(down), max_surge: Some(up) };
-        let kind = "RollingUpdate".to_owned();
-        let update_strategy =
-            UpdateStrategy { kind, rolling_update: Some(limits), surging_rolling_update: None };
-        DaemonSetSpec {
-            update_strategy,
-            min_ready_seconds: self.min_ready as i32,
-            ..DaemonSetSpec::default()
-        }
+        spec(self.min_ready, json!({"maxUnavailable": self.max_unavailable, "maxSurge": self.max_surge}))
     }
+}
+
+/// A spec that every node is a target of.
+pub(crate) fn spec(min_ready: i64, limits: Value) -> DaemonSetSpec {
+    let spec = json!({
+        "selector": {"matchLabels": {"app": "agent"}},
+        "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c"}]}},
+        "minReadySeconds": min_ready,
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": limits},
+    });
+    serde_json::from_value(spec).unwrap()
 }
 
 fn name(node: usize) -> NodeName {

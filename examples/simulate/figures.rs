@@ -34,7 +34,7 @@ pub(crate) struct Figures {
 impl Figures {
     pub(crate) fn of(run: &Run<'_>, timeline: &Timeline) -> Self {
         let last = |row: &Row| row.spans.last().filter(|span| span.to == timeline.length).cloned();
-        let last: Vec<_> = timeline.rows.iter().filter_map(last).filter(|span| span.state.counts()).collect();
+        let last: Vec<_> = timeline.rows.iter().filter_map(last).filter(|span| span.target).collect();
         let goal = timeline.current.map(State::Available);
         let updated = last.iter().filter(|span| Some(span.state) == goal).count();
         let asked = timeline.marks.iter().find(|mark| matches!(mark.kind, MarkKind::SpecChanged(_)));

@@ -100,7 +100,7 @@ fn told(states: &[State], revisions: &[String]) -> Vec<(String, String)> {
         State::Available(number) => versions > VERSIONS && *number > 0 && number + 1 < versions,
         _ => false,
     };
-    let shown = states.iter().filter(|state| state.counts() && !between(state));
+    let shown = states.iter().filter(|state| state.shows() && !between(state));
     shown.map(|state| (palette::class(*state, versions), palette::label(*state, revisions))).collect()
 }
 

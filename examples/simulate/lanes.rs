@@ -19,7 +19,7 @@ pub(crate) fn draw(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, pi
     let y = |number: usize| layout.top + pitch * number as f64 + pitch / 2.0;
     canvas.open(Tag::new("g").set("stroke-width", Px(pitch - gap)));
     // What is up first, so that a short time down is not covered by it.
-    for state in timeline.states().into_iter().filter(|state| state.counts()) {
+    for state in timeline.states().into_iter().filter(|state| state.shows()) {
         let mut data = String::new();
         for (number, row) in timeline.rows.iter().enumerate() {
             data.push_str(&strokes(row, state, layout, y(number)));

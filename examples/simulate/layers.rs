@@ -57,7 +57,7 @@ impl Layers {
 /// What is new at the bottom, what is old on top: a rollout fills up.
 fn stacked(timeline: &Timeline) -> Vec<State> {
     let mut states = timeline.states();
-    states.retain(|state| state.counts());
+    states.retain(|state| state.shows());
     states.sort_by_key(|state| match state {
         State::Available(revision) if Some(*revision) == timeline.current => (0, 0),
         State::Available(revision) => (2, usize::MAX - revision),

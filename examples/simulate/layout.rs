@@ -4,9 +4,11 @@ use crate::canvas::width;
 use crate::figures::Figures;
 use crate::head;
 use crate::labels::{self, Label};
+use crate::layers::Layers;
 use crate::panel;
 use crate::run::Run;
 use crate::scale::TimeScale;
+use crate::svg::COLUMNS;
 use crate::timeline::Timeline;
 
 pub(crate) const WIDTH: f64 = 1160.0;
@@ -81,7 +83,7 @@ fn body(timeline: &Timeline) -> (Body, f64) {
             (Body::Rows { pitch }, pitch * rows as f64)
         }
         _ => {
-            let most = timeline.curves.peak(|point| point.nodes).nodes;
+            let most = Layers::of(timeline, timeline.length, COLUMNS).most;
             (Body::Layers { most }, LAYERS)
         }
     }

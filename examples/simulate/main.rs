@@ -39,6 +39,7 @@ mod station;
 #[cfg(test)]
 mod stories;
 mod svg;
+mod targets;
 mod timeline;
 mod words;
 

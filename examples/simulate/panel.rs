@@ -49,21 +49,26 @@ impl Panel<'_> {
         if value(&curves.peak(&value)) == 0 {
             return;
         }
-        let mut data = format!("M{},{}", Px(time.left), Px(count.y(0)));
         let columns = (time.width() * 2.0).round() as i64;
         let column = |point: &Point| point.t * columns / time.length;
+        let mut data = format!("M{},{}", Px(time.left), Px(count.y(0)));
         let mut level = 0;
-        for points in curves.until(time.length).chunk_by(|one, other| column(one) == column(other)) {
-            let x = time.left + points.first().map_or(0, column) as f64 / 2.0;
-            let worst = points.iter().map(&value).max().unwrap_or_default();
-            let last = points.last().map_or(0, &value);
-            for next in [worst, last] {
-                if next != level {
-                    data.push_str(&format!("H{}V{}", Px(x), Px(count.y(next))));
-                    level = next;
-                }
+        let mut step = |column: i64, next: u32| {
+            if next != level {
+                data.push_str(&format!("H{}V{}", Px(time.left + column as f64 / 2.0), Px(count.y(next))));
+                level = next;
             }
+        };
+        let mut carried = (0, 0);
+        for points in curves.until(time.length).chunk_by(|one, other| column(one) == column(other)) {
+            let at = points.first().map_or(0, column);
+            if at > carried.0 {
+                step(carried.0, carried.1);
+            }
+            step(at, points.iter().map(&value).fold(carried.1, u32::max));
+            carried = (at + 1, points.last().map_or(0, &value));
         }
+        step(carried.0.min(columns), carried.1);
         data.push_str(&format!("H{}V{}Z", Px(time.right), Px(count.y(0))));
         canvas.path(class, &data);
     }

@@ -1,11 +1,14 @@
 //! What must be true of every picture.
 
-use crate::fake::{Fake, run};
+use crate::fake::{self, Fake, at, run};
 use crate::run::Run;
 use crate::timeline::Timeline;
 use crate::{compare, html, palette, svg};
-use daemonset::sim::Event;
+use daemonset::model::Labels;
+use daemonset::sim::{Cluster, Event, Settings};
+use jiff::{SignedDuration, Timestamp};
 use roxmltree::Document;
+use serde_json::json;
 
 /// All that a run can show, in rows and in layers.
 fn fakes() -> Vec<Fake> {
@@ -64,7 +67,7 @@ fn the_legend_tells_what_is_drawn_and_nothing_else() {
         let drawn = [classes("row "), classes("band ")].concat();
         assert_eq!(classes("chip "), drawn);
         let texts = texts(&picture);
-        for state in timeline.states().into_iter().filter(|state| state.counts()) {
+        for state in timeline.states().into_iter().filter(|state| state.shows()) {
             assert!(texts.contains(&palette::label(state, &timeline.revisions)), "{state:?}");
         }
     }
@@ -122,4 +125,48 @@ fn a_comparison_names_every_run() {
     }
     assert!(texts.iter().any(|text| text == "not done"), "{texts:?}");
     assert_eq!(html::comparison(&runs).matches("<figure").count(), 4);
+}
+
+/// A rollout with everything that can go wrong, in a simulated cluster.
+fn rough(seed: u64) -> (Cluster, Timestamp) {
+    let mut settings = Settings::default();
+    settings.controller.crash = "2%".parse().unwrap();
+    settings.behaviour.crash_at_start = "20%".parse().unwrap();
+    settings.behaviour.evicted = "5%".parse().unwrap();
+    let mut cluster = Cluster::with(settings, seed, at(0));
+    (0..12).for_each(|number| cluster.add_node(&format!("node-{number}"), Labels::default()));
+    let spec = serde_json::to_value(fake::spec(10, json!({"maxUnavailable": 3}))).unwrap();
+    let daemon_set = json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": spec});
+    cluster.install(serde_json::from_value(daemon_set).unwrap());
+    cluster.run_for(SignedDuration::from_mins(5));
+    let start = cluster.now();
+    cluster.edit(|ds| ds.spec.template["spec"]["containers"][0]["image"] = "v2".into());
+    cluster.run_for(SignedDuration::from_secs(40));
+    cluster.take_down("node-5");
+    cluster.add_node("node-new", Labels::default());
+    cluster.taint("node-7", "maintenance", "NoExecute");
+    cluster.run_for(SignedDuration::from_secs(40));
+    cluster.remove_node("node-9");
+    cluster.untaint("node-7", "maintenance");
+    cluster.bring_up("node-5");
+    cluster.run_for(SignedDuration::from_mins(10));
+    (cluster, start)
+}
+
+#[test]
+fn the_rows_agree_with_the_curve() {
+    for seed in 0..20 {
+        let (cluster, start) = rough(seed);
+        let (events, end) = (cluster.history(), cluster.now());
+        let timeline = Timeline::of(&Run { label: String::new(), events, start, end, summary: Vec::new() });
+        let points = &timeline.curves.points;
+        let lasting = points.windows(2).filter(|pair| pair[0].t < pair[1].t).map(|pair| pair[0]);
+        for point in lasting.filter(|point| point.t > 0) {
+            let now = timeline.spans().filter(|span| span.from <= point.t && point.t < span.to);
+            let counted: Vec<_> = now.filter(|span| span.target).collect();
+            let down = counted.iter().filter(|span| !span.available).count();
+            let told = (point.nodes as usize, point.unavailable as usize);
+            assert_eq!((counted.len(), down), told, "seed {seed} at {} ms: {counted:#?}", point.t);
+        }
+    }
 }

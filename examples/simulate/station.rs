@@ -1,6 +1,7 @@
 //! A node and its pods during the replay, and what they amount to.
 
 use crate::revisions::Revisions;
+use crate::targets::Targets;
 use crate::timeline::{Span, State};
 use crate::words;
 use daemonset::DeleteReason;
@@ -9,12 +10,11 @@ use daemonset::sim::{PodIdentity, PodTrouble};
 pub(crate) struct Station<'a> {
     pub(crate) ready: bool,
     here: bool,
-    /// The controller took its pod away, as it must not run it.
-    excluded: bool,
+    targets: Targets,
     pods: Vec<PodNow<'a>>,
     /// Up to when the spans are told.
     told_until: i64,
-    spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
 }
 
 pub(crate) struct PodNow<'a> {
@@ -32,21 +32,13 @@ pub(crate) enum Phase {
 }
 
 impl<'a> Station<'a> {
-    pub(crate) fn new(t: i64) -> Self {
-        Station {
-            ready: true,
-            here: true,
-            excluded: false,
-            pods: Vec::new(),
-            told_until: t,
-            spans: Vec::new(),
-        }
+    pub(crate) fn new(t: i64, targets: Targets) -> Self {
+        Station { ready: true, here: true, targets, pods: Vec::new(), told_until: t, spans: Vec::new() }
     }
 
     pub(crate) fn join(&mut self, ready: bool) {
         self.here = true;
         self.ready = ready;
-        self.excluded = false;
     }
 
     pub(crate) fn leave(&mut self) {
@@ -55,12 +47,10 @@ impl<'a> Station<'a> {
     }
 
     pub(crate) fn create(&mut self, identity: &'a PodIdentity) {
-        self.excluded = false;
         self.pods.push(PodNow { identity, phase: Phase::Pending, leaving: None });
     }
 
     pub(crate) fn terminate(&mut self, pod: &PodIdentity, reason: Option<DeleteReason>) {
-        self.excluded |= reason == Some(DeleteReason::NodeExcluded);
         if let Some(it) = self.pods.iter_mut().find(|it| it.identity.uid == pod.uid) {
             it.leaving = Some(reason);
         }
@@ -76,20 +66,12 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Until now it need not have been a target node: that it had no pod is held against nobody.
-    pub(crate) fn placement_may_change(&mut self) {
-        let (pods, excluded) = (self.pods.is_empty(), self.excluded);
-        let never = self.spans.iter().all(|span| span.pods.is_empty());
-        if pods && (never || excluded) {
-            self.spans.iter_mut().rev().take_while(|span| span.pods.is_empty()).for_each(idle);
-        }
-    }
-
     /// Tells what has been up to `t`.
     pub(crate) fn advance(&mut self, t: i64, min_ready: i64, revisions: &Revisions<'_>) {
         while self.told_until < t {
             let ripe = self.pods.iter().filter_map(|pod| pod.available_at(min_ready));
-            let next = ripe.filter(|at| *at > self.told_until).min().map_or(t, |at| at.min(t));
+            let turns = self.targets.iter().map(|(since, _)| *since);
+            let next = ripe.chain(turns).filter(|at| *at > self.told_until).min().map_or(t, |at| at.min(t));
             let from = self.told_until;
             self.told_until = next;
             if self.here && next > 0 {
@@ -99,12 +81,9 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// The spans, without those of a node that never had a pod.
-    pub(crate) fn finish(mut self) -> Vec<Span> {
-        if self.spans.iter().all(|span| span.pods.is_empty()) {
-            self.spans.iter_mut().for_each(idle);
-        }
-        self.spans
+    fn is_target(&self, t: i64) -> bool {
+        let known = self.targets.partition_point(|(since, _)| *since <= t);
+        known.checked_sub(1).and_then(|last| self.targets.get(last)).is_some_and(|(_, target)| *target)
     }
 
     fn span(&self, from: i64, to: i64, min_ready: i64, revisions: &Revisions<'_>) -> Span {
@@ -113,9 +92,10 @@ impl<'a> Station<'a> {
         let unfinished =
             self.pods.iter().filter(|pod| !matches!(pod.phase, Phase::Failed(_)) || pod.leaving.is_some());
         let doubled = unfinished.count() > 1;
+        let target = self.is_target(from);
         let revision = best.map(|pod| revisions.position(&pod.identity.revision));
         let state = match best {
-            _ if self.excluded => State::Idle,
+            None if !target => State::Idle,
             _ if !self.ready => State::NodeUnready,
             None => State::NoPod,
             Some(_) if available && doubled => State::Doubled,
@@ -124,7 +104,7 @@ impl<'a> Station<'a> {
         let tell = |pod: &PodNow<'_>| words::pod(pod, pod.is_available(from, min_ready));
         let told: Vec<String> = self.pods.iter().map(tell).collect();
         let pods = self.pods.iter().map(|pod| pod.identity.pod.clone()).collect();
-        Span { from, to, state, available, doubled, pods, revision, told: told.join("; ") }
+        Span { from, to, state, target, available, doubled, pods, revision, told: told.join("; ") }
     }
 }
 
@@ -164,10 +144,6 @@ impl PodNow<'_> {
     }
 }
 
-fn idle(span: &mut Span) {
-    span.state = State::Idle;
-}
-
 /// Adds a span, or makes the last one longer where nothing is new.
 fn push(spans: &mut Vec<Span>, span: Span) {
     match spans.last_mut() {
@@ -177,6 +153,7 @@ fn push(spans: &mut Vec<Span>, span: Span) {
 }
 
 fn same(one: &Span, other: &Span) -> bool {
-    (one.state, one.available, one.doubled) == (other.state, other.available, other.doubled)
+    (one.state, one.target, one.available, one.doubled)
+        == (other.state, other.target, other.available, other.doubled)
         && (&one.pods, &one.told) == (&other.pods, &other.told)
 }

@@ -1,13 +1,14 @@
 //! What the timeline makes of a few events.
 
 use crate::curves::Point;
-use crate::fake::{at, run};
+use crate::fake::{self, at, run};
 use crate::figures::Figures;
 use crate::marks::{Mark, MarkKind};
 use crate::timeline::{State, Timeline};
-use daemonset::model::{DaemonSetSpec, IntOrString, Labels, NodeName, RollingUpdate, UpdateStrategy};
+use daemonset::model::{Labels, NodeName, Taint};
 use daemonset::sim::{By, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use daemonset::{Budget, DeleteReason};
+use serde_json::json;
 
 /// A trace, told second by second.
 #[derive(Default)]
@@ -26,14 +27,8 @@ fn node(name: &str, ready: bool) -> NodeState {
     NodeState { node: name.into(), ready, labels: Labels::default(), taints: Vec::new() }
 }
 
-fn spec(min_ready_seconds: i32, max_unavailable: u32) -> Change {
-    let limits = RollingUpdate { max_unavailable: Some(IntOrString::Int(max_unavailable)), max_surge: None };
-    let update_strategy = UpdateStrategy {
-        kind: "RollingUpdate".to_owned(),
-        rolling_update: Some(limits),
-        surging_rolling_update: None,
-    };
-    let spec = Box::new(DaemonSetSpec { update_strategy, min_ready_seconds, ..DaemonSetSpec::default() });
+fn spec(min_ready: i64, max_unavailable: u32) -> Change {
+    let spec = Box::new(fake::spec(min_ready, json!({"maxUnavailable": max_unavailable})));
     Change::DaemonSetChanged { generation: 1, template_changed: false, spec }
 }
 
@@ -169,10 +164,15 @@ fn nodes_come_and_go() {
 
 #[test]
 fn a_node_that_needs_no_pod_is_not_held_against_the_rollout() {
-    let trace = Trace::steady().then(Change::NodeAdded(node("c", true)));
-    let trace = trace.at(10).then(terminating(pod("a1", "old"), DeleteReason::NodeExcluded));
+    let taint = Taint { key: "maintenance".to_owned(), effect: "NoExecute".to_owned(), ..Taint::default() };
+    let tainted = |name| NodeState { taints: vec![taint.clone()], ..node(name, true) };
+    let trace = Trace::steady().then(Change::NodeAdded(tainted("c")));
+    let trace = trace.at(10).then(Change::NodeTainted(tainted("a")));
+    let trace = trace.then(terminating(pod("a1", "old"), DeleteReason::NodeExcluded));
     let timeline = trace.at(20).then(Change::PodGone(pod("a1", "old"))).timeline();
     assert_eq!(timeline.rows.len(), 1, "c never had a pod");
+    let states: Vec<State> = timeline.rows[0].spans.iter().map(|span| span.state).collect();
+    assert_eq!(states, [State::Available(0), State::Terminating, State::Idle]);
     assert_eq!(timeline.curves.peak(|point| point.unavailable).unavailable, 0);
 }
 

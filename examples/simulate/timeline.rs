@@ -32,6 +32,8 @@ pub(crate) struct Span {
     pub(crate) from: i64,
     pub(crate) to: i64,
     pub(crate) state: State,
+    /// The node should have a pod.
+    pub(crate) target: bool,
     /// Some pod is available.
     pub(crate) available: bool,
     /// Two unfinished pods or more.
@@ -55,7 +57,7 @@ pub(crate) enum State {
     Settling,
     /// Created, pending or not Ready.
     Starting,
-    /// It should have a pod, as far as the events tell, and has none.
+    /// It should have a pod, and has none.
     NoPod,
     /// All it has is a pod that must go.
     Terminating,
@@ -63,13 +65,13 @@ pub(crate) enum State {
     Failed,
     /// The node itself is not Ready.
     NodeUnready,
-    /// It has no pod and is not known to need one.
+    /// It has no pod, and needs none.
     Idle,
 }
 
 impl State {
-    /// Whether the node counts at all.
-    pub(crate) fn counts(self) -> bool {
+    /// Whether there is something to draw.
+    pub(crate) fn shows(self) -> bool {
         self != State::Idle
     }
 }
