@@ -95,6 +95,11 @@ fn printable(text: &str) -> String {
 
 /// About how wide a text of that size is in a system font.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
-    let ems: f64 = text.chars().map(|c| if "iIl.,:;'|/ ()[]fjrt1-".contains(c) { 0.36 } else { 0.6 }).sum();
-    ems * size
+    let ems = |c: char| match c {
+        'i' | 'I' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '/' | ' ' | '(' | ')' | 'f' | 'j' | 'r'
+        | 't' | '-' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '%' => 0.92,
+        _ => 0.62,
+    };
+    text.chars().map(ems).sum::<f64>() * size
 }

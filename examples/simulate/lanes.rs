@@ -7,6 +7,8 @@ use crate::timeline::{Row, State, Timeline};
 
 /// What is shorter would not be seen.
 const NARROWEST: f64 = 0.8;
+/// A failure must be, among the colours of a node that starts.
+const NARROWEST_FAILURE: f64 = 2.0;
 
 pub(crate) fn draw(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, pitch: f64) {
     let gap = if pitch >= 12.0 {
@@ -35,6 +37,7 @@ pub(crate) fn draw(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, pi
 
 fn strokes(row: &Row, state: State, layout: &Layout, y: f64) -> String {
     let mut data = String::new();
+    let narrowest = if state == State::Failed { NARROWEST_FAILURE } else { NARROWEST };
     let mut drawn: Option<(f64, f64)> = None;
     let mut flush = |piece: Option<(f64, f64)>| {
         if let Some((from, to)) = piece {
@@ -43,7 +46,7 @@ fn strokes(row: &Row, state: State, layout: &Layout, y: f64) -> String {
     };
     for span in row.spans.iter().filter(|span| span.state == state) {
         let from = layout.time.x(span.from);
-        let to = layout.time.x(span.to).max(from + NARROWEST);
+        let to = layout.time.x(span.to).max(from + narrowest);
         drawn = match drawn {
             // Neighbours of the same colour, and those that overlap, are one.
             Some((start, end)) if from <= end + 0.05 => Some((start, to.max(end))),
