@@ -22,6 +22,8 @@ pub(crate) struct Point {
     pub(crate) nodes: u32,
     /// Those without an available pod.
     pub(crate) unavailable: u32,
+    /// Those of them that the controller took down.
+    pub(crate) taken_down: u32,
     /// Those with two pods.
     pub(crate) doubled: u32,
     /// M, as the controller last saw it.
@@ -34,7 +36,7 @@ pub(crate) struct Point {
 enum Edge {
     Doubled(i64),
     Budget { max_unavailable: u32, max_surge: u32 },
-    Availability { nodes: u32, unavailable: u32 },
+    Availability { nodes: u32, unavailable: u32, taken_down: u32 },
 }
 
 /// Who is a target node and available is told by the library; who has two pods, by the rows.
@@ -42,7 +44,8 @@ pub(crate) fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
     let mut edges = doubled(rows);
     edges.extend(budgets(run));
     for it in availability(run.events) {
-        let edge = Edge::Availability { nodes: it.desired, unavailable: it.unavailable };
+        let (nodes, unavailable, taken_down) = (it.desired, it.unavailable, it.taken_down);
+        let edge = Edge::Availability { nodes, unavailable, taken_down };
         edges.push((run.offset(it.t).max(0), edge));
     }
     edges.sort_by_key(|(t, _)| *t);
@@ -58,8 +61,8 @@ pub(crate) fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
             Edge::Budget { max_unavailable, max_surge } => {
                 (next.max_unavailable, next.max_surge) = (max_unavailable, max_surge)
             }
-            Edge::Availability { nodes, unavailable } => {
-                (next.nodes, next.unavailable) = (nodes, unavailable)
+            Edge::Availability { nodes, unavailable, taken_down } => {
+                next = Point { nodes, unavailable, taken_down, ..next };
             }
         }
         add(&mut points, next);

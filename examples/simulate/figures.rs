@@ -18,6 +18,8 @@ pub(crate) struct Figures {
     pub(crate) settled: Option<i64>,
     /// When the most nodes were without an available pod.
     pub(crate) worst: Point,
+    /// The most nodes that the controller itself had taken down at once.
+    pub(crate) most_taken_down: u32,
     /// When the most nodes had two pods.
     pub(crate) most_doubled: Point,
     /// Without an available pod at the end.
@@ -48,6 +50,7 @@ impl Figures {
             asked,
             settled: (updated == last.len()).then_some(settled),
             worst: curves.peak(|point| point.unavailable),
+            most_taken_down: curves.peak(|point| point.taken_down).taken_down,
             most_doubled: curves.peak(|point| point.doubled),
             unavailable: curves.points.last().map_or(0, |point| point.unavailable),
             lost: curves.lost(timeline.length),
@@ -85,10 +88,14 @@ impl Figures {
     /// What it cost.
     pub(crate) fn price(&self) -> String {
         let Point { unavailable, max_unavailable, .. } = self.worst;
-        let mut text = match unavailable {
-            0 => return "never a node without an available pod".to_owned(),
-            _ => format!("at worst {} unavailable at once", number(unavailable)),
-        };
+        if unavailable == 0 {
+            return "never a node without an available pod".to_owned();
+        }
+        let mut text = format!("at worst {} unavailable at once", number(unavailable));
+        // The budget binds the controller alone: nodes fail without asking.
+        if unavailable > self.most_taken_down {
+            text.push_str(&format!(", at most {} by the rollout itself", number(self.most_taken_down)));
+        }
         if max_unavailable > 0 && !self.surges {
             text.push_str(&format!(" (budget {})", number(max_unavailable)));
         }

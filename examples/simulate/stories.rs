@@ -88,7 +88,7 @@ impl Trace {
 fn a_replaced_pod_goes_through_every_state() {
     let trace = Trace::steady().at(0).then(spec(10, 1)).then(reconciled("old", 1));
     let trace = trace.at(5).then(reconciled("new", 1));
-    let trace = trace.then(terminating(pod("a1", "old"), DeleteReason::OutdatedAvailable));
+    let trace = trace.by(By::Controller, terminating(pod("a1", "old"), DeleteReason::OutdatedAvailable));
     let trace = trace.at(8).then(Change::PodGone(pod("a1", "old")));
     let trace = trace.at(9).then(Change::PodCreated(pod("a2", "new")));
     let trace = trace.at(20).then(Change::PodReady(pod("a2", "new")));
@@ -107,6 +107,7 @@ fn a_replaced_pod_goes_through_every_state() {
     let figures = Figures::of(&run("test", &trace.events, 90), &timeline);
     assert_eq!((figures.settled, figures.lost, figures.worst.unavailable), (Some(30_000), 25_000, 1));
     assert_eq!(figures.outcome(90_000), "1 node updated in 30s");
+    assert_eq!(figures.price(), "at worst 1 unavailable at once (budget 1), 25s of downtime over all nodes");
 }
 
 #[test]
@@ -144,6 +145,10 @@ fn trouble_has_its_own_states() {
         (State::NodeUnready, 30, 90),
     ];
     assert_eq!(trace.spans(), states);
+    let figures = Figures::of(&run("test", &trace.events, 90), &trace.timeline());
+    let price =
+        "at worst 1 unavailable at once, at most 0 by the rollout itself, 1m15s of downtime over all nodes";
+    assert_eq!(figures.price(), price);
 }
 
 #[test]
