@@ -8,7 +8,6 @@ use crate::mutants::{Mutant, is_active};
 use crate::node_sync::NodeSync;
 use crate::placement::{Placement, kept_out_by_its_condition};
 use crate::snapshot::Strategy;
-use crate::view::NodeView;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -31,8 +30,8 @@ pub struct Budget {
     pub being_replaced: u32,
     /// Those with two or more unfinished pods, node sync's creates included; 0 where the strategy does not surge.
     pub doubled: u32,
-    /// Nodes lost to the update: no target nodes any more, since they are not Ready themselves, and their updated pod is
-    /// not Ready either. They count against M, and under surge against S.
+    /// Nodes lost to the update: they are not Ready themselves, and their updated pod is not Ready either. They count
+    /// against M where they are no target nodes any more for it, and under surge against S.
     pub lost: u32,
 }
 
@@ -48,7 +47,8 @@ pub struct BudgetUse {
     pub being_replaced: bool,
     /// It has two or more unfinished pods; never where the strategy does not surge.
     pub doubled: bool,
-    /// It is no target node any more, since it is not Ready itself, and its updated pod is not Ready either.
+    /// It is not Ready itself, and its updated pod is not Ready either; not where it counts by another figure that its
+    /// limit is compared with.
     pub lost: bool,
 }
 
@@ -58,7 +58,9 @@ impl BudgetUse {
         match fleet.nodes.get(node).map(|node| node.placement) {
             Some(Placement::Run) => BudgetUse::of_target(fleet, sync, node),
             Some(Placement::ContinueOnly(_)) => {
-                BudgetUse { lost: is_lost(fleet, sync, node), ..BudgetUse::default() }
+                let kept_out = |view| kept_out_by_its_condition(fleet.snapshot, view);
+                let lost = fleet.node_view(node).is_some_and(kept_out) && is_lost(fleet, sync, node);
+                BudgetUse { lost, ..BudgetUse::default() }
             }
             Some(Placement::Exclude(_)) | None => BudgetUse::default(),
         }
@@ -72,15 +74,16 @@ impl BudgetUse {
             outdated |= !pod.is_updated();
         }
         let unavailable = best != Some(Readiness::Available);
+        let doubled = match fleet.snapshot.strategy {
+            Strategy::Surge { .. } => Some(places(fleet, sync, node) >= 2),
+            Strategy::OnDelete | Strategy::Replace(_) => None,
+        };
         BudgetUse {
             unavailable,
             not_ready: !best.is_some_and(Readiness::is_ready),
             being_replaced: unavailable && !outdated,
-            doubled: match fleet.snapshot.strategy {
-                Strategy::Surge { .. } => places(fleet, sync, node) >= 2,
-                Strategy::OnDelete | Strategy::Replace(_) => false,
-            },
-            lost: false,
+            doubled: doubled == Some(true),
+            lost: doubled == Some(false) && is_lost(fleet, sync, node),
         }
     }
 }
@@ -88,10 +91,11 @@ impl BudgetUse {
 /// Whether a node went down with the updated pod on it `[lost-nodes-count]`. The new version may be what took it down,
 /// and must then not be rolled out to the others (review of kubernetes#117658, the first fix of kubernetes#117204). A
 /// node that went down with an outdated pod is not lost to the update, and stops nobody.
+///
+/// It is asked of nodes that are no targets any more for being down; under surge also of targets whose pair has gone: as
+/// long as both pods are there they hold a place, and without surge maxUnavailable counts targets anyway.
 fn is_lost(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
-    let condition =
-        |view: &NodeView<'_>| view.ready == Some(false) && kept_out_by_its_condition(fleet.snapshot, view);
-    if !fleet.node_view(node).is_some_and(condition) {
+    if fleet.node_view(node).is_none_or(|view| view.ready != Some(false)) {
         return false;
     }
     let mut updated = sync.survivors(fleet, node).filter(|(_, pod)| pod.is_updated()).peekable();

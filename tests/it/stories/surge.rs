@@ -1,7 +1,7 @@
 //! Create, then delete, within maxSurge.
 
-use crate::support::{at, given, new, node, now, old, pod, revision, surging};
-use daemonset::{Memory, Warning};
+use crate::support::{NodeStory, at, given, new, node, now, old, pod, revision, surging};
+use daemonset::{Memory, NodeOutcome, Warning};
 use serde_json::json;
 
 #[test]
@@ -140,4 +140,26 @@ fn a_node_lost_to_the_update_keeps_a_place_in_max_surge() {
     };
     assert_eq!(fleet(1), [""; 0]);
     assert_eq!(fleet(2), ["create on b in batch 0: Surge"]);
+}
+
+/// A template that tolerates everything keeps its nodes targets when they go down; their outdated pods are not Ready
+/// then, and go.
+#[test]
+fn a_target_node_lost_to_the_update_keeps_its_place_when_its_pair_is_gone() {
+    let fleet = |down: NodeStory| {
+        let tolerations = json!([{"operator": "Exists"}]);
+        let given = given(surging(1)).with("/daemonSet/spec/template/spec/tolerations", tolerations.clone());
+        let mut revision = revision("new", 2);
+        revision["data"]["spec"]["template"]["spec"]["tolerations"] = tolerations;
+        let given = given.revisions([crate::support::revision("old", 1), revision]);
+        given.node(down).node(node("b").has(old())).plan()
+    };
+    let lost = fleet(node("a").not_ready().has(new().not_ready()));
+    assert_eq!(crate::support::steps(&lost), [""; 0]);
+    assert_eq!(lost.report.nodes[1].outcome, NodeOutcome::HeldByMaxSurge { used: 1, limit: 1 });
+    let pair = fleet(node("a").not_ready().has(new().not_ready()).has(old().not_ready().terminating(30)));
+    let budget = pair.report.budget.unwrap();
+    assert_eq!((budget.doubled, budget.lost), (1, 0), "a pair counts once");
+    let broken = fleet(node("a").has(new().not_ready()));
+    assert_eq!(crate::support::steps(&broken), ["create on b in batch 0: Surge"], "the node is up");
 }
