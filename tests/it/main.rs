@@ -9,6 +9,8 @@ mod example;
 mod machine;
 mod model;
 mod properties;
+#[cfg(feature = "sim")]
+mod rollouts;
 mod stories;
 mod support;
 mod upstream;

@@ -1,0 +1,9 @@
+//! Whole rollouts on a simulated cluster, told as stories. What must always hold is watched after each step of every one.
+
+mod history;
+mod placement;
+mod rolling;
+mod support;
+mod surge;
+mod watcher;
+mod watching;

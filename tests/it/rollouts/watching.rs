@@ -1,0 +1,52 @@
+//! The watcher itself must see what it watches for.
+
+use super::support::cluster;
+use crate::support::rolling;
+use daemonset::model::{NodeName, ObjectRef, Pod};
+use daemonset::sim::{Brain, Kind, Spread};
+use daemonset::{Action, DeleteReason, Snapshot, reconcile};
+use jiff::SignedDuration;
+
+/// Replaces all pods at once.
+struct Hasty(Vec<(NodeName, ObjectRef)>);
+
+impl Brain for Hasty {
+    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+        let delete = |(node, pod)| Action::DeletePod {
+            node,
+            pod,
+            reason: DeleteReason::OutdatedAvailable,
+            failure: None,
+        };
+        let deletes: Vec<Action> = self.0.drain(..).map(delete).collect();
+        if deletes.is_empty() { reconcile(snapshot) } else { deletes }
+    }
+}
+
+#[test]
+#[should_panic(expected = "at most 2 may be down")]
+fn a_third_node_that_is_taken_down_is_seen() {
+    let mut story = cluster(["a", "b", "c"], rolling(2));
+    let pod = |pod: &Pod| ObjectRef {
+        namespace: pod.metadata.namespace.clone(),
+        name: pod.metadata.name.clone(),
+        uid: pod.metadata.uid.clone(),
+        resource_version: String::new(),
+    };
+    let pods = story.cluster.pods().map(|p| (p.spec.node_name.clone(), pod(p))).collect();
+    story.cluster.decide_with(Hasty(pods));
+    story.update("v2");
+    story.settle();
+}
+
+#[test]
+#[should_panic(expected = "live pods a node")]
+fn a_second_pod_on_a_node_is_seen() {
+    let mut story = cluster(["a", "b"], rolling(1));
+    story.cluster.set_controller(|settings| settings.remembers = false);
+    story.cluster.lag(Kind::Pods, Spread::fixed(SignedDuration::from_secs(5)));
+    story.cluster.add_node("c", Default::default());
+    story.run(2);
+    story.update("v2");
+    story.settle();
+}
