@@ -1,5 +1,6 @@
 //! Whole rollouts on a simulated cluster, told as stories. What must always hold is watched after each step of every one.
 
+mod crash;
 mod history;
 mod placement;
 mod rolling;

@@ -1,9 +1,9 @@
 //! A small language to tell a rollout in: `cluster(["a", "b"], rolling(1))`, `update("v2")`, `settle()`, `pods()`.
 
 use super::watcher::{self, Watcher, Worst};
-use crate::support::template;
+use crate::support::{Given, template};
 use daemonset::model::{DaemonSet, Pod, Uid};
-use daemonset::sim::{Behaviour, By, Change, Cluster};
+use daemonset::sim::{Behaviour, By, Change, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -30,6 +30,11 @@ pub fn on<const N: usize>(empty: Cluster, nodes: [&str; N], strategy: Value) -> 
     story.settle();
     story.mark();
     story
+}
+
+/// Goes on from a snapshot.
+pub fn from(given: &Given) -> Story {
+    Story::of(Cluster::restore(Settings::default(), 7, &given.recording()))
 }
 
 impl Story {
