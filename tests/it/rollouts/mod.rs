@@ -2,6 +2,7 @@
 
 mod crash;
 mod history;
+mod known_bugs;
 mod placement;
 mod rolling;
 mod support;

@@ -1,0 +1,123 @@
+//! Issues of Kubernetes and OpenKruise, told over whole rollouts of this crate.
+
+use super::support::{cluster, from};
+use crate::support::{at, given, new, node, old, pod, revision, rolling, surging};
+use daemonset::sim::{Behaviour, By, Change, Odds, Spread};
+use jiff::SignedDuration;
+use serde_json::json;
+
+/// kubernetes#123232: three updates to versions that never become Ready took three healthy pods.
+#[test]
+fn updates_that_never_become_ready_take_no_further_node_down() {
+    let mut story = cluster(["a", "b", "c"], rolling(1));
+    for version in ["bad-1", "bad-2", "bad-3"] {
+        story.release(version, Behaviour::broken());
+        story.settle();
+        assert_eq!(story.worst().unavailable, 1, "{version}");
+    }
+    assert_eq!(story.pods(), ["a: bad-3 not ready", "b: v1 available", "c: v1 available"]);
+    story.update("good");
+    story.is_complete("good");
+}
+
+/// kruise#1323: a second update within minReadySeconds deleted every pod that was not available yet.
+#[test]
+fn a_second_update_within_min_ready_seconds_takes_one_node_at_a_time() {
+    let mut story = cluster(["a", "b", "c"], rolling(1));
+    story.update("v2");
+    story.is_complete("v2");
+    story.cluster.edit(|ds| ds.spec.min_ready_seconds = 3600);
+    story.mark();
+    story.update("v3");
+    story.run(300);
+    let ready =
+        story.pods().iter().filter(|pod| pod.ends_with(" ready") && !pod.ends_with("not ready")).count();
+    assert!(ready >= 2, "{:?}", story.pods());
+    story.is_complete("v3");
+}
+
+/// kubernetes#77203: the clock of node a is 2 s ahead, and nothing happens when its pod becomes available.
+#[test]
+fn a_rollout_goes_on_at_the_instant_when_a_pod_becomes_available() {
+    let ahead = new().ready_for(-2);
+    let mut story =
+        from(&given(rolling(1)).min_ready(60).node(node("a").has(ahead)).node(node("b").has(old())));
+    story.settle();
+    let deleted =
+        story.cluster.history().iter().find(|event| {
+            event.by == By::Controller && matches!(event.change, Change::PodTerminating { .. })
+        });
+    assert_eq!(deleted.unwrap().t, at(62));
+    story.is_complete("new");
+}
+
+/// kubernetes#111280: someone copied the old revision, then it is rolled back to; the pods were only relabelled.
+#[test]
+fn a_copied_revision_does_not_stop_the_way_back_to_it() {
+    let mut copy = revision("new", 3);
+    copy["metadata"]["name"] = json!("agent-copy");
+    copy["metadata"]["uid"] = json!("uid-copy");
+    copy["metadata"]["labels"]["controller-revision-hash"] = json!("copy");
+    let fleet = given(rolling(1)).revisions([revision("new", 1), revision("old", 2), copy]);
+    let mut story =
+        from(&fleet.node(node("a").has(old())).node(node("b").has(old())).node(node("c").has(pod("new"))));
+    story.is_complete("new");
+    assert_eq!(story.deletes(), ["delete a: OutdatedAvailable", "delete b: OutdatedAvailable"]);
+    assert_eq!(story.revisions(), ["2: old", "3: new"]);
+}
+
+/// kubernetes#118823: the new template no longer tolerates the taint of the control plane; the old pod stayed there and
+/// held the surge.
+#[test]
+fn a_withdrawn_toleration_takes_the_pod_away_and_the_rollout_goes_on() {
+    for strategy in [surging(1), rolling(1)] {
+        let mut story = cluster(["a", "b", "m"], strategy);
+        story.change("v2", Behaviour::default(), |spec| {
+            spec["tolerations"] = json!([{"key": "master", "operator": "Exists"}]);
+        });
+        story.is_complete("v2");
+        story.cluster.taint("m", "master", "NoSchedule");
+        story.settle();
+        story.change("v3", Behaviour::default(), |spec| spec["tolerations"] = json!([]));
+        story.is_complete("v3");
+        assert_eq!(story.pods(), ["a: v3 available", "b: v3 available"]);
+    }
+}
+
+/// kubernetes#122527: an outdated pod that takes long to stop hid the updated one beside it from the status.
+#[test]
+fn the_rollout_is_done_while_an_outdated_pod_is_still_stopping() {
+    let mut story = cluster(["a"], surging(1));
+    let slow = Behaviour { stop: Spread::fixed(SignedDuration::from_secs(25)), ..Behaviour::default() };
+    story.release("v2", slow);
+    story.is_complete("v2");
+    story.update("v3");
+    story.until(|story| story.rollout_status() == "done" && story.has("a: v3 available"));
+    assert_eq!(story.pods(), ["a: v2 terminating", "a: v3 available"]);
+}
+
+/// kubernetes#117204: a node joins during the rollout, gets the new version, and leaves without being deleted.
+#[test]
+fn a_node_that_joins_and_goes_down_does_not_stop_the_rollout() {
+    let mut story = cluster(["a", "b", "c"], rolling(1));
+    story.update("v2");
+    story.cluster.add_node("z", Default::default());
+    story.until(|story| story.has("z: v2 available"));
+    story.cluster.take_down("z");
+    story.settle();
+    assert_eq!(story.pods(), ["a: v2 available", "b: v2 available", "c: v2 available", "z: v2 not ready"]);
+    assert_eq!(story.rollout_status(), "done");
+}
+
+/// kubernetes#117658, review: the new version of a network agent, which tolerates everything, panics its node.
+#[test]
+fn a_version_that_panics_its_node_stops_after_max_unavailable_nodes() {
+    let mut story = cluster(["a", "b", "c", "d"], rolling(2));
+    let tolerant = |spec: &mut serde_json::Value| spec["tolerations"] = json!([{"operator": "Exists"}]);
+    story.change("v2", Behaviour::default(), tolerant);
+    story.is_complete("v2");
+    story.release("v3", Behaviour { panics_node: Odds::ALWAYS, ..Behaviour::default() });
+    story.settle();
+    assert_eq!(story.pods(), ["a: v3 not ready", "b: v3 not ready", "c: v2 available", "d: v2 available"]);
+    assert_eq!((story.worst().taken_down, story.rollout_status().as_str()), (2, "2 of 4 updated"));
+}
