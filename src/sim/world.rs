@@ -8,7 +8,9 @@ use super::settings::{Behaviour, Settings};
 use super::watch::{Objects, Seen};
 use crate::check::Hasher;
 use crate::history::has_template;
+use crate::matching::Selector;
 use crate::model::{ControllerRevision, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid};
+use crate::problem::Problems;
 use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -207,11 +209,21 @@ impl World {
         }
     }
 
-    /// Whether a pod is the DaemonSet's, or could become it.
+    /// Whether a pod is the DaemonSet's, or could become it: one without a controller that the selector chooses.
     pub(super) fn is_told(&self, pod: &Pod) -> bool {
         let controller = OwnerReference::controller_of(&pod.metadata.owner_references);
         let ours = self.objects.daemon_set.as_ref().map(|ds| ds.metadata.uid.as_str());
-        pod.metadata.annotations.mirror.is_none() && (controller.is_none() || controller == ours)
+        let fits = controller == ours || (controller.is_none() && self.is_chosen(pod));
+        pod.metadata.annotations.mirror.is_none() && fits
+    }
+
+    /// Before there is a DaemonSet nobody knows.
+    fn is_chosen(&self, pod: &Pod) -> bool {
+        let selector = self.objects.daemon_set.as_ref().and_then(|ds| ds.spec.selector.as_ref());
+        selector.is_none_or(|selector| {
+            Selector::compile(selector, "spec.selector", &mut Problems::default())
+                .matches(&pod.metadata.labels)
+        })
     }
 
     pub(super) fn pod_ref(&self, uid: &Uid) -> Option<ObjectRef> {

@@ -2,7 +2,7 @@
 
 use super::support::{Story, cluster};
 use crate::support::{rolling, surging, template};
-use daemonset::sim::{Behaviour, Cluster};
+use daemonset::sim::{Behaviour, Cluster, availability};
 use serde_json::{Value, json};
 
 fn selecting(zone: &str, version: &str) -> Value {
@@ -131,4 +131,15 @@ fn a_node_that_is_down_stops_nobody_and_is_updated_when_it_is_back() {
     assert_eq!(story.pods(), ["a: v2 available", "b: v1 not ready", "c: v2 available"]);
     story.cluster.bring_up("b");
     story.is_complete("v2");
+}
+
+#[test]
+fn a_pod_that_is_nobodys_and_wears_other_labels_is_not_told_as_one_of_ours() {
+    let mut story = cluster(["a"], rolling(1));
+    let naked = json!({"metadata": {"name": "naked", "namespace": "ns"}, "spec": {"nodeName": "a"}});
+    story.cluster.add_pod(&naked).unwrap();
+    story.settle();
+    story.cluster.delete_pod(&story.pod_on("a"));
+    assert_eq!(availability(story.cluster.history()).last().unwrap().unavailable, 1);
+    story.is_complete("v1");
 }
