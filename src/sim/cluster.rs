@@ -298,7 +298,7 @@ impl Cluster {
         match (bound, started) {
             (false, _) => self.world.schedule_soon(&uid),
             (true, false) => self.world.start(&uid),
-            (true, true) => {}
+            (true, true) => self.world.take_up(&uid),
         }
         self.send();
         Ok(uid)

@@ -216,6 +216,17 @@ impl World {
         self.plan_crash(uid);
     }
 
+    /// A pod runs already; it may be Ready.
+    pub(super) fn take_up(&mut self, uid: &Uid) {
+        if let Some(life) = self.lives.get_mut(uid) {
+            life.started = true;
+        }
+        if self.pod(uid).is_some_and(|pod| is_ready(pod)) {
+            self.tell_of_pod(By::World, uid, Change::PodReady);
+            self.plan_crash(uid);
+        }
+    }
+
     /// A Ready pod may crash some day.
     pub(super) fn plan_crash(&mut self, uid: &Uid) {
         let Some(life) = self.lives.get(uid) else { return };
