@@ -8,6 +8,11 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
     let until = |at: Timestamp| {
         duration(i64::try_from(at.duration_since(now).as_millis()).unwrap_or(i64::MAX).max(0))
     };
+    if verdict.node_ready == Some(false) {
+        let lost = verdict.counts.lost || verdict.pods.iter().any(|pod| pod.updated);
+        return if lost { "the node went down with the new version" } else { "the node is not Ready" }
+            .to_owned();
+    }
     match (&verdict.placement, &verdict.outcome) {
         (NodePlacement::Run, outcome) => match outcome {
             NodeOutcome::HeldByMaxUnavailable { used, limit } => {
@@ -29,8 +34,6 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
             NodeOutcome::Delete { .. } => "its old pod is about to go".to_owned(),
             other => format!("{other:?}"),
         },
-        _ if verdict.counts.lost => "went down with the new version, and holds up the others".to_owned(),
-        _ if verdict.node_ready == Some(false) => "the node is not Ready".to_owned(),
         _ => "no target node any more".to_owned(),
     }
 }

@@ -6,18 +6,10 @@ mod refusals;
 mod text;
 mod timing;
 
+use crate::support::{Ran, example, run};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::LazyLock;
-
-/// What came of a call.
-struct Ran {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
 
 /// Calls it with nothing on stdin.
 fn plan(arguments: &[&str]) -> Ran {
@@ -26,43 +18,12 @@ fn plan(arguments: &[&str]) -> Ran {
 
 /// Calls it with this on stdin.
 fn plan_with(arguments: &[&str], stdin: &[u8]) -> Ran {
-    let mut command = Command::new(binary());
-    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        // It may end before it has read everything.
-        scope.spawn(move || input.write_all(stdin));
-        child.wait_with_output().unwrap()
-    });
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    run(binary(), arguments, stdin)
 }
 
-/// `target/debug/examples/plan` for `target/debug/deps/it-0123456789abcdef`, up to date.
 fn binary() -> &'static Path {
-    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
-        let test = std::env::current_exe().unwrap();
-        let directory = test.parent().and_then(Path::parent).unwrap();
-        build(directory);
-        directory.join("examples").join(format!("plan{}", std::env::consts::EXE_SUFFIX))
-    });
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| example("plan", &[]));
     &BINARY
-}
-
-/// `cargo test` has done so already, but `cargo test NAME` and `cargo test --test it` leave examples as they are.
-fn build(directory: &Path) {
-    let profile = directory.file_name().unwrap().to_str().unwrap();
-    let mut target = directory.parent().unwrap();
-    let mut command = Command::new(env!("CARGO"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["build", "--quiet", "--example", "plan"]);
-    command.args(["--profile", if profile == "debug" { "dev" } else { profile }]);
-    if !target.join("CACHEDIR.TAG").exists() {
-        command.arg("--target").arg(target.file_name().unwrap());
-        target = target.parent().unwrap();
-    }
-    assert!(command.arg("--target-dir").arg(target).status().unwrap().success());
 }
 
 /// What it prints when all is well.

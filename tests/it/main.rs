@@ -11,6 +11,8 @@ mod model;
 mod properties;
 #[cfg(feature = "sim")]
 mod rollouts;
+#[cfg(feature = "sim")]
+mod simulate;
 mod stories;
 mod support;
 mod upstream;

@@ -151,6 +151,7 @@ fn json_is_the_whole_plan_with_its_name_and_time() {
         "beingReplaced": 0,
         "desired": 0,
         "doubled": 0,
+        "lost": 0,
         "maxSurge": 0,
         "maxUnavailable": 1,
         "notReady": 0,
@@ -167,6 +168,7 @@ fn json_is_the_whole_plan_with_its_name_and_time() {
           "counts": {
             "beingReplaced": false,
             "doubled": false,
+            "lost": false,
             "notReady": false,
             "unavailable": false
           },
