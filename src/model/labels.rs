@@ -3,17 +3,19 @@
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::sync::Arc;
 
 /// Labels (or annotations) of an object, sorted by key.
 ///
 /// All text lies in one piece, so that a lookup touches little memory; a map of strings would spread each of them over
-/// the heap. Where a key is given twice, the last value counts.
+/// the heap. Where a key is given twice, the last value counts. Clones share it: whoever holds many pods of one template saves
+/// memory and time by giving all of them clones of the same labels.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Labels {
     /// Key, value, key, value … without separators.
-    text: Box<str>,
+    text: Arc<str>,
     /// Where each key and each value ends in it.
-    ends: Box<[Ends]>,
+    ends: Arc<[Ends]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +28,7 @@ impl Labels {
     /// The value of a label.
     pub fn get(&self, key: &str) -> Option<&str> {
         let mut start = 0;
-        for end in &self.ends {
+        for end in self.ends.iter() {
             let (key_end, value_end) = (end.key as usize, end.value as usize);
             if key_end - start == key.len() && self.text.get(start..key_end) == Some(key) {
                 return self.text.get(key_end..value_end);

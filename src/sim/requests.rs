@@ -135,6 +135,8 @@ impl World {
             return Err(Refusal::AlreadyExists);
         }
         pod.metadata.uid = uid;
+        // Ten thousand pods of one revision have the same labels.
+        pod.metadata.labels = self.versions.shared(manifest.revision_hash(), pod.metadata.labels);
         pod.metadata.creation_timestamp = Some(self.now);
         pod.status.phase = "Pending".to_owned();
         let known = self.versions.of(manifest.revision_hash());

@@ -9,7 +9,7 @@ use super::watch::{Objects, Seen};
 use crate::check::Hasher;
 use crate::history::has_template;
 use crate::matching::Selector;
-use crate::model::{ControllerRevision, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid};
+use crate::model::{ControllerRevision, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid};
 use crate::problem::Problems;
 use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
@@ -79,6 +79,8 @@ pub(super) struct Versions {
     known: IndexMap<String, (Arc<Needs>, Behaviour), Hasher>,
     /// How templates behave that have no revision yet.
     expected: Vec<(Value, Behaviour)>,
+    /// The labels of the last pod of each revision.
+    labels: IndexMap<String, Labels, Hasher>,
 }
 
 impl Versions {
@@ -92,6 +94,17 @@ impl Versions {
         let behaviour = expected.map_or(otherwise, |(_, behaviour)| *behaviour);
         let template = revision.data.pointer("/spec/template").unwrap_or(&Value::Null);
         self.known.insert(hash.to_owned(), (Arc::new(Needs::of(template)), behaviour));
+    }
+
+    /// The same labels, shared with the last pod of this revision where it had the same.
+    pub(super) fn shared(&mut self, hash: &str, labels: Labels) -> Labels {
+        match self.labels.get(hash) {
+            Some(known) if *known == labels => known.clone(),
+            _ => {
+                self.labels.insert(hash.to_owned(), labels.clone());
+                labels
+            }
+        }
     }
 
     pub(super) fn of(&self, hash: &str) -> Option<(Arc<Needs>, Behaviour)> {
