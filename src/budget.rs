@@ -6,7 +6,7 @@ use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use crate::node_sync::NodeSync;
-use crate::placement::{Placement, kept_out_by_its_condition};
+use crate::placement::{Placement, is_down, kept_out_only_by_being_down};
 use crate::snapshot::Strategy;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -58,8 +58,8 @@ impl BudgetUse {
         match fleet.nodes.get(node).map(|node| node.placement) {
             Some(Placement::Run) => BudgetUse::of_target(fleet, sync, node),
             Some(Placement::ContinueOnly(_)) => {
-                let kept_out = |view| kept_out_by_its_condition(fleet.snapshot, view);
-                let lost = fleet.node_view(node).is_some_and(kept_out) && is_lost(fleet, sync, node);
+                let only_down = |view| kept_out_only_by_being_down(fleet.snapshot, view);
+                let lost = fleet.node_view(node).is_some_and(only_down) && is_lost(fleet, sync, node);
                 BudgetUse { lost, ..BudgetUse::default() }
             }
             Some(Placement::Exclude(_)) | None => BudgetUse::default(),
@@ -95,7 +95,7 @@ impl BudgetUse {
 /// It is asked of nodes that are no targets any more for being down; under surge also of targets whose pair has gone: as
 /// long as both pods are there they hold a place, and without surge maxUnavailable counts targets anyway.
 fn is_lost(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
-    if fleet.node_view(node).is_none_or(|view| view.ready != Some(false)) {
+    if !fleet.node_view(node).is_some_and(is_down) {
         return false;
     }
     let mut updated = sync.survivors(fleet, node).filter(|(_, pod)| pod.is_updated()).peekable();
@@ -175,10 +175,10 @@ impl Budget {
         self.max_unavailable.saturating_sub(self.not_ready + self.lost)
     }
 
-    /// How many available pods may go beside `young` that are not yet available.
-    pub(crate) fn room_for_available(&self, young: u32) -> u32 {
-        let room = self.max_unavailable.saturating_sub(self.unavailable + self.lost);
-        room.min(self.room_for_young().saturating_sub(young))
+    /// How many available pods may go. The contract asks for NR + groups 2 and 3 below M, too: that is so, since nodes
+    /// whose pod is not Ready, or young and chosen, are among the unavailable ones.
+    pub(crate) fn room_for_available(&self) -> u32 {
+        self.max_unavailable.saturating_sub(self.unavailable + self.lost)
     }
 
     /// How many more nodes may get a second pod.

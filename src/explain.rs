@@ -200,8 +200,7 @@ impl<'d> Explainer<'d> {
         }
     }
 
-    /// What counts against maxUnavailable for a pod of this readiness, this plan's deletes included: of two figures
-    /// that both must stay below it, the one that holds the pod.
+    /// What counts against maxUnavailable for a pod of this readiness, this plan's deletes included.
     fn used(&self, readiness: Readiness) -> u32 {
         let budget: &Budget = &self.sync.budget;
         let within_budget = self.snapshot.policy.unready == UnreadyPolicy::WithinBudget;
@@ -212,10 +211,7 @@ impl<'d> Explainer<'d> {
             Readiness::Pending | Readiness::NotReady | Readiness::Young => {
                 budget.not_ready + self.chosen_young
             }
-            Readiness::Available => {
-                let by_ready = budget.not_ready + self.chosen_young + self.chosen_available;
-                by_ready.max(budget.unavailable + self.chosen_available)
-            }
+            Readiness::Available => budget.unavailable + self.chosen_available,
         };
         counted + budget.lost
     }

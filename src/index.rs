@@ -160,6 +160,8 @@ mod tests {
             "n-\u{0}\u{0}x",
             "n-same-start-1",
             "n-same-start-0",
+            "n-azzzzzzb",
+            "n-bzzzzzza",
             "n-é",
             "n-z",
         ];

@@ -77,14 +77,18 @@ pub(crate) fn toleration_withdrawn(
             .all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated(taint, own_tolerations))
 }
 
-/// Whether nothing but the node's own condition keeps it from being a target node: it is not Ready, or not heard of
-/// (v1.36 `node_lifecycle_controller.go`: such a node gets a NoSchedule taint, too, which daemon pods do not tolerate).
-pub(crate) fn kept_out_by_its_condition(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
-    const CONDITIONS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
-    let mut keeps_out = node
-        .taints
-        .iter()
-        .filter(|taint| taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations))
-        .peekable();
-    keeps_out.peek().is_some() && keeps_out.all(|taint| CONDITIONS.contains(&taint.key.as_str()))
+/// Taints of a node that is not Ready, or not heard of (v1.36 `node_lifecycle_controller.go`); each comes with the effects
+/// NoSchedule, which daemon pods do not tolerate by themselves, and NoExecute, which they do.
+const DOWN: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+/// Whether a node is down: its condition Ready says so, and it is tainted for it.
+pub(crate) fn is_down(node: &NodeView<'_>) -> bool {
+    let tainted = |taint: &Taint| taint.effect == "NoSchedule" && DOWN.contains(&taint.key.as_str());
+    node.ready == Some(false) && node.taints.iter().any(tainted)
+}
+
+/// Whether no NoSchedule taint but those of a node that is down keeps it from being a target node.
+pub(crate) fn kept_out_only_by_being_down(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
+    let keeps_out = |taint: &&Taint| taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations);
+    node.taints.iter().filter(keeps_out).all(|taint| DOWN.contains(&taint.key.as_str()))
 }

@@ -37,8 +37,8 @@ pub(crate) fn replace(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync,
     };
     let chosen = take(pending, room, DeleteReason::OutdatedPending);
     take(not_ready, room - chosen, DeleteReason::OutdatedNotReady);
-    let chosen = take(young, budget.room_for_young(), DeleteReason::OutdatedNotYetAvailable);
-    take(available, budget.room_for_available(chosen), DeleteReason::OutdatedAvailable);
+    take(young, budget.room_for_young(), DeleteReason::OutdatedNotYetAvailable);
+    take(available, budget.room_for_available(), DeleteReason::OutdatedAvailable);
     update
 }
 
@@ -57,7 +57,7 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget:
     let ranks = Ranks::of(history);
     let mut candidates = Candidates::default();
     let room_for_young = budget.room_for_young() > 0;
-    let room_for_available = budget.room_for_available(0) > 0;
+    let room_for_available = budget.room_for_available() > 0;
     for node in fleet.targets() {
         let Some((index, pod)) = candidate(fleet, sync, node) else { continue };
         // A node whose failed pod is held back could get no new pod.

@@ -190,7 +190,7 @@ impl Watcher {
             return;
         }
         account.taken_down = true;
-        if node.target_since.is_none_or(|since| since > window_began) {
+        if !self.is_settled(pod.node.as_str(), t) {
             self.tally.unsettled += 1;
             return;
         }
@@ -207,13 +207,19 @@ impl Watcher {
     /// Nodes that have been target nodes all the time, and that the controller took down.
     fn taken_down(&self, figure: Figure, t: Timestamp) -> Vec<String> {
         let least = self.least(figure, t);
-        let settled = |node: &Node| node.target_since.is_some_and(|since| since <= t - self.window);
         let up = |name: &str| self.pods_of(name).any(|uid| self.is_good(uid, t, least));
-        let down = self
-            .nodes
-            .iter()
-            .filter(|(name, node)| node.accounts[figure as usize].taken_down && settled(node) && !up(name));
+        let down = self.nodes.iter().filter(|(name, node)| {
+            node.accounts[figure as usize].taken_down && self.is_settled(name, t) && !up(name)
+        });
         down.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether a node is a target for whatever the controller may have seen of it and of the spec.
+    fn is_settled(&self, node: &str, t: Timestamp) -> bool {
+        self.nodes.get(node).is_some_and(|node| {
+            node.target_since.is_some_and(|since| since <= t - self.window)
+                && self.specs_in_window(t).all(|spec| is_target(spec, &node.state))
+        })
     }
 
     fn pods_of<'w>(&'w self, node: &'w str) -> impl Iterator<Item = &'w str> {

@@ -1,7 +1,7 @@
 //! Why is nothing done with this node?
 
 use crate::support::{Given, at, given, new, node, old, on_delete, rolling, surging};
-use daemonset::{Memory, NodeOutcome, Outcome, Warning};
+use daemonset::{DeleteReason, Memory, NodeOutcome, Outcome, Warning};
 use serde_json::{Value, json};
 
 /// The verdict on node a.
@@ -134,4 +134,25 @@ fn bound_pods_on_unknown_nodes_are_told() {
     let plan = given(rolling(1)).node(node("a").has(new())).stray("gone", new().named("p")).plan();
     assert_eq!(plan.warnings, [Warning::PodsOnUnknownNodes { pods: vec!["p".to_owned()] }]);
     assert_eq!(plan.report.nodes[0].outcome, NodeOutcome::UpToDate);
+}
+
+#[test]
+fn a_held_pod_is_told_what_spends_the_budget() {
+    let young = || old().ready_for(10);
+    let fleet = given(rolling(3))
+        .min_ready(60)
+        .node(node("a").has(new().not_ready()))
+        .node(node("b").has(young()))
+        .node(node("c").has(young()))
+        .node(node("d").has(young()))
+        .node(node("e").has(old()));
+    let plan = fleet.plan();
+    let outcomes: Vec<_> = plan.report.nodes.iter().map(|node| node.outcome.clone()).collect();
+    let gone = NodeOutcome::Delete { reason: DeleteReason::OutdatedNotYetAvailable };
+    assert_eq!(outcomes[1..4], [gone.clone(), gone, NodeOutcome::HeldByMaxUnavailable { used: 3, limit: 3 }]);
+    assert_eq!(
+        outcomes[4],
+        NodeOutcome::HeldByMaxUnavailable { used: 4, limit: 3 },
+        "a to d are not available"
+    );
 }
