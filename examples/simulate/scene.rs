@@ -63,7 +63,9 @@ impl Scene {
         let start = cluster.now();
         let mut asked = start;
         if let Release::New(behaviour) = self.release {
-            cluster.run_for(MARGIN);
+            // Pods that have just become Ready when the dump was taken are available by then.
+            let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
+            cluster.run_for(MARGIN.saturating_add(min_ready));
             asked = cluster.now();
             cluster.release(behaviour, next_version);
         }

@@ -89,6 +89,7 @@ impl Cluster {
         while !self.is_rolled_out() {
             let Some(at) = self.next_at() else { return RolloutEnd::Stuck };
             if at > last {
+                self.run_until(last);
                 return RolloutEnd::OutOfTime;
             }
             if at.duration_since(moved) > patience {
