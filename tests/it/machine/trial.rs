@@ -144,7 +144,7 @@ impl Trial {
     pub fn settle(&mut self) -> Result<(), String> {
         self.thaw();
         for kind in 0..4 {
-            Command::Lag { kind, seconds: 1 }.perform(&mut self.cluster);
+            Command::Lag { kind, seconds: 0 }.perform(&mut self.cluster);
         }
         self.cluster.set_controller(|controller| {
             controller.refused = Odds::NEVER;
