@@ -3,8 +3,11 @@
 use super::docket::{Deletion, Docket};
 use super::life::{Grade, Life};
 use crate::index::Tie;
+use crate::model::Taint;
 use crate::placement::Placement;
 use crate::snapshot::Snapshot;
+use crate::tolerations::tolerated;
+use crate::view::NodeView;
 
 /// All nodes of the snapshot.
 pub(super) struct Fleet {
@@ -31,6 +34,8 @@ pub(super) struct Carried {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Station {
     is_target: bool,
+    /// It would be one, were it Ready itself.
+    is_down: bool,
     /// Live ones that stay, by grade.
     staying: [u32; Grade::ALL],
     /// Live ones that the list deletes.
@@ -46,6 +51,8 @@ pub(super) struct Station {
     leaving_in_time: u32,
     /// A pod was created here, and is not seen yet.
     pub(super) unseen: bool,
+    /// That pod is updated.
+    unseen_updated: bool,
     /// The list creates a pod here.
     pub(super) creates: bool,
 }
@@ -100,6 +107,13 @@ impl Station {
         self.is_target && live + self.leaving_in_time + u32::from(self.unseen) + missing >= 2
     }
 
+    /// The node went down with the updated pod on it, which is not Ready any more `[lost-nodes-count]`.
+    fn is_lost(&self) -> bool {
+        let updated = self.unseen_updated || self.staying(|grade| grade % 2 == 0) > 0;
+        let ready = self.staying(|grade| grade == 0 || grade == 2) > 0;
+        self.is_down && updated && !ready
+    }
+
     fn settle(&mut self, life: Life, holds_place: bool) {
         match life {
             Life::Live(grade) => {
@@ -135,10 +149,13 @@ impl Station {
 impl Fleet {
     pub(super) fn of(docket: &Docket<'_>) -> Self {
         let snapshot = docket.snapshot;
-        let targets = snapshot.placements.iter().map(|placement| *placement == Placement::Run);
-        let station = |is_target| Station { is_target, ..Station::default() };
+        let station = |(placement, node): (&Placement, &NodeView<'_>)| Station {
+            is_target: *placement == Placement::Run,
+            is_down: matches!(placement, Placement::ContinueOnly(_)) && is_down(snapshot, node),
+            ..Station::default()
+        };
         let mut fleet = Fleet {
-            stations: targets.map(station).collect(),
+            stations: snapshot.placements.iter().zip(&snapshot.nodes).map(station).collect(),
             desired: 0,
             unavailable: 0,
             not_ready: 0,
@@ -148,6 +165,7 @@ impl Fleet {
         for create in &docket.unseen {
             if let Some(station) = fleet.stations.get_mut(create.node) {
                 station.unseen = true;
+                station.unseen_updated = docket.lineage.has_template(create.revision);
             }
         }
         for station in fleet.stations.iter().filter(|station| station.is_target) {
@@ -160,6 +178,11 @@ impl Fleet {
 
     pub(super) fn station(&self, node: u32) -> Option<&Station> {
         self.stations.get(node as usize)
+    }
+
+    /// Nodes lost to the update, by the pods that stay.
+    pub(super) fn lost(&self) -> u32 {
+        self.stations.iter().map(|station| u32::from(station.is_lost())).sum()
     }
 
     /// Takes the list's deletes away, and tells what each costs its target node.
@@ -201,4 +224,14 @@ impl Fleet {
             }
         }
     }
+}
+
+/// Its kubelet says that it is not Ready, or is not heard of, and no other NoSchedule taint keeps it from being a target
+/// node (v1.36 `node_lifecycle_controller.go`).
+fn is_down(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
+    let of_others = |taint: &Taint| {
+        let own = matches!(taint.key.strip_prefix("node.kubernetes.io/"), Some("not-ready" | "unreachable"));
+        !own && taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations)
+    };
+    node.ready == Some(false) && !node.taints.iter().any(of_others)
 }

@@ -92,8 +92,9 @@ pub enum ViolationKind {
         found: Option<Failure>,
     },
     /// maxUnavailable: no more target nodes go down than it allows, even if nothing comes up; 1 where both limits are 0
-    /// (v1.36 `update.go rollingUpdate`).
-    #[error("maxUnavailable: {after} target nodes would be {figure}; {before} are, {limit} may")]
+    /// (v1.36 `update.go rollingUpdate`). A node that went down with the updated pod on it counts, too, though it is no
+    /// target node any more `[lost-nodes-count]`.
+    #[error("maxUnavailable: {after} target nodes would be {figure}; {before} are, {limit} may{}", less(*.lost))]
     BudgetExceeded {
         /// Which count.
         figure: BudgetFigure,
@@ -103,14 +104,19 @@ pub enum ViolationKind {
         after: u32,
         /// M: maxUnavailable of the target nodes, percentages rounded up.
         limit: u32,
+        /// Nodes lost to the update: so much less is left of the limit.
+        lost: u32,
     },
-    /// maxSurge: no more target nodes get two pods than it allows `[surge-counts-doubled-nodes]`.
-    #[error("maxSurge: {after} target nodes would have two pods; {limit} may")]
+    /// maxSurge: no more target nodes get two pods than it allows `[surge-counts-doubled-nodes]`, less one for each node
+    /// that went down with the updated pod on it `[lost-nodes-count]`.
+    #[error("maxSurge: {after} target nodes would have two pods; {limit} may{}", less(*.lost))]
     SurgeExceeded {
         /// Target nodes that would have two pods with this action.
         after: u32,
         /// S: maxSurge of the target nodes, percentages rounded up.
         limit: u32,
+        /// Nodes lost to the update: so much less is left of the limit.
+        lost: u32,
     },
     /// At most `Policy::burst` creates and as many deletes of pods in one list `[one-burst]` (v1.36 `BurstReplicas`).
     #[error("a plan may hold {limit} of them")]
@@ -226,4 +232,9 @@ pub enum ViolationKind {
     /// A plan asks for one wake-up.
     #[error("a second wake-up is asked for")]
     SecondRequeue,
+}
+
+/// How a limit is told that lost nodes have spent a part of.
+fn less(lost: u32) -> String {
+    if lost == 0 { String::new() } else { format!(", less {lost} lost to the update") }
 }

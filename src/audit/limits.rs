@@ -26,19 +26,20 @@ struct Meter {
     before: u32,
     now: u32,
     limit: u32,
+    lost: u32,
 }
 
 impl Meter {
-    fn new(figure: BudgetFigure, before: u32, limit: u32) -> Self {
-        Meter { figure, before, now: before, limit }
+    fn new(figure: BudgetFigure, before: u32, limit: u32, lost: u32) -> Self {
+        Meter { figure, before, now: before, limit, lost }
     }
 
     /// Counts one more, if it is one: a count that is above its limit already must not grow either.
     fn count(&mut self, more: bool) -> Option<ViolationKind> {
         self.now += u32::from(more);
-        let Meter { figure, before, now: after, limit } = *self;
-        let exceeded = more && after > limit;
-        exceeded.then_some(ViolationKind::BudgetExceeded { figure, before, after, limit })
+        let Meter { figure, before, now: after, limit, lost } = *self;
+        let exceeded = more && after + lost > limit;
+        exceeded.then_some(ViolationKind::BudgetExceeded { figure, before, after, limit, lost })
     }
 }
 
@@ -51,13 +52,14 @@ pub(super) fn check_deletes(
 ) {
     let Strategy::Replace(limit) = docket.snapshot.strategy else { return };
     let limit = nodes(limit, fleet.desired).max(1);
-    let mut unavailable = Meter::new(BudgetFigure::Unavailable, fleet.unavailable, limit);
-    let mut not_ready = Meter::new(BudgetFigure::NotReady, fleet.not_ready, limit);
+    let lost = fleet.lost();
+    let mut unavailable = Meter::new(BudgetFigure::Unavailable, fleet.unavailable, limit, lost);
+    let mut not_ready = Meter::new(BudgetFigure::NotReady, fleet.not_ready, limit, lost);
     let mut replaced = match docket.snapshot.policy.unready {
         UnreadyPolicy::AtOnce => None,
         UnreadyPolicy::WithinBudget => {
             let before = fleet.stations.iter().filter(|station| station.is_being_replaced()).count();
-            Some(Meter::new(BudgetFigure::BeingReplaced, before as u32, limit))
+            Some(Meter::new(BudgetFigure::BeingReplaced, before as u32, limit, lost))
         }
     };
     for loss in losses {
@@ -80,11 +82,12 @@ pub(super) fn check_surge(docket: &Docket<'_>, fleet: &Fleet, surged: &[usize], 
     if surged.is_empty() {
         return;
     }
+    let lost = fleet.lost();
     let mut after = fleet.stations.iter().filter(|station| station.is_doubled()).count() as u32;
     for action in surged {
         after += 1;
-        if after > limit {
-            findings.add(*action, ViolationKind::SurgeExceeded { after, limit });
+        if after + lost > limit {
+            findings.add(*action, ViolationKind::SurgeExceeded { after, limit, lost });
         }
     }
 }

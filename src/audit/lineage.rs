@@ -51,11 +51,10 @@ impl<'s> Lineage<'s> {
         let current = equal.min_by_key(|(_, member)| by_rank(member)).map(|(position, _)| position);
         let kept = current.and_then(|current| members.get(current)).map(|member| member.hash);
         let current_hash = kept.or_else(|| actions.iter().find_map(|action| created_hash(action, key)));
-        let names_template = |hash: &str| {
-            current_hash == Some(hash) || members.iter().any(|member| member.equal && member.hash == hash)
-        };
-        let updated = snapshot.index.hashes().map(names_template).collect();
-        Lineage { policy: snapshot.policy.classification, members, current, current_hash, updated }
+        let policy = snapshot.policy.classification;
+        let mut lineage = Lineage { policy, members, current, current_hash, updated: Vec::new() };
+        lineage.updated = snapshot.index.hashes().map(|hash| lineage.has_template(hash)).collect();
+        lineage
     }
 
     /// The revision that has the template and is kept.
@@ -77,6 +76,12 @@ impl<'s> Lineage<'s> {
     /// Whether this hash, by its number, stands for the template.
     pub(super) fn names_template(&self, hash: usize) -> bool {
         self.updated.get(hash).copied().unwrap_or(false)
+    }
+
+    /// Whether this hash stands for the template.
+    pub(super) fn has_template(&self, hash: &str) -> bool {
+        self.current_hash == Some(hash)
+            || self.members.iter().any(|member| member.equal && member.hash == hash)
     }
 
     /// Proposal: Controller; v1.36 `util.IsPodUpdated`.

@@ -1,6 +1,8 @@
 //! The safety rules: for each one a list of actions that breaks it, and nothing else.
 
-use crate::support::{Given, at, given, new, node, now, old, on_delete, pod, revision, rolling, surging};
+use crate::support::{
+    Given, NodeStory, at, given, new, node, now, old, on_delete, pod, revision, rolling, surging,
+};
 use daemonset::model::{DaemonSetStatus, Labels, ObjectRef};
 use daemonset::{
     Action, BudgetFigure, ClaimReason, DeleteReason, Failure, LabelReason, RequeueReason, RevisionReason,
@@ -89,7 +91,7 @@ fn a_violation_is_data_and_a_sentence() {
         json!({
             "action": 1,
             "subject": {"type": "Pod", "pod": {"namespace": "ns", "name": "b-1", "uid": "uid-b-1"}},
-            "kind": {"type": "BudgetExceeded", "figure": "Unavailable", "before": 0, "after": 2, "limit": 1},
+            "kind": {"type": "BudgetExceeded", "figure": "Unavailable", "before": 0, "after": 2, "limit": 1, "lost": 0},
         })
     );
 }
@@ -192,7 +194,8 @@ fn a_create_whose_answer_was_lost_is_shown_by_a_live_pod_of_its_revision() {
 
 #[test]
 fn max_unavailable_holds_even_if_all_deletes_happen_at_once() {
-    let exceeded = |figure, before, after, limit| Kind::BudgetExceeded { figure, before, after, limit };
+    let exceeded =
+        |figure, before, after, limit| Kind::BudgetExceeded { figure, before, after, limit, lost: 0 };
     use BudgetFigure::{BeingReplaced, NotReady, Unavailable};
     let all = [delete("a-1"), delete("b-1"), delete("c-1")];
     assert_eq!(broken(&three(rolling(3)), &all), []);
@@ -227,6 +230,65 @@ fn what_a_list_takes_is_not_what_was_being_replaced() {
     assert_eq!(broken(&switched, &deletes), []);
     let steps = switched.steps();
     assert!(steps.iter().filter(|step| step.starts_with("delete")).count() == 2, "{steps:?}");
+}
+
+#[test]
+fn a_node_that_went_down_with_the_new_version_leaves_less_of_the_limit() {
+    let fleet = |strategy: serde_json::Value, down: NodeStory| three(strategy).node(down);
+    let down = || node("d").not_ready();
+    let spent = fleet(rolling(1), down().has(new().not_ready()));
+    let found = violations(&spent, &[delete("a-1")]);
+    let [violation] = found.as_slice() else { panic!("{found:#?}") };
+    assert_eq!(
+        violation.to_string(),
+        "action 0, pod ns/a-1: maxUnavailable: 1 target nodes would be without an available pod; 0 are, 1 may, less 1 \
+         lost to the update"
+    );
+    let over = |after, limit| {
+        let (figure, before, lost) = (BudgetFigure::Unavailable, 0, 1);
+        [Kind::BudgetExceeded { figure, before, after, limit, lost }]
+    };
+    let two = [delete("a-1"), delete("b-1")];
+    assert_eq!(broken(&fleet(rolling(2), down().has(new().not_ready())), &two[..1]), []);
+    assert_eq!(broken(&fleet(rolling(2), down().has(new().not_ready())), &two), over(2, 2));
+    let harmless = [
+        (down().has(old().not_ready()), "it went down with the old version"),
+        (down().has(new()), "its pod is Ready"),
+        (down().has(new().not_ready()).has(new()), "one of them is"),
+        (down().has(new().not_ready().terminating(30)), "its pod is going"),
+        (down().has(new().failed()), "its pod runs no more"),
+        (down(), "it has none"),
+        (down().taint("x", "NoSchedule").has(new().not_ready()), "somebody keeps it for others"),
+        (down().taint("x", "NoExecute").has(new().not_ready()), "nobody may be there"),
+        (
+            node("d").taint("node.kubernetes.io/not-ready", "NoSchedule").has(new().not_ready()),
+            "its condition says nothing",
+        ),
+    ];
+    for (node, why) in harmless {
+        assert_eq!(broken(&fleet(rolling(1), node), &two[..1]), [], "{why}");
+    }
+    let created = |revision: &str| {
+        let create = json!({"uid": "uid-created", "revision": revision, "at": at(-10)});
+        fleet(rolling(1), down()).with("/memory", json!({"creates": {"d": create}}))
+    };
+    assert_eq!(broken(&created("new"), &two[..1]), over(1, 1), "its pod is not seen yet");
+    assert_eq!(broken(&created("old"), &two[..1]), []);
+    let surging = |limit: u32| fleet(surging(limit), down().has(new().not_ready()));
+    assert_eq!(broken(&surging(1), &[create("a")]), [Kind::SurgeExceeded { after: 1, limit: 1, lost: 1 }]);
+    assert_eq!(broken(&surging(2), &[create("a")]), []);
+}
+
+#[test]
+fn nodes_lost_to_the_update_count_beside_every_figure() {
+    let lost = || node("z").not_ready().has(new().not_ready());
+    let over = |figure| [Kind::BudgetExceeded { figure, before: 0, after: 1, limit: 1, lost: 1 }];
+    let young = given(rolling(1)).min_ready(60).node(node("a").has(old().ready_for(10))).node(lost());
+    assert_eq!(broken(&young, &[delete("a-1")]), over(BudgetFigure::NotReady));
+    let unready = given(rolling(1)).node(node("a").has(old().not_ready())).node(lost());
+    assert_eq!(broken(&unready, &[delete("a-1")]), [], "a fix must reach a broken fleet");
+    let waiting = unready.policy(json!({"unready": "WithinBudget"}));
+    assert_eq!(broken(&waiting, &[delete("a-1")]), over(BudgetFigure::BeingReplaced));
 }
 
 #[test]
@@ -323,10 +385,10 @@ fn max_surge_counts_nodes_with_two_pods() {
     let pair = |limit: u32| three(surging(limit)).node(node("d").has(old()).has(new().not_ready()));
     let both = [create("a"), create_in(1, "b")];
     assert_eq!(broken(&pair(3), &both), []);
-    assert_eq!(broken(&pair(2), &both), [Kind::SurgeExceeded { after: 3, limit: 2 }]);
+    assert_eq!(broken(&pair(2), &both), [Kind::SurgeExceeded { after: 3, limit: 2, lost: 0 }]);
     let leaving = three(surging(1)).node(node("d").has(old().terminating(30)));
     let missing = [create("d"), create_in(1, "a")];
-    assert_eq!(broken(&leaving, &missing), [Kind::SurgeExceeded { after: 2, limit: 1 }]);
+    assert_eq!(broken(&leaving, &missing), [Kind::SurgeExceeded { after: 2, limit: 1, lost: 0 }]);
     assert_eq!(broken(&leaving, &missing[..1]), [], "a missing pod never waits");
 }
 

@@ -1,8 +1,9 @@
 //! Pods that must not be created, and creates that are not what they should be.
 
-use super::{Case, Fault, Planted};
+use super::{Case, Fault, Planted, lose_nodes};
+use crate::properties::oracle::max_surge;
 use crate::properties::planned;
-use daemonset::{Action, NodeOutcome, NodePlacement, Recording, RequeueReason};
+use daemonset::{Action, CreateReason, NodeOutcome, NodePlacement, Recording, RequeueReason};
 
 pub const FAULTS: &[Fault] = &[
     not_target,
@@ -11,6 +12,7 @@ pub const FAULTS: &[Fault] = &[
     held_back,
     occupied,
     one_surge_more,
+    surge_beside_lost_nodes,
     wrong_batch,
     retargeted,
     of_another_template,
@@ -81,6 +83,15 @@ fn one_surge_more(case: &Case<'_>) -> Option<Planted> {
         return None;
     }
     create_where(case, "SurgeExceeded", |_, outcome| matches!(outcome, NodeOutcome::HeldByMaxSurge { .. }))
+}
+
+/// The new version took down as many nodes as may have two pods.
+fn surge_beside_lost_nodes(case: &Case<'_>) -> Option<Planted> {
+    let surges = |action: &Action| matches!(action, Action::CreatePod { reason: CreateReason::Surge, .. });
+    case.choose_action(surges)?;
+    let mut planted = case.planted("SurgeExceeded beside lost nodes", |_| ())?;
+    lose_nodes(case, &mut planted, max_surge(case.recording)?);
+    Some(planted)
 }
 
 fn second_create(case: &Case<'_>) -> Option<Planted> {

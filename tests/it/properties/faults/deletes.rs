@@ -1,9 +1,9 @@
 //! Pods that must not be deleted, and deletes that are not what they should be.
 
-use super::{Case, Fault, Planted, delete, object, reference};
+use super::{Case, Fault, Planted, delete, lose_nodes, object, reference};
 use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
 use daemonset::model::Pod;
-use daemonset::{Action, ClaimReason, Failure, UnreadyPolicy};
+use daemonset::{Action, ClaimReason, DeleteReason, Failure, UnreadyPolicy};
 use serde_json::json;
 
 pub const FAULTS: &[Fault] = &[
@@ -21,6 +21,7 @@ pub const FAULTS: &[Fault] = &[
     too_many_available,
     too_many_young,
     too_many_unready,
+    beside_lost_nodes,
 ];
 
 fn unknown_uid(case: &Case<'_>) -> Option<Planted> {
@@ -180,4 +181,26 @@ fn too_many_unready(case: &Case<'_>) -> Option<Planted> {
     };
     let doomed: Vec<&Pod> = alone(case).iter().filter(outdated).copied().collect();
     (doomed.len() > limit).then(|| without(case, "BudgetExceeded BeingReplaced", &doomed)).flatten()
+}
+
+/// What the plan replaces within the budget, after the new version took down as many nodes as may be down.
+fn beside_lost_nodes(case: &Case<'_>) -> Option<Planted> {
+    let limit = max_unavailable(case.recording)?;
+    let waits = case.recording.policy.unready == UnreadyPolicy::WithinBudget;
+    let rule = |action: &Action| match action {
+        Action::DeletePod { reason: DeleteReason::OutdatedAvailable, .. } => {
+            Some("BudgetExceeded Unavailable beside lost nodes")
+        }
+        Action::DeletePod { reason: DeleteReason::OutdatedNotYetAvailable, .. } => {
+            Some("BudgetExceeded NotReady beside lost nodes")
+        }
+        Action::DeletePod {
+            reason: DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending, ..
+        } if waits => Some("BudgetExceeded BeingReplaced beside lost nodes"),
+        _ => None,
+    };
+    let rule = case.choose(case.plan.actions.iter().filter_map(rule))?;
+    let mut planted = case.planted(rule, |_| ())?;
+    lose_nodes(case, &mut planted, limit);
+    Some(planted)
 }

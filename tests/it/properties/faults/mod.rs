@@ -7,6 +7,7 @@ mod list;
 
 use super::invariants::stage;
 use super::{oracle, planned};
+use crate::support::{given, node, on_delete, pod};
 use daemonset::model::{ObjectRef, Pod};
 use daemonset::{Action, DeleteReason, Plan, Recording, Situation, Violation, audit};
 use serde_json::Value;
@@ -44,7 +45,7 @@ impl Planted {
     /// The rules that the audit finds broken.
     pub fn found(&self) -> Vec<String> {
         let violations = audit(&self.recording.snapshot().unwrap(), &self.actions);
-        violations.iter().map(rule).collect()
+        violations.iter().flat_map(rules).collect()
     }
 
     pub fn steps(&self) -> Vec<String> {
@@ -52,11 +53,15 @@ impl Planted {
     }
 }
 
-/// The kind of a violation, in a word; a budget's with its figure.
-fn rule(violation: &Violation) -> String {
+/// The kind of a violation, in a word; a budget's with its figure. A limit that lost nodes have spent a part of is told
+/// once more.
+fn rules(violation: &Violation) -> Vec<String> {
     let json = serde_json::to_value(violation).unwrap();
     let word = |key: &str| json["kind"][key].as_str().map(str::to_owned);
-    [word("type"), word("figure")].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let rule = [word("type"), word("figure")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let beside_lost = json["kind"]["lost"].as_u64().is_some_and(|lost| lost > 0);
+    let again = beside_lost.then(|| format!("{rule} beside lost nodes"));
+    [rule].into_iter().chain(again).collect()
 }
 
 impl Case<'_> {
@@ -99,6 +104,16 @@ impl Case<'_> {
     fn strategy(&self) -> &str {
         &self.recording.daemon_set.spec.update_strategy.kind
     }
+}
+
+/// So many nodes more that went down with the updated pod on them.
+fn lose_nodes(case: &Case<'_>, planted: &mut Planted, count: usize) {
+    let Some(current) = &case.plan.report.current_revision else { return };
+    let lost =
+        |number: usize| node(&format!("lost-{number}")).not_ready().has(pod(&current.hash).not_ready());
+    let lost = (0..count).fold(given(on_delete()), |given, number| given.node(lost(number))).recording();
+    planted.recording.nodes.extend(lost.nodes);
+    planted.recording.pods.extend(lost.pods);
 }
 
 fn reference(pod: &Pod) -> ObjectRef {
