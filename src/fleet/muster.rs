@@ -135,11 +135,15 @@ impl<'a> Fleet<'a> {
 
 fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
     let Some(memory) = &snapshot.memory else { return Vec::new() };
+    let of_template = |hash: &str| {
+        let named = history.position(hash).and_then(|position| history.revision(position));
+        named.is_some_and(|revision| revision.role != Role::Old)
+    };
     let stationed = |create: UnseenCreate<'_>| {
         Some(InFlight {
             node: snapshot.index.node(create.node.as_str())?,
             until: create.until,
-            updated: create.revision == history.current_hash(),
+            updated: of_template(create.revision),
         })
     };
     let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(stationed).collect();

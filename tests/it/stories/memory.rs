@@ -1,9 +1,12 @@
 //! What is remembered between two reconciles.
 
-use crate::support::{apply, at, given, new, node, now, observe, old, pod, rolling, steps, surging};
+use crate::support::{
+    apply, at, given, new, node, now, observe, old, pod, revision, rolling, steps, surging,
+};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, Memory, Outcome, Recording, reconcile};
 use jiff::SignedDuration;
+use serde_json::json;
 
 /// Executes a plan without the snapshot seeing anything of it.
 fn unseen(recording: &mut Recording) -> Vec<String> {
@@ -111,6 +114,20 @@ fn what_failed_leaves_no_trace_and_what_is_unknown_does() {
     let lost = remembers(Outcome::Unknown);
     let held = given(rolling(1)).memory(&lost).node(node("a")).steps();
     assert_eq!(held, [format!("requeue at {}: InFlightExpiry", at(300))]);
+}
+
+#[test]
+fn a_create_in_flight_with_a_duplicates_hash_is_updated() {
+    let mut twin = revision("twin", 3);
+    twin["data"] = revision("new", 2)["data"].clone();
+    let create = json!({"uid": "uid-created", "revision": "new", "at": at(-10)});
+    let plan = given(rolling(1))
+        .revisions([revision("new", 2), twin])
+        .node(node("a"))
+        .with("/memory", json!({"creates": {"a": create}}))
+        .plan();
+    let status = plan.status.unwrap();
+    assert_eq!((status.updated_number_scheduled, status.current_number_scheduled), (1, 1));
 }
 
 #[test]
