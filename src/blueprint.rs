@@ -7,6 +7,7 @@ use crate::history::{History, owner_reference};
 use crate::manifest::{PodManifest, Shared};
 use crate::policy::PodNames;
 use crate::snapshot::Snapshot;
+use crate::syntax::is_dns_label;
 use crate::tolerations::daemon_tolerations;
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
@@ -73,11 +74,6 @@ fn name_prefix(ds: &str) -> String {
     // As upstream: a name that ends in the dash is judged as if the random suffix stood there.
     let masked: String = ds.chars().take(ds.chars().count().saturating_sub(1)).chain(['a']).collect();
     if prefix.len() <= 253 && masked.split('.').all(is_dns_label) { prefix } else { ds.to_owned() }
-}
-
-fn is_dns_label(label: &str) -> bool {
-    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    !label.is_empty() && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
 }
 
 /// Names that are the same whenever the same snapshot is planned, and that no pod has.

@@ -6,6 +6,7 @@ use crate::model::{DaemonSet, IntOrString};
 use crate::policy::Policy;
 use crate::problem::{Problem, Problems};
 use crate::snapshot::Strategy;
+use crate::syntax::is_label_key;
 use crate::template::Template;
 use crate::view::{NodeView, PodView, RevisionView};
 use indexmap::IndexSet;
@@ -43,6 +44,11 @@ pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Select
 pub(crate) fn template(ds: &DaemonSet, selector: &Selector<'_>, problems: &mut Problems) -> Template {
     let before = problems.len();
     let template = Template::parse(&ds.spec.template, problems);
+    // Stored revisions have this member on top of the template's: none would ever equal it.
+    if let Some(directive) = ds.spec.template.get("$patch").filter(|directive| !directive.is_null()) {
+        let must = "must be absent: it belongs to the patch that a revision holds";
+        problems.add(Problem::invalid("spec.template.$patch", format_args!("{directive}"), must));
+    }
     let readable = problems.len() == before && !selector.is_empty();
     if readable && !selector.matches(&template.metadata.labels) {
         let path = "spec.template.metadata.labels";
@@ -112,7 +118,15 @@ fn limit(limit: Option<IntOrString>, path: String, problems: &mut Problems) {
 }
 
 pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
-    problems.require(&policy.unique_label_key, "policy.uniqueLabelKey");
+    let (key, path) = (&policy.unique_label_key, "policy.uniqueLabelKey");
+    if key == TEMPLATE_GENERATION_LABEL {
+        let must = "must not be the label of the template generation, which would overwrite the hash";
+        problems.add(Problem::invalid(path, key, must));
+    } else if !key.is_empty() && !is_label_key(key) {
+        let must = "must be a label key, or the API server would refuse whatever carries it";
+        problems.add(Problem::invalid(path, key, must));
+    }
+    problems.require(key, path);
     if policy.burst == 0 {
         problems.add(Problem::invalid("policy.burst", 0, "must be at least 1"));
     }

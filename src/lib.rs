@@ -52,6 +52,7 @@ mod report;
 pub mod sim;
 mod snapshot;
 mod status;
+mod syntax;
 mod template;
 mod tolerations;
 mod update;

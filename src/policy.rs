@@ -17,7 +17,7 @@ pub struct Policy {
     #[serde(deserialize_with = "null_is_default")]
     pub pod_names: PodNames,
     /// The label that holds a revision's hash. Default `controller-revision-hash`; the proposal wrote
-    /// `daemonset-controller-hash`.
+    /// `daemonset-controller-hash`. Any label key but `pod-template-generation`.
     pub unique_label_key: String,
     /// At most so many creates, and so many deletes, in one plan; at least 1. Default 250
     /// (v1.36 `daemon_controller.go BurstReplicas`).

@@ -107,6 +107,21 @@ fn each_problem_has_its_path() {
         ),
         ("/policy", json!({"burst": 0}), "policy.burst: Invalid value: 0: must be at least 1".to_owned()),
         ("/policy", json!({"uniqueLabelKey": ""}), "policy.uniqueLabelKey: Required value".to_owned()),
+        (
+            "/policy",
+            json!({"uniqueLabelKey": "pod-template-generation"}),
+            "policy.uniqueLabelKey: Invalid value: \"pod-template-generation\": must not be the label of the template generation, which would overwrite the hash".to_owned(),
+        ),
+        (
+            "/policy",
+            json!({"uniqueLabelKey": "hash of the template"}),
+            "policy.uniqueLabelKey: Invalid value: \"hash of the template\": must be a label key, or the API server would refuse whatever carries it".to_owned(),
+        ),
+        (
+            "/daemonSet/spec/template/$patch",
+            json!("replace"),
+            "spec.template.$patch: Invalid value: \"replace\": must be absent: it belongs to the patch that a revision holds".to_owned(),
+        ),
         ("/nodes/0/metadata/name", json!(""), "nodes[0].metadata.name: Required value".to_owned()),
         ("/pods/0/metadata/uid", json!(null), "pods[0].metadata.uid: Required value".to_owned()),
         ("/pods/0/metadata/namespace", json!(null), "pods[0].metadata.namespace: Required value".to_owned()),
@@ -249,6 +264,13 @@ fn a_selector_must_not_ask_for_what_changes_with_each_template() {
     );
     let key = base().policy(json!({"uniqueLabelKey": "app"}));
     assert_eq!(key.problems(), [format!("spec.selector.matchLabels.app: Invalid value: \"app\": {must}")]);
+}
+
+#[test]
+fn a_patch_directive_that_is_null_is_absent() {
+    let given =
+        given(rolling(1)).node(node("a").has(new())).with("/daemonSet/spec/template/$patch", json!(null));
+    assert_eq!(given.steps(), [""; 0], "the stored revision has the template");
 }
 
 #[test]
