@@ -160,13 +160,13 @@ impl World {
             return;
         }
         match step {
-            PodStep::Started => {
-                self.change_pod(uid, |pod| {
-                    pod.status.phase = "Running".to_owned();
-                });
+            PodStep::Started | PodStep::Restarted => {
+                // One that crashed before it ran is restarted without having been started.
+                if self.pod(uid).is_some_and(|pod| pod.status.phase != "Running") {
+                    self.change_pod(uid, |pod| pod.status.phase = "Running".to_owned());
+                }
                 self.probe(uid);
             }
-            PodStep::Restarted => self.probe(uid),
             PodStep::Ready => self.become_ready(uid),
             PodStep::Crashed => {
                 self.become_unready(uid, PodTrouble::Crashed);
@@ -316,7 +316,9 @@ impl World {
             return;
         }
         self.become_unready(uid, PodTrouble::Crashed);
-        self.change_pod(uid, |pod| pod.status.phase = "Succeeded".to_owned());
+        if self.pod(uid).is_some_and(|pod| !is_finished(pod)) {
+            self.change_pod(uid, |pod| pod.status.phase = "Succeeded".to_owned());
+        }
     }
 
     /// Takes its last finalizer from a pod.

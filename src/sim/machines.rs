@@ -38,7 +38,9 @@ impl World {
         self.store(Seen::Node(Arc::new(node)));
         self.tell_of_node(by, &name, Change::NodeAdded);
         self.retry_waiting(&name);
-        self.resume(&pods);
+        if self.machines.get(&name).is_some_and(|machine| machine.up) {
+            self.resume(&pods);
+        }
     }
 
     /// A node that joins, and becomes Ready after a while.
@@ -77,7 +79,7 @@ impl World {
         let orphans: Vec<Uid> = lives.filter(bound).cloned().collect();
         for uid in orphans {
             self.delete_pod(By::World, &uid, None);
-            self.remove_pod(&uid);
+            self.stopped(&uid);
         }
     }
 
@@ -142,6 +144,9 @@ impl World {
             if pod.metadata.deletion_timestamp.is_some() {
                 self.stopped(uid);
             } else if pod_is_ready(pod) {
+                if let Some(life) = self.lives.get_mut(uid) {
+                    life.started = true;
+                }
                 self.plan_crash(uid);
             } else if !pod.spec.node_name.as_str().is_empty() && !finished {
                 self.start(uid);
