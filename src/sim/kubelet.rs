@@ -8,7 +8,7 @@ use super::watch::Seen;
 use super::world::{Life, World, full_name};
 use crate::action::DeleteReason;
 use crate::model::{NodeName, Pod, PodCondition, Uid};
-use crate::tolerations::tolerated;
+use crate::tolerations::{daemon_toleration_list, tolerated};
 use jiff::SignedDuration;
 use std::sync::Arc;
 
@@ -44,8 +44,16 @@ impl World {
         let bound = Some(&pod.spec.node_name).filter(|node| !node.as_str().is_empty());
         let node = bound.or(pod.spec.affinity_node.as_ref()).cloned().unwrap_or_default();
         let (known, behaviour) = self.versions.of(&revision).unzip();
-        let needs =
-            needs.map(Arc::new).or(known).unwrap_or_else(|| Arc::new(Needs::of(&serde_json::Value::Null)));
+        let told = self.is_told(pod);
+        let needs = needs.map(Arc::new).unwrap_or_else(|| {
+            let mut needs = known.map_or_else(|| Needs::of(&serde_json::Value::Null), Arc::unwrap_or_clone);
+            // A pod's object does not tell all of its own.
+            needs.tolerations.extend(pod.spec.tolerations.iter().cloned());
+            if told {
+                needs.tolerations.extend(daemon_toleration_list(false));
+            }
+            Arc::new(needs)
+        });
         let mut attempt = 0;
         if let Some(machine) = self.machines.get_mut(&node) {
             let tries = machine.tries.entry(revision.clone()).or_default();
@@ -63,7 +71,7 @@ impl World {
             attempt,
             restarts: 0,
             turn: 0,
-            told: self.is_told(pod),
+            told,
         }
     }
 

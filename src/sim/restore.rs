@@ -2,15 +2,16 @@
 
 use super::cluster::Cluster;
 use super::event::{By, Change, Event, NodeState};
-use super::kubelet::is_finished;
+use super::kubelet::{is_finished, later};
 use super::needs::Resources;
 use super::queue::{Due, PodStep};
 use super::settings::Settings;
 use super::watch::Seen;
 use super::world::{World, is_ready};
-use crate::model::{Node, Pod, Uid};
+use crate::model::{Node, NodeName, Pod, Uid};
 use crate::recording::Recording;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Cluster {
@@ -32,6 +33,7 @@ impl World {
         let beginning = beginning(recording);
         let mut past = Past { now: self.now, events: Vec::new() };
         self.objects.daemon_set = None;
+        self.go_on_after(known(recording));
         self.store(Seen::DaemonSet(Arc::new(recording.daemon_set.clone())));
         let ds = &recording.daemon_set;
         past.tell(
@@ -55,8 +57,20 @@ impl World {
             let uid = self.add_pod(By::World, pod.clone(), None);
             self.take_over(&uid, pod, &mut past);
         }
+        self.expect_garbage(recording);
         past.events.sort_by_key(|event| event.t);
         self.history = past.events;
+    }
+
+    /// Nodes that pods are bound to, and that are gone: the garbage collector has seen that just now.
+    fn expect_garbage(&mut self, recording: &Recording) {
+        let bound = recording.pods.iter().map(|pod| &pod.spec.node_name);
+        let gone = |name: &&NodeName| !name.as_str().is_empty() && !self.objects.nodes.contains_key(*name);
+        let gone: BTreeSet<NodeName> = bound.filter(gone).cloned().collect();
+        let at = later(self.now, self.settings.garbage_collection);
+        for name in gone {
+            self.queue.push(at, Due::CollectGarbage(name));
+        }
     }
 
     /// Where a pod is in its life, and what comes next.
@@ -86,7 +100,10 @@ impl World {
         let now = self.now;
         let finished = is_finished(pod);
         let Some(life) = self.lives.get_mut(uid) else { return };
+        let up = self.machines.get(&life.node).is_some_and(|machine| machine.up);
         match (pod.metadata.deletion_timestamp, bound) {
+            // Nobody ends it there; the node may come back.
+            (Some(_), true) if !up => {}
             (Some(until), _) => {
                 life.started = true;
                 let due = Due::Pod { uid: uid.clone(), turn: life.turn, step: PodStep::Stopped };
@@ -114,6 +131,16 @@ impl Past {
     fn tell(&mut self, t: Option<Timestamp>, by: By, change: Change) {
         self.events.push(Event { t: t.map_or(self.now, |t| t.min(self.now)), by, change });
     }
+}
+
+/// Uid and resource version of every object that has them.
+fn known(recording: &Recording) -> impl Iterator<Item = (&Uid, &str)> + Clone {
+    let ds = &recording.daemon_set.metadata;
+    let pods = recording.pods.iter().map(|pod| &pod.metadata);
+    let revisions = recording.revisions.iter().map(|revision| &revision.metadata);
+    std::iter::once((&ds.uid, ds.resource_version.as_str()))
+        .chain(pods.map(|metadata| (&metadata.uid, metadata.resource_version.as_str())))
+        .chain(revisions.map(|metadata| (&metadata.uid, metadata.resource_version.as_str())))
 }
 
 /// The oldest time that the objects tell.

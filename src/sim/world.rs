@@ -16,6 +16,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::sync::Arc;
 
+/// What the uids of a simulation begin with.
+const UID_PREFIX: &str = "00000000-0000-4000-8000-";
+
 /// Everything but the controller.
 #[derive(Debug)]
 pub(super) struct World {
@@ -134,13 +137,22 @@ impl World {
         self.history.push(Event { t: self.now, by, change });
     }
 
+    /// Goes on after the uids and resource versions of these objects, where they are of a simulation: another object
+    /// must not get one of them again.
+    pub(super) fn go_on_after<'a>(&mut self, given: impl Iterator<Item = (&'a Uid, &'a str)> + Clone) {
+        let serial = |uid: &Uid| u64::from_str_radix(uid.as_str().strip_prefix(UID_PREFIX)?, 16).ok();
+        let Some(last) = given.clone().filter_map(|(uid, _)| serial(uid)).max() else { return };
+        let versions = given.filter_map(|(_, version)| version.parse::<u64>().ok());
+        self.serial = versions.fold(last, u64::max).max(self.serial);
+    }
+
     fn next_serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial
     }
 
     pub(super) fn new_uid(&mut self) -> Uid {
-        Uid::from(format!("00000000-0000-4000-8000-{:012x}", self.next_serial()).as_str())
+        Uid::from(format!("{UID_PREFIX}{:012x}", self.next_serial()).as_str())
     }
 
     pub(super) fn new_version(&mut self) -> String {
