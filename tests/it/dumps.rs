@@ -17,17 +17,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-const DUMPS: [&str; 7] = ["fresh", "steady", "midrollout", "surge", "tainted", "undo", "large"];
+pub const DUMPS: [&str; 7] = ["fresh", "steady", "midrollout", "surge", "tainted", "undo", "large"];
 
 /// One file, raw.
-struct Dump {
+pub struct Dump {
     items: Vec<Value>,
     /// The newest instant at which something in it was created or a condition changed.
     now: Timestamp,
 }
 
 impl Dump {
-    fn load(name: &str) -> Dump {
+    pub fn load(name: &str) -> Dump {
         let mut list: Value = serde_json::from_slice(&read(name)).unwrap();
         let now = newest(&list).unwrap();
         let items = list["items"].take();
@@ -35,12 +35,12 @@ impl Dump {
     }
 
     /// `namespace/name` of each.
-    fn daemon_sets(&self) -> Vec<String> {
+    pub fn daemon_sets(&self) -> Vec<String> {
         self.of_kind("DaemonSet").map(full_name).collect()
     }
 
     /// All that a decision on this DaemonSet is made from.
-    fn daemon_set(&self, name: &str) -> Recording {
+    pub fn daemon_set(&self, name: &str) -> Recording {
         let daemon_set = self.of_kind("DaemonSet").find(|ds| full_name(ds) == name).unwrap();
         let namespace = &daemon_set["metadata"]["namespace"];
         let beside = |kind| {

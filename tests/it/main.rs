@@ -12,6 +12,8 @@ mod properties;
 #[cfg(feature = "sim")]
 mod rollouts;
 #[cfg(feature = "sim")]
+mod sim;
+#[cfg(feature = "sim")]
 mod simulate;
 mod stories;
 mod support;
