@@ -6,6 +6,7 @@ use super::event::{By, Change};
 use crate::report::{NodePlacement, NodeVerdict, PodState};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// How a rollout ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -49,7 +50,7 @@ pub struct Summary {
     pub pods_deleted: u64,
     /// Pods that ended as Failed.
     pub pods_failed: u64,
-    /// How often a pod lost its readiness by itself, or with its node.
+    /// How often a pod lost its readiness by itself, or with its node; not once it was to go anyway.
     pub pods_lost_readiness: u64,
     /// How often the controller reconciled.
     pub reconciles: u64,
@@ -148,12 +149,21 @@ impl Summary {
     }
 
     fn count(&mut self, cluster: &Cluster) {
-        for event in cluster.history().iter().filter(|event| event.t >= self.started) {
+        let mut terminating = BTreeSet::new();
+        for event in cluster.history() {
+            if let Change::PodTerminating { pod, .. } = &event.change {
+                terminating.insert(&pod.uid);
+            }
+            if event.t < self.started {
+                continue;
+            }
             match (&event.change, event.by) {
                 (Change::PodCreated(_), By::Controller) => self.pods_created += 1,
                 (Change::PodTerminating { .. }, By::Controller) => self.pods_deleted += 1,
                 (Change::PodFailed { .. }, _) => self.pods_failed += 1,
-                (Change::PodUnready { .. }, _) => self.pods_lost_readiness += 1,
+                (Change::PodUnready { pod, .. }, _) if !terminating.contains(&pod.uid) => {
+                    self.pods_lost_readiness += 1;
+                }
                 (Change::ControllerCrashed { .. }, _) => self.controller_crashes += 1,
                 (Change::Reconciled(reconciled), _) => {
                     self.reconciles += 1;

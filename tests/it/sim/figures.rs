@@ -74,6 +74,20 @@ fn what_was_bad_before_the_start_is_told_as_the_start() {
 }
 
 #[test]
+fn what_was_to_go_anyway_has_not_lost_its_readiness() {
+    let mut template = template("v1");
+    template["metadata"]["finalizers"] = serde_json::json!(["example.com/bill"]);
+    let mut cluster = super::running_with(super::settings(), &["a", "b"], template);
+    let started = cluster.now();
+    cluster.delete_pod(&super::uid_on(&cluster, "a"));
+    cluster.run_for(seconds(60));
+    let summary = cluster.summary(started, RolloutEnd::Complete);
+    assert_eq!((super::count(&cluster, "PodUnready"), summary.pods_lost_readiness), (1, 0));
+    cluster.crash_pod(&super::uid_on(&cluster, "b"));
+    assert_eq!(cluster.summary(started, RolloutEnd::Complete).pods_lost_readiness, 1);
+}
+
+#[test]
 fn time_that_is_over_is_told() {
     let mut cluster = running(&["a", "b", "c"]);
     cluster.edit(|ds| ds.spec.template = template("v2"));
