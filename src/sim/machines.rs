@@ -35,6 +35,7 @@ impl World {
             turn: 0,
         };
         self.machines.insert(name.clone(), machine);
+        self.left.swap_remove(&name);
         self.store(Seen::Node(Arc::new(node)));
         self.tell_of_node(by, &name, Change::NodeAdded);
         self.retry_waiting(&name);
@@ -65,15 +66,23 @@ impl World {
             life.started = false;
         }
         self.tell(by, Change::NodeGone { node: name.clone() });
+        self.expect_garbage(name.clone());
+    }
+
+    /// The garbage collector waits for a while: the node may come back.
+    pub(super) fn expect_garbage(&mut self, name: NodeName) {
         let at = later(self.now, self.settings.garbage_collection);
-        self.queue.push(at, Due::CollectGarbage(name.clone()));
+        self.left.insert(name.clone(), at);
+        self.queue.push(at, Due::CollectGarbage(name));
     }
 
     /// Removes the bound pods of a node that is gone; those that were never bound are their controller's.
     pub(super) fn collect_garbage(&mut self, name: &NodeName) {
-        if self.objects.nodes.contains_key(name) {
+        // It has come back, or has left once more since.
+        if self.left.get(name).is_none_or(|at| self.now < *at) {
             return;
         }
+        self.left.swap_remove(name);
         let lives = self.lives.iter().filter(|(_, life)| life.node == *name).map(|(uid, _)| uid);
         let bound = |uid: &&Uid| self.pod(uid).is_some_and(|pod| !pod.spec.node_name.as_str().is_empty());
         let orphans: Vec<Uid> = lives.filter(bound).cloned().collect();

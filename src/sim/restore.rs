@@ -2,7 +2,7 @@
 
 use super::cluster::Cluster;
 use super::event::{By, Change, Event, NodeState};
-use super::kubelet::{is_finished, later};
+use super::kubelet::is_finished;
 use super::needs::Resources;
 use super::queue::{Due, PodStep};
 use super::settings::Settings;
@@ -57,19 +57,18 @@ impl World {
             let uid = self.add_pod(By::World, pod.clone(), None);
             self.take_over(&uid, pod, &mut past);
         }
-        self.expect_garbage(recording);
+        self.expect_garbage_of(recording);
         past.events.sort_by_key(|event| event.t);
         self.history = past.events;
     }
 
     /// Nodes that pods are bound to, and that are gone: the garbage collector has seen that just now.
-    fn expect_garbage(&mut self, recording: &Recording) {
+    fn expect_garbage_of(&mut self, recording: &Recording) {
         let bound = recording.pods.iter().map(|pod| &pod.spec.node_name);
         let gone = |name: &&NodeName| !name.as_str().is_empty() && !self.objects.nodes.contains_key(*name);
         let gone: BTreeSet<NodeName> = bound.filter(gone).cloned().collect();
-        let at = later(self.now, self.settings.garbage_collection);
         for name in gone {
-            self.queue.push(at, Due::CollectGarbage(name));
+            self.expect_garbage(name);
         }
     }
 

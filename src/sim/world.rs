@@ -31,6 +31,8 @@ pub(super) struct World {
     pub(super) pod_names: IndexSet<String, Hasher>,
     pub(super) machines: IndexMap<NodeName, Machine, Hasher>,
     pub(super) lives: IndexMap<Uid, Life, Hasher>,
+    /// Nodes that have left, and when the garbage collector removes what they leave behind.
+    pub(super) left: IndexMap<NodeName, Timestamp, Hasher>,
     pub(super) versions: Versions,
     pub(super) history: Vec<Event>,
     /// Watch events that no cache has been sent yet.
@@ -126,6 +128,7 @@ impl World {
             pod_names: IndexSet::default(),
             machines: IndexMap::default(),
             lives: IndexMap::default(),
+            left: IndexMap::default(),
             versions: Versions::default(),
             history: Vec::new(),
             outbox: Vec::new(),

@@ -47,6 +47,21 @@ fn a_node_that_comes_back_under_its_name_keeps_its_pod() {
 }
 
 #[test]
+fn a_node_that_leaves_again_is_waited_for_again() {
+    let mut cluster = running(&["a", "b"]);
+    let uid = super::uid_on(&cluster, "a");
+    cluster.remove_node("a");
+    cluster.run_for(seconds(20));
+    cluster.add_node("a", Labels::default());
+    cluster.run_for(seconds(10));
+    cluster.remove_node("a");
+    cluster.run_for(seconds(39));
+    assert!(super::exists(&cluster, &uid));
+    cluster.run_for(seconds(1));
+    assert!(!super::exists(&cluster, &uid));
+}
+
+#[test]
 fn a_drain_spares_daemon_pods() {
     let mut cluster = running(&["a"]);
     let other = serde_json::json!({"metadata": {"name": "other", "namespace": "ns", "ownerReferences":
