@@ -437,6 +437,12 @@ impl Cluster {
         self.controller.cache.set_lag(kind, lag);
     }
 
+    /// How far a cache is behind: for how long there has been a change that it does not show.
+    pub fn behind(&self, kind: Kind) -> SignedDuration {
+        let since = self.controller.cache.behind_since(kind);
+        since.map_or(SignedDuration::ZERO, |since| self.now().duration_since(since))
+    }
+
     /// A cache sees nothing new until it is [thawed](Cluster::thaw).
     pub fn freeze(&mut self, kind: Kind) {
         self.controller.cache.freeze(kind, true);

@@ -77,13 +77,22 @@ impl Objects {
     }
 }
 
+/// An event that is on its way.
+#[derive(Debug)]
+struct Pending {
+    due: Timestamp,
+    since: Timestamp,
+    seen: Seen,
+}
+
 /// The events of one kind that are on their way.
 #[derive(Debug)]
 struct Stream {
     lag: Spread,
     /// Events are held back until it is thawed.
     frozen: bool,
-    pending: VecDeque<(Timestamp, Seen)>,
+    /// When each is seen, and since when it is so.
+    pending: VecDeque<Pending>,
     last_due: Option<Timestamp>,
 }
 
@@ -97,11 +106,11 @@ impl Stream {
         // A watch keeps its order.
         let due = self.last_due.map_or(due, |last| due.max(last));
         self.last_due = Some(due);
-        self.pending.push_back((due, seen));
+        self.pending.push_back(Pending { due, since: now, seen });
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        self.pending.front().filter(|_| !self.frozen).map(|(due, _)| *due)
+        self.pending.front().filter(|_| !self.frozen).map(|pending| pending.due)
     }
 }
 
@@ -141,11 +150,17 @@ impl Cache {
         self.streams.iter().filter_map(|(_, stream)| stream.next_due()).min()
     }
 
+    /// Since when it is behind: the oldest change that it has not seen.
+    pub(super) fn behind_since(&self, kind: Kind) -> Option<Timestamp> {
+        let (_, stream) = self.streams.iter().find(|(k, _)| *k == kind)?;
+        stream.pending.front().map(|pending| pending.since)
+    }
+
     /// Sees what is due.
     pub(super) fn catch_up(&mut self, now: Timestamp) {
         for (_, stream) in &mut self.streams {
             while stream.next_due().is_some_and(|due| due <= now) {
-                if let Some((_, seen)) = stream.pending.pop_front() {
+                if let Some(Pending { seen, .. }) = stream.pending.pop_front() {
                     self.objects.apply(seen);
                 }
             }

@@ -47,11 +47,6 @@ pub enum Limits {
 }
 
 impl Command {
-    /// It makes caches lag.
-    pub fn makes_stale(self) -> bool {
-        matches!(self, Command::Lag { .. } | Command::Freeze { .. })
-    }
-
     /// Nobody can keep a budget after this: memory without fresh lists, or lists from an older server.
     pub fn is_beyond_promises(self) -> bool {
         matches!(self, Command::LoseMemory | Command::ListThePast { .. })

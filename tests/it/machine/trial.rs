@@ -1,10 +1,10 @@
 //! One run: a cluster, what happens to it, and what is held against its controller.
 
 use super::commands::{Command, Limits, behaviour};
-use super::watcher::Watcher;
+use super::watcher::{Behind, Watcher};
 use crate::support::{Expectations, upstream};
 use daemonset::model::Pod;
-use daemonset::sim::{Brain, Cluster, Odds, RolloutEnd, Settings, Spread};
+use daemonset::sim::{Brain, Cluster, Kind, Odds, RolloutEnd, Settings, Spread};
 use daemonset::{Action, Evidence, Recording, Snapshot, audit, plan, reconcile};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -16,6 +16,8 @@ use std::rc::Rc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Controller {
     Ours,
+    /// The same planner without memory.
+    Forgetful,
     /// The model of v1.36.
     Upstream,
 }
@@ -32,8 +34,6 @@ pub struct Beginning {
 
 /// A cache may be behind by so much, and memory believes for 300 s.
 const LONGEST_LAG: SignedDuration = SignedDuration::from_secs(200);
-/// How far behind a controller is whose caches are quick: lag, pause, and what it asked for already.
-const SHORT_LAG: SignedDuration = SignedDuration::from_millis(500);
 
 pub struct Trial {
     pub cluster: Cluster,
@@ -56,7 +56,7 @@ impl Trial {
         cluster.keep_log();
         let complaints: Rc<RefCell<BTreeMap<String, u32>>> = Rc::default();
         match controller {
-            Controller::Ours => {
+            Controller::Ours | Controller::Forgetful => {
                 let complaints = Rc::clone(&complaints);
                 cluster.decide_with(move |snapshot: &Snapshot<'_>| {
                     let actions = reconcile(snapshot);
@@ -78,16 +78,13 @@ impl Trial {
             "selector": {"matchLabels": {"app": "agent"}}, "template": template,
             "updateStrategy": beginning.limits.strategy(), "minReadySeconds": beginning.min_ready}});
         cluster.install(serde_json::from_value(daemon_set).unwrap());
-        let watcher = Watcher::new(SHORT_LAG);
+        let watcher = Watcher::default();
         let mut trial = Trial { cluster, watcher, complaints, frozen_since: None, beyond_promises: false };
         trial.pass(SignedDuration::from_secs(30));
         trial
     }
 
     pub fn perform(&mut self, command: Command, millis: u32) {
-        if command.makes_stale() {
-            self.watcher.window = LONGEST_LAG;
-        }
         if let Command::Freeze { .. } = command {
             self.frozen_since.get_or_insert(self.cluster.now());
         }
@@ -122,7 +119,9 @@ impl Trial {
     }
 
     fn watch(&mut self) {
-        self.watcher.watch(self.cluster.history());
+        let behind = |kind| self.cluster.behind(kind);
+        let (pods, nodes, spec) = (behind(Kind::Pods), behind(Kind::Nodes), behind(Kind::DaemonSets));
+        self.watcher.watch(self.cluster.history(), Behind { pods, nodes, spec });
     }
 
     /// What was broken within the promises.

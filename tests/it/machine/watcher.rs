@@ -33,11 +33,18 @@ pub struct Tally {
     pub unsettled: u64,
 }
 
+/// How far the controller's view is behind.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Behind {
+    pub pods: SignedDuration,
+    pub nodes: SignedDuration,
+    pub spec: SignedDuration,
+}
+
 #[derive(Default)]
 pub struct Watcher {
     seen: usize,
-    /// How far behind the controller's view may be.
-    pub window: SignedDuration,
+    behind: Behind,
     pub excesses: Vec<Excess>,
     pub tally: Tally,
     specs: Vec<(Timestamp, DaemonSetSpec)>,
@@ -78,11 +85,9 @@ struct Pod {
 }
 
 impl Watcher {
-    pub fn new(window: SignedDuration) -> Self {
-        Watcher { window, ..Watcher::default() }
-    }
-
-    pub fn watch(&mut self, history: &[Event]) {
+    /// Looks at what is new; the controller's view was so far behind when it happened.
+    pub fn watch(&mut self, history: &[Event], behind: Behind) {
+        self.behind = behind;
         for event in &history[self.seen..] {
             self.apply(event);
         }
@@ -163,7 +168,7 @@ impl Watcher {
         let was_good = FIGURES.map(|figure| self.is_good(uid, t, self.strict(figure)));
         let could_seem_so = FIGURES.map(|figure| self.is_good(uid, t, self.least(figure, t)));
         let Some(line) = self.pods.get_mut(uid) else { return };
-        if line.ready_since.take().is_some_and(|since| since > t - self.window) {
+        if line.ready_since.take().is_some_and(|since| since >= t - self.behind.pods) {
             self.tally.unseen += 1;
             return;
         }
@@ -178,14 +183,13 @@ impl Watcher {
     }
 
     fn judge_by(&mut self, figure: Figure, pod: &PodIdentity, t: Timestamp) {
-        let window_began = t - self.window;
         let still_up = self.pods_of(pod.node.as_str()).any(|uid| self.is_good(uid, t, self.strict(figure)));
         let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
         if still_up {
             return;
         }
         let account = &mut node.accounts[figure as usize];
-        if account.crashed_at.is_some_and(|at| at >= window_began) {
+        if account.crashed_at.is_some_and(|at| at >= t - self.behind.pods) {
             self.tally.not_ours += 1;
             return;
         }
@@ -216,8 +220,9 @@ impl Watcher {
 
     /// Whether a node is a target for whatever the controller may have seen of it and of the spec.
     fn is_settled(&self, node: &str, t: Timestamp) -> bool {
+        let began = t - self.behind.nodes.max(self.behind.spec);
         self.nodes.get(node).is_some_and(|node| {
-            node.target_since.is_some_and(|since| since <= t - self.window)
+            node.target_since.is_some_and(|since| since < began)
                 && self.specs_in_window(t).all(|spec| is_target(spec, &node.state))
         })
     }
@@ -238,8 +243,8 @@ impl Watcher {
 
     /// The specs that the controller may have decided by.
     fn specs_in_window(&self, t: Timestamp) -> impl Iterator<Item = &DaemonSetSpec> {
-        let began = t - self.window;
-        let first = self.specs.partition_point(|(at, _)| *at <= began).saturating_sub(1);
+        let began = t - self.behind.spec;
+        let first = self.specs.partition_point(|(at, _)| *at < began).saturating_sub(1);
         self.specs[first..].iter().map(|(_, spec)| spec)
     }
 
@@ -250,8 +255,8 @@ impl Watcher {
 
     /// The largest maxUnavailable that the controller may have decided by.
     fn allowed(&self, t: Timestamp) -> usize {
-        let began = t - self.window;
-        let first = self.targets.partition_point(|(at, _)| *at <= began).saturating_sub(1);
+        let began = t - self.behind.nodes.max(self.behind.spec);
+        let first = self.targets.partition_point(|(at, _)| *at < began).saturating_sub(1);
         let targets = self.targets[first..].iter().map(|(_, count)| *count).max().unwrap_or(0);
         self.specs_in_window(t).map(|spec| limit(spec, targets)).max().unwrap_or(0)
     }
