@@ -1,26 +1,16 @@
-//! One run: a cluster, what happens to it, and what is held against its controller.
+//! One run: a cluster, what happens to it, and what is held against its controller. The fuzz target `transitions` lives
+//! such runs too.
 
 use super::commands::{Command, Limits, behaviour};
-use super::watcher::{Behind, Watcher};
-use crate::support::{Expectations, upstream};
+use super::watcher::Watcher;
 use daemonset::model::Pod;
-use daemonset::sim::{Brain, Cluster, Kind, Odds, RolloutEnd, Settings, Spread};
-use daemonset::{Action, Evidence, Recording, Snapshot, audit, plan, reconcile};
+use daemonset::sim::{Brain, Cluster, Odds, RolloutEnd, Settings, Spread};
+use daemonset::{Action, Evidence, Outcome, Recording, Snapshot, audit, plan, reconcile};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// Who decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Controller {
-    Ours,
-    /// The same planner without memory.
-    Forgetful,
-    /// The model of v1.36.
-    Upstream,
-}
 
 /// How a cluster begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +22,19 @@ pub struct Beginning {
     pub memory_survives: bool,
 }
 
+impl Beginning {
+    /// What its cluster is like.
+    pub fn settings(self) -> Settings {
+        let mut settings = Settings { behaviour: behaviour(0), ..Settings::default() };
+        settings.joining = Spread::fixed(SignedDuration::from_secs(2));
+        settings.controller.memory_survives = self.memory_survives;
+        settings
+    }
+}
+
+/// What was decided wrongly, and how often.
+type Complaints = Rc<RefCell<BTreeMap<String, u32>>>;
+
 /// A cache may be behind by so much, and memory believes for 300 s.
 const LONGEST_LAG: SignedDuration = SignedDuration::from_secs(200);
 
@@ -39,36 +42,24 @@ pub struct Trial {
     pub cluster: Cluster,
     pub watcher: Watcher,
     /// What was decided wrongly, snapshot by snapshot.
-    complaints: Rc<RefCell<BTreeMap<String, u32>>>,
+    complaints: Complaints,
     frozen_since: Option<Timestamp>,
     /// From here on nobody could keep the budget.
     beyond_promises: bool,
 }
 
 impl Trial {
-    pub fn begin(beginning: Beginning, controller: Controller) -> Self {
-        let mut settings = Settings { behaviour: behaviour(0), ..Settings::default() };
-        settings.joining = Spread::fixed(SignedDuration::from_secs(2));
-        settings.controller.memory_survives = beginning.memory_survives;
-        settings.controller.remembers = controller == Controller::Ours;
+    /// This crate decides.
+    pub fn begin(beginning: Beginning) -> Self {
+        Trial::decided_by(reconcile, beginning.settings(), beginning)
+    }
+
+    pub fn decided_by(brain: impl Brain + 'static, settings: Settings, beginning: Beginning) -> Self {
         let now = "2026-01-01T12:00:00Z".parse().unwrap();
         let mut cluster = Cluster::with(settings, beginning.seed, now);
         cluster.keep_log();
-        let complaints: Rc<RefCell<BTreeMap<String, u32>>> = Rc::default();
-        match controller {
-            Controller::Ours | Controller::Forgetful => {
-                let complaints = Rc::clone(&complaints);
-                cluster.decide_with(move |snapshot: &Snapshot<'_>| {
-                    let actions = reconcile(snapshot);
-                    judge(snapshot, &actions, &mut complaints.borrow_mut());
-                    actions
-                });
-            }
-            Controller::Upstream => {
-                let complaints = Rc::clone(&complaints);
-                cluster.decide_with(Upstream { complaints, ..Upstream::default() });
-            }
-        }
+        let complaints = Complaints::default();
+        cluster.decide_with(Judged { brain, complaints: Rc::clone(&complaints) });
         for _ in 0..beginning.nodes {
             Command::AddNode.perform(&mut cluster);
         }
@@ -225,6 +216,28 @@ impl Trial {
     }
 }
 
+/// A brain of which every decision is judged.
+struct Judged<B> {
+    brain: B,
+    complaints: Complaints,
+}
+
+impl<B: Brain> Brain for Judged<B> {
+    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+        let actions = self.brain.decide(snapshot);
+        judge(snapshot, &actions, &mut self.complaints.borrow_mut());
+        actions
+    }
+
+    fn learn(&mut self, action: &Action, outcome: &Outcome) {
+        self.brain.learn(action, outcome);
+    }
+
+    fn forget(&mut self) {
+        self.brain.forget();
+    }
+}
+
 /// What is wrong with a decision, whatever the cluster really is like.
 fn judge(snapshot: &Snapshot<'_>, actions: &[Action], complaints: &mut BTreeMap<String, u32>) {
     for violation in audit(snapshot, actions) {
@@ -265,30 +278,4 @@ fn is_available(pod: &Pod, recording: &Recording) -> bool {
     let long_enough = |since: Timestamp| since + min_ready <= recording.now;
     pod.metadata.deletion_timestamp.is_none()
         && ready.is_some_and(|c| min_ready.is_zero() || c.last_transition_time.is_some_and(long_enough))
-}
-
-/// Decides as Kubernetes' own controller does.
-#[derive(Default)]
-struct Upstream {
-    expectations: Expectations,
-    last: Option<Recording>,
-    complaints: Rc<RefCell<BTreeMap<String, u32>>>,
-}
-
-impl Brain for Upstream {
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
-        let recording = Recording::from(snapshot);
-        if let Some(last) = &self.last {
-            self.expectations.saw(last, &recording);
-        }
-        let actions = upstream(&recording, Some(&mut self.expectations));
-        judge(snapshot, &actions, &mut self.complaints.borrow_mut());
-        self.last = Some(recording);
-        actions
-    }
-
-    fn forget(&mut self) {
-        self.expectations = Expectations::default();
-        self.last = None;
-    }
 }
