@@ -48,14 +48,14 @@ pub struct Watcher {
     pub excesses: Vec<Excess>,
     pub tally: Tally,
     specs: Vec<(Timestamp, DaemonSetSpec)>,
-    targets: Vec<(Timestamp, usize)>,
     nodes: BTreeMap<String, Node>,
     pods: BTreeMap<String, Pod>,
 }
 
+#[derive(Default)]
 struct Node {
-    state: NodeState,
-    target_since: Option<Timestamp>,
+    /// What it was, from when on; none: it was not there.
+    states: Vec<(Timestamp, Option<NodeState>)>,
     /// By available pods, and by Ready ones.
     accounts: [Account; 2],
 }
@@ -120,32 +120,18 @@ impl Watcher {
             | Change::NodeUnready(state)
             | Change::NodeTainted(state)
             | Change::NodeLabelled(state) => {
-                let fresh =
-                    || Node { state: state.clone(), target_since: None, accounts: Default::default() };
-                self.nodes.entry(state.node.to_string()).or_insert_with(fresh).state = state.clone();
-                self.sort_out(t);
+                let node = self.nodes.entry(state.node.to_string()).or_default();
+                node.states.push((t, Some(state.clone())));
             }
             Change::NodeGone { node } => {
-                self.nodes.remove(node.as_str());
-                self.sort_out(t);
+                if let Some(node) = self.nodes.get_mut(node.as_str()) {
+                    node.states.push((t, None));
+                    node.accounts = Default::default();
+                }
             }
-            Change::DaemonSetChanged { spec, .. } => {
-                self.specs.push((t, DaemonSetSpec::clone(spec)));
-                self.sort_out(t);
-            }
+            Change::DaemonSetChanged { spec, .. } => self.specs.push((t, DaemonSetSpec::clone(spec))),
             _ => {}
         }
-    }
-
-    /// Who is a target node now, and since when.
-    fn sort_out(&mut self, t: Timestamp) {
-        let Some((_, spec)) = self.specs.last() else { return };
-        for node in self.nodes.values_mut() {
-            let since = node.target_since.unwrap_or(t);
-            node.target_since = is_target(spec, &node.state).then_some(since);
-        }
-        let count = self.nodes.values().filter(|node| node.target_since.is_some()).count();
-        self.targets.push((t, count));
     }
 
     /// A pod is good no more, by no doing of the controller.
@@ -183,6 +169,8 @@ impl Watcher {
     }
 
     fn judge_by(&mut self, figure: Figure, pod: &PodIdentity, t: Timestamp) {
+        let window_began = t - self.window;
+        let is_settled = self.nodes.get(pod.node.as_str()).is_some_and(|node| self.is_settled(node, t));
         let still_up = self.pods_of(pod.node.as_str()).any(|uid| self.is_good(uid, t, self.strict(figure)));
         let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
         if still_up {
@@ -194,7 +182,7 @@ impl Watcher {
             return;
         }
         account.taken_down = true;
-        if !self.is_settled(pod.node.as_str(), t) {
+        if !is_settled {
             self.tally.unsettled += 1;
             return;
         }
@@ -208,12 +196,12 @@ impl Watcher {
         }
     }
 
-    /// Nodes that have been target nodes all the time, and that the controller took down.
+    /// Nodes that can't but have seemed target nodes all the time, and that the controller took down.
     fn taken_down(&self, figure: Figure, t: Timestamp) -> Vec<String> {
         let least = self.least(figure, t);
         let up = |name: &str| self.pods_of(name).any(|uid| self.is_good(uid, t, least));
         let down = self.nodes.iter().filter(|(name, node)| {
-            node.accounts[figure as usize].taken_down && self.is_settled(name, t) && !up(name)
+            node.accounts[figure as usize].taken_down && self.is_settled(node, t) && !up(name)
         });
         down.map(|(name, _)| name.clone()).collect()
     }
@@ -243,9 +231,29 @@ impl Watcher {
 
     /// The specs that the controller may have decided by.
     fn specs_in_window(&self, t: Timestamp) -> impl Iterator<Item = &DaemonSetSpec> {
-        let began = t - self.behind.spec;
-        let first = self.specs.partition_point(|(at, _)| *at < began).saturating_sub(1);
-        self.specs[first..].iter().map(|(_, spec)| spec)
+        self.in_window(&self.specs, t)
+    }
+
+    /// What was so at some time in the window.
+    fn in_window<'w, T>(&self, line: &'w [(Timestamp, T)], t: Timestamp) -> impl Iterator<Item = &'w T> {
+        let began = t - self.window;
+        let first = line.partition_point(|(at, _)| *at <= began).saturating_sub(1);
+        line[first..].iter().map(|(_, what)| what)
+    }
+
+    /// Whether a node is a target, by each spec and each of its states that the controller may have seen together: the
+    /// caches of two kinds overtake each other.
+    fn may_seem<'w>(&'w self, node: &'w Node, t: Timestamp) -> impl Iterator<Item = bool> + 'w {
+        let states = move || self.in_window(&node.states, t);
+        self.specs_in_window(t).flat_map(move |spec| {
+            states().map(|state| state.as_ref().is_some_and(|state| is_target(spec, state)))
+        })
+    }
+
+    /// Whether the controller can't but have known it as a target node.
+    fn is_settled(&self, node: &Node, t: Timestamp) -> bool {
+        let known = node.states.first().is_some_and(|(at, _)| *at <= t - self.window);
+        known && self.may_seem(node, t).all(|target| target)
     }
 
     /// The shortest time that the controller may have asked of a good pod.
@@ -255,9 +263,7 @@ impl Watcher {
 
     /// The largest maxUnavailable that the controller may have decided by.
     fn allowed(&self, t: Timestamp) -> usize {
-        let began = t - self.behind.nodes.max(self.behind.spec);
-        let first = self.targets.partition_point(|(at, _)| *at < began).saturating_sub(1);
-        let targets = self.targets[first..].iter().map(|(_, count)| *count).max().unwrap_or(0);
+        let targets = self.nodes.values().filter(|node| self.may_seem(node, t).any(|target| target)).count();
         self.specs_in_window(t).map(|spec| limit(spec, targets)).max().unwrap_or(0)
     }
 }
