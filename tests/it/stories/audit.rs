@@ -443,6 +443,19 @@ fn a_manifest_is_of_its_node_and_of_the_current_revision() {
     ours["metadata"]["ownerReferences"][0]["uid"] = json!("uid-2");
     let other = fleet.clone().with("/daemonSet/metadata/uid", json!("uid-2")).revisions([ours]);
     assert_eq!(broken(&other, &[create("a")]), wrong("metadata.ownerReferences"));
+    let mut elsewhere = revision("new", 2);
+    elsewhere["metadata"]["namespace"] = json!("elsewhere");
+    let moved = fleet.clone().with("/daemonSet/metadata/namespace", json!("elsewhere"));
+    assert_eq!(broken(&moved.revisions([elsewhere]), &[create("a")]), wrong("metadata.namespace"));
+    let labels = json!({"app": "agent", "tier": "node"});
+    let mut tiered = revision("new", 2);
+    tiered["metadata"]["labels"]["tier"] = json!("node");
+    tiered["data"]["spec"]["template"]["metadata"]["labels"] = labels.clone();
+    let selecting = fleet
+        .with("/daemonSet/spec/template/metadata/labels", labels.clone())
+        .with("/daemonSet/spec/selector/matchLabels", labels)
+        .revisions([tiered]);
+    assert_eq!(broken(&selecting, &[create("a")]), wrong("metadata.labels: selector"));
 }
 
 #[test]
@@ -489,6 +502,15 @@ fn a_revision_is_created_once_whole_and_on_top() {
     assert_eq!(broken(&empty, &[other]), wrong("metadata.labels: hash"));
     let other = new_revision(|r| r["metadata"]["ownerReferences"] = json!([]));
     assert_eq!(broken(&empty, &[other]), wrong("metadata.ownerReferences"));
+    let other = new_revision(|r| r["metadata"]["namespace"] = json!("elsewhere"));
+    assert_eq!(broken(&empty, &[other]), wrong("metadata.namespace"));
+    let other = new_revision(|r| r["metadata"]["labels"]["app"] = json!("other"));
+    assert_eq!(broken(&empty, &[other]), wrong("metadata.labels: selector"));
+    let mut name = json!(null);
+    let again = new_revision(|r| name = r["metadata"]["name"].clone());
+    let mut namesake = revision("old", 0);
+    namesake["metadata"]["name"] = name;
+    assert_eq!(broken(&given(rolling(1)).revisions([namesake]), &[again]), wrong("metadata.name"));
     let above = given(rolling(1)).revisions([revision("old", 1)]);
     let low = Kind::WrongRevisionNumber { number: 1, largest: 1 };
     assert_eq!(broken(&above, &[new_revision(|_| ())]), [low]);
@@ -575,4 +597,27 @@ fn the_list_is_in_order_within_the_burst_and_wakes_up_once() {
     assert_eq!(broken(&given, &[wake_up(1), wake_up(2)]), [Kind::SecondRequeue]);
     let small = given.policy(json!({"burst": 1}));
     assert_eq!(broken(&small, &[delete("a-1"), delete("b-1")]), [Kind::BurstExceeded { limit: 1 }]);
+}
+
+#[test]
+fn subjects_and_figures_have_words() {
+    let fleet = given(rolling(1)).node(node("a").has(old()).has(new()));
+    let other = Action::DeletePod {
+        node: "a".into(),
+        pod: named("b-1"),
+        reason: DeleteReason::ExcessPod,
+        failure: None,
+    };
+    let said = |actions: &[Action]| -> Vec<String> {
+        violations(&fleet, actions).iter().map(|violation| violation.subject.to_string()).collect()
+    };
+    assert_eq!(said(&[other]), ["pod ns/b-1"]);
+    assert_eq!(said(&[delete_revision("agent-new")]), ["revision ns/agent-new"]);
+    assert_eq!(said(&[create("a")])[0], "node a");
+    assert_eq!(said(&[wake_up(-1)]), ["DaemonSet ns/agent"]);
+    use BudgetFigure::{BeingReplaced, NotReady, Unavailable};
+    assert_eq!(
+        [Unavailable, NotReady, BeingReplaced].map(|figure| figure.to_string()),
+        ["without an available pod", "without a Ready pod", "being replaced"]
+    );
 }

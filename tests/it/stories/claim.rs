@@ -53,6 +53,14 @@ fn revisions_are_adopted_and_released_too() {
 }
 
 #[test]
+fn a_revision_of_another_namespace_is_nobodys_here() {
+    let mut elsewhere = revision("elsewhere", 9);
+    elsewhere["metadata"]["namespace"] = json!("elsewhere");
+    let given = given(on_delete()).revisions([revision("new", 2), elsewhere]);
+    assert_eq!(given.steps(), [""; 0], "neither renumbered nor released");
+}
+
+#[test]
 fn an_empty_selector_does_nothing_but_warn() {
     let base = given(rolling(1)).node(node("a").has(old())).with("/daemonSet/spec/selector", json!({}));
     assert_eq!(base.steps(), ["event Warning SelectingAll"]);

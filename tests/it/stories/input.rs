@@ -126,6 +126,11 @@ fn each_problem_has_its_path() {
         ("/pods/0/metadata/uid", json!(null), "pods[0].metadata.uid: Required value".to_owned()),
         ("/pods/0/metadata/namespace", json!(null), "pods[0].metadata.namespace: Required value".to_owned()),
         ("/revisions/0/metadata/name", json!(""), "revisions[0].metadata.name: Required value".to_owned()),
+        (
+            "/revisions/0/metadata/namespace",
+            json!(""),
+            "revisions[0].metadata.namespace: Required value".to_owned(),
+        ),
     ] {
         assert_eq!(problems_with(pointer, value), [expected], "{pointer}");
     }
@@ -204,6 +209,11 @@ fn a_recording_that_cannot_be_read_tells_where() {
         unreadable("/pods/0/metadata/creationTimestamp", json!("yesterday"))
             .starts_with("pods[0].metadata.creationTimestamp: ")
     );
+    assert!(
+        unreadable("/pods/0/metadata/labels", json!(["app"]))
+            .starts_with("pods[0].metadata.labels: invalid type: sequence, expected a map of strings")
+    );
+    assert!(unreadable(limit, json!(true)).contains("Invalid value: true: must be"));
     assert!(unreadable("/policy", json!({"burts": 1})).starts_with("policy.burts: unknown field"));
     let text = given(rolling(1)).json.to_string();
     for (text, message) in [

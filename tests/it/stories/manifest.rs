@@ -12,6 +12,17 @@ fn created(given: &Given) -> Vec<Value> {
     pods.collect()
 }
 
+#[test]
+fn a_manifest_knows_its_node_and_its_revision() {
+    let actions = given(on_delete()).node(node("a")).plan().actions;
+    let manifest = actions.into_iter().find_map(|action| match action {
+        Action::CreatePod { pod, .. } => Some(pod),
+        _ => None,
+    });
+    let manifest = manifest.unwrap();
+    assert_eq!((manifest.node().as_str(), manifest.revision_hash()), ("a", "new"));
+}
+
 fn toleration(condition: &str, effect: &str) -> Value {
     json!({"key": format!("node.kubernetes.io/{condition}"), "operator": "Exists", "effect": effect})
 }

@@ -133,6 +133,14 @@ fn a_host_port_under_surge_is_warned_of() {
 }
 
 #[test]
+fn with_the_network_of_the_host_each_port_is_one_of_it() {
+    let given = given(surging(1))
+        .with("/daemonSet/spec/template/spec/hostNetwork", json!(true))
+        .with("/daemonSet/spec/template/spec/containers/0/ports", json!([{"containerPort": 80}]));
+    assert_eq!(given.node(node("a")).plan().warnings, [Warning::HostPortWithSurge { port: 80 }]);
+}
+
+#[test]
 fn a_node_lost_to_the_update_keeps_a_place_in_max_surge() {
     let fleet = |surge: u32| {
         let fleet = given(surging(surge)).node(node("a").not_ready().has(new().not_ready()));
