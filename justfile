@@ -75,7 +75,7 @@ coverage:
 # Undefined behaviour, and what leaves memory behind: the crate has no unsafe code, its dependencies have.
 miri:
     cargo +nightly miri test --lib
-    cargo +nightly miri test --test it -- stories::replace stories::surge stories::history stories::input
+    cargo +nightly miri test --test it -- --skip dumps:: stories::claim:: stories::classify:: stories::replace::
 
 # Whatever the bytes: each target so many seconds.
 fuzz seconds="600":
