@@ -134,9 +134,10 @@ impl Watcher {
         }
     }
 
-    /// A pod is good no more, by no doing of the controller.
+    /// A pod is good no more, by no doing of the controller: which may see it become good before it sees that.
     fn lost(&mut self, pod: &PodIdentity, t: Timestamp) {
-        let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), t, self.least(figure, t)));
+        let seen = t + self.window;
+        let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), seen, self.least(figure, t)));
         if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
             line.ready_since = None;
         }
