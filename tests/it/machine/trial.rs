@@ -2,9 +2,9 @@
 //! such runs too.
 
 use super::commands::{Command, Limits, behaviour};
-use super::watcher::Watcher;
+use super::watcher::{Behind, Watcher};
 use daemonset::model::Pod;
-use daemonset::sim::{Brain, Cluster, Odds, RolloutEnd, Settings, Spread};
+use daemonset::sim::{Brain, Cluster, Kind, Odds, RolloutEnd, Settings, Spread};
 use daemonset::{Action, Evidence, NodeOutcome, Outcome, Recording, Snapshot, audit, plan, reconcile};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -52,6 +52,13 @@ impl Trial {
     /// This crate decides.
     pub fn begin(beginning: Beginning) -> Self {
         Trial::decided_by(reconcile, beginning.settings(), beginning)
+    }
+
+    /// This crate decides, for a caller that keeps no memory.
+    pub fn begin_without_memory(beginning: Beginning) -> Self {
+        let mut settings = beginning.settings();
+        settings.controller.remembers = false;
+        Trial::decided_by(reconcile, settings, beginning)
     }
 
     pub fn decided_by(brain: impl Brain + 'static, settings: Settings, beginning: Beginning) -> Self {
@@ -185,7 +192,6 @@ impl Trial {
     /// Nothing is left to do, and all is as it should be.
     fn at_rest(&self, on_delete: bool) -> Result<(), String> {
         let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
-        let surges = matches!(plan.report.strategy, Some(daemonset::StrategyInForce::Surge(_)));
         for verdict in &plan.report.nodes {
             let live = verdict.pods.iter().filter(|pod| pod.deleted.is_none()).count();
             let target = matches!(verdict.placement, daemonset::NodePlacement::Run);

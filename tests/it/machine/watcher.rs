@@ -82,6 +82,8 @@ const FIGURES: [Figure; 2] = [Figure::Available, Figure::Ready];
 struct Pod {
     node: String,
     ready_since: Option<Timestamp>,
+    /// Since when it was Ready when it was lost, and when that was; not where the controller deleted it.
+    lost: Option<(Timestamp, Timestamp)>,
 }
 
 impl Watcher {
@@ -98,7 +100,10 @@ impl Watcher {
         let t = event.t;
         match &event.change {
             Change::PodCreated(pod) => {
-                self.pods.insert(pod.uid.to_string(), Pod { node: pod.node.to_string(), ready_since: None });
+                self.pods.insert(
+                    pod.uid.to_string(),
+                    Pod { node: pod.node.to_string(), ready_since: None, lost: None },
+                );
             }
             Change::PodReady(pod) => {
                 if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
@@ -113,7 +118,6 @@ impl Watcher {
             }
             Change::PodGone(pod) => {
                 self.lost(pod, t);
-                self.pods.remove(pod.uid.as_str());
             }
             Change::NodeAdded(state)
             | Change::NodeReady(state)
@@ -134,12 +138,11 @@ impl Watcher {
         }
     }
 
-    /// A pod is good no more, by no doing of the controller: which may see it become good before it sees that.
+    /// A pod is good no more, by no doing of the controller.
     fn lost(&mut self, pod: &PodIdentity, t: Timestamp) {
-        let seen = t + self.window;
-        let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), seen, self.least(figure, t)));
+        let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), t, self.least(figure, t)));
         if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
-            line.ready_since = None;
+            line.lost = line.ready_since.take().map(|since| (since, t)).or(line.lost);
         }
         let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
         for (account, was_good) in node.accounts.iter_mut().zip(was_good) {
@@ -170,7 +173,6 @@ impl Watcher {
     }
 
     fn judge_by(&mut self, figure: Figure, pod: &PodIdentity, t: Timestamp) {
-        let window_began = t - self.window;
         let is_settled = self.nodes.get(pod.node.as_str()).is_some_and(|node| self.is_settled(node, t));
         let still_up = self.pods_of(pod.node.as_str()).any(|uid| self.is_good(uid, t, self.strict(figure)));
         let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
@@ -200,20 +202,11 @@ impl Watcher {
     /// Nodes that can't but have seemed target nodes all the time, and that the controller took down.
     fn taken_down(&self, figure: Figure, t: Timestamp) -> Vec<String> {
         let least = self.least(figure, t);
-        let up = |name: &str| self.pods_of(name).any(|uid| self.is_good(uid, t, least));
+        let up = |name: &str| self.pods_of(name).any(|uid| self.may_seem_good(uid, t, least));
         let down = self.nodes.iter().filter(|(name, node)| {
             node.accounts[figure as usize].taken_down && self.is_settled(node, t) && !up(name)
         });
         down.map(|(name, _)| name.clone()).collect()
-    }
-
-    /// Whether a node is a target for whatever the controller may have seen of it and of the spec.
-    fn is_settled(&self, node: &str, t: Timestamp) -> bool {
-        let began = t - self.behind.nodes.max(self.behind.spec);
-        self.nodes.get(node).is_some_and(|node| {
-            node.target_since.is_some_and(|since| since < began)
-                && self.specs_in_window(t).all(|spec| is_target(spec, &node.state))
-        })
     }
 
     fn pods_of<'w>(&'w self, node: &'w str) -> impl Iterator<Item = &'w str> {
@@ -225,6 +218,14 @@ impl Watcher {
         since.is_some_and(|since| since + min_ready <= t)
     }
 
+    /// The same, to whoever may not have heard of its crash.
+    fn may_seem_good(&self, uid: &str, t: Timestamp, min_ready: SignedDuration) -> bool {
+        let lost = self.pods.get(uid).and_then(|pod| pod.lost);
+        let not_heard =
+            |(since, at): (Timestamp, Timestamp)| at >= t - self.behind.pods && since + min_ready <= t;
+        self.is_good(uid, t, min_ready) || lost.is_some_and(not_heard)
+    }
+
     /// How long a good pod has been Ready.
     fn strict(&self, figure: Figure) -> SignedDuration {
         figure.seconds(self.specs.last().map(|(_, spec)| spec))
@@ -232,20 +233,13 @@ impl Watcher {
 
     /// The specs that the controller may have decided by.
     fn specs_in_window(&self, t: Timestamp) -> impl Iterator<Item = &DaemonSetSpec> {
-        self.in_window(&self.specs, t)
-    }
-
-    /// What was so at some time in the window.
-    fn in_window<'w, T>(&self, line: &'w [(Timestamp, T)], t: Timestamp) -> impl Iterator<Item = &'w T> {
-        let began = t - self.window;
-        let first = line.partition_point(|(at, _)| *at <= began).saturating_sub(1);
-        line[first..].iter().map(|(_, what)| what)
+        since(&self.specs, t - self.behind.spec)
     }
 
     /// Whether a node is a target, by each spec and each of its states that the controller may have seen together: the
     /// caches of two kinds overtake each other.
     fn may_seem<'w>(&'w self, node: &'w Node, t: Timestamp) -> impl Iterator<Item = bool> + 'w {
-        let states = move || self.in_window(&node.states, t);
+        let states = move || since(&node.states, t - self.behind.nodes);
         self.specs_in_window(t).flat_map(move |spec| {
             states().map(|state| state.as_ref().is_some_and(|state| is_target(spec, state)))
         })
@@ -253,7 +247,7 @@ impl Watcher {
 
     /// Whether the controller can't but have known it as a target node.
     fn is_settled(&self, node: &Node, t: Timestamp) -> bool {
-        let known = node.states.first().is_some_and(|(at, _)| *at <= t - self.window);
+        let known = node.states.first().is_some_and(|(at, _)| *at < t - self.behind.nodes);
         known && self.may_seem(node, t).all(|target| target)
     }
 
@@ -267,6 +261,12 @@ impl Watcher {
         let targets = self.nodes.values().filter(|node| self.may_seem(node, t).any(|target| target)).count();
         self.specs_in_window(t).map(|spec| limit(spec, targets)).max().unwrap_or(0)
     }
+}
+
+/// What was so at some time since then.
+fn since<T>(line: &[(Timestamp, T)], began: Timestamp) -> impl Iterator<Item = &T> {
+    let first = line.partition_point(|(at, _)| *at < began).saturating_sub(1);
+    line[first..].iter().map(|(_, what)| what)
 }
 
 impl Figure {
