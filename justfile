@@ -68,7 +68,8 @@ mutants *which:
 # Lines that no test runs: with the simulation, then without it.
 coverage:
     cargo llvm-cov clean --workspace
-    cargo llvm-cov --all-features --no-report --lib --test it -- --skip model::
+    cargo llvm-cov --all-features --no-report --lib
+    cargo llvm-cov --all-features --no-report --test it -- --skip model::
     cargo llvm-cov report --ignore-filename-regex '{{ not_src }}'
     cargo llvm-cov report --ignore-filename-regex '{{ not_core }}' --fail-under-lines 95 --show-missing-lines
 
