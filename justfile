@@ -45,7 +45,7 @@ examples:
     cargo run --release --example plan
     cargo run --quiet --release --example plan -- -o json >/dev/null
 
-# Random lives of a cluster, each with its promises: 100,000 take about an hour on one core.
+# Random lives of a cluster, each with its promises: 100,000 take about seven minutes on one core.
 lives cases="100000":
     PROPTEST_CASES={{ cases }} cargo test --release --all-features --test it machine::promises
 
