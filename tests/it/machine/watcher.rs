@@ -56,17 +56,8 @@ pub struct Watcher {
 struct Node {
     /// What it was, from when on; none: it was not there.
     states: Vec<(Timestamp, Option<NodeState>)>,
-    /// By available pods, and by Ready ones.
-    accounts: [Account; 2],
-}
-
-/// What became of the good pods of a node.
-#[derive(Debug, Clone, Copy, Default)]
-struct Account {
-    /// The controller deleted a good pod here, and none has been good since.
-    taken_down: bool,
-    /// When a good pod here was lost last, not by the controller's doing.
-    crashed_at: Option<Timestamp>,
+    /// The controller deleted a good pod here, and none has been good since: by each figure.
+    taken_down: [bool; 2],
 }
 
 /// What makes a pod a good one.
@@ -130,7 +121,7 @@ impl Watcher {
             Change::NodeGone { node } => {
                 if let Some(node) = self.nodes.get_mut(node.as_str()) {
                     node.states.push((t, None));
-                    node.accounts = Default::default();
+                    node.taken_down = Default::default();
                 }
             }
             Change::DaemonSetChanged { spec, .. } => self.specs.push((t, DaemonSetSpec::clone(spec))),
@@ -145,10 +136,8 @@ impl Watcher {
             line.lost = line.ready_since.take().map(|since| (since, t)).or(line.lost);
         }
         let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
-        for (account, was_good) in node.accounts.iter_mut().zip(was_good) {
-            if was_good {
-                *account = Account { taken_down: false, crashed_at: Some(t) };
-            }
+        for (taken_down, was_good) in node.taken_down.iter_mut().zip(was_good) {
+            *taken_down &= !was_good;
         }
     }
 
@@ -164,7 +153,7 @@ impl Watcher {
         }
         for ((figure, was_good), could_seem_so) in FIGURES.into_iter().zip(was_good).zip(could_seem_so) {
             if could_seem_so && let Some(node) = self.nodes.get_mut(pod.node.as_str()) {
-                node.accounts[figure as usize].taken_down = false;
+                node.taken_down[figure as usize] = false;
             }
             if was_good {
                 self.judge_by(figure, pod, t);
@@ -175,16 +164,17 @@ impl Watcher {
     fn judge_by(&mut self, figure: Figure, pod: &PodIdentity, t: Timestamp) {
         let is_settled = self.nodes.get(pod.node.as_str()).is_some_and(|node| self.is_settled(node, t));
         let still_up = self.pods_of(pod.node.as_str()).any(|uid| self.is_good(uid, t, self.strict(figure)));
+        let least = self.least(figure, t);
+        let seems_up = self.pods_of(pod.node.as_str()).any(|uid| self.may_seem_good(uid, t, least));
         let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
         if still_up {
             return;
         }
-        let account = &mut node.accounts[figure as usize];
-        if account.crashed_at.is_some_and(|at| at >= t - self.behind.pods) {
+        if seems_up {
             self.tally.not_ours += 1;
             return;
         }
-        account.taken_down = true;
+        node.taken_down[figure as usize] = true;
         if !is_settled {
             self.tally.unsettled += 1;
             return;
@@ -203,9 +193,10 @@ impl Watcher {
     fn taken_down(&self, figure: Figure, t: Timestamp) -> Vec<String> {
         let least = self.least(figure, t);
         let up = |name: &str| self.pods_of(name).any(|uid| self.may_seem_good(uid, t, least));
-        let down = self.nodes.iter().filter(|(name, node)| {
-            node.accounts[figure as usize].taken_down && self.is_settled(node, t) && !up(name)
-        });
+        let down = self
+            .nodes
+            .iter()
+            .filter(|(name, node)| node.taken_down[figure as usize] && self.is_settled(node, t) && !up(name));
         down.map(|(name, _)| name.clone()).collect()
     }
 
