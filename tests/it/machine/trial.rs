@@ -117,9 +117,7 @@ impl Trial {
     }
 
     fn watch(&mut self) {
-        let behind = |kind| self.cluster.behind(kind);
-        let (pods, nodes, spec) = (behind(Kind::Pods), behind(Kind::Nodes), behind(Kind::DaemonSets));
-        self.watcher.watch(self.cluster.history(), Behind { pods, nodes, spec });
+        watch(&mut self.watcher, &self.cluster);
     }
 
     /// What was broken within the promises.
@@ -158,8 +156,8 @@ impl Trial {
         if waits {
             self.pass(bound);
         } else {
-            let end = self.cluster.run_rollout(patience, bound);
-            self.watch();
+            let Trial { cluster, watcher, .. } = self;
+            let end = cluster.watch_rollout(patience, bound, |cluster| watch(watcher, cluster));
             if end != RolloutEnd::Complete {
                 return Err(format!("{end:?} at {last}: {:#?}", self.cluster.plan()));
             }
@@ -242,6 +240,13 @@ impl<B: Brain> Brain for Judged<B> {
     fn forget(&mut self) {
         self.brain.forget();
     }
+}
+
+/// After each step, since caches are as far behind as then only at that moment.
+fn watch(watcher: &mut Watcher, cluster: &Cluster) {
+    let behind = |kind| cluster.behind(kind);
+    let (pods, nodes, spec) = (behind(Kind::Pods), behind(Kind::Nodes), behind(Kind::DaemonSets));
+    watcher.watch(cluster.history(), Behind { pods, nodes, spec });
 }
 
 /// What is wrong with a decision, whatever the cluster really is like.
