@@ -73,8 +73,8 @@ const FIGURES: [Figure; 2] = [Figure::Available, Figure::Ready];
 struct Pod {
     node: String,
     ready_since: Option<Timestamp>,
-    /// Since when it was Ready when it was lost, and when that was; not where the controller deleted it.
-    lost: Option<(Timestamp, Timestamp)>,
+    /// From when until when it was Ready before; not where the controller deleted it.
+    lost: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Watcher {
@@ -93,7 +93,7 @@ impl Watcher {
             Change::PodCreated(pod) => {
                 self.pods.insert(
                     pod.uid.to_string(),
-                    Pod { node: pod.node.to_string(), ready_since: None, lost: None },
+                    Pod { node: pod.node.to_string(), ready_since: None, lost: Vec::new() },
                 );
             }
             Change::PodReady(pod) => {
@@ -133,7 +133,7 @@ impl Watcher {
     fn lost(&mut self, pod: &PodIdentity, t: Timestamp) {
         let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), t, self.least(figure, t)));
         if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
-            line.lost = line.ready_since.take().map(|since| (since, t)).or(line.lost);
+            line.lost.extend(line.ready_since.take().map(|since| (since, t)));
         }
         let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
         for (taken_down, was_good) in node.taken_down.iter_mut().zip(was_good) {
@@ -211,10 +211,10 @@ impl Watcher {
 
     /// The same, to whoever may not have heard of its crash.
     fn may_seem_good(&self, uid: &str, t: Timestamp, min_ready: SignedDuration) -> bool {
-        let lost = self.pods.get(uid).and_then(|pod| pod.lost);
-        let not_heard =
-            |(since, at): (Timestamp, Timestamp)| at >= t - self.behind.pods && since + min_ready <= t;
-        self.is_good(uid, t, min_ready) || lost.is_some_and(not_heard)
+        let mut lost = self.pods.get(uid).map_or(&[][..], |pod| &pod.lost).iter();
+        let heard_from = t - self.behind.pods;
+        self.is_good(uid, t, min_ready)
+            || lost.any(|(since, at)| *at >= heard_from && *since + min_ready <= t)
     }
 
     /// How long a good pod has been Ready.
