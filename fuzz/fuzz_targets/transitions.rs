@@ -85,7 +85,7 @@ enum Scope {
 
 impl Scope {
     fn allows(&self, command: Command) -> bool {
-        (!command.makes_stale() || *self != Scope::QuickCaches)
+        (!makes_stale(command) || *self != Scope::QuickCaches)
             && (!command.is_beyond_promises() || *self == Scope::BeyondPromises)
     }
 }
@@ -147,4 +147,9 @@ fn holds(trial: &Trial) {
 
 fn has_room(trial: &Trial, command: Command) -> bool {
     command != Command::AddNode || trial.cluster.nodes().count() < usize::from(MOST_NODES)
+}
+
+/// It makes caches lag.
+fn makes_stale(command: Command) -> bool {
+    matches!(command, Command::Lag { .. } | Command::Freeze { .. })
 }
