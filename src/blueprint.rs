@@ -3,7 +3,7 @@
 use crate::canonical;
 use crate::check::Hasher;
 use crate::classify::TEMPLATE_GENERATION_LABEL;
-use crate::history::{History, owner_reference};
+use crate::history::History;
 use crate::manifest::{PodManifest, Shared};
 use crate::policy::PodNames;
 use crate::snapshot::Snapshot;
@@ -63,7 +63,7 @@ fn pod_metadata(mut metadata: Map<String, Value>, snapshot: &Snapshot<'_>, hash:
     metadata.insert("labels".to_owned(), Value::Object(labels));
     metadata.insert("namespace".to_owned(), Value::from(ds.namespace.as_str()));
     metadata.insert("generateName".to_owned(), Value::from(name_prefix(&ds.name)));
-    metadata.insert("ownerReferences".to_owned(), json!([owner_reference(snapshot)]));
+    metadata.insert("ownerReferences".to_owned(), json!([snapshot.daemon_set.owner_reference()]));
     metadata
 }
 

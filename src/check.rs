@@ -16,7 +16,7 @@ use indexmap::map::{Entry, IndexMap};
 pub(crate) type Hasher = foldhash::quality::FixedState;
 
 /// The annotation with the template generation.
-const TEMPLATE_GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";
+pub(crate) const TEMPLATE_GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";
 
 pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
     problems.require(&ds.metadata.name, "metadata.name");

@@ -160,7 +160,7 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
         "name": revision_name(snapshot, hash),
         "namespace": ds.metadata.namespace,
         "labels": labels,
-        "ownerReferences": [owner_reference(snapshot)],
+        "ownerReferences": [ds.owner_reference()],
     });
     if let (Value::Object(members), false) = (&mut metadata, ds.metadata.annotations.is_empty()) {
         members.insert("annotations".to_owned(), json!(ds.metadata.annotations));
@@ -174,19 +174,6 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     });
     revision.sort_all_objects();
     revision
-}
-
-/// The reference that makes the DaemonSet an object's controller.
-pub(crate) fn owner_reference(snapshot: &Snapshot<'_>) -> Value {
-    let ds = &snapshot.daemon_set.metadata;
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "name": ds.name,
-        "uid": ds.uid,
-        "controller": true,
-        "blockOwnerDeletion": true,
-    })
 }
 
 fn revision_name(snapshot: &Snapshot<'_>, hash: &str) -> String {

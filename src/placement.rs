@@ -79,7 +79,9 @@ pub(crate) fn toleration_withdrawn(
 
 /// Taints of a node that is not Ready, or not heard of (v1.36 `node_lifecycle_controller.go`); each comes with the effects
 /// NoSchedule, which daemon pods do not tolerate by themselves, and NoExecute, which they do.
-const DOWN: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const DOWN: [&str; 2] = [NOT_READY, UNREACHABLE];
+pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
+pub(crate) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// Whether a node is down: its condition Ready says so, and it is tainted for it.
 pub(crate) fn is_down(node: &NodeView<'_>) -> bool {

@@ -58,8 +58,7 @@ impl PodView<'_> {
 impl<'a> From<&'a Pod> for PodView<'a> {
     fn from(pod: &'a Pod) -> Self {
         let Pod { metadata, spec, status } = pod;
-        let bound = !spec.node_name.as_str().is_empty();
-        let ready: Option<&PodCondition> = status.conditions.iter().find(|c| c.kind == "Ready");
+        let ready = pod.readiness();
         PodView {
             namespace: &metadata.namespace,
             name: &metadata.name,
@@ -67,8 +66,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             resource_version: &metadata.resource_version,
             labels: &metadata.labels,
             controller: OwnerReference::controller_of(&metadata.owner_references),
-            target: if bound { Some(&spec.node_name) } else { spec.affinity_node.as_ref() }
-                .map(|node| node.as_str()),
+            target: pod.target().map(|node| node.as_str()),
             tolerations: &spec.tolerations,
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
@@ -79,8 +77,8 @@ impl<'a> From<&'a Pod> for PodView<'a> {
                 "Failed" => Phase::Failed,
                 _ => Phase::PendingOrUnknown,
             },
-            ready: ready.is_some_and(|c| c.status == "True"),
-            bound,
+            ready: ready.is_some_and(PodCondition::is_true),
+            bound: pod.is_bound(),
             mirror: metadata.annotations.mirror.is_some(),
         }
     }
@@ -111,7 +109,7 @@ impl<'a> From<&'a Node> for NodeView<'a> {
             labels: &node.metadata.labels,
             taints: &node.spec.taints,
             unschedulable: node.spec.unschedulable,
-            ready: node.status.conditions.iter().find(|c| c.kind == "Ready").map(|c| c.status == "True"),
+            ready: node.ready(),
         }
     }
 }

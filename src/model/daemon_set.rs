@@ -1,6 +1,8 @@
 //! `apps/v1` DaemonSet, with the fields of the update proposals beside today's.
 
-use super::{IntOrString, LabelSelector, Labels, ObjectRef, Uid, is_default, null_is_default};
+use super::{
+    IntOrString, LabelSelector, Labels, ObjectRef, OwnerReference, Uid, is_default, null_is_default,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +23,18 @@ pub struct DaemonSet {
 }
 
 impl DaemonSet {
+    /// The reference that makes it an object's controller (v1.36 `metav1.NewControllerRef`).
+    pub(crate) fn owner_reference(&self) -> OwnerReference {
+        OwnerReference {
+            api_version: "apps/v1".to_owned(),
+            kind: "DaemonSet".to_owned(),
+            name: self.metadata.name.clone(),
+            uid: self.metadata.uid.clone(),
+            controller: Some(true),
+            block_owner_deletion: Some(true),
+        }
+    }
+
     /// Names this object exactly.
     pub fn object_ref(&self) -> ObjectRef {
         ObjectRef {

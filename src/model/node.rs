@@ -18,6 +18,14 @@ pub struct Node {
     pub status: NodeStatus,
 }
 
+impl Node {
+    /// Condition Ready, where there is one.
+    pub(crate) fn ready(&self) -> Option<bool> {
+        let ready = self.status.conditions.iter().find(|condition| condition.kind == "Ready");
+        ready.map(|condition| condition.status == "True")
+    }
+}
+
 /// Metadata of a [`Node`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

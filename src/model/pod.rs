@@ -20,6 +20,29 @@ pub struct Pod {
     pub status: PodStatus,
 }
 
+impl Pod {
+    /// `spec.nodeName` is set.
+    pub(crate) fn is_bound(&self) -> bool {
+        !self.spec.node_name.as_str().is_empty()
+    }
+
+    /// `spec.nodeName`, or the node that the required node affinity names (v1.36 `util.GetTargetNodeName`).
+    pub(crate) fn target(&self) -> Option<&NodeName> {
+        if self.is_bound() { Some(&self.spec.node_name) } else { self.spec.affinity_node.as_ref() }
+    }
+
+    /// Condition Ready, whatever its status.
+    pub(crate) fn readiness(&self) -> Option<&PodCondition> {
+        self.status.conditions.iter().find(|condition| condition.kind == "Ready")
+    }
+}
+
+impl PodCondition {
+    pub(crate) fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+}
+
 /// Metadata of a [`Pod`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -8,6 +8,7 @@ use super::queue::Due;
 use super::settings::{Behaviour, Settings};
 use super::watch::{Kind, Seen};
 use super::world::World;
+use crate::check::TEMPLATE_GENERATION_ANNOTATION;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Labels, Node, NodeName, Pod, Taint, Uid};
 use crate::problem::InvalidSnapshot;
@@ -18,9 +19,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::sync::Arc;
 use thiserror::Error;
-
-/// The annotation with the template generation.
-const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// A cluster with one DaemonSet, its controller, and a clock of its own.
 ///
@@ -225,8 +223,8 @@ impl Cluster {
         }
         metadata.generation = 1;
         metadata.creation_timestamp = Some(self.world.now);
-        if !metadata.annotations.contains_key(TEMPLATE_GENERATION) {
-            metadata.annotations = metadata.annotations.with(TEMPLATE_GENERATION, "1");
+        if !metadata.annotations.contains_key(TEMPLATE_GENERATION_ANNOTATION) {
+            metadata.annotations = metadata.annotations.with(TEMPLATE_GENERATION_ANNOTATION, "1");
         }
         self.put(daemon_set, TemplateChange::New);
     }
@@ -246,9 +244,11 @@ impl Cluster {
         if daemon_set.spec.template != stored.spec.template {
             change = TemplateChange::New;
             let annotations = &mut daemon_set.metadata.annotations;
-            let generation = annotations.get(TEMPLATE_GENERATION).and_then(|text| text.parse::<i64>().ok());
+            let generation =
+                annotations.get(TEMPLATE_GENERATION_ANNOTATION).and_then(|text| text.parse::<i64>().ok());
             if let Some(generation) = generation {
-                *annotations = annotations.with(TEMPLATE_GENERATION, &(generation + 1).to_string());
+                *annotations =
+                    annotations.with(TEMPLATE_GENERATION_ANNOTATION, &(generation + 1).to_string());
             }
         }
         if daemon_set != stored {
@@ -293,7 +293,7 @@ impl Cluster {
         if !started {
             pod.status.phase = "Pending".to_owned();
         }
-        let bound = !pod.spec.node_name.as_str().is_empty();
+        let bound = pod.is_bound();
         let uid = self.world.add_pod(By::User, pod, Some(Needs::of(manifest)));
         match (bound, started) {
             (false, _) => self.world.schedule_soon(&uid),

@@ -11,7 +11,6 @@ use crate::actions::actions;
 use crate::budget::Budget;
 use crate::decision::Decision;
 use crate::memory::{Memory, Outcome};
-use crate::policy::Policy;
 use crate::problem::InvalidSnapshot;
 use crate::reconcile::decide;
 use crate::snapshot::Snapshot;
@@ -233,12 +232,4 @@ fn told(number: u64, decision: &Decision<'_>) -> Reconciled {
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-impl ControllerSettings {
-    /// With another policy.
-    pub fn with_policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
-        self
-    }
 }

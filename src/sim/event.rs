@@ -2,7 +2,7 @@
 
 use crate::action::DeleteReason;
 use crate::budget::Budget;
-use crate::model::{DaemonSetSpec, Labels, NodeName, Taint, Uid};
+use crate::model::{DaemonSetSpec, Labels, Node, NodeName, Taint, Uid};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -126,6 +126,18 @@ pub struct NodeState {
     pub labels: Labels,
     /// Its taints.
     pub taints: Vec<Taint>,
+}
+
+impl NodeState {
+    /// A node without a Ready condition is taken as Ready.
+    pub(super) fn of(node: &Node) -> Self {
+        NodeState {
+            node: node.metadata.name.clone(),
+            ready: node.ready() != Some(false),
+            labels: node.metadata.labels.clone(),
+            taints: node.spec.taints.clone(),
+        }
+    }
 }
 
 /// Why a pod is in trouble.

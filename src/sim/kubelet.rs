@@ -41,8 +41,7 @@ impl World {
     fn new_life(&mut self, pod: &Pod, needs: Option<Needs>) -> Life {
         let key = &self.settings.controller.policy.unique_label_key;
         let revision = pod.metadata.labels.get(key).unwrap_or_default().to_owned();
-        let bound = Some(&pod.spec.node_name).filter(|node| !node.as_str().is_empty());
-        let node = bound.or(pod.spec.affinity_node.as_ref()).cloned().unwrap_or_default();
+        let node = pod.target().cloned().unwrap_or_default();
         let (known, behaviour) = self.versions.of(&revision).unzip();
         let told = self.is_told(pod);
         let needs = needs.map(Arc::new).unwrap_or_else(|| {
@@ -86,7 +85,7 @@ impl World {
     /// Binds a pod, if it fits; if not, it waits until something changes on its node.
     pub(super) fn schedule(&mut self, uid: &Uid) {
         let Some((pod, life)) = self.pod(uid).zip(self.lives.get(uid)) else { return };
-        let waits = pod.spec.node_name.as_str().is_empty() && pod.metadata.deletion_timestamp.is_none();
+        let waits = !pod.is_bound() && pod.metadata.deletion_timestamp.is_none();
         if !waits || !self.fits(life) {
             return;
         }
@@ -124,13 +123,13 @@ impl World {
 
     /// Whether a pod is bound and holds what it asked for.
     fn occupies(&self, uid: &Uid) -> bool {
-        self.pod(uid).is_some_and(|pod| !pod.spec.node_name.as_str().is_empty() && !is_finished(pod))
+        self.pod(uid).is_some_and(|pod| pod.is_bound() && !is_finished(pod))
     }
 
     /// Whoever waits for this node is looked at again.
     pub(super) fn retry_waiting(&mut self, node: &NodeName) {
         let Some(machine) = self.machines.get(node) else { return };
-        let waiting = |uid: &&Uid| self.pod(uid).is_some_and(|pod| pod.spec.node_name.as_str().is_empty());
+        let waiting = |uid: &&Uid| self.pod(uid).is_some_and(|pod| !pod.is_bound());
         let waiting: Vec<Uid> = machine.pods.iter().filter(waiting).cloned().collect();
         for uid in waiting {
             self.schedule_soon(&uid);
@@ -246,10 +245,14 @@ impl World {
         self.queue.push(later(self.now, delay), Due::Pod { uid: uid.clone(), turn, step: PodStep::Crashed });
     }
 
+    /// Whether it terminates or has finished, so that nothing more becomes of it.
+    fn is_going(&self, uid: &Uid) -> bool {
+        self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod))
+    }
+
     /// A container ends by itself; the kubelet starts it again.
     pub(super) fn crash_pod(&mut self, uid: &Uid) {
-        let going =
-            self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod));
+        let going = self.is_going(uid);
         if let Some(life) = self.lives.get_mut(uid).filter(|life| life.started && !going) {
             life.turn += 1;
             let turn = life.turn;
@@ -276,8 +279,7 @@ impl World {
 
     /// The pod ends as Failed: its phase never changes again.
     pub(super) fn fail(&mut self, uid: &Uid) {
-        let going =
-            self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod));
+        let going = self.is_going(uid);
         let Some(life) = self.lives.get_mut(uid).filter(|_| !going) else { return };
         life.turn += 1;
         let node = life.node.clone();
@@ -297,7 +299,7 @@ impl World {
         }
         life.turn += 1;
         let turn = life.turn;
-        let unbound = pod.spec.node_name.as_str().is_empty();
+        let unbound = !pod.is_bound();
         let finished = is_finished(pod);
         let grace = if unbound || finished { SignedDuration::ZERO } else { life.needs.grace };
         let whom = [life.node.as_str(), life.revision.as_str()];
@@ -353,7 +355,7 @@ impl World {
 }
 
 pub(super) fn is_ready(pod: &Pod) -> bool {
-    pod.status.conditions.iter().any(|condition| condition.kind == "Ready" && condition.status == "True")
+    pod.readiness().is_some_and(PodCondition::is_true)
 }
 
 /// Its phase never changes again.

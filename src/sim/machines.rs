@@ -2,21 +2,18 @@
 
 use super::chance::Purpose;
 use super::event::{By, Change, PodTrouble};
-use super::kubelet::{is_finished, is_ready as pod_is_ready, later};
+use super::kubelet::{is_finished, is_ready, later};
 use super::needs::Resources;
 use super::queue::Due;
 use super::watch::Seen;
 use super::world::{Machine, World};
 use crate::check::Hasher;
 use crate::model::{Node, NodeCondition, NodeName, Taint, Uid};
+use crate::placement::{NOT_READY, UNREACHABLE};
 use crate::tolerations::tolerated;
 use indexmap::{IndexMap, IndexSet};
 use std::sync::Arc;
 
-/// Taints of a node whose kubelet is not heard of (v1.36 `node_lifecycle_controller.go`).
-const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-/// Taint of a node that has not come up yet.
-const NOT_READY: &str = "node.kubernetes.io/not-ready";
 /// Taint of a cordoned node.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
@@ -27,7 +24,7 @@ impl World {
         let left_behind = |uid: &&Uid| self.lives.get(*uid).is_some_and(|life| life.node == name);
         let pods: Vec<Uid> = self.lives.keys().filter(left_behind).cloned().collect();
         let machine = Machine {
-            up: super::world::is_ready(&node),
+            up: node.ready() != Some(false),
             capacity,
             pulled: IndexSet::default(),
             pods: pods.clone(),
@@ -84,7 +81,7 @@ impl World {
         }
         self.left.swap_remove(name);
         let lives = self.lives.iter().filter(|(_, life)| life.node == *name).map(|(uid, _)| uid);
-        let bound = |uid: &&Uid| self.pod(uid).is_some_and(|pod| !pod.spec.node_name.as_str().is_empty());
+        let bound = |uid: &&Uid| self.pod(uid).is_some_and(|pod| pod.is_bound());
         let orphans: Vec<Uid> = lives.filter(bound).cloned().collect();
         for uid in orphans {
             self.delete_pod(By::World, &uid, None);
@@ -149,15 +146,14 @@ impl World {
     fn resume(&mut self, pods: &[Uid]) {
         for uid in pods {
             let Some(pod) = self.pod(uid) else { continue };
-            let finished = is_finished(pod);
             if pod.metadata.deletion_timestamp.is_some() {
                 self.stopped(uid);
-            } else if pod_is_ready(pod) {
+            } else if is_ready(pod) {
                 if let Some(life) = self.lives.get_mut(uid) {
                     life.started = true;
                 }
                 self.plan_crash(uid);
-            } else if !pod.spec.node_name.as_str().is_empty() && !finished {
+            } else if pod.is_bound() && !is_finished(pod) {
                 self.start(uid);
             }
         }

@@ -5,7 +5,7 @@ use super::needs::Needs;
 use super::watch::Seen;
 use super::world::{World, full_name};
 use crate::action::Action;
-use crate::history::has_template;
+use crate::canonical;
 use crate::manifest::PodManifest;
 use crate::memory::Outcome;
 use crate::model::{ControllerRevision, DaemonSetStatus, ObjectRef, OwnerReference, Pod, Uid};
@@ -92,15 +92,7 @@ impl World {
 
     /// The reference that makes the DaemonSet an object's controller.
     fn owner(&self) -> Result<OwnerReference, Refusal> {
-        let metadata = &self.objects.daemon_set.as_ref().ok_or(Refusal::NotFound)?.metadata;
-        Ok(OwnerReference {
-            api_version: "apps/v1".to_owned(),
-            kind: "DaemonSet".to_owned(),
-            name: metadata.name.clone(),
-            uid: metadata.uid.clone(),
-            controller: Some(true),
-            block_owner_deletion: Some(true),
-        })
+        Ok(self.objects.daemon_set.as_ref().ok_or(Refusal::NotFound)?.owner_reference())
     }
 
     fn adopt_pod(&mut self, reference: &ObjectRef) -> Result<(), Refusal> {
@@ -157,10 +149,9 @@ impl World {
                 && other.metadata.namespace == revision.metadata.namespace
         };
         if let Some(other) = self.objects.revisions.values().find(same_name) {
-            let template = other.data.pointer("/spec/template").unwrap_or(&Value::Null);
             let same_owner =
                 OwnerReference::controller_of(&other.metadata.owner_references) == owner.as_deref();
-            let same = same_owner && has_template(&revision.data, &without_patch(template));
+            let same = same_owner && canonical::same(&other.data, &revision.data);
             return if same { Ok(()) } else { Err(Refusal::AlreadyExists) };
         }
         revision.metadata.uid = self.new_uid();
@@ -189,12 +180,4 @@ impl World {
         self.outbox.push(seen);
         Ok(())
     }
-}
-
-fn without_patch(template: &Value) -> Value {
-    let mut template = template.clone();
-    if let Value::Object(members) = &mut template {
-        members.remove("$patch");
-    }
-    template
 }

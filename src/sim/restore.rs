@@ -7,8 +7,8 @@ use super::needs::Resources;
 use super::queue::{Due, PodStep};
 use super::settings::Settings;
 use super::watch::Seen;
-use super::world::{World, is_ready};
-use crate::model::{Node, NodeName, Pod, Uid};
+use super::world::World;
+use crate::model::{NodeName, Pod, Uid};
 use crate::recording::Recording;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ impl World {
         }
         for node in &recording.nodes {
             self.add_node(By::World, node.clone(), Resources::UNLIMITED);
-            past.tell(Some(beginning), By::World, Change::NodeAdded(state(node)));
+            past.tell(Some(beginning), By::World, Change::NodeAdded(NodeState::of(node)));
         }
         for pod in &recording.pods {
             let uid = self.add_pod(By::World, pod.clone(), None);
@@ -75,7 +75,7 @@ impl World {
     /// Where a pod is in its life, and what comes next.
     fn take_over(&mut self, uid: &Uid, pod: &Pod, past: &mut Past) {
         let created = pod.metadata.creation_timestamp;
-        let ready = pod.status.conditions.iter().find(|c| c.kind == "Ready" && c.status == "True");
+        let ready = pod.readiness().filter(|condition| condition.is_true());
         if let Some(identity) = self.identity(uid) {
             past.tell(created, By::World, Change::PodCreated(identity.clone()));
             if let Some(ready) = ready {
@@ -89,7 +89,7 @@ impl World {
                 past.tell(None, By::World, Change::PodTerminating { pod: identity, reason: None });
             }
         }
-        let bound = !pod.spec.node_name.as_str().is_empty();
+        let bound = pod.is_bound();
         if let (Some(life), true) = (self.lives.get(uid), bound) {
             let revision = life.revision.clone();
             if let Some(machine) = self.machines.get_mut(&life.node) {
@@ -149,33 +149,23 @@ fn beginning(recording: &Recording) -> Timestamp {
     pods.chain(ds).min().unwrap_or(recording.now).min(recording.now)
 }
 
-fn state(node: &Node) -> NodeState {
-    NodeState {
-        node: node.metadata.name.clone(),
-        ready: is_ready(node),
-        labels: node.metadata.labels.clone(),
-        taints: node.spec.taints.clone(),
-    }
-}
-
 /// The same cluster with this many nodes: its nodes and their pods again and again under other names, or only the first
 /// ones. Pods that are for no node stay as they are.
 pub fn resize(recording: &Recording, nodes: usize) -> Recording {
     let mut resized = Recording { nodes: Vec::new(), pods: Vec::new(), ..recording.clone() };
     let known = |node: &str| recording.nodes.iter().any(|other| other.metadata.name.as_str() == node);
-    let elsewhere = recording.pods.iter().filter(|pod| target(pod).is_none_or(|node| !known(node)));
+    let elsewhere = recording.pods.iter().filter(|pod| pod.target().is_none_or(|node| !known(node.as_str())));
     resized.pods.extend(elsewhere.cloned());
     let width = nodes.saturating_sub(1).to_string().len();
     for (number, original) in recording.nodes.iter().cycle().take(nodes).enumerate() {
         let again = number >= recording.nodes.len();
         let mut node = original.clone();
-        let old_name = original.metadata.name.as_str();
         if again {
             let name = unused_name(recording, &format!("node-{:0width$}", number + 1));
             node.metadata.labels.extend([("kubernetes.io/hostname", name.as_str())]);
             node.metadata.name = name.as_str().into();
         }
-        for pod in recording.pods.iter().filter(|pod| target(pod) == Some(old_name)) {
+        for pod in recording.pods.iter().filter(|pod| pod.target() == Some(&original.metadata.name)) {
             let mut pod = pod.clone();
             if again {
                 pod.metadata.name = format!("{}-{number}", pod.metadata.name);
@@ -183,7 +173,7 @@ pub fn resize(recording: &Recording, nodes: usize) -> Recording {
                 if let Some(affinity) = &mut pod.spec.affinity_node {
                     *affinity = node.metadata.name.clone();
                 }
-                if !pod.spec.node_name.as_str().is_empty() {
+                if pod.is_bound() {
                     pod.spec.node_name = node.metadata.name.clone();
                 }
             }
@@ -197,9 +187,4 @@ pub fn resize(recording: &Recording, nodes: usize) -> Recording {
 fn unused_name(recording: &Recording, name: &str) -> String {
     let taken = recording.nodes.iter().any(|node| node.metadata.name.as_str() == name);
     if taken { unused_name(recording, &format!("{name}x")) } else { name.to_owned() }
-}
-
-fn target(pod: &Pod) -> Option<&str> {
-    let bound = Some(pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
-    bound.or(pod.spec.affinity_node.as_ref().map(|node| node.as_str()))
 }

@@ -227,12 +227,7 @@ impl World {
 
     pub(super) fn tell_of_node(&mut self, by: By, name: &NodeName, change: impl FnOnce(NodeState) -> Change) {
         if let Some(node) = self.objects.nodes.get(name) {
-            let state = NodeState {
-                node: name.clone(),
-                ready: is_ready(node),
-                labels: node.metadata.labels.clone(),
-                taints: node.spec.taints.clone(),
-            };
+            let state = NodeState::of(node);
             self.tell(by, change(state));
         }
     }
@@ -263,11 +258,6 @@ impl World {
             resource_version: metadata.resource_version.clone(),
         })
     }
-}
-
-/// Condition Ready; a node without one is taken as Ready.
-pub(super) fn is_ready(node: &Node) -> bool {
-    node.status.conditions.iter().find(|c| c.kind == "Ready").is_none_or(|c| c.status == "True")
 }
 
 /// The name that makes a pod unique.
