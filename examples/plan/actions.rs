@@ -1,5 +1,6 @@
 //! The actions of a plan as lines, and what they come to.
 
+use crate::reasons::deleting;
 use crate::words;
 use daemonset::Action;
 use daemonset::model::{DaemonSetStatus, Labels};
@@ -92,9 +93,7 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
             (format!("{} to #{number}", revision.name), words::revising(*reason))
         }
         Action::DeleteRevision { revision, reason } => (revision.name.clone(), words::revising(*reason)),
-        Action::DeletePod { node, pod, reason, .. } => {
-            (on(&pod.name, node.as_str()), words::deleting(*reason))
-        }
+        Action::DeletePod { node, pod, reason, .. } => (on(&pod.name, node.as_str()), deleting(*reason)),
         Action::CreatePod { node, batch, reason, .. } => {
             (format!("on {node} (batch {batch})"), words::creating(*reason))
         }

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::Stop;
+use crate::console::{Stop, in_one_line};
 use crate::input::{Choice, Source};
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -80,14 +80,6 @@ impl Args {
             None => Job::Plan { source, choice, format: self.output },
         })
     }
-}
-
-/// Clap's message up to the usage, without its line breaks.
-fn in_one_line(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let message = text.lines().map(str::trim).take_while(|line| !line.is_empty());
-    let message = message.collect::<Vec<_>>().join(" ");
-    format!("{}; see --help", message.trim_start_matches("error: "))
 }
 
 fn daemon_set_name(text: String) -> Result<String, String> {

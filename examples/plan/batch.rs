@@ -1,6 +1,6 @@
 //! Many recordings, one a line: one line of JSON for each.
 
-use crate::Stop;
+use crate::console::Stop;
 use crate::input::Source;
 use daemonset::model::DaemonSetStatus;
 use daemonset::{Action, Recording, plan};

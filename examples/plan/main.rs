@@ -17,12 +17,16 @@ mod actions;
 mod args;
 mod batch;
 mod budget;
+#[path = "../shell/console.rs"]
+mod console;
 mod head;
 mod input;
 mod list;
 mod output;
 mod phrase;
 mod places;
+#[path = "../shell/reasons.rs"]
+mod reasons;
 mod rows;
 mod table;
 mod text;
@@ -30,39 +34,19 @@ mod timing;
 mod words;
 
 use crate::args::{Args, Format, Job};
+use crate::console::{Stop, finish, print};
 use crate::input::{Choice, Form, Input, Source};
 use daemonset::plan;
-use std::io;
 use std::process::ExitCode;
-
-/// Why the program ends early.
-pub(crate) enum Stop {
-    /// What the user gave can't be used.
-    Input(String),
-    /// What was made can't be written.
-    Output(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Stop::Output(error)
-    }
-}
 
 fn main() -> ExitCode {
     let done = Args::read().and_then(|args| match args {
-        Job::Help(text) => Ok(output::print(&text)?),
+        Job::Help(text) => Ok(print(&text)?),
         Job::Batch(source) => batch::run(&source),
         Job::Time { source, choice, times } => timing::run(&source, &choice, times),
         Job::Plan { source, choice, format } => print_plan(&source, &choice, format),
     });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads has seen enough.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(Stop::Output(error)) => output::complain(&format!("stdout: {error}"), 1),
-        Err(Stop::Input(message)) => output::complain(&message, 2),
-    }
+    finish("plan", "stdout", done)
 }
 
 fn print_plan(source: &Source, choice: &Choice, format: Format) -> Result<(), Stop> {
@@ -72,7 +56,7 @@ fn print_plan(source: &Source, choice: &Choice, format: Format) -> Result<(), St
     let snapshot = input.snapshot().map_err(told)?;
     let plan = plan(&snapshot);
     match format {
-        Format::Text => output::print(&text::text(source, &input, &plan))?,
+        Format::Text => print(&text::text(source, &input, &plan))?,
         Format::Json => output::print_json(&input, &plan)?,
     }
     Ok(())

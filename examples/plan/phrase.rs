@@ -1,5 +1,6 @@
 //! How a pod is and what becomes of a node, in a few words that fit a table.
 
+use crate::reasons::deleting;
 use crate::words;
 use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, PodState};
 use jiff::{SignedDuration, Timestamp};
@@ -112,7 +113,7 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
             Phrase::new(Urgency::Acts, format!("CREATE: {}", words::creating(*reason)))
         }
         NodeOutcome::Delete { reason } => {
-            Phrase::new(Urgency::Acts, format!("DELETE: {}", words::deleting(*reason)))
+            Phrase::new(Urgency::Acts, format!("DELETE: {}", deleting(*reason)))
         }
         NodeOutcome::HeldByMaxUnavailable { used, limit } => {
             Phrase::new(Urgency::Held, format!("waits: maxUnavailable spent ({used} of {limit})"))

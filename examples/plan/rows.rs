@@ -1,6 +1,7 @@
 //! The rows of the table: one for each pod, or one for many nodes that are alike.
 
 use crate::phrase::{Context, Phrase, Urgency, outcome, state};
+use crate::reasons::deleting;
 use crate::words;
 use daemonset::NodeVerdict;
 use std::collections::BTreeMap;
@@ -69,9 +70,7 @@ fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
     let deletes = node.pods.iter().any(|pod| pod.deleted.is_some());
     let rows = node.pods.iter().enumerate().map(|(position, pod)| {
         let now = match pod.deleted {
-            Some(reason) => {
-                Told { text: format!("DELETE: {}", words::deleting(reason)), urgency: Urgency::Acts }
-            }
+            Some(reason) => Told { text: format!("DELETE: {}", deleting(reason)), urgency: Urgency::Acts },
             None if deletes => Told::nothing("stays"),
             None if position == 0 => due(outcome(node)),
             None => Told::nothing(""),

@@ -1,9 +1,9 @@
 //! How long each step takes.
 #![allow(clippy::disallowed_types, reason = "a stopwatch needs a clock; the library reads none")]
 
-use crate::Stop;
+use crate::console;
+use crate::console::Stop;
 use crate::input::{Choice, Form, Input, Source};
-use crate::output;
 use daemonset::{plan, reconcile};
 use serde::Serialize;
 use std::hint::black_box;
@@ -46,7 +46,7 @@ pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<(), St
         plan: Figures::of(times, || plan(black_box(&snapshot))),
     };
     let json = serde_json::to_string(&report).map_err(std::io::Error::from)?;
-    Ok(output::print(&json)?)
+    Ok(console::print(&json)?)
 }
 
 impl Figures {

@@ -2,8 +2,8 @@
 
 use daemonset::model::Taint;
 use daemonset::{
-    ClaimReason, CreateReason, DeleteReason, Evidence, LabelReason, NodePlacement, NodeVerdict, PodVerdict,
-    RequeueReason, RevisionOrigin, RevisionReason, StatusReason, Warning,
+    ClaimReason, CreateReason, Evidence, LabelReason, NodePlacement, NodeVerdict, PodVerdict, RequeueReason,
+    RevisionOrigin, RevisionReason, StatusReason, Warning,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -114,25 +114,6 @@ pub(crate) fn creating(reason: CreateReason) -> String {
         CreateReason::Surge => "updated, beside the outdated one".to_owned(),
         other => format!("{other:?}"),
     }
-}
-
-pub(crate) fn deleting(reason: DeleteReason) -> String {
-    let text = match reason {
-        DeleteReason::SucceededPod => "it has succeeded, as no daemon should",
-        DeleteReason::FailedPod => "it has failed",
-        DeleteReason::ExcessPod => "the node has a better one",
-        DeleteReason::SuccessorAvailable => "its successor is available",
-        DeleteReason::NotReadyBesideSuccessor => "not Ready, and has a successor",
-        DeleteReason::NodeExcluded => "the node must not run it",
-        DeleteReason::TolerationWithdrawn => "outdated, and its toleration is withdrawn",
-        DeleteReason::NodeGone => "never bound, and its node is gone",
-        DeleteReason::OutdatedPending => "outdated and Pending, down anyway",
-        DeleteReason::OutdatedNotReady => "outdated and not Ready, down anyway",
-        DeleteReason::OutdatedNotYetAvailable => "outdated and not yet available",
-        DeleteReason::OutdatedAvailable => "outdated, within the budget",
-        other => return format!("{other:?}"),
-    };
-    text.to_owned()
 }
 
 pub(crate) fn claiming(reason: ClaimReason) -> String {

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::Stop;
+use crate::console::{Stop, in_one_line};
 use crate::input::{Choice, Source};
 use crate::scene::{Release, Scene};
 use crate::setting::Setting;
@@ -200,12 +200,4 @@ fn duration(text: &str) -> Result<SignedDuration, String> {
         Ok(_) => Err("must be more than nothing".to_owned()),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// Clap's message up to the usage, without its line breaks.
-fn in_one_line(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let message = text.lines().map(str::trim).take_while(|line| !line.is_empty());
-    let message = message.collect::<Vec<_>>().join(" ");
-    format!("{}; see --help", message.trim_start_matches("error: "))
 }

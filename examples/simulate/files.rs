@@ -1,9 +1,10 @@
 //! What is drawn and written beside the summary.
 
 use crate::args::Simulation;
+use crate::console::Stop;
 use crate::run::Run;
 use crate::scene::Ran;
-use crate::{Stop, compare, html, svg};
+use crate::{compare, html, svg};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

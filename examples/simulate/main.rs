@@ -17,6 +17,8 @@ mod args;
 mod axis;
 mod canvas;
 mod compare;
+#[path = "../shell/console.rs"]
+mod console;
 mod curves;
 #[cfg(test)]
 mod fake;
@@ -36,7 +38,6 @@ mod list;
 #[cfg(test)]
 mod looks;
 mod marks;
-mod output;
 mod palette;
 mod panel;
 #[cfg(test)]
@@ -44,6 +45,8 @@ mod pictures;
 #[path = "../plan/places.rs"]
 mod places;
 mod progress;
+#[path = "../shell/reasons.rs"]
+mod reasons;
 mod replay;
 mod report;
 mod revisions;
@@ -61,43 +64,21 @@ mod why;
 mod words;
 
 use crate::args::{Args, Format, Job, Simulation};
+use crate::console::{Stop, finish, print, print_json};
 use crate::input::{Choice, Form, Input};
-use crate::output::{complain, print, print_json};
 use crate::progress::Progress;
-use crate::scene::Scene;
-use std::io;
 use std::process::ExitCode;
 
 /// A real cluster at rest, as `kubectl get … -o json` printed it.
 const BUILT_IN: &str = include_str!("steady.json");
 const BUILT_IN_NAME: &str = "monitoring/node-exporter";
 
-/// Why the program ends early.
-pub(crate) enum Stop {
-    /// What the user gave can't be used.
-    Input(String),
-    /// What was made can't be written.
-    Output(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Stop::Output(error)
-    }
-}
-
 fn main() -> ExitCode {
     let done = Args::read().and_then(|job| match job {
         Job::Help(text) => Ok(print(&text)?),
         Job::Simulate(simulation) => simulate(*simulation),
     });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads has seen enough.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(Stop::Output(error)) => complain(&format!("output: {error}"), 1),
-        Err(Stop::Input(message)) => complain(&message, 2),
-    }
+    finish("simulate", "output", done)
 }
 
 fn simulate(mut simulation: Simulation) -> Result<(), Stop> {
@@ -107,16 +88,17 @@ fn simulate(mut simulation: Simulation) -> Result<(), Stop> {
         [] => std::slice::from_ref(&simulation.setting),
         several => several,
     };
+    let grown = scene.grown(input.recording);
     let mut runs = Vec::new();
     for setting in settings {
-        let mut setting = setting.clone();
-        let recording = scene.recording(&input.recording, &simulation.setting.clone());
-        let recording = Scene { nodes: None, ..scene.clone() }.recording(&recording, &setting);
-        recording.snapshot().map_err(|error| Stop::Input(format!("{source}: {error}")))?;
-        if simulation.compare.is_empty() {
-            setting.label.clone_from(&input.recording.name);
+        let mut recording = grown.clone();
+        // What the options say holds for all that is compared.
+        for setting in [&simulation.setting, setting] {
+            setting.apply(&mut recording.daemon_set);
         }
-        runs.push(scene.run(&recording, &setting, &Progress));
+        recording.snapshot().map_err(|error| Stop::Input(format!("{source}: {error}")))?;
+        let label = if simulation.compare.is_empty() { &recording.name } else { &setting.label };
+        runs.push(scene.run(&recording, label, &Progress));
     }
     files::write(&simulation, &runs)?;
     match (format, runs.as_slice()) {

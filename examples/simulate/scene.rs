@@ -1,7 +1,6 @@
 //! One run: from the recorded cluster to the end of the rollout.
 
 use crate::progress::Progress;
-use crate::setting::Setting;
 use daemonset::Recording;
 use daemonset::sim::{Behaviour, Cluster, RolloutEnd, Settings, Summary, resize};
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +14,6 @@ const STANDSTILL: SignedDuration = SignedDuration::from_mins(2);
 const MANY_NODES: usize = 1000;
 
 /// Everything about a run but its setting.
-#[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) nodes: Option<u32>,
     pub(crate) settings: Settings,
@@ -44,17 +42,15 @@ pub(crate) struct Ran {
 }
 
 impl Scene {
-    /// The cluster that a setting is tried in.
-    pub(crate) fn recording(&self, recorded: &Recording, setting: &Setting) -> Recording {
-        let mut recording = match self.nodes {
-            Some(nodes) => resize(recorded, nodes as usize),
-            None => recorded.clone(),
-        };
-        setting.apply(&mut recording.daemon_set);
-        recording
+    /// The cluster that settings are tried in.
+    pub(crate) fn grown(&self, recorded: Recording) -> Recording {
+        match self.nodes {
+            Some(nodes) => resize(&recorded, nodes as usize),
+            None => recorded,
+        }
     }
 
-    pub(crate) fn run(&self, recording: &Recording, setting: &Setting, progress: &Progress) -> Ran {
+    pub(crate) fn run(&self, recording: &Recording, label: &str, progress: &Progress) -> Ran {
         let mut settings = self.settings.clone();
         if recording.nodes.len() >= MANY_NODES {
             settings.controller.pause = SignedDuration::from_secs(1);
@@ -69,13 +65,13 @@ impl Scene {
             asked = cluster.now();
             cluster.release(behaviour, next_version);
         }
-        let bar = progress.begin(&setting.label);
+        let bar = progress.begin(label);
         let end = cluster.watch_rollout(self.patience, self.bound, |cluster| bar.show(cluster));
         let summary = cluster.summary(asked, end);
         // What has come to a stop is shown as such.
         cluster.run_for(if end == RolloutEnd::Complete { MARGIN } else { STANDSTILL });
         bar.end();
-        Ran { label: setting.label.clone(), cluster, start, summary }
+        Ran { label: label.to_owned(), cluster, start, summary }
     }
 }
 

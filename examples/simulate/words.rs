@@ -1,7 +1,7 @@
 //! States, reasons and durations as a person would say them.
 
+use crate::reasons::deleting;
 use crate::station::{Phase, PodNow};
-use daemonset::DeleteReason;
 use daemonset::sim::PodTrouble;
 
 /// `2m30s` of milliseconds; tenths only below ten seconds.
@@ -55,23 +55,4 @@ fn hurt(trouble: PodTrouble) -> String {
         PodTrouble::Evicted => "evicted, as its node was short of something".to_owned(),
         other => format!("{other:?}"),
     }
-}
-
-fn deleting(reason: DeleteReason) -> String {
-    let text = match reason {
-        DeleteReason::SucceededPod => "it has succeeded, as no daemon should",
-        DeleteReason::FailedPod => "it has failed",
-        DeleteReason::ExcessPod => "the node has a better one",
-        DeleteReason::SuccessorAvailable => "its successor is available",
-        DeleteReason::NotReadyBesideSuccessor => "not Ready, and has a successor",
-        DeleteReason::NodeExcluded => "the node must not run it",
-        DeleteReason::TolerationWithdrawn => "outdated, and its toleration is withdrawn",
-        DeleteReason::NodeGone => "never bound, and its node is gone",
-        DeleteReason::OutdatedPending => "outdated and Pending, down anyway",
-        DeleteReason::OutdatedNotReady => "outdated and not Ready, down anyway",
-        DeleteReason::OutdatedNotYetAvailable => "outdated and not yet available",
-        DeleteReason::OutdatedAvailable => "outdated, within the budget",
-        other => return format!("{other:?}"),
-    };
-    text.to_owned()
 }
