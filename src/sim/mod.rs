@@ -37,6 +37,7 @@ mod needs;
 mod queue;
 mod requests;
 mod restore;
+mod scheduler;
 mod settings;
 mod summary;
 mod watch;
