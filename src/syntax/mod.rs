@@ -1,4 +1,24 @@
-//! What the API server takes as names and label keys, as far as a decision makes some of its own.
+//! What the API server takes as names, label keys and other words, and why it does not take one.
+
+#[allow(dead_code)]
+mod names;
+#[allow(dead_code)]
+mod paths;
+#[allow(dead_code)]
+mod tokens;
+
+#[allow(unused_imports)]
+pub(crate) use names::{
+    dns_label_faults, dns_subdomain_faults, dns_subdomain_prefix_faults,
+    dns_subdomain_with_underscore_faults, label_key_faults, label_value_faults,
+};
+#[allow(unused_imports)]
+pub(crate) use paths::{backstep_fault, descending_path_faults, unreserved_path_faults};
+#[allow(unused_imports)]
+pub(crate) use tokens::{
+    config_map_key_faults, env_var_name_faults, http_header_name_faults, outside, percent_faults,
+    port_name_faults, port_number_faults,
+};
 
 /// A part of a name between dots: RFC 1123 (v1.36 `validation.IsDNS1123Label`, without its length).
 pub(crate) fn is_dns_label(label: &str) -> bool {
@@ -12,11 +32,21 @@ pub(crate) fn is_label_key(key: &str) -> bool {
         Some((prefix, name)) => (Some(prefix), name),
         None => (None, key),
     };
+    let is_prefix = |prefix: &str| prefix.len() <= 253 && is_subdomain(prefix);
+    name.len() <= 63 && is_name_part(name) && prefix.is_none_or(is_prefix)
+}
+
+/// Labels with dots between them (v1.36 `validation.IsDNS1123Subdomain`, without its length).
+pub(crate) fn is_subdomain(name: &str) -> bool {
+    name.split('.').all(is_dns_label)
+}
+
+/// What stands after the slash of a label key (v1.36 `content.IsLabelKey`, without its length).
+fn is_name_part(name: &str) -> bool {
     let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     let outer = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
     let ends = outer(name.as_bytes().first()) && outer(name.as_bytes().last());
-    let is_subdomain = |prefix: &str| prefix.len() <= 253 && prefix.split('.').all(is_dns_label);
-    name.len() <= 63 && ends && name.bytes().all(inner) && prefix.is_none_or(is_subdomain)
+    ends && name.bytes().all(inner)
 }
 
 #[cfg(test)]
