@@ -21,6 +21,7 @@
 
 mod action;
 mod actions;
+pub mod admission;
 mod agenda;
 mod audit;
 mod blueprint;

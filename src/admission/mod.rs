@@ -1,0 +1,15 @@
+//! What the API server does to a DaemonSet before it is stored.
+
+#[allow(dead_code, reason = "its rules come one by one")]
+mod error;
+#[allow(dead_code, reason = "its rules come one by one")]
+mod go;
+#[allow(dead_code, reason = "its rules come one by one")]
+mod path;
+mod rules;
+#[allow(dead_code, reason = "its rules come one by one")]
+mod validate;
+
+pub use error::{ErrorKind, ErrorList, FieldError, Invalid};
+pub use rules::{Form, Rules, SurgeWithHostPort};
+pub use validate::{validate, validate_status_update, validate_update};

@@ -1,0 +1,34 @@
+//! Which form of DaemonSet is meant, and what it may combine.
+
+/// The two forms of an update strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Form {
+    /// `apps/v1`: RollingUpdate, which may surge, and OnDelete.
+    #[default]
+    AppsV1,
+    /// The proposal's: RollingUpdate, OnDelete and SurgingRollingUpdate, whose maxSurge is under
+    /// `surgingRollingUpdate`.
+    Proposal,
+}
+
+/// Whether a template that surges may take ports of its node: old and new pod can't both have one, so a rollout
+/// of it never gets on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum SurgeWithHostPort {
+    /// As Kubernetes has it.
+    #[default]
+    Allowed,
+    /// Each hostPort of a template that surges is an error.
+    Refused,
+}
+
+/// What a DaemonSet is validated by; the default is what Kubernetes does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// The form of the update strategy.
+    pub form: Form,
+    /// Whether surge and hostPort go together.
+    pub surge_with_host_port: SurgeWithHostPort,
+}
