@@ -82,6 +82,11 @@ impl Quantity {
         self.amount.is_multiple_of_ten_to(0)
     }
 
+    /// Rounded away from zero to a whole number (v1.36 quantity.go Value); None beyond what 128 bits hold.
+    pub(crate) fn to_whole(&self) -> Option<i128> {
+        self.amount.rounded_up_to(0).to_integer()
+    }
+
     /// Rounded away from zero to thousandths, as the API server does to every amount in a resource list
     /// (v1.36 core/v1 defaults.go SetDefaults_ResourceList).
     pub(crate) fn rounded_up_to_thousandths(&self) -> Self {

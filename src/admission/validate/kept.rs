@@ -6,4 +6,5 @@
 pub(crate) struct Kept {
     pub(crate) indivisible_huge_pages: bool,
     pub(crate) non_local_token_path: bool,
+    pub(crate) restart_of_ending_init: bool,
 }

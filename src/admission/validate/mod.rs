@@ -5,6 +5,7 @@ mod kept;
 mod pod;
 mod read;
 mod volumes;
+mod words;
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;

@@ -1,0 +1,76 @@
+//! What the block devices of a container must be: of claims, each at a place of its own.
+
+use super::mounts::places;
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::read::{items, member, text};
+use crate::admission::validate::volumes::Volumes;
+use crate::admission::validate::words;
+use crate::syntax;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// v1.36 core/validation `ValidateVolumeDevices`.
+pub(super) fn validate(
+    container: &Value,
+    volumes: &Volumes<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let (path, mounts) = (path.child("volumeDevices"), places(container, "volumeMounts", "mountPath"));
+    let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
+    for (position, device) in items(container, "volumeDevices").iter().enumerate() {
+        let path = path.index(position);
+        name(device, &mut names, &path.child("name"), errors);
+        volume(text(device, "name"), volumes, &path.child("name"), errors);
+        place(device, &mut paths, &path.child("devicePath"), errors);
+        no_mount(device, &mounts, &path, errors);
+    }
+}
+
+fn name<'a>(device: &'a Value, names: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let name = text(device, "name");
+    words::required(name, path, errors);
+    if !name.is_empty() && !names.insert(name) {
+        errors.invalid(path, name, "must be unique");
+    }
+}
+
+/// Only a claim can be a device (v1.36 core/validation `isMatchedDevice`).
+fn volume(name: &str, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let claims = ["persistentVolumeClaim", "ephemeral"];
+    match volumes.get(name) {
+        None => errors.not_found(path, name, ""),
+        Some(volume) if claims.iter().any(|claim| member(volume, claim).is_some()) => {}
+        Some(_) => {
+            let detail =
+                "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+            errors.invalid(path, name, detail);
+        }
+    }
+}
+
+fn place<'a>(device: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let place = text(device, "devicePath");
+    words::required(place, path, errors);
+    if taken.contains(place) {
+        errors.invalid(path, place, "must be unique");
+    }
+    if syntax::backstep_fault(place).is_some() {
+        errors.invalid(path, place, "can not contain backsteps ('..')");
+    } else {
+        taken.insert(place);
+    }
+}
+
+/// A volume is a directory or a device, and so is a path.
+fn no_mount(device: &Value, mounts: &BTreeMap<&str, &str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (name, place) = (text(device, "name"), text(device, "devicePath"));
+    if mounts.contains_key(name) {
+        errors.invalid(&path.child("name"), name, "must not already exist in volumeMounts");
+    }
+    if mounts.values().any(|mount| *mount == place) {
+        let detail = "must not already exist as a path in volumeMounts";
+        errors.invalid(&path.child("devicePath"), place, detail);
+    }
+}

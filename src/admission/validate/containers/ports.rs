@@ -1,0 +1,71 @@
+//! What a container's ports must be, and that no two containers want the same port of the node.
+
+use super::common::one_of;
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::read::{items, number, text};
+use crate::admission::validate::words;
+use crate::syntax;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// v1.36 core/validation `validateContainerPorts`.
+pub(super) fn validate(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (path, mut names) = (path.child("ports"), BTreeSet::new());
+    for (position, port) in items(container, "ports").iter().enumerate() {
+        let path = path.index(position);
+        name(text(port, "name"), &mut names, &path.child("name"), errors);
+        if host_or_container(port, "containerPort") == 0 {
+            errors.required(&path.child("containerPort"), "");
+        } else {
+            number_in_range(port, "containerPort", &path, errors);
+        }
+        if host_or_container(port, "hostPort") != 0 {
+            number_in_range(port, "hostPort", &path, errors);
+        }
+        one_of(text(port, "protocol"), &["SCTP", "TCP", "UDP"], &path.child("protocol"), errors);
+    }
+}
+
+/// A port may be without a name; two ports of a container share none.
+fn name<'a>(name: &'a str, names: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let faults = syntax::port_name_faults(name);
+    if name.is_empty() {
+    } else if !faults.is_empty() {
+        words::each(faults, name, path, errors);
+    } else if !names.insert(name) {
+        errors.duplicate(path, name);
+    }
+}
+
+fn number_in_range(port: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let number = host_or_container(port, field);
+    if let Some(fault) = syntax::port_number_faults(number) {
+        errors.invalid(&path.child(field), number, fault);
+    }
+}
+
+fn host_or_container(port: &Value, field: &str) -> i64 {
+    number(port, field).unwrap_or_default()
+}
+
+/// The ports of the node that these containers want together: each protocol, address and port once (v1.36
+/// core/validation `checkHostPortConflicts`).
+pub(super) fn conflicts<'a>(
+    containers: impl IntoIterator<Item = (usize, &'a Value)>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let mut taken = BTreeSet::new();
+    for (position, container) in containers {
+        let (container_path, ports) = (path.index(position), items(container, "ports"));
+        for (position, port) in ports.iter().enumerate() {
+            let host_port = host_or_container(port, "hostPort");
+            let place = format!("{}/{}/{host_port}", text(port, "protocol"), text(port, "hostIP"));
+            if host_port != 0 && !taken.insert(place.clone()) {
+                let path = container_path.child("ports");
+                errors.duplicate(&path.index(position).child("hostPort"), place.as_str());
+            }
+        }
+    }
+}
