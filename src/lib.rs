@@ -53,6 +53,8 @@ mod quantity;
 mod reconcile;
 mod recording;
 mod report;
+#[allow(dead_code, unused_imports, reason = "admission is being built on it")]
+mod schema;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod snapshot;

@@ -1,0 +1,16 @@
+//! The fields of everything below a DaemonSet, by theme, as v1.36 has them.
+
+mod claim;
+mod container;
+mod environment;
+mod meta;
+mod pod;
+mod probe;
+mod scheduling;
+mod security;
+mod storage;
+mod volume;
+mod workload;
+
+pub(crate) use pod::POD_TEMPLATE_SPEC;
+pub(crate) use workload::DAEMON_SET;
