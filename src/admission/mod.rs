@@ -1,5 +1,6 @@
 //! What the API server does to a DaemonSet before it is stored.
 
+mod default;
 #[allow(dead_code, reason = "its rules come one by one")]
 mod error;
 #[allow(dead_code, reason = "its rules come one by one")]
@@ -10,6 +11,7 @@ mod rules;
 #[allow(dead_code, reason = "its rules come one by one")]
 mod validate;
 
+pub use default::{DefaultRule, default, default_pod, default_template, defaults, pod_only_defaults};
 pub use error::{ErrorKind, ErrorList, FieldError, Invalid};
 pub use rules::{Form, Rules, SurgeWithHostPort};
 pub use validate::{validate, validate_status_update, validate_update};

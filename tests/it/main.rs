@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
+mod admission;
 mod conformance;
 mod dumps;
 mod example;

@@ -1,0 +1,120 @@
+//! What the API server fills in where a DaemonSet leaves something out: tables of rows, each with its source, and one
+//! walk over them.
+
+mod container;
+mod image;
+mod place;
+mod pod;
+mod pod_only;
+mod resources;
+mod row;
+mod volume;
+mod workload;
+mod written;
+
+use super::Form;
+use place::Step;
+use row::Row;
+use serde_json::Value;
+use std::fmt;
+
+/// Fills in what a decoded DaemonSet leaves out, as the API server does before it validates and stores one (v1.36
+/// apps/v1 `zz_generated.defaults.go SetObjectDefaults_DaemonSet`, then the way through the internal types).
+///
+/// Nothing that is there is taken away, but for the four annotations that [`default_template`] names; doing it
+/// twice is doing it once. What has a wrong type is left alone: decoding has refused it.
+pub fn default(object: &mut Value, form: Form) {
+    for rows in workload(form) {
+        apply(rows, object);
+    }
+    if let Some(template) = object.pointer_mut("/spec/template") {
+        default_template(template);
+    }
+}
+
+/// Fills in what a pod template leaves out, as the API server does to one inside a DaemonSet (core/v1).
+///
+/// A template gets less than a pod: see [`default_pod`]. The annotations
+/// `pod.{alpha,beta}.kubernetes.io/init-container{s,-statuses}` go, and a `serviceAccount` that differs from
+/// `serviceAccountName` becomes equal to it (v1.36 core/v1 `conversion.go`).
+pub fn default_template(template: &mut Value) {
+    for rows in TEMPLATE {
+        apply(rows, template);
+    }
+    resources::round_up(template);
+    pod::drop_init_container_annotations(template);
+}
+
+/// Fills in what a pod leaves out, or a template's pod before it is sent: [`default_template`]'s defaults and those
+/// that only pods get, never a template (v1.36 core/v1 `defaults.go SetDefaults_Pod`).
+///
+/// These are requests from limits, service links, and under hostNetwork the host ports. A template has none of
+/// them filled in, so a manifest that spells them out is another template. The requests of `spec.resources` are not
+/// derived from the containers'.
+pub fn default_pod(pod: &mut Value) {
+    default_template(pod);
+    for rows in POD_ONLY {
+        apply(rows, pod);
+    }
+}
+
+/// Every default that [`default`] fills in, in its order, with the source of each.
+pub fn defaults(form: Form) -> impl Iterator<Item = DefaultRule> {
+    let workload = workload(form).into_iter().flatten().map(|row| (WHOLE, row));
+    workload.chain(TEMPLATE.iter().copied().flatten().map(|row| (IN_TEMPLATE, row))).map(rule)
+}
+
+/// The defaults that pods get beyond those of a template, as [`default_pod`] fills them in.
+pub fn pod_only_defaults() -> impl Iterator<Item = DefaultRule> {
+    POD_ONLY.iter().copied().flatten().map(|row| rule((WHOLE, row)))
+}
+
+/// One default: where, what, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DefaultRule {
+    /// The field's path: `[*]` is each item of a list, `{a,b}` each of some fields, `[type=X]` only an object whose
+    /// type is X.
+    pub path: String,
+    /// What is filled in: JSON, or words where it is worked out.
+    pub value: String,
+    /// File and function of v1.36 that does it, or the proposal.
+    pub source: &'static str,
+}
+
+impl fmt::Display for DefaultRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {} ({})", self.path, self.value, self.source)
+    }
+}
+
+const WHOLE: &[Step] = &[];
+const IN_TEMPLATE: &[Step] = &[Step::In("spec"), Step::In("template")];
+
+/// The rows of a pod template; the structs first that the rest is in.
+const TEMPLATE: &[&[Row]] =
+    &[written::STRUCTS, pod::ROWS, volume::ROWS, container::ROWS, container::HANDLERS, written::FIELDS];
+
+const POD_ONLY: &[&[Row]] = &[pod_only::ROWS];
+
+/// The rows of a DaemonSet around its template.
+fn workload(form: Form) -> [&'static [Row]; 4] {
+    match form {
+        Form::AppsV1 => {
+            [workload::STRUCTS, workload::APPS_V1, workload::LIMITS, workload::APPS_V1_CONVERSION]
+        }
+        Form::Proposal => [workload::STRUCTS, workload::PROPOSAL, workload::LIMITS, &[]],
+    }
+}
+
+fn apply(rows: &[Row], value: &mut Value) {
+    for row in rows {
+        place::visit(value, row.at, &mut |object| row.fill(object));
+    }
+}
+
+fn rule((before, row): (&[Step], &Row)) -> DefaultRule {
+    let mut path = place::path(before.iter().chain(row.at));
+    path.push_str(row.field);
+    DefaultRule { path, value: row.value.to_string(), source: row.source }
+}

@@ -1,0 +1,79 @@
+//! What Go writes though nobody asked for it: structs and fields without `omitempty` are there even when empty. Only
+//! those that a valid template may leave out.
+
+use super::container::ALL;
+use super::place::Step::{self, Each, In, InAny};
+use super::row::{Fill, Row, absent};
+
+const STRUCT: &str = "v1.36 core/v1 types.go: a struct, always written";
+const FIELD: &str = "v1.36 core/v1 types.go: no omitempty, always written";
+
+const TEMPLATE: &[Step] = &[];
+const CONTAINERS: &[Step] = &[In("spec"), ALL];
+const ENV_RESOURCES: &[Step] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("resourceFieldRef")];
+const PROBE_HEADERS: &[Step] = &[
+    In("spec"),
+    ALL,
+    InAny(&["livenessProbe", "readinessProbe", "startupProbe"]),
+    In("httpGet"),
+    Each("httpHeaders"),
+];
+const HOOKS: Step = InAny(&["postStart", "preStop"]);
+const HOOK_HEADERS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("httpGet"), Each("httpHeaders")];
+const HOOK_SLEEPS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("sleep")];
+const SYSCTLS: &[Step] = &[In("spec"), In("securityContext"), Each("sysctls")];
+const PREFERRED_NODES: &[Step] = &[
+    In("spec"),
+    In("affinity"),
+    In("nodeAffinity"),
+    Each("preferredDuringSchedulingIgnoredDuringExecution"),
+];
+const DOWNWARD_RESOURCES: &[Step] =
+    &[In("spec"), Each("volumes"), In("downwardAPI"), Each("items"), In("resourceFieldRef")];
+const PROJECTIONS: &[Step] = &[In("spec"), Each("volumes"), In("projected")];
+const PROJECTED_RESOURCES: &[Step] = &[
+    In("spec"),
+    Each("volumes"),
+    In("projected"),
+    Each("sources"),
+    In("downwardAPI"),
+    Each("items"),
+    In("resourceFieldRef"),
+];
+const ISCSI: &[Step] = &[In("spec"), Each("volumes"), In("iscsi")];
+const CLAIMS: &[Step] = &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate")];
+const CLAIM_SPECS: &[Step] =
+    &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate"), In("spec")];
+const CLAIM_SOURCES: &[Step] = &[
+    In("spec"),
+    Each("volumes"),
+    In("ephemeral"),
+    In("volumeClaimTemplate"),
+    In("spec"),
+    InAny(&["dataSource", "dataSourceRef"]),
+];
+
+/// What the rest is in.
+pub(super) const STRUCTS: &[Row] = &[
+    absent(TEMPLATE, "metadata", Fill::Object, STRUCT),
+    absent(TEMPLATE, "spec", Fill::Object, STRUCT),
+    absent(CLAIMS, "metadata", Fill::Object, STRUCT),
+    absent(CLAIMS, "spec", Fill::Object, STRUCT),
+];
+
+/// The rest.
+pub(super) const FIELDS: &[Row] = &[
+    absent(CONTAINERS, "resources", Fill::Object, STRUCT),
+    absent(ENV_RESOURCES, "divisor", Fill::Text("0"), STRUCT),
+    absent(PROBE_HEADERS, "value", Fill::Text(""), FIELD),
+    absent(HOOK_HEADERS, "value", Fill::Text(""), FIELD),
+    absent(HOOK_SLEEPS, "seconds", Fill::Number(0), FIELD),
+    absent(SYSCTLS, "value", Fill::Text(""), FIELD),
+    absent(PREFERRED_NODES, "preference", Fill::Object, FIELD),
+    absent(DOWNWARD_RESOURCES, "divisor", Fill::Text("0"), STRUCT),
+    absent(PROJECTIONS, "sources", Fill::Null, FIELD),
+    absent(PROJECTED_RESOURCES, "divisor", Fill::Text("0"), STRUCT),
+    absent(ISCSI, "lun", Fill::Number(0), FIELD),
+    absent(CLAIM_SPECS, "resources", Fill::Object, STRUCT),
+    absent(CLAIM_SOURCES, "apiGroup", Fill::Null, FIELD),
+];
