@@ -96,6 +96,14 @@ impl Quantity {
         Quantity { amount: self.amount.rounded_up_to(-3), format: self.format, spelling: None }
     }
 
+    /// Both together, printed as the first is unless that is 0 (v1.36 quantity.go Add). An amount beyond what 128 bits
+    /// hold is left as it is.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let format = if self.is_zero() { other.format } else { self.format };
+        let amount = self.amount.plus(&other.amount).unwrap_or_else(|| self.amount.clone());
+        Quantity { amount, format, spelling: None }
+    }
+
     /// The canonical form (v1.36 quantity.go CanonicalizeBytes).
     fn canonical(&self) -> String {
         if self.is_zero() {

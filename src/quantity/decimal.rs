@@ -106,6 +106,18 @@ impl Decimal {
         Some(if self.negative { -size } else { size })
     }
 
+    /// The sum; nothing if it is too long for 128 bits.
+    pub(super) fn plus(&self, other: &Self) -> Option<Self> {
+        let exponent = self.exponent.min(other.exponent);
+        let units = |number: &Self| {
+            let exponent = number.exponent.checked_sub(exponent)?;
+            Decimal { exponent, ..number.clone() }.to_integer()
+        };
+        let sum = units(self)?.checked_add(units(other)?)?;
+        let sign = if sum < 0 { Sign::Negative } else { Sign::Positive };
+        Some(Self::new(sign, sum.unsigned_abs().to_string().bytes(), exponent))
+    }
+
     /// Digits without decimals, and the largest power of ten to go with them that is a power of a thousand.
     pub(super) fn in_thousands(&self) -> (String, i64) {
         let zeros = self.exponent.rem_euclid(3);
