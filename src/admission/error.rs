@@ -164,6 +164,13 @@ impl ErrorList {
         self.add(ErrorKind::Invalid, path, Some(value.into()), detail.into());
     }
 
+    /// A number that must not be (v1.36 `ValidateNonnegativeField`).
+    pub(crate) fn negative(&mut self, path: &FieldPath<'_>, number: i64) {
+        if number < 0 {
+            self.invalid(path, number, "must be greater than or equal to 0");
+        }
+    }
+
     pub(crate) fn required(&mut self, path: &FieldPath<'_>, detail: &str) {
         self.add(ErrorKind::Required, path, None, detail.to_owned());
     }

@@ -24,6 +24,12 @@ impl GoValue {
         GoValue("null".to_owned())
     }
 
+    /// A list of values.
+    pub(crate) fn list(items: impl IntoIterator<Item = GoValue>) -> Self {
+        let items: Vec<String> = items.into_iter().map(|item| item.0).collect();
+        GoValue(format!("[{}]", items.join(",")))
+    }
+
     /// A struct: its fields by the names and in the order that Go knows.
     pub(crate) fn record<'a>(fields: impl IntoIterator<Item = (&'a str, GoValue)>) -> Self {
         let fields = fields.into_iter().map(|(name, value)| format!("\"{name}\":{}", value.0));

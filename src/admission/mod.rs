@@ -1,14 +1,10 @@
 //! What the API server does to a DaemonSet before it is stored.
 
 mod default;
-#[allow(dead_code, reason = "its rules come one by one")]
 mod error;
-#[allow(dead_code, reason = "its rules come one by one")]
 mod go;
-#[allow(dead_code, reason = "its rules come one by one")]
 mod path;
 mod rules;
-#[allow(dead_code, reason = "its rules come one by one")]
 mod validate;
 
 pub use default::{DefaultRule, default, default_pod, default_template, defaults, pod_only_defaults};

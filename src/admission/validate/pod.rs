@@ -6,40 +6,57 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// A pod template's spec, and what more than one rule asks of it.
-pub(crate) struct Pod<'a> {
+pub(super) struct Pod<'a> {
     /// `spec.template.spec`.
-    pub(crate) spec: &'a Value,
+    pub(super) spec: &'a Value,
     /// What the stored template had already and may keep.
-    pub(crate) kept: Kept,
+    pub(super) kept: Kept,
     /// The names of the resource claims (v1.36 `gatherPodResourceClaimNames`).
-    pub(crate) claims: BTreeSet<&'a str>,
+    pub(super) claims: BTreeSet<&'a str>,
+}
+
+/// A container, and where it is in the spec.
+pub(super) struct Container<'a> {
+    pub(super) value: &'a Value,
+    pub(super) list: &'static str,
+    pub(super) position: usize,
 }
 
 impl<'a> Pod<'a> {
-    pub(crate) fn new(spec: &'a Value, kept: Kept) -> Self {
+    pub(super) fn new(spec: &'a Value, kept: Kept) -> Self {
         let names = items(spec, "resourceClaims").iter().map(|claim| text(claim, "name"));
         Pod { spec, kept, claims: names.filter(|name| !name.is_empty()).collect() }
     }
 
-    pub(crate) fn grace_period(&self) -> Option<i64> {
+    pub(super) fn grace_period(&self) -> Option<i64> {
         number(self.spec, "terminationGracePeriodSeconds")
     }
 
     /// Whether it runs with the host's users: true if nothing is said.
-    pub(crate) fn host_users(&self) -> bool {
+    pub(super) fn host_users(&self) -> bool {
         self.spec.get("hostUsers").and_then(Value::as_bool).unwrap_or(true)
     }
 
-    pub(crate) fn host_network(&self) -> bool {
+    pub(super) fn host_network(&self) -> bool {
         flag(self.spec, "hostNetwork")
     }
 
     /// The operating system's name; None if nothing is said.
-    pub(crate) fn os(&self) -> Option<&'a str> {
+    pub(super) fn os(&self) -> Option<&'a str> {
         member(self.spec, "os").map(|os| text(os, "name"))
     }
 
-    pub(crate) fn security_context(&self) -> Option<&'a Value> {
+    pub(super) fn security_context(&self) -> Option<&'a Value> {
         member(self.spec, "securityContext")
+    }
+
+    /// Every container in the order in which rules about all of them look (v1.36 core/pods
+    /// `VisitContainersWithPath`).
+    pub(super) fn containers(&self) -> impl Iterator<Item = Container<'a>> + use<'a> {
+        let spec = self.spec;
+        ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |list| {
+            let containers = items(spec, list).iter().enumerate();
+            containers.map(move |(position, value)| Container { value, list, position })
+        })
     }
 }

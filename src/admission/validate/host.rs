@@ -1,0 +1,66 @@
+//! What a pod may do that shares namespaces with its host.
+
+use super::pod::Pod;
+use super::read::{flag, items, number, text_if_set};
+use super::words;
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+
+const LONGEST_HOSTNAME: usize = 64;
+
+/// A port of the host's network is one port, on both sides (v1.36 core/validation `validatePodHostNetworkDeps`).
+pub(super) fn ports_of_host_network(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if !pod.host_network() {
+        return;
+    }
+    for (position, container) in items(pod.spec, "containers").iter().enumerate() {
+        for (port, entry) in items(container, "ports").iter().enumerate() {
+            let on_host = number(entry, "hostPort").unwrap_or(0);
+            if on_host != 0 && on_host != number(entry, "containerPort").unwrap_or(0) {
+                let containers = path.child("containers");
+                let ports = containers.index(position);
+                let detail = "must match `containerPort` when `hostNetwork` is true";
+                errors.invalid(&ports.child("ports").index(port).child("hostPort"), on_host, detail);
+            }
+        }
+    }
+}
+
+/// Users of its own go with no namespace of the host. Two of the paths have a capital letter upstream (v1.36
+/// core/validation `validateHostUsers`).
+pub(super) fn users(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let detail = "when `hostUsers` is false";
+    if pod.host_users() {
+        return;
+    }
+    if pod.host_network() && !pod.kept.users_on_host_network {
+        errors.forbidden(&path.child("hostNetwork"), detail);
+    }
+    for (field, told) in [("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
+        if flag(pod.spec, field) {
+            errors.forbidden(&path.child(told), detail);
+        }
+    }
+    let with_devices = |value| !items(value, "volumeDevices").is_empty();
+    for container in pod.containers().filter(|container| with_devices(container.value)) {
+        if !pod.kept.users_with_devices {
+            let list = path.child(container.list);
+            errors.forbidden(&list.index(container.position).child("volumeDevices"), detail);
+        }
+    }
+}
+
+/// v1.36 core/validation `validatePodHostName`.
+pub(super) fn name_override(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let Some(name) = text_if_set(pod.spec, "hostnameOverride") else { return };
+    if flag(pod.spec, "setHostnameAsFQDN") {
+        errors.forbidden(path, "may not be specified when setHostnameAsFQDN is true");
+    }
+    if pod.host_network() {
+        errors.forbidden(path, "may not be specified when hostNetwork is true");
+    }
+    if name.len() > LONGEST_HOSTNAME {
+        errors.too_long(path, LONGEST_HOSTNAME);
+    }
+    words::dns_subdomain(name, path, errors);
+}

@@ -1,0 +1,113 @@
+//! What a pod as a whole may ask for, beside what its containers do.
+
+use super::containers::resources::{self, Names};
+use super::pod::Pod;
+use super::read::{entries, items, member, text};
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::quantity::Quantity;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+type Amounts<'a> = BTreeMap<&'a str, Quantity>;
+
+/// v1.36 core/validation `validatePodResources`.
+pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let Some(whole) = member(pod.spec, "resources") else { return };
+    let path = path.child("resources");
+    if pod.os() == Some("windows") {
+        return errors.forbidden(&path, "may not be set for a windows pod");
+    }
+    if member(whole, "claims").is_some() {
+        errors.forbidden(&path.child("claims"), "claims may not be set for Resources at pod-level");
+    }
+    resources::validate(whole, Names::Pod, pod, &path, errors);
+    requests_cover_containers(pod, whole, &path.child("requests"), errors);
+    huge_pages_cover_containers(pod, whole, &path.child("limits"), errors);
+    limits_cover_each_container(pod, whole, &path, errors);
+}
+
+/// v1.36 core/validation `validatePodResourceConsistency`.
+fn requests_cover_containers(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let of_pod = amounts(whole, "requests");
+    for (name, sum) in of_containers(pod, "requests") {
+        if let Some(request) = of_pod.get(name).filter(|request| sum > **request) {
+            let detail = format!("must be greater than or equal to aggregate container requests of {sum}");
+            errors.invalid(&path.key(name), request.to_string().as_str(), detail);
+        }
+    }
+}
+
+fn huge_pages_cover_containers(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let of_pod = amounts(whole, "limits");
+    for (name, sum) in of_containers(pod, "limits") {
+        let limit = of_pod.get(name).filter(|limit| name.starts_with("hugepages-") && sum > **limit);
+        if let Some(limit) = limit {
+            let detail = format!("must be greater than or equal to aggregate container limits of {sum}");
+            errors.invalid(&path.key(name), limit.to_string().as_str(), detail);
+        }
+    }
+}
+
+/// The error is told at a path below the pod's resources, as upstream tells it.
+fn limits_cover_each_container(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let of_pod = amounts(whole, "limits");
+    for (position, container) in items(pod.spec, "containers").iter().enumerate() {
+        for (name, limit) in of_container(container, "limits") {
+            if let Some(most) = of_pod.get(name).filter(|most| limit > **most) {
+                let containers = path.child("containers");
+                let at = containers.index(position);
+                let detail = format!("must be less than or equal to pod limits of {most}");
+                errors.invalid(&at.key(name).child("limits"), limit.to_string().as_str(), detail);
+            }
+        }
+    }
+}
+
+fn amounts<'a>(resources: &'a Value, list: &str) -> Amounts<'a> {
+    entries(resources, list)
+        .filter_map(|(name, amount)| Some((name, Quantity::from_json(amount).ok()?)))
+        .collect()
+}
+
+fn of_container<'a>(container: &'a Value, list: &str) -> Amounts<'a> {
+    member(container, "resources").map(|resources| amounts(resources, list)).unwrap_or_default()
+}
+
+/// Containers and restartable init containers run beside each other; another init container runs alone with the
+/// restartable ones before it (v1.36 component-helpers resource/helpers.go `AggregateContainerRequests`).
+fn of_containers<'a>(pod: &Pod<'a>, list: &str) -> Amounts<'a> {
+    let mut together = Amounts::new();
+    for container in items(pod.spec, "containers") {
+        add(&mut together, &of_container(container, list));
+    }
+    let (mut restartable, mut starting) = (Amounts::new(), Amounts::new());
+    for container in items(pod.spec, "initContainers") {
+        let mut now = of_container(container, list);
+        if text(container, "restartPolicy") == "Always" {
+            add(&mut together, &now);
+            add(&mut restartable, &now);
+            now.clone_from(&restartable);
+        } else {
+            add(&mut now, &restartable);
+        }
+        raise(&mut starting, now);
+    }
+    raise(&mut together, starting);
+    together
+}
+
+fn add<'a>(sums: &mut Amounts<'a>, amounts: &Amounts<'a>) {
+    for (name, amount) in amounts {
+        sums.entry(name).and_modify(|sum| *sum = sum.plus(amount)).or_insert_with(|| amount.clone());
+    }
+}
+
+fn raise<'a>(most: &mut Amounts<'a>, amounts: Amounts<'a>) {
+    for (name, amount) in amounts {
+        let known = most.entry(name).or_insert_with(|| amount.clone());
+        if amount > *known {
+            *known = amount;
+        }
+    }
+}

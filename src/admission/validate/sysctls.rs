@@ -1,0 +1,90 @@
+//! Which kernel parameters a pod may set.
+
+use super::pod::Pod;
+use super::read::{flag, items, text};
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use serde_json::Value;
+
+const LONGEST: usize = 253;
+const FORM: &str = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+
+/// v1.36 component-helpers sysctl/namespace.go: parameters of the IPC namespace.
+const OF_IPC: [&str; 10] = [
+    "kernel.sem",
+    "kernel.shmall",
+    "kernel.shmmax",
+    "kernel.shmmni",
+    "kernel.shm_rmid_forced",
+    "kernel.shm",
+    "kernel.msgmax",
+    "kernel.msgmnb",
+    "kernel.msgmni",
+    "kernel.msg",
+];
+
+fn sysctls<'a>(pod: &Pod<'a>) -> &'a [Value] {
+    pod.security_context().map(|context| items(context, "sysctls")).unwrap_or_default()
+}
+
+/// v1.36 core/validation `validateSysctls`.
+pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let sysctls = sysctls(pod);
+    for (position, sysctl) in sysctls.iter().enumerate() {
+        let (name, path) = (text(sysctl, "name"), path.index(position));
+        let path = path.child("name");
+        if name.is_empty() {
+            errors.required(&path, "");
+        } else if !is_name(name) {
+            let detail = format!("must have at most {LONGEST} characters and match regex {FORM}");
+            errors.invalid(&path, name, detail);
+        } else if sysctls.iter().take(position).any(|before| text(before, "name") == name) {
+            errors.duplicate(&path, name);
+        }
+        if let Some(detail) = of_host(name, pod).filter(|_| !pod.kept.sysctls_of_host) {
+            errors.invalid(&path, name, detail);
+        }
+    }
+}
+
+/// Parts with dots or slashes between them (v1.36 core/validation `IsValidSysctlName`).
+fn is_name(name: &str) -> bool {
+    let outer = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    let is_part = |part: &str| {
+        let bytes = part.as_bytes();
+        let inner = |b: &u8| outer(Some(b)) || matches!(b, b'-' | b'_');
+        outer(bytes.first()) && outer(bytes.last()) && bytes.iter().all(inner)
+    };
+    name.len() <= LONGEST && name.split(['.', '/']).all(is_part)
+}
+
+/// Whether it would set a parameter of the host's namespace (v1.36 core/validation `ValidateHostSysctl`).
+fn of_host(name: &str, pod: &Pod<'_>) -> Option<&'static str> {
+    let name = with_dots(name);
+    let name = name.split('*').next().unwrap_or_default();
+    if OF_IPC.contains(&name) || name.starts_with("fs.mqueue.") {
+        return flag(pod.spec, "hostIPC").then_some("may not be specified when 'hostIPC' is true");
+    }
+    let of_network = name.starts_with("net.") && pod.host_network();
+    of_network.then_some("may not be specified when 'hostNetwork' is true")
+}
+
+/// `net/ipv4` is another spelling of `net.ipv4` (v1.36 component-helpers sysctl.go `NormalizeName`).
+fn with_dots(name: &str) -> String {
+    match name.find(['.', '/']).and_then(|first| name.as_bytes().get(first)) {
+        Some(b'/') => {
+            let swapped = |c| match c {
+                '/' => '.',
+                '.' => '/',
+                c => c,
+            };
+            name.chars().map(swapped).collect()
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// v1.36 api/pod/util.go: an update may keep such a parameter.
+pub(super) fn has_one_of_host(pod: &Pod<'_>) -> bool {
+    sysctls(pod).iter().any(|sysctl| of_host(text(sysctl, "name"), pod).is_some())
+}
