@@ -1,7 +1,8 @@
 //! The command line.
 
 use crate::console::{Stop, in_one_line};
-use crate::input::{Choice, Source};
+use crate::input::{BUILT_IN, Choice};
+use crate::source::Source;
 use clap::Parser;
 use clap::error::ErrorKind;
 use daemonset::Policy;
@@ -74,7 +75,7 @@ impl Args {
             now: self.now.as_deref().map(instant).transpose()?,
             policy: self.policy.as_deref().map(policy).transpose()?,
         };
-        let source = self.file.map_or(Source::BuiltIn, Source::named);
+        let source = self.file.map_or(Source::BuiltIn(BUILT_IN), Source::named);
         Ok(match self.time {
             Some(times) => Job::Time { source, choice, times },
             None => Job::Plan { source, choice, format: self.output },

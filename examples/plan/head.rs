@@ -1,7 +1,8 @@
 //! The head of the text: what is planned, how it stands, and what comes of it.
 
-use crate::input::{Clock, Input, Source};
+use crate::input::{Clock, Input};
 use crate::phrase::{Urgency, outcome};
+use crate::source::Source;
 use crate::{actions, budget, words};
 use daemonset::model::DaemonSetStatus;
 use daemonset::{NodeOutcome, NodeVerdict, Plan, Policy, Situation, StrategyInForce};

@@ -5,56 +5,10 @@ use crate::places::Places;
 use daemonset::{Policy, Recording, Snapshot};
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::PathBuf;
 
 /// A cluster in the middle of an update, as `kubectl get … -o json` printed it.
-const BUILT_IN: &str = include_str!("midrollout.json");
-
-/// Where the bytes come from.
-pub(crate) enum Source {
-    BuiltIn,
-    Stdin,
-    File(PathBuf),
-}
-
-impl Source {
-    /// `-` is stdin.
-    pub(crate) fn named(file: PathBuf) -> Self {
-        if file.as_os_str() == "-" { Source::Stdin } else { Source::File(file) }
-    }
-
-    pub(crate) fn bytes(&self) -> Result<Cow<'static, [u8]>, String> {
-        if let Source::BuiltIn = self {
-            return Ok(Cow::Borrowed(BUILT_IN.as_bytes()));
-        }
-        let mut bytes = Vec::new();
-        self.open().and_then(|mut file| file.read_to_end(&mut bytes)).map_err(|error| error.to_string())?;
-        Ok(Cow::Owned(bytes))
-    }
-
-    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
-        Ok(match self {
-            Source::BuiltIn => Box::new(BUILT_IN.as_bytes()),
-            Source::Stdin => Box::new(io::stdin().lock()),
-            Source::File(path) => Box::new(File::open(path)?),
-        })
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::BuiltIn => f.write_str("the built-in example"),
-            Source::Stdin => f.write_str("stdin"),
-            Source::File(path) => path.display().fmt(f),
-        }
-    }
-}
+pub(crate) const BUILT_IN: &str = include_str!("midrollout.json");
 
 /// How the objects are told.
 #[derive(Clone, Copy)]

@@ -21,6 +21,8 @@ mod budget;
 mod console;
 mod head;
 mod input;
+#[path = "../shell/lines.rs"]
+mod lines;
 mod list;
 mod output;
 mod phrase;
@@ -28,6 +30,8 @@ mod places;
 #[path = "../shell/reasons.rs"]
 mod reasons;
 mod rows;
+#[path = "../shell/source.rs"]
+mod source;
 mod table;
 mod text;
 mod timing;
@@ -35,7 +39,8 @@ mod words;
 
 use crate::args::{Args, Format, Job};
 use crate::console::{Stop, finish, print};
-use crate::input::{Choice, Form, Input, Source};
+use crate::input::{Choice, Form, Input};
+use crate::source::Source;
 use daemonset::plan;
 use std::process::ExitCode;
 

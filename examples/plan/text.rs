@@ -1,7 +1,8 @@
 //! A plan for a person: the head, the nodes, the actions, warnings, and when to look again.
 
-use crate::input::{Input, Source};
+use crate::input::Input;
 use crate::phrase::Context;
+use crate::source::Source;
 use crate::{actions, head, rows, table, words};
 use anstyle::{AnsiColor, Style};
 use daemonset::{Action, Plan};

@@ -3,7 +3,8 @@
 
 use crate::console;
 use crate::console::Stop;
-use crate::input::{Choice, Form, Input, Source};
+use crate::input::{Choice, Form, Input};
+use crate::source::Source;
 use daemonset::{plan, reconcile};
 use serde::Serialize;
 use std::hint::black_box;
