@@ -108,13 +108,14 @@ impl fmt::Display for Fill {
     }
 }
 
-/// What Go's decoder makes of an absent field: null, an empty text, 0 or false.
+/// What Go's decoders make of an absent field: null, an empty text or list, 0 or false.
 pub(super) fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(bool) => !bool,
         Value::Number(number) => number.as_i64() == Some(0),
         Value::String(text) => text.is_empty(),
-        Value::Array(_) | Value::Object(_) => false,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(_) => false,
     }
 }

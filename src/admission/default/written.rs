@@ -3,10 +3,11 @@
 
 use super::container::ALL;
 use super::place::Step::{self, Each, In, InAny};
-use super::row::{Fill, Row, absent};
+use super::row::{Fill, Row, absent, zero};
 
 const STRUCT: &str = "v1.36 core/v1 types.go: a struct, always written";
 const FIELD: &str = "v1.36 core/v1 types.go: no omitempty, always written";
+const STORED: &str = "v1.36 core/v1 types.go: no omitempty, and protobuf keeps no empty list";
 
 const TEMPLATE: &[Step] = &[];
 const CONTAINERS: &[Step] = &[In("spec"), ALL];
@@ -71,7 +72,7 @@ pub(super) const FIELDS: &[Row] = &[
     absent(SYSCTLS, "value", Fill::Text(""), FIELD),
     absent(PREFERRED_NODES, "preference", Fill::Object, FIELD),
     absent(DOWNWARD_RESOURCES, "divisor", Fill::Text("0"), STRUCT),
-    absent(PROJECTIONS, "sources", Fill::Null, FIELD),
+    zero(PROJECTIONS, "sources", Fill::Null, STORED),
     absent(PROJECTED_RESOURCES, "divisor", Fill::Text("0"), STRUCT),
     absent(ISCSI, "lun", Fill::Number(0), FIELD),
     absent(CLAIM_SPECS, "resources", Fill::Object, STRUCT),

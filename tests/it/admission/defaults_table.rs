@@ -235,6 +235,12 @@ fn volume_cases() -> Vec<Case> {
         of("downwardAPI", "defaultMode", json!(420)),
         of("projected", "defaultMode", json!(420)),
         of("projected", "sources", Value::Null),
+        of_volume(
+            "projected.sources",
+            json!({"projected": {"sources": []}}),
+            "projected/sources",
+            Value::Null,
+        ),
         of("iscsi", "iscsiInterface", json!("default")),
         of("iscsi", "lun", json!(0)),
         of("rbd", "pool", json!("rbd")),
