@@ -49,6 +49,53 @@ fn what_is_there_is_kept() {
     }
 }
 
+/// As a v1.36.3 API server answered it.
+#[test]
+fn a_plain_daemon_set_as_it_is_stored() {
+    let labels = json!({"app": "web"});
+    let stored = defaulted(json!({"spec": {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [{
+            "name": "web",
+            "image": "registry.example/web:v1",
+            "ports": [{"containerPort": 80}],
+            "env": [{"name": "A", "value": "1"}],
+            "resources": {"limits": {"memory": "64Mi"}, "requests": {"cpu": "100m"}},
+            "readinessProbe": {"httpGet": {"path": "/", "port": 80}},
+        }]}},
+    }}));
+    let expected = json!({
+        "revisionHistoryLimit": 10,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {
+            "containers": [{
+                "env": [{"name": "A", "value": "1"}],
+                "image": "registry.example/web:v1",
+                "imagePullPolicy": "IfNotPresent",
+                "name": "web",
+                "ports": [{"containerPort": 80, "protocol": "TCP"}],
+                "readinessProbe": {
+                    "failureThreshold": 3,
+                    "httpGet": {"path": "/", "port": 80, "scheme": "HTTP"},
+                    "periodSeconds": 10,
+                    "successThreshold": 1,
+                    "timeoutSeconds": 1,
+                },
+                "resources": {"limits": {"memory": "64Mi"}, "requests": {"cpu": "100m"}},
+                "terminationMessagePath": "/dev/termination-log",
+                "terminationMessagePolicy": "File",
+            }],
+            "dnsPolicy": "ClusterFirst",
+            "restartPolicy": "Always",
+            "schedulerName": "default-scheduler",
+            "securityContext": {},
+            "terminationGracePeriodSeconds": 30,
+        }},
+        "updateStrategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}, "type": "RollingUpdate"},
+    });
+    assert_eq!(stored["spec"], expected);
+}
+
 /// A value inside of what its path says: a number is the place in a list.
 fn nested(at: &str, value: Value) -> Value {
     at.rsplit('/').fold(value, |inner, part| match part {
