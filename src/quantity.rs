@@ -104,6 +104,20 @@ impl Quantity {
         Quantity { amount, format, spelling: None }
     }
 
+    /// Its whole units, rounded away from zero; 0 when that is no `int64` (v1.36 quantity.go Value).
+    pub(crate) fn units(&self) -> i64 {
+        Self::int64(&self.amount)
+    }
+
+    /// Its thousandths, rounded away from zero; 0 when that is no `int64` (v1.36 quantity.go MilliValue).
+    pub(crate) fn thousandths(&self) -> i64 {
+        Self::int64(&self.amount.times_ten_to(3))
+    }
+
+    fn int64(amount: &Decimal) -> i64 {
+        amount.rounded_up_to(0).to_integer().and_then(|amount| i64::try_from(amount).ok()).unwrap_or(0)
+    }
+
     /// The canonical form (v1.36 quantity.go CanonicalizeBytes).
     fn canonical(&self) -> String {
         if self.is_zero() {

@@ -51,6 +51,10 @@ impl Decimal {
         self.is_zero() || self.exponent >= exponent
     }
 
+    pub(super) fn times_ten_to(&self, power: i64) -> Self {
+        Self::of_values(self.negative, self.digits.clone(), self.exponent.saturating_add(power))
+    }
+
     pub(super) fn times_two_to(&self, power: u32) -> Self {
         let factor = 1_u128 << power;
         let mut carry = 0_u128;
