@@ -53,6 +53,7 @@ mod quantity;
 mod reconcile;
 mod recording;
 mod report;
+pub mod rollout;
 #[allow(dead_code, unused_imports, reason = "admission is being built on it")]
 mod schema;
 #[cfg(feature = "sim")]

@@ -2,7 +2,7 @@
 
 mod default;
 mod error;
-mod go;
+pub(crate) mod go;
 mod path;
 mod rules;
 mod validate;

@@ -1,0 +1,223 @@
+//! Whether a rollout still moves, what stands in its way, and how many rounds are left: what `kubectl rollout status`
+//! can't tell.
+
+use crate::model::NodeName;
+use crate::report::{
+    NodePlacement, NodeVerdict, Outcome, Plan, PodState, PodVerdict, Situation, StrategyInForce,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Where a rollout stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[must_use]
+pub struct Outlook {
+    /// Whether it moves.
+    pub standing: Standing,
+    /// Target nodes with an outdated pod that is neither terminating nor finished.
+    pub outdated: u32,
+    /// How many more times as many nodes as the limit allows must come up: the Ready ones of `outdated` over
+    /// maxUnavailable or maxSurge, rounded up, and 1 while anything else is under way. An estimate: it takes every round
+    /// to be full and every pod to become available. None where a person deletes the pods.
+    pub rounds_left: Option<u32>,
+}
+
+/// Whether a rollout moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Standing {
+    /// Nothing is left to do.
+    Complete,
+    /// The plan does something, or what it waits for comes by itself.
+    Moving {
+        /// Nodes that the plan, or the next one, acts on.
+        acting: u32,
+        /// Nodes that need nothing but time.
+        waiting: u32,
+    },
+    /// Nothing moves until somebody does something about one of these.
+    Stuck {
+        /// In the order of their declaration; never empty.
+        obstacles: Vec<Obstacle>,
+    },
+}
+
+/// What is in the way, with the nodes where it is, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Obstacle {
+    /// What it is.
+    pub kind: ObstacleKind,
+    /// Where; empty where it is no node's.
+    pub nodes: Vec<NodeName>,
+}
+
+/// What can be in the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub enum ObstacleKind {
+    /// The selector is empty: the controller does nothing.
+    SelectingAll,
+    /// The DaemonSet is being deleted: the controller does nothing.
+    BeingDeleted,
+    /// The strategy is OnDelete: a person deletes the outdated pods.
+    WaitsForDelete,
+    /// The updated pod has not been Ready for longer than one is patient.
+    NotReady,
+    /// The updated pod fails again and again.
+    Failing,
+    /// The updated pod's Ready condition tells no time, so that minReadySeconds never pass.
+    NoReadyTime,
+    /// A pod should be gone and is not: its kubelet does not answer, or a finalizer holds it.
+    Overdue,
+    /// The node went down with the updated pod on it, and counts against the limit.
+    NodeLost,
+    /// The limit is used up, and none of the above tells by what.
+    NoRoom,
+}
+
+/// What is to be said of one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Movement {
+    Settled,
+    Acting,
+    Waiting,
+    /// By the limit: others must move first.
+    Held,
+    Blocked(ObstacleKind),
+}
+
+/// Where a rollout stands, by its plan made at `now`. Who has waited for a pod to become Ready for `patience` calls it
+/// stuck; a Deployment's `progressDeadlineSeconds` is 600 by default, a DaemonSet has none.
+pub fn stuck(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Outlook {
+    let report = &plan.report;
+    let nothing_done = |kind| Outlook {
+        standing: Standing::Stuck { obstacles: vec![Obstacle { kind, nodes: Vec::new() }] },
+        outdated: 0,
+        rounds_left: None,
+    };
+    match report.situation {
+        Situation::SelectingAll => return nothing_done(ObstacleKind::SelectingAll),
+        Situation::BeingDeleted => return nothing_done(ObstacleKind::BeingDeleted),
+        Situation::NameCollision => {
+            let standing = Standing::Moving { acting: 0, waiting: 0 };
+            return Outlook { standing, outdated: 0, rounds_left: None };
+        }
+        Situation::Synced => {}
+    }
+    let watch = Watch { now, patience };
+    let moves: Vec<_> = report.nodes.iter().map(|node| (&node.node, watch.movement(node))).collect();
+    let outdated = report.nodes.iter().filter(|node| is_outdated(node, is_live)).count();
+    Outlook { outdated: whole(outdated), rounds_left: rounds_left(plan, &moves), standing: standing(&moves) }
+}
+
+/// What it takes for time to be up.
+struct Watch {
+    now: Timestamp,
+    patience: SignedDuration,
+}
+
+impl Watch {
+    fn movement(&self, node: &NodeVerdict) -> Movement {
+        if node.counts.lost {
+            return Movement::Blocked(ObstacleKind::NodeLost);
+        }
+        match &node.outcome {
+            Outcome::UpToDate | Outcome::NotTarget => Movement::Settled,
+            Outcome::Create { .. } | Outcome::Delete { .. } | Outcome::WaitsForNextPlan => Movement::Acting,
+            Outcome::HeldByMaxUnavailable { .. } | Outcome::HeldByMaxSurge { .. } => Movement::Held,
+            Outcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
+            Outcome::WaitsForReady => blocked_if(self.is_out_of_patience(&node.pods), ObstacleKind::NotReady),
+            Outcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
+            Outcome::WaitsForTermination { overdue_at } => {
+                blocked_if(overdue_at.is_some_and(|at| at <= self.now), ObstacleKind::Overdue)
+            }
+            Outcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
+            Outcome::WaitsForCreatedPod { .. } => Movement::Waiting,
+        }
+    }
+
+    /// Whether every updated pod that is not Ready has been so for too long.
+    fn is_out_of_patience(&self, pods: &[PodVerdict]) -> bool {
+        let mut since = pods.iter().filter(|pod| pod.updated).filter_map(|pod| match pod.state {
+            PodState::NotReady { since } | PodState::Pending { since } => Some(since),
+            PodState::Available { .. }
+            | PodState::Ready { .. }
+            | PodState::Terminating { .. }
+            | PodState::Failed
+            | PodState::Succeeded => None,
+        });
+        let too_long = |since: Option<Timestamp>| {
+            since.is_some_and(|since| self.now.duration_since(since) >= self.patience)
+        };
+        let mut any = false;
+        since.all(|since| {
+            any = true;
+            too_long(since)
+        }) && any
+    }
+}
+
+fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
+    if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
+}
+
+fn standing(moves: &[(&NodeName, Movement)]) -> Standing {
+    let count = |wanted| whole(moves.iter().filter(|(_, movement)| *movement == wanted).count());
+    let (acting, waiting) = (count(Movement::Acting), count(Movement::Waiting));
+    if acting + waiting > 0 {
+        return Standing::Moving { acting, waiting };
+    }
+    let mut obstacles: BTreeMap<ObstacleKind, Vec<NodeName>> = BTreeMap::new();
+    for (node, movement) in moves {
+        if let Movement::Blocked(kind) = movement {
+            obstacles.entry(*kind).or_default().push((*node).clone());
+        }
+    }
+    let held = moves.iter().filter(|(_, movement)| *movement == Movement::Held);
+    if obstacles.is_empty() && held.clone().count() > 0 {
+        obstacles.insert(ObstacleKind::NoRoom, held.map(|(node, _)| (*node).clone()).collect());
+    }
+    if obstacles.is_empty() {
+        return Standing::Complete;
+    }
+    let obstacles = obstacles.into_iter().map(|(kind, nodes)| Obstacle { kind, nodes });
+    Standing::Stuck { obstacles: obstacles.collect() }
+}
+
+fn rounds_left(plan: &Plan, moves: &[(&NodeName, Movement)]) -> Option<u32> {
+    let budget = plan.report.budget?;
+    let limit = match plan.report.strategy? {
+        StrategyInForce::OnDelete => return None,
+        StrategyInForce::Replace(_) => budget.max_unavailable,
+        StrategyInForce::Surge(_) => budget.max_surge,
+    };
+    let ready = plan.report.nodes.iter().filter(|node| is_outdated(node, is_ready)).count();
+    let under_way = moves.iter().any(|(_, movement)| *movement != Movement::Settled);
+    Some(whole(ready).div_ceil(limit.max(1)).max(u32::from(under_way)))
+}
+
+fn is_outdated(node: &NodeVerdict, how: fn(PodState) -> bool) -> bool {
+    node.placement == NodePlacement::Run && node.pods.iter().any(|pod| !pod.updated && how(pod.state))
+}
+
+fn is_live(state: PodState) -> bool {
+    match state {
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending { .. } => true,
+        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded => false,
+    }
+}
+
+fn is_ready(state: PodState) -> bool {
+    matches!(state, PodState::Available { .. } | PodState::Ready { .. })
+}
+
+fn whole(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

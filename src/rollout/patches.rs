@@ -1,0 +1,41 @@
+//! What is sent to the API server to change a DaemonSet, in both forms that every client speaks.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// One change as two patches of the same effect.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[must_use]
+pub struct Patches {
+    /// `application/strategic-merge-patch+json`: what kubectl sends.
+    pub strategic_merge: Value,
+    /// `application/json-patch+json` (RFC 6902).
+    pub json: Value,
+}
+
+/// One operation that gives a member this value, and makes the objects around it that are not there.
+pub(super) fn set(object: &Value, path: &[&str], value: Value) -> Value {
+    let mut at = object;
+    let mut pointer = String::new();
+    for (depth, key) in path.iter().enumerate() {
+        pointer += &format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+        match at.get(key).filter(|found| found.is_object()) {
+            Some(inner) => at = inner,
+            None => {
+                let rest = path.get(depth + 1..).unwrap_or_default();
+                return operation("add", &pointer, nested(rest, value));
+            }
+        }
+    }
+    operation("replace", &pointer, value)
+}
+
+/// The value within objects of these keys.
+pub(super) fn nested(keys: &[&str], value: Value) -> Value {
+    keys.iter().rev().fold(value, |inner, key| json!({*key: inner}))
+}
+
+fn operation(operation: &str, path: &str, value: Value) -> Value {
+    json!({"op": operation, "path": path, "value": value})
+}

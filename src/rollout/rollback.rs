@@ -1,0 +1,96 @@
+//! The proposal's subresource `daemonsets/foo/rollback`.
+
+use super::error::RolloutError;
+use super::fields::name;
+use super::patches::{Patches, set};
+use super::restore::accepted;
+use super::undo::{Change, DryRun, Undo, undo};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Asks for a rollback (draft of the update proposal: DaemonSetRollback, as extensions/v1beta1 had DeploymentRollback).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RollbackRequest {
+    /// Must be the name of the DaemonSet.
+    pub name: String,
+    /// Annotations to give to the DaemonSet, such as `kubernetes.io/change-cause`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub updated_annotations: BTreeMap<String, String>,
+    /// Where to.
+    pub rollback_to: RollbackTo,
+}
+
+/// Where a rollback goes (draft of the update proposal: RollbackConfig).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RollbackTo {
+    /// The number of a revision; 0 goes back to the one before the last.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub revision: i64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(revision: &i64) -> bool {
+    *revision == 0
+}
+
+/// Does what is asked for: as [`undo`], with annotations.
+///
+/// # Errors
+/// As [`undo`], and when the request names another DaemonSet.
+pub fn rollback(
+    daemon_set: &Value,
+    revisions: &[Value],
+    request: &RollbackRequest,
+) -> Result<Undo, RolloutError> {
+    if request.name != name(daemon_set) {
+        let (asked, name) = (request.name.clone(), name(daemon_set).to_owned());
+        return Err(RolloutError::OtherDaemonSet { asked, name });
+    }
+    let to = request.rollback_to.revision;
+    let undone = undo(daemon_set, revisions, Some(to), DryRun::None)?;
+    if request.updated_annotations.is_empty() {
+        return Ok(undone);
+    }
+    let change = match undone {
+        Undo::RolledBack(change) => *change,
+        Undo::Skipped { .. } | Undo::WouldRollBack(_) => Change {
+            patches: Patches { strategic_merge: json!({}), json: json!([]) },
+            after: daemon_set.clone(),
+        },
+    };
+    annotated(daemon_set, change, &request.updated_annotations)
+        .map(|change| Undo::RolledBack(Box::new(change)))
+        .map_err(|reason| RolloutError::NotRestored { to, reason })
+}
+
+/// The change with annotations of the DaemonSet's own.
+fn annotated(
+    daemon_set: &Value,
+    mut change: Change,
+    annotations: &BTreeMap<String, String>,
+) -> Result<Change, String> {
+    let there = daemon_set.pointer("/metadata/annotations").and_then(Value::as_object);
+    let mut all = there.cloned().unwrap_or_default();
+    all.extend(annotations.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))));
+    if let Some(members) = change.patches.strategic_merge.as_object_mut() {
+        members.insert("metadata".to_owned(), json!({"annotations": annotations}));
+    }
+    let path = ["metadata", "annotations"];
+    if let Some(operations) = change.patches.json.as_array_mut() {
+        operations.push(set(daemon_set, &path, Value::Object(all)));
+    }
+    let mut patched = change.after;
+    if let Some(metadata) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
+        let entry = metadata.entry("annotations").or_insert(Value::Null);
+        if !entry.is_object() {
+            *entry = json!({});
+        }
+        if let Some(members) = entry.as_object_mut() {
+            members.extend(annotations.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))));
+        }
+    }
+    change.after = accepted(daemon_set, patched)?;
+    Ok(change)
+}
