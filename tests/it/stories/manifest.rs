@@ -21,6 +21,7 @@ fn a_manifest_knows_its_node_and_its_revision() {
     });
     let manifest = manifest.unwrap();
     assert_eq!((manifest.node().as_str(), manifest.revision_hash()), ("a", "new"));
+    assert_eq!(format!("{manifest:?}"), "PodManifest(a of new)", "a plan's debug text stays short");
 }
 
 fn toleration(condition: &str, effect: &str) -> Value {

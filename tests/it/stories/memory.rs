@@ -101,6 +101,19 @@ fn a_delete_is_seen_when_its_pod_terminates() {
 }
 
 #[test]
+fn failures_are_forgotten_after_half_an_hour() {
+    let failed = json!({"failures": {"a": {"generation": 2, "count": 3, "at": at(0)}}});
+    let memory: Memory = serde_json::from_value(failed).unwrap();
+    let mut recording = given(rolling(1)).memory(&memory).node(node("a")).recording();
+    later(&mut recording, 30 * 60 - 1);
+    observe(&mut recording);
+    assert_eq!(recording.memory, Some(memory));
+    later(&mut recording, 1);
+    observe(&mut recording);
+    assert_eq!(recording.memory, Some(Memory::default()));
+}
+
+#[test]
 fn what_failed_leaves_no_trace_and_what_is_unknown_does() {
     let plan = given(rolling(1)).node(node("a")).node(node("b").has(new().failed())).plan();
     let remembers = |outcome: Outcome| {
