@@ -1,20 +1,14 @@
 //! What the API server takes as names, label keys and other words, and why it does not take one.
 
-#[allow(dead_code)]
 mod names;
-#[allow(dead_code)]
 mod paths;
-#[allow(dead_code)]
 mod tokens;
 
-#[allow(unused_imports)]
 pub(crate) use names::{
     dns_label_faults, dns_subdomain_faults, dns_subdomain_prefix_faults,
     dns_subdomain_with_underscore_faults, label_key_faults, label_value_faults,
 };
-#[allow(unused_imports)]
 pub(crate) use paths::{backstep_fault, descending_path_faults, unreserved_path_faults};
-#[allow(unused_imports)]
 pub(crate) use tokens::{
     config_map_key_faults, env_var_name_faults, http_header_name_faults, outside, percent_faults,
     port_name_faults, port_number_faults,
@@ -37,7 +31,7 @@ pub(crate) fn is_label_key(key: &str) -> bool {
 }
 
 /// Labels with dots between them (v1.36 `validation.IsDNS1123Subdomain`, without its length).
-pub(crate) fn is_subdomain(name: &str) -> bool {
+fn is_subdomain(name: &str) -> bool {
     name.split('.').all(is_dns_label)
 }
 

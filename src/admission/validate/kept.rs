@@ -18,7 +18,6 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Kept {
     pub(super) indivisible_huge_pages: bool,
-    #[allow(dead_code, reason = "the rules of volumes follow")]
     pub(super) non_local_token_path: bool,
     pub(super) restart_of_ending_init: bool,
     pub(super) deletion_cost: bool,

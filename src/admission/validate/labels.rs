@@ -8,7 +8,7 @@ use crate::admission::path::FieldPath;
 use crate::syntax::{label_key_faults, label_value_faults};
 use serde_json::Value;
 
-const MOST_BYTES_OF_ANNOTATIONS: usize = 256 * 1024;
+pub(super) const MOST_BYTES_OF_ANNOTATIONS: usize = 256 * 1024;
 
 /// What the values of a selector's expressions may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

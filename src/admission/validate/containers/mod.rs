@@ -22,7 +22,6 @@ mod restart;
 mod security;
 pub(super) mod windows;
 
-#[allow(unused_imports, reason = "volumes of images have one too")]
 pub(super) use common::pull_policy;
 pub(super) use files::environment_files;
 

@@ -74,12 +74,12 @@ fn whole_pages(name: &str, amount: &Quantity, pod: &Pod<'_>, path: &FieldPath<'_
     }
 }
 
-/// v1.36 core/helper `IsHugePageResourceValueDivisible`.
+/// What 64 bits cannot hold counts as nothing (v1.36 core/helper `IsHugePageResourceValueDivisible`).
 pub(in crate::admission::validate) fn is_divisible(name: &str, amount: &Quantity) -> bool {
     let size = name.strip_prefix("hugepages-").and_then(|size| Quantity::parse(size).ok());
     let size = size.filter(Quantity::is_integer).and_then(|size| size.to_whole()).filter(|size| *size > 0);
-    let pages = size.and_then(|size| amount.to_whole()?.checked_rem(size));
-    pages == Some(0)
+    let amount = amount.to_whole().and_then(|amount| i64::try_from(amount).ok()).unwrap_or_default();
+    size.is_some_and(|size| i128::from(amount) % size == 0)
 }
 
 /// Told about all requests.

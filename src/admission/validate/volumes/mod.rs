@@ -1,6 +1,22 @@
-//! What a pod template's volumes must be.
+//! What a pod template's volumes must be: names of their own, and one source each.
+
+mod azure;
+mod certificates;
+mod claim;
+mod cloud;
+mod csi;
+mod files;
+mod host;
+mod iscsi;
+mod network;
+mod projected;
+mod quobyte;
+mod signer;
+mod source;
 
 use super::pod::Pod;
+use super::read::{items, text};
+use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use serde_json::Value;
@@ -9,7 +25,25 @@ use std::collections::BTreeMap;
 /// The volumes by their names, for what mounts them.
 pub(super) type Volumes<'a> = BTreeMap<&'a str, &'a Value>;
 
-/// `path` is that of the list (v1.36 `ValidateVolumes`).
-pub(super) fn validate<'a>(_pod: &Pod<'a>, _path: &FieldPath<'_>, _errors: &mut ErrorList) -> Volumes<'a> {
-    Volumes::new()
+/// Answers with the volumes without an error; what mounts another one will not find it. `path` is that of the list
+/// (v1.36 core/validation `ValidateVolumes`).
+pub(super) fn validate<'a>(pod: &Pod<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) -> Volumes<'a> {
+    let mut volumes = Volumes::new();
+    for (position, volume) in items(pod.spec, "volumes").iter().enumerate() {
+        let (path, name, before) = (path.index(position), text(volume, "name"), errors.len());
+        source::validate(volume, pod, &path, errors);
+        let path = path.child("name");
+        if name.is_empty() {
+            errors.required(&path, "");
+        } else {
+            words::dns_label(name, &path, errors);
+        }
+        if volumes.contains_key(name) {
+            errors.duplicate(&path, name);
+        }
+        if errors.len() == before {
+            volumes.insert(name, volume);
+        }
+    }
+    volumes
 }

@@ -1,0 +1,46 @@
+//! Volumes of drivers that somebody adds to the cluster.
+
+use super::network::required;
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::read::{labels, member, text};
+use crate::admission::validate::words;
+use crate::syntax;
+use serde_json::Value;
+
+/// Errors of a secret's name are told about the volume (v1.36 core/validation `validateCSIVolumeSource`).
+pub(super) fn validate(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    driver(text(source, "driver"), &path.child("driver"), errors);
+    let Some(secret) = member(source, "nodePublishSecretRef") else { return };
+    required(secret, &["name"], &path.child("nodePublishSecretRef"), errors);
+    let name = text(secret, "name");
+    if !name.is_empty() {
+        words::dns_subdomain(name, &path.child("name"), errors);
+    }
+}
+
+/// v1.36 core/validation `ValidateCSIDriverName`.
+fn driver(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if name.is_empty() {
+        return errors.required(path, "");
+    }
+    if name.len() > 63 {
+        errors.too_long(path, 63);
+    }
+    words::each(syntax::dns_subdomain_faults(&name.to_lowercase()), name, path, errors);
+}
+
+/// Go looks at the options in any order, here it is by name (v1.36 core/validation `validateFlexVolumeSource`).
+pub(super) fn flex_volume(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    required(source, &["driver"], path, errors);
+    for (option, _) in labels(source, "options").filter(|(option, _)| is_reserved(option)) {
+        let detail = "kubernetes.io and k8s.io namespaces are reserved";
+        errors.invalid(&path.child("options").key(option), option, detail);
+    }
+}
+
+fn is_reserved(option: &str) -> bool {
+    let namespace = option.split_once('/').map_or(option, |(namespace, _)| namespace);
+    let namespace = format!(".{}", namespace.to_lowercase());
+    [".kubernetes.io", ".k8s.io"].iter().any(|reserved| namespace.ends_with(reserved))
+}

@@ -1,0 +1,75 @@
+//! Volumes that the kubelet writes files into: Secrets, ConfigMaps, fields of the pod.
+
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::containers::field_refs::{self, Owner};
+use crate::admission::validate::read::{items, member, number, text};
+use crate::admission::validate::words;
+use crate::syntax;
+use serde_json::Value;
+
+/// v1.36 core/validation `validateSecretVolumeSource`.
+pub(super) fn secret(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    words::required(text(source, "secretName"), &path.child("secretName"), errors);
+    keys_of_object(source, path, errors);
+}
+
+/// v1.36 core/validation `validateConfigMapVolumeSource`.
+pub(super) fn config_map(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    words::required(text(source, "name"), &path.child("name"), errors);
+    keys_of_object(source, path, errors);
+}
+
+fn keys_of_object(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    mode(source, "defaultMode", path, errors);
+    for (position, item) in items(source, "items").iter().enumerate() {
+        key_to_path(item, &path.child("items").index(position), errors);
+    }
+}
+
+/// v1.36 core/validation `validateKeyToPath`.
+pub(super) fn key_to_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    words::required(text(item, "key"), &path.child("key"), errors);
+    file_path(item, path, errors);
+    mode(item, "mode", path, errors);
+}
+
+/// v1.36 core/validation `ValidateLocalNonReservedPath` of a path that must be there.
+pub(super) fn file_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (file, path) = (text(item, "path"), path.child("path"));
+    words::required(file, &path, errors);
+    words::each(syntax::unreserved_path_faults(file), file, &path, errors);
+}
+
+/// The bits of a file's mode.
+pub(super) fn mode(of: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if let Some(mode) = number(of, field).filter(|mode| !(0..=0o777).contains(mode)) {
+        let detail = "must be a number between 0 and 0777 (octal), both inclusive";
+        errors.invalid(&path.child(field), mode, detail);
+    }
+}
+
+/// Errors of a file are told about the volume (v1.36 core/validation `validateDownwardAPIVolumeSource`).
+pub(super) fn downward_api(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    mode(source, "defaultMode", path, errors);
+    for file in items(source, "items") {
+        downward_api_file(file, path, errors);
+    }
+}
+
+/// v1.36 core/validation `validateDownwardAPIVolumeFile`.
+pub(super) fn downward_api_file(file: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    file_path(file, path, errors);
+    match (member(file, "fieldRef"), member(file, "resourceFieldRef")) {
+        (Some(field), resource) => {
+            field_refs::field(field, Owner::File, &path.child("fieldRef"), errors);
+            if resource.is_some() {
+                let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
+                errors.invalid(path, "resource", detail);
+            }
+        }
+        (None, Some(of)) => field_refs::resource(of, Owner::File, &path.child("resourceFieldRef"), errors),
+        (None, None) => errors.required(path, "one of fieldRef and resourceFieldRef is required"),
+    }
+    mode(file, "mode", path, errors);
+}

@@ -1,0 +1,109 @@
+//! Volumes that put files of several sources together.
+
+use super::certificates;
+use super::files::{downward_api_file, key_to_path, mode};
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::pod::Pod;
+use crate::admission::validate::read::{items, member, number, text};
+use crate::admission::validate::words;
+use crate::syntax;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// v1.36 core/validation `validateProjectedVolumeSource`, `validateProjectionSources`.
+pub(super) fn validate(projected: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    mode(projected, "defaultMode", path, errors);
+    let mut files = Files { taken: BTreeSet::new(), path: *path };
+    for (position, source) in items(projected, "sources").iter().enumerate() {
+        let sources = path.child("sources");
+        let at = sources.index(position);
+        for field in ["secret", "configMap"] {
+            if let Some(object) = member(source, field) {
+                keys_of_object(object, &mut files, &at.child(field), errors);
+            }
+        }
+        if let Some(fields) = member(source, "downwardAPI") {
+            downward_api(fields, &mut files, &at.child("downwardAPI"), errors);
+        }
+        if let Some(token) = member(source, "serviceAccountToken") {
+            service_account_token(token, pod, path, &at.child("serviceAccountToken"), errors);
+        }
+        if let Some(bundle) = member(source, "clusterTrustBundle") {
+            certificates::trust_bundle(bundle, &mut files, &at.child("clusterTrustBundle"), errors);
+        }
+        if let Some(certificate) = member(source, "podCertificate") {
+            certificates::of_pod(certificate, &mut files, &at.child("podCertificate"), errors);
+        }
+        if source.as_object().is_some_and(|kinds| kinds.len() > 1) {
+            errors.forbidden(&at, "may not specify more than 1 volume type per source");
+        }
+    }
+}
+
+/// The files that the sources have written so far.
+pub(super) struct Files<'a> {
+    taken: BTreeSet<&'a str>,
+    /// The volume's: errors about two files are told about it.
+    path: FieldPath<'a>,
+}
+
+impl<'a> Files<'a> {
+    /// Each file has one source.
+    pub(super) fn add(&mut self, file: &'a str, told_as: &str, errors: &mut ErrorList) {
+        if !self.taken.insert(file) {
+            errors.invalid(&self.path, told_as, "conflicting duplicate paths");
+        }
+    }
+}
+
+fn keys_of_object<'a>(
+    object: &'a Value,
+    files: &mut Files<'a>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let name = text(object, "name");
+    words::required(name, &path.child("name"), errors);
+    for (position, item) in items(object, "items").iter().enumerate() {
+        key_to_path(item, &path.child("items").index(position), errors);
+        let file = text(item, "path");
+        if !file.is_empty() {
+            files.add(file, name, errors);
+        }
+    }
+}
+
+fn downward_api<'a>(fields: &'a Value, files: &mut Files<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for item in items(fields, "items") {
+        downward_api_file(item, path, errors);
+        let file = text(item, "path");
+        if !file.is_empty() {
+            files.add(file, file, errors);
+        }
+    }
+}
+
+/// Errors of its path are told about the volume. A stored template may keep one that leaves the volume.
+fn service_account_token(
+    token: &Value,
+    pod: &Pod<'_>,
+    volume: &FieldPath<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let (seconds, at) =
+        (number(token, "expirationSeconds").unwrap_or_default(), path.child("expirationSeconds"));
+    if seconds < 600 {
+        errors.invalid(&at, seconds, "may not specify a duration less than 10 minutes");
+    }
+    if seconds > 1 << 32 {
+        errors.invalid(&at, seconds, "may not specify a duration larger than 2^32 seconds");
+    }
+    let (file, at) = (text(token, "path"), volume.child("path"));
+    if file.is_empty() {
+        errors.required(&at, "");
+    } else if !pod.kept.non_local_token_path {
+        words::each(syntax::unreserved_path_faults(file), file, &at, errors);
+    }
+}
