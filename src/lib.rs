@@ -43,8 +43,8 @@ pub mod model;
 #[doc(hidden)]
 pub mod mutants;
 mod node_sync;
-#[allow(dead_code, reason = "admission is being built on it")]
 mod number;
+pub mod patch;
 mod placement;
 mod policy;
 mod problem;

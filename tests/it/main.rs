@@ -9,6 +9,7 @@ mod example;
 #[cfg(feature = "sim")]
 mod machine;
 mod model;
+mod patch;
 mod properties;
 #[cfg(feature = "sim")]
 mod rollouts;
