@@ -157,6 +157,13 @@ fn a_pod_whose_toleration_the_template_has_withdrawn_goes() {
     let updated =
         given(rolling(1)).node(node("a").taint("dedicated", "NoSchedule").has(new().tolerates("dedicated")));
     assert_eq!(updated.steps(), [""; 0]);
+    let another_tolerated = given(rolling(1)).tolerates(json!([{"key": "other", "operator": "Exists"}]));
+    let both = node("a").taint("other", "NoSchedule").taint("dedicated", "NoSchedule");
+    assert_eq!(
+        another_tolerated.node(both.has(old().tolerates("dedicated"))).steps(),
+        ["delete a-1: TolerationWithdrawn"],
+        "what the template tolerates is nobody's matter"
+    );
 }
 
 #[test]

@@ -213,6 +213,11 @@ fn only_a_node_that_is_not_ready_itself_can_be_lost() {
         "somebody keeps it for others"
     );
     assert_eq!(fleet(node("a").not_ready()), [""; 0]);
+    let tolerated = given(rolling(1))
+        .tolerates(json!([{"key": "dedicated", "operator": "Exists"}]))
+        .node(node("a").not_ready().taint("dedicated", "NoSchedule").has(new().not_ready()))
+        .node(node("b").has(old()));
+    assert_eq!(tolerated.steps(), [""; 0], "kept for these pods");
 }
 
 #[test]

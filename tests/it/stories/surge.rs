@@ -154,20 +154,24 @@ fn a_node_lost_to_the_update_keeps_a_place_in_max_surge() {
 /// then, and go.
 #[test]
 fn a_target_node_lost_to_the_update_keeps_its_place_when_its_pair_is_gone() {
-    let fleet = |down: NodeStory| {
-        let tolerations = json!([{"operator": "Exists"}]);
-        let given = given(surging(1)).with("/daemonSet/spec/template/spec/tolerations", tolerations.clone());
-        let mut revision = revision("new", 2);
-        revision["data"]["spec"]["template"]["spec"]["tolerations"] = tolerations;
-        let given = given.revisions([crate::support::revision("old", 1), revision]);
-        given.node(down).node(node("b").has(old())).plan()
+    let given = |down: NodeStory| {
+        let given = given(surging(1)).tolerates(json!([{"operator": "Exists"}]));
+        given.node(down).node(node("b").has(old()))
     };
+    let fleet = |down| given(down).plan();
     let lost = fleet(node("a").not_ready().has(new().not_ready()));
     assert_eq!(crate::support::steps(&lost), [""; 0]);
     assert_eq!(lost.report.nodes[1].outcome, NodeOutcome::HeldByMaxSurge { used: 1, limit: 1 });
     let pair = fleet(node("a").not_ready().has(new().not_ready()).has(old().not_ready().terminating(30)));
     let budget = pair.report.budget.unwrap();
     assert_eq!((budget.doubled, budget.lost), (1, 0), "a pair counts once");
+    let goes_on = ["create on b in batch 0: Surge"];
     let broken = fleet(node("a").has(new().not_ready()));
-    assert_eq!(crate::support::steps(&broken), ["create on b in batch 0: Surge"], "the node is up");
+    assert_eq!(crate::support::steps(&broken), goes_on, "the node is up");
+    let others = json!([
+        {"key": "dedicated", "effect": "NoSchedule"},
+        {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
+    ]);
+    let untainted = given(node("a").not_ready().has(new().not_ready())).with("/nodes/0/spec/taints", others);
+    assert_eq!(untainted.steps(), goes_on, "its condition alone is no taint");
 }

@@ -129,6 +129,14 @@ impl Given {
     }
 
     /// Sets any field; its parent must be there.
+    /// The present template tolerates this, and so does its revision.
+    pub fn tolerates(self, tolerations: Value) -> Self {
+        let mut current = revision("new", 2);
+        current["data"]["spec"]["template"]["spec"]["tolerations"] = tolerations.clone();
+        self.with("/daemonSet/spec/template/spec/tolerations", tolerations)
+            .revisions([revision("old", 1), current])
+    }
+
     pub fn with(mut self, pointer: &str, value: Value) -> Self {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         let parent = self.json.pointer_mut(parent).unwrap_or_else(|| panic!("no {parent}"));
