@@ -27,6 +27,7 @@ mod audit;
 mod blueprint;
 mod budget;
 mod canonical;
+pub mod cascade;
 mod check;
 mod claim;
 mod classify;

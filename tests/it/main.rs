@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
 mod admission;
+mod cascade;
 mod conformance;
 mod dumps;
 mod example;
