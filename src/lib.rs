@@ -36,6 +36,7 @@ mod explain;
 mod fleet;
 mod history;
 mod index;
+pub mod lint;
 mod manifest;
 mod matching;
 mod memory;

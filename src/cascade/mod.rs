@@ -44,7 +44,7 @@
 //! A new DaemonSet whose selector matches adopts the orphans ([`reconcile`](crate::reconcile)): no pod restarts if its
 //! template is theirs. Its template generation must not be one that they carry for another template: create it with the
 //! annotation `deprecated.daemonset.template.generation` above theirs, or use
-//! [`ClassificationPolicy::HashFirst`](crate::ClassificationPolicy).
+//! [`ClassificationPolicy::HashFirst`](crate::ClassificationPolicy); [`lint`](crate::lint) tells when they meet.
 
 mod action;
 mod delete;

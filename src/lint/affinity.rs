@@ -1,0 +1,83 @@
+//! Anti-affinity of the DaemonSet's pods to each other.
+
+use super::cluster::Cluster;
+use super::finding::{Finding, Rule, Severity};
+use super::manifest::{Item, Manifest, POD};
+use super::words::count;
+use crate::matching::Selector;
+use crate::model::{LabelSelector, NodeName};
+use crate::problem::Problems;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Each node has a value of its own for this label.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
+/// Two pods of one node are what a surge is, and what this term forbids. Whatever the topology key: a node shares its
+/// value with itself.
+pub(super) fn with_surge(manifest: &Manifest<'_>) -> Vec<Finding> {
+    let terms = terms_to_itself(manifest).into_iter().filter(|_| manifest.surges());
+    let finding = |term: Item<'_>| {
+        Finding::new(Rule::SurgeWithAntiAffinity, Severity::Error, term.path)
+            .why("The term keeps a pod away from nodes that have one of the same labels: during a surge the new one stays Pending, and the update stops")
+            .remedy("Leave the term out (a DaemonSet has one pod a node anyway), or replace instead of surging")
+    };
+    terms.map(finding).collect()
+}
+
+/// Nodes of one zone, say, can't each have a pod if pods of one zone exclude each other.
+pub(super) fn to_itself(cluster: &Cluster<'_>) -> Vec<Finding> {
+    let terms = terms_to_itself(&cluster.manifest).into_iter();
+    terms
+        .filter(|term| term.text("topologyKey") != HOSTNAME)
+        .filter_map(|term| crowded(cluster, &term))
+        .collect()
+}
+
+fn crowded(cluster: &Cluster<'_>, term: &Item<'_>) -> Option<Finding> {
+    let key = term.text("topologyKey");
+    let mut domains: BTreeMap<&str, Vec<NodeName>> = BTreeMap::new();
+    for node in cluster.sync.fleet.targets() {
+        if let Some(value) = cluster.sync.fleet.node_view(node).and_then(|view| view.labels.get(key)) {
+            domains.entry(value).or_default().push(cluster.node_name(node));
+        }
+    }
+    domains.retain(|_, nodes| nodes.len() > 1);
+    let nodes: Vec<NodeName> = domains.values().flatten().cloned().collect();
+    let without = nodes.len() - domains.len();
+    let finding = Finding::new(Rule::AntiAffinityToItself, Severity::Error, &term.path)
+        .why(format_args!(
+            "Only one of the nodes with the same {key} can have the pod: of {} {} will stay without it",
+            count(cluster.desired(), "target node"),
+            without
+        ))
+        .remedy("Leave the term out, or use the topology key kubernetes.io/hostname")
+        .nodes(nodes);
+    (without > 0).then_some(finding)
+}
+
+/// The required terms that choose the DaemonSet's own pods, old and new. One that looks at some label's value (such as
+/// the revision's), or at chosen namespaces, may not.
+fn terms_to_itself<'a>(manifest: &Manifest<'a>) -> Vec<Item<'a>> {
+    const FIELD: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+    let terms = manifest.pod(&format!("/affinity/podAntiAffinity/{FIELD}")).and_then(Value::as_array);
+    let items = terms.into_iter().flatten().enumerate().map(|(index, value)| Item {
+        path: format!("{POD}.affinity.podAntiAffinity.{FIELD}[{index}]"),
+        value,
+    });
+    items.filter(|term| chooses_own(manifest, term)).collect()
+}
+
+fn chooses_own(manifest: &Manifest<'_>, term: &Item<'_>) -> bool {
+    let narrowed = ["matchLabelKeys", "mismatchLabelKeys", "namespaces", "namespaceSelector"];
+    if narrowed.into_iter().any(|field| term.has(field)) {
+        return false;
+    }
+    // None chooses no pod, an empty one every pod.
+    let selector = term.value.get("labelSelector").and_then(|value| LabelSelector::deserialize(value).ok());
+    let Some(selector) = selector else { return false };
+    let mut problems = Problems::default();
+    let compiled = Selector::compile(&selector, "", &mut problems);
+    problems.len() == 0 && compiled.matches(&manifest.template.metadata.labels)
+}

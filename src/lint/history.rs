@@ -1,0 +1,74 @@
+//! The way back: revisions, and whether a template can be found in one.
+
+use super::cluster::Cluster;
+use super::finding::{Finding, Rule, Severity};
+use super::manifest::Manifest;
+use super::words::{count, names};
+use crate::classify::Evidence;
+use serde_json::Value;
+
+/// Where the API server puts a directive of its own into a stored revision.
+pub(super) const DIRECTIVE_ON_TOP: &str = "spec.template.$patch";
+
+/// The template could be in no revision: none is ever equal to it, and each pass would store another one.
+pub(super) fn directive(path: &str) -> Finding {
+    Finding::new(Rule::NeverEqualsItsRevision, Severity::Error, path)
+        .why("A revision is a patch, and would read this as a directive: no template restored from it is equal to this one")
+        .remedy("Remove it from the template; directives belong into the patch that is sent")
+}
+
+/// Directives further down; the one on top is refused already.
+pub(super) fn directives_below(manifest: &Manifest<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut open = vec![("spec.template".to_owned(), &manifest.daemon_set.spec.template)];
+    while let Some((path, value)) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members.iter().filter(|(_, member)| !member.is_null()) {
+                    let path = format!("{path}.{key}");
+                    if is_directive(key) && path != DIRECTIVE_ON_TOP {
+                        found.push(directive(&path));
+                    } else {
+                        open.push((path, member));
+                    }
+                }
+            }
+            Value::Array(items) => {
+                open.extend(items.iter().enumerate().map(|(index, item)| (format!("{path}[{index}]"), item)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    found
+}
+
+/// v1.36 `apimachinery/pkg/util/strategicpatch/patch.go`.
+fn is_directive(key: &str) -> bool {
+    let lists = ["$setElementOrder/", "$deleteFromPrimitiveList/"];
+    matches!(key, "$patch" | "$retainKeys") || lists.into_iter().any(|list| key.starts_with(list))
+}
+
+pub(super) fn limit_zero(manifest: &Manifest<'_>) -> Option<Finding> {
+    let finding = Finding::new(Rule::HistoryLimitZero, Severity::Warning, "spec.revisionHistoryLimit")
+        .why("It is 0: once an update is through there is no revision left to undo it by")
+        .remedy("Keep one at least; the default is 10");
+    (manifest.daemon_set.spec.revision_history_limit == Some(0)).then_some(finding)
+}
+
+/// Pods whose hash no revision has, though there are revisions: somebody deleted theirs.
+pub(super) fn revisions_lost(cluster: &Cluster<'_>) -> Option<Finding> {
+    let fleet = &cluster.sync.fleet;
+    let lost = fleet.pods.iter().filter(|pod| pod.evidence == Evidence::UnknownRevision && pod.is_live());
+    let lost: Vec<&str> = lost.filter_map(|pod| fleet.view(pod)).map(|view| view.name).collect();
+    let number = lost.len() as u64;
+    let finding = Finding::new(Rule::RevisionsLost, Severity::Warning, "spec.template")
+        .why(format_args!(
+            "{} carr{} the hash of a revision that is not there, and count{} as outdated whatever the template is: {}",
+            count(number, "pod"),
+            if number == 1 { "ies" } else { "y" },
+            if number == 1 { "s" } else { "" },
+            names(lost)
+        ))
+        .remedy("Restore the ControllerRevision if the pods run this template; else the next update replaces them, within the budget");
+    (number > 0 && !cluster.snapshot.revisions.is_empty()).then_some(finding)
+}

@@ -1,0 +1,73 @@
+//! Which nodes run the pod, and which do not though they might be meant to.
+
+use super::cluster::Cluster;
+use super::finding::{Finding, Rule, Severity};
+use super::manifest::POD;
+use super::words::{count, node_names};
+use crate::model::{NodeName, Taint};
+use crate::placement::{Mismatch, Placement};
+use crate::tolerations::tolerated;
+
+/// None where no nodes are given.
+pub(super) fn no_target_nodes(cluster: &Cluster<'_>) -> Option<Finding> {
+    let nodes = &cluster.sync.fleet.nodes;
+    let number = |is: fn(Placement) -> bool| nodes.iter().filter(|node| is(node.placement)).count();
+    let reasons = [
+        ("by nodeName", number(|placement| placement == Placement::Exclude(Mismatch::NodeName))),
+        ("by nodeSelector", number(|placement| placement == Placement::Exclude(Mismatch::NodeSelector))),
+        ("by node affinity", number(|placement| placement == Placement::Exclude(Mismatch::NodeAffinity))),
+        ("by a taint", number(is_tainted)),
+    ];
+    let told: Vec<String> = reasons
+        .iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(by, number)| format!("{number} {by}"))
+        .collect();
+    let finding = Finding::new(Rule::NoTargetNodes, Severity::Warning, POD)
+        .why(format_args!(
+            "None of {} should run the pod: {}",
+            count(nodes.len() as u64, "node"),
+            told.join(", ")
+        ))
+        .remedy("Compare the selection with the nodes' labels, and the tolerations with their taints");
+    (!nodes.is_empty()).then_some(finding)
+}
+
+fn is_tainted(placement: Placement) -> bool {
+    match placement {
+        Placement::ContinueOnly(_) | Placement::Exclude(Mismatch::NoExecuteTaint(_)) => true,
+        Placement::Run
+        | Placement::Exclude(Mismatch::NodeName | Mismatch::NodeSelector | Mismatch::NodeAffinity) => false,
+    }
+}
+
+/// Taints of control-plane nodes, today's and the one before v1.24.
+const CONTROL_PLANE: [&str; 2] = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
+
+/// Nodes that the selection takes and nothing but their control-plane taint keeps out.
+pub(super) fn control_plane(cluster: &Cluster<'_>) -> Option<Finding> {
+    let fleet = &cluster.sync.fleet;
+    let keeps_out = |taint: &&Taint| {
+        matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute")
+            && !tolerated(taint, &cluster.snapshot.tolerations)
+    };
+    let is_left_out = |node: &usize| {
+        let placement = fleet.nodes.get(*node).map(|node| node.placement);
+        let taints = fleet.node_view(*node).map_or(&[][..], |view| view.taints);
+        let mut against = taints.iter().filter(keeps_out);
+        placement.is_some_and(is_tainted) && against.all(|taint| CONTROL_PLANE.contains(&taint.key.as_str()))
+    };
+    let nodes: Vec<NodeName> =
+        (0..fleet.nodes.len()).filter(is_left_out).map(|node| cluster.node_name(node)).collect();
+    let number = nodes.len() as u64;
+    let finding = Finding::new(Rule::ControlPlaneLeftOut, Severity::Advice, format!("{POD}.tolerations"))
+        .why(format_args!(
+            "{} get{} no pod for the control-plane taint alone: {}",
+            count(number, "node"),
+            if number == 1 { "s" } else { "" },
+            node_names(&nodes)
+        ))
+        .remedy("Tolerate node-role.kubernetes.io/control-plane (Exists, NoSchedule) if they are to be served, too")
+        .nodes(nodes);
+    (number > 0).then_some(finding)
+}

@@ -1,0 +1,153 @@
+//! What is looked at before a DaemonSet is applied.
+
+use crate::canonical;
+use crate::check::{TEMPLATE_GENERATION_ANNOTATION, template_generation};
+use crate::model::DaemonSet;
+use crate::policy::Policy;
+use crate::problem::InvalidSnapshot;
+use crate::snapshot::Snapshot;
+use crate::view::{NodeView, PodView, RevisionView};
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+/// A DaemonSet, and what is known of the cluster that it is meant for. What is not given is not looked at: without
+/// nodes, no rule speaks of nodes.
+///
+/// Give the DaemonSet as the API server would store it: with defaults filled in. As written by a person it works, too;
+/// but then each field that is left out counts as absent, and the template may differ from the stored one in nothing
+/// but that.
+#[derive(Debug, Clone)]
+pub struct Preflight<'a> {
+    pub(super) daemon_set: &'a DaemonSet,
+    pub(super) stored: Option<&'a DaemonSet>,
+    pub(super) others: Vec<&'a DaemonSet>,
+    pub(super) priority_classes: Option<BTreeSet<&'a str>>,
+    pub(super) nodes: Vec<NodeView<'a>>,
+    pub(super) pods: Vec<PodView<'a>>,
+    revisions: Vec<RevisionView<'a>>,
+    policy: Policy,
+    now: Timestamp,
+}
+
+impl<'a> Preflight<'a> {
+    /// Starts one of this DaemonSet at this instant.
+    pub fn new(daemon_set: &'a DaemonSet, now: Timestamp) -> Self {
+        Preflight {
+            daemon_set,
+            stored: None,
+            others: Vec::new(),
+            priority_classes: None,
+            nodes: Vec::new(),
+            pods: Vec::new(),
+            revisions: Vec::new(),
+            policy: Policy::default(),
+            now,
+        }
+    }
+
+    /// All nodes of the cluster.
+    #[must_use]
+    pub fn nodes<I>(mut self, nodes: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<NodeView<'a>>,
+    {
+        self.nodes.extend(nodes.into_iter().map(Into::into));
+        self
+    }
+
+    /// All pods of the namespace, whoever owns them.
+    #[must_use]
+    pub fn pods<I>(mut self, pods: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<PodView<'a>>,
+    {
+        self.pods.extend(pods.into_iter().map(Into::into));
+        self
+    }
+
+    /// All ControllerRevisions of the namespace, whoever owns them.
+    #[must_use]
+    pub fn revisions<I>(mut self, revisions: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<RevisionView<'a>>,
+    {
+        self.revisions.extend(revisions.into_iter().map(Into::into));
+        self
+    }
+
+    /// The DaemonSet as it is stored now, which this one is to replace.
+    #[must_use]
+    pub fn stored(mut self, stored: &'a DaemonSet) -> Self {
+        self.stored = Some(stored);
+        self
+    }
+
+    /// Other DaemonSets; those of other namespaces, and the one itself, do no harm.
+    #[must_use]
+    pub fn daemon_sets(mut self, others: impl IntoIterator<Item = &'a DaemonSet>) -> Self {
+        self.others.extend(others);
+        self
+    }
+
+    /// The names of all priority classes of the cluster.
+    #[must_use]
+    pub fn priority_classes(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        self.priority_classes.get_or_insert_default().extend(names);
+        self
+    }
+
+    /// The caller's choices; without this [`Policy::default`].
+    #[must_use]
+    pub fn policy(mut self, policy: &Policy) -> Self {
+        self.policy = policy.clone();
+        self
+    }
+
+    /// The DaemonSet as it would be stored: what the API server fills in is taken from the stored one, or made up. The
+    /// template generation rises when the template changes (v1.36 `registry/apps/daemonset/strategy.go
+    /// PrepareForUpdate`).
+    pub(super) fn applied(&self) -> DaemonSet {
+        /// No object has it: nothing is owned by what was never created.
+        const NO_UID: &str = "not-created-yet";
+        let mut applied = self.daemon_set.clone();
+        if let Some(stored) = self.stored {
+            applied.metadata.uid = stored.metadata.uid.clone();
+            applied.metadata.namespace = stored.metadata.namespace.clone();
+            applied.status = stored.status.clone();
+            if let Some(generation) = self.next_template_generation(stored) {
+                let annotations = &applied.metadata.annotations;
+                applied.metadata.annotations = annotations.with(TEMPLATE_GENERATION_ANNOTATION, &generation);
+            }
+        }
+        if applied.metadata.uid.as_str().is_empty() {
+            applied.metadata.uid = NO_UID.into();
+            if template_generation(&applied).is_none() {
+                // v1.36 PrepareForCreate
+                applied.spec.template_generation = Some(1);
+            }
+        }
+        if applied.metadata.namespace.is_empty() {
+            applied.metadata.namespace = "default".to_owned();
+        }
+        applied
+    }
+
+    fn next_template_generation(&self, stored: &DaemonSet) -> Option<String> {
+        let generation: i64 = template_generation(stored)?.parse().ok()?;
+        let same = canonical::same(&stored.spec.template, &self.daemon_set.spec.template);
+        Some(generation.saturating_add(i64::from(!same)).to_string())
+    }
+
+    /// The snapshot that a controller would decide on.
+    pub(super) fn snapshot<'s>(&'s self, daemon_set: &'s DaemonSet) -> Result<Snapshot<'s>, InvalidSnapshot> {
+        Snapshot::new(daemon_set, self.now)
+            .nodes(self.nodes.iter().copied())
+            .pods(self.pods.iter().copied())
+            .revisions(self.revisions.iter().copied())
+            .policy(&self.policy)
+            .check()
+    }
+}

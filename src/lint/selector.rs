@@ -1,0 +1,84 @@
+//! Whose pods the selector chooses.
+
+use super::cluster::Cluster;
+use super::finding::{Finding, Rule, Severity};
+use super::manifest::Manifest;
+use super::preflight::Preflight;
+use super::words::{count, names};
+use crate::matching::Selector;
+use crate::model::{DaemonSet, LabelSelector};
+use crate::problem::Problems;
+use crate::template::Template;
+use std::collections::BTreeSet;
+
+const SELECTOR: &str = "spec.selector";
+
+/// The API server refuses it; other servers may not.
+pub(super) fn everything() -> Finding {
+    Finding::new(Rule::SelectsEverything, Severity::Error, SELECTOR)
+        .why("It is empty and would choose every pod of the namespace: the controller does nothing but warn")
+        .remedy("Choose the labels that the template gives its pods")
+}
+
+/// Other DaemonSets of the namespace whose selector chooses the pods of this one, or the other way round.
+pub(super) fn overlaps(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Vec<Finding> {
+    let ours = manifest.daemon_set;
+    let beside = |other: &&&DaemonSet| {
+        let (a, b) = (&other.metadata, &ours.metadata);
+        a.namespace == b.namespace && a.name != b.name && a.uid != b.uid
+    };
+    let mut others: Vec<&&DaemonSet> = preflight.others.iter().filter(beside).collect();
+    others.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+    let finding = |other: &&&DaemonSet| {
+        let (theirs, name) = (chooses(other, ours), &other.metadata.name);
+        let why = match (chooses(ours, other), theirs) {
+            (true, true) => format!(
+                "It chooses the pods of DaemonSet {name}, whose selector chooses the pods of this one"
+            ),
+            (true, false) => format!("It chooses the pods of DaemonSet {name}"),
+            (false, true) => format!("The selector of DaemonSet {name} chooses the pods of this one"),
+            (false, false) => return None,
+        };
+        let finding = Finding::new(Rule::SelectorOverlaps, Severity::Warning, SELECTOR)
+            .why(format_args!("{why}: pods without a controller go to whichever of them is first"))
+            .remedy(
+                "Give each DaemonSet a label of its own, and select by it; a selector can't be changed later",
+            );
+        Some(finding)
+    };
+    others.iter().filter_map(finding).collect()
+}
+
+/// Whether the selector of one matches the pods that the other creates. An empty one chooses nothing in effect.
+fn chooses(one: &DaemonSet, other: &DaemonSet) -> bool {
+    let mut problems = Problems::default();
+    let none = LabelSelector::default();
+    let selector = Selector::compile(one.spec.selector.as_ref().unwrap_or(&none), SELECTOR, &mut problems);
+    let template = Template::parse(&other.spec.template, &mut problems);
+    problems.len() == 0 && !selector.is_empty() && selector.matches(&template.metadata.labels)
+}
+
+/// Pods that nobody controls: orphans of a DaemonSet before this one, or pods that somebody made by hand.
+pub(super) fn adopts(cluster: &Cluster<'_>) -> Option<Finding> {
+    let adopted: BTreeSet<u32> = cluster.sync.claim.pods.adopted.iter().copied().collect();
+    let views = adopted.iter().filter_map(|position| cluster.snapshot.pods.get(*position as usize));
+    let key = &cluster.snapshot.policy.unique_label_key;
+    let by_hand = views.clone().filter(|view| !view.labels.contains_key(key)).count();
+    let fleet = &cluster.sync.fleet;
+    let outdated = fleet.pods.iter().filter(|pod| adopted.contains(&pod.view) && !pod.is_updated()).count();
+    let severity = if by_hand > 0 { Severity::Warning } else { Severity::Advice };
+    let details: Vec<String> = [(outdated, "outdated"), (by_hand, "never created by a DaemonSet")]
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!(" ({number} {what})"))
+        .collect();
+    let finding = Finding::new(Rule::AdoptsPods, severity, SELECTOR)
+        .why(format_args!(
+            "It adopts {} that nobody controls{}: {}",
+            count(adopted.len() as u64, "pod"),
+            details.concat(),
+            names(views.map(|view| view.name))
+        ))
+        .remedy("Make sure that they are meant: they follow this template from then on, and of several pods of a node one is kept");
+    (!adopted.is_empty()).then_some(finding)
+}

@@ -1,0 +1,147 @@
+//! Surge means two pods on a node for a while: what only one of them can hold.
+//!
+//! Proposal: SurgingRollingUpdate, "Considerations".
+
+use super::finding::{Finding, Rule, Severity};
+use super::manifest::{Item, Manifest, POD};
+use crate::quantity::Quantity;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const REPLACE: &str = "Replace instead of surging: maxSurge 0 and maxUnavailable above 0";
+
+/// Ports that the node has once; with hostNetwork each container port is one.
+pub(super) fn host_ports(manifest: &Manifest<'_>) -> Vec<Finding> {
+    if !manifest.surges() {
+        return Vec::new();
+    }
+    let fields = port_fields(manifest);
+    let mut ports: Vec<u32> = manifest.template.host_ports().collect();
+    ports.sort_unstable();
+    ports.dedup();
+    let finding = |port: u32| {
+        let path = fields.get(&u64::from(port)).cloned().unwrap_or_else(|| POD.to_owned());
+        Finding::new(Rule::SurgeWithHostPort, Severity::Error, path)
+            .why(format_args!(
+                "Two pods of a node can't both have port {port}: under surge the new one stays Pending, and the update stops"
+            ))
+            .remedy(REPLACE)
+    };
+    ports.into_iter().map(finding).collect()
+}
+
+/// The first field that names each port.
+fn port_fields(manifest: &Manifest<'_>) -> BTreeMap<u64, String> {
+    let on_host = manifest.template.spec.host_network;
+    let fields_of_node: &[&str] = if on_host { &["hostPort", "containerPort"] } else { &["hostPort"] };
+    let mut fields = BTreeMap::new();
+    for port in manifest.containers().iter().flat_map(|(container, _)| container.list("ports")) {
+        for field in fields_of_node {
+            if let Some(number) = port.value.get(*field).and_then(Value::as_u64).filter(|number| *number != 0)
+            {
+                fields.entry(number).or_insert_with(|| format!("{}.{field}", port.path));
+                // A port of the node is meant by the first of the two that is there.
+                break;
+            }
+        }
+    }
+    fields
+}
+
+/// On the node's network whatever is listened on is the node's port; here the manifest does not say what that is.
+pub(super) fn host_network(manifest: &Manifest<'_>) -> Option<Finding> {
+    let unsaid = manifest.template.spec.host_network && manifest.template.host_ports().next().is_none();
+    let finding = Finding::new(Rule::SurgeWithHostNetwork, Severity::Warning, format!("{POD}.hostNetwork"))
+        .why("Two pods of a node share its network during a surge, and no port says what they listen on: the second to bind one fails")
+        .remedy("Name the ports, so that the conflict shows, or replace instead of surging unless nothing is listened on");
+    (manifest.surges() && unsaid).then_some(finding)
+}
+
+/// Host paths that both pods may write to. Whether a lock lies there can't be known; a socket that must be there already
+/// is somebody else's, and below /proc, /sys and /dev there are no lock files.
+pub(super) fn host_paths(manifest: &Manifest<'_>) -> Vec<Finding> {
+    if !manifest.surges() {
+        return Vec::new();
+    }
+    let containers = manifest.containers();
+    let mounts: Vec<Item<'_>> =
+        containers.iter().flat_map(|(container, _)| container.list("volumeMounts")).collect();
+    let is_written = |name: &str| {
+        let read_only = |mount: &Item<'_>| mount.value.get("readOnly").and_then(Value::as_bool) == Some(true);
+        mounts.iter().any(|mount| mount.text("name") == name && !read_only(mount))
+    };
+    let finding = |volume: Item<'_>| {
+        let source = volume.value.get("hostPath")?;
+        let field = |name| source.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (path, kind) = (field("path"), field("type"));
+        // What the pod creates itself is most likely its own.
+        let severity = match kind {
+            "DirectoryOrCreate" | "FileOrCreate" => Severity::Warning,
+            "Socket" | "CharDevice" => return None,
+            _ => Severity::Advice,
+        };
+        if is_kernels(path) || !is_written(volume.text("name")) {
+            return None;
+        }
+        let finding = Finding::new(Rule::SurgeWithHostPath, severity, format!("{}.hostPath", volume.path))
+            .why(format_args!("Two pods of a node may write to {path} at a time during a surge; if one locks it, the other never gets Ready"))
+            .remedy("Make sure that two of them can run side by side, mount it readOnly, or replace instead of surging");
+        Some(finding)
+    };
+    manifest.list("volumes").into_iter().filter_map(finding).collect()
+}
+
+fn is_kernels(path: &str) -> bool {
+    let below =
+        |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    ["/proc", "/sys", "/dev"].into_iter().any(below)
+}
+
+/// Devices of a plugin: whole ones, and no two pods share one. One finding for each resource.
+pub(super) fn devices(manifest: &Manifest<'_>) -> Vec<Finding> {
+    if !manifest.surges() {
+        return Vec::new();
+    }
+    let mut asked = BTreeMap::new();
+    for (container, _) in manifest.containers() {
+        for list in ["limits", "requests"] {
+            let resources = container.value.pointer(&format!("/resources/{list}")).and_then(Value::as_object);
+            for (name, quantity) in resources.into_iter().flatten() {
+                if is_extended_resource(name) && !is_none(quantity) {
+                    let path = format!("{}.resources.{list}[{name}]", container.path);
+                    asked.entry(name).or_insert((path, quantity));
+                }
+            }
+        }
+    }
+    let finding = |(name, (path, quantity)): (&String, (String, &Value))| {
+        let quantity = quantity.as_str().map_or_else(|| quantity.to_string(), str::to_owned);
+        Finding::new(Rule::SurgeWithDevices, Severity::Warning, path)
+            .why(format_args!("A container holds {quantity} of {name}: where a node has not as many free beside it, the new pod stays Pending during a surge"))
+            .remedy("Replace instead of surging, unless every node has these devices twice")
+    };
+    asked.into_iter().map(finding).collect()
+}
+
+/// v1.36 `core/v1/helper IsExtendedResourceName`.
+fn is_extended_resource(name: &str) -> bool {
+    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
+    !is_native && !name.starts_with("requests.")
+}
+
+fn is_none(quantity: &Value) -> bool {
+    Quantity::from_json(quantity).is_ok_and(|quantity| quantity.is_zero())
+}
+
+/// A claim made from a template is each pod's own (dynamic resource allocation).
+pub(super) fn resource_claims(manifest: &Manifest<'_>) -> Vec<Finding> {
+    let claims = manifest.list("resourceClaims");
+    let own = claims.into_iter().filter(|claim| manifest.surges() && claim.has("resourceClaimTemplateName"));
+    let finding = |claim: Item<'_>| {
+        let template = claim.text("resourceClaimTemplateName");
+        Finding::new(Rule::SurgeWithDevices, Severity::Warning, format!("{}.resourceClaimTemplateName", claim.path))
+            .why(format_args!("Each pod claims devices of its own by {template}: where a node has not as many free, the new pod stays Pending during a surge"))
+            .remedy("Replace instead of surging, unless every node has these devices twice")
+    };
+    own.map(finding).collect()
+}

@@ -1,0 +1,103 @@
+//! Nodes that lose their pod at once when the new template is applied.
+
+use super::{Beside, calm, calm_without_nodes, found_beside, line, pod_field};
+use crate::support::{Given, new, node, on_delete, pod};
+use daemonset::lint::Finding;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+/// The DaemonSet of `given` replaces this one.
+fn after(stored: &Given, given: &Given) -> Vec<Finding> {
+    let stored = Some(stored.recording().daemon_set);
+    found_beside(given, &Beside { stored, ..Beside::default() })
+}
+
+fn lines(findings: &[Finding]) -> String {
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn nodes(finding: &Finding) -> Vec<&str> {
+    finding.nodes.iter().map(|node| node.as_str()).collect()
+}
+
+#[test]
+fn the_selection_is_narrowed() {
+    let stored = calm_without_nodes()
+        .node(node("a").label("disk", "ssd").has(new()))
+        .node(node("b").has(new()))
+        .node(node("c").has(new()))
+        .node(node("d"));
+    let narrow = |given: Given| pod_field(given, "nodeSelector", json!({"disk": "ssd"}));
+    let findings = after(&stored, &narrow(stored.clone()));
+    assert_snapshot!(lines(&findings), @"Error SelectionNarrowed spec.template.spec.nodeSelector: 2 of 4 target nodes lose their pods at once, whatever maxUnavailable is: b, c.");
+    assert_eq!(nodes(&findings[0]), ["b", "c"], "d has no pod to lose");
+    assert_eq!(after(&narrow(stored.clone()), &narrow(stored.clone())), [], "it was so before");
+    assert_eq!(after(&narrow(stored.clone()), &stored), [], "it is widened");
+    let term = json!({"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["b"]}]}]});
+    let affinity = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}});
+    let findings = after(&stored, &pod_field(stored.clone(), "affinity", affinity));
+    assert_eq!(
+        (findings[0].path.as_str(), nodes(&findings[0])),
+        ("spec.template.spec.affinity.nodeAffinity", vec!["b"])
+    );
+    let findings = after(&stored, &pod_field(stored.clone(), "nodeName", json!("a")));
+    assert_eq!(
+        (findings[0].path.as_str(), nodes(&findings[0])),
+        ("spec.template.spec.nodeName", vec!["b", "c"])
+    );
+}
+
+fn tolerates(value: Value) -> Value {
+    json!([{"key": "dedicated", "operator": "Exists", "effect": value}])
+}
+
+#[test]
+fn tolerations_are_withdrawn() {
+    for effect in ["NoSchedule", "NoExecute"] {
+        let tolerant = |name: &str| node(name).taint("dedicated", effect).has(new().tolerates("dedicated"));
+        let bare = calm().node(tolerant("y")).node(tolerant("z"));
+        let stored = pod_field(bare.clone(), "tolerations", tolerates(json!(effect)));
+        let findings = after(&stored, &bare);
+        insta::allow_duplicates!(
+            assert_snapshot!(lines(&findings), @"Error TolerationsWithdrawn spec.template.spec.tolerations: 2 of 5 target nodes lose their pods at once, whatever maxUnavailable is: y, z.")
+        );
+        assert_eq!(nodes(&findings[0]), ["y", "z"]);
+        assert_eq!(after(&stored, &stored), []);
+        let by_hand = bare.with("/daemonSet/spec/updateStrategy", on_delete());
+        let expected = if effect == "NoSchedule" { 0 } else { 1 };
+        assert_eq!(after(&stored, &by_hand).len(), expected, "{effect}: OnDelete keeps what may stay");
+    }
+}
+
+/// What is told is what the plan does.
+#[test]
+fn the_plan_deletes_what_is_told() {
+    let stored = pod_field(calm(), "tolerations", tolerates(json!("NoSchedule")))
+        .node(node("y").taint("dedicated", "NoSchedule").has(pod("old").tolerates("dedicated")))
+        .node(node("z").label("os", "windows").has(pod("old")));
+    let manifest = pod_field(
+        pod_field(stored.clone(), "tolerations", json!([])),
+        "affinity",
+        json!({"nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
+                {"key": "os", "operator": "DoesNotExist"}
+            ]}]}
+        }}),
+    );
+    let told: Vec<String> =
+        after(&stored, &manifest).iter().flat_map(nodes).map(|node| format!("delete {node}-1")).collect();
+    let steps = manifest.steps();
+    let at_once =
+        steps.iter().filter(|step| step.contains("NodeExcluded") || step.contains("TolerationWithdrawn"));
+    let mut deleted: Vec<&str> =
+        at_once.filter_map(|step| step.split_once(':')).map(|(step, _)| step).collect();
+    deleted.sort_by_key(|step| !step.contains('z'));
+    assert_eq!(told, deleted);
+}
+
+#[test]
+fn without_pods_target_nodes_are_told() {
+    let stored = calm_without_nodes().node(node("a").label("disk", "ssd")).node(node("b"));
+    let findings = after(&stored, &pod_field(stored.clone(), "nodeSelector", json!({"disk": "ssd"})));
+    assert_eq!(nodes(&findings[0]), ["b"]);
+}

@@ -1,0 +1,91 @@
+//! What a preflight finds: for each rule one story that finds it, and one beside it that must not.
+
+mod dumps;
+mod forms;
+mod history;
+mod limits;
+mod loss;
+mod placement;
+mod pods;
+mod selector;
+mod surge;
+
+use crate::support::{Given, given, new, node, revision, rolling};
+use daemonset::lint::{Finding, Preflight, lint};
+use daemonset::model::DaemonSet;
+use serde_json::{Value, json};
+
+/// Three nodes that run version 2 of a DaemonSet which nobody can find fault with.
+fn calm() -> Given {
+    ["a", "b", "c"].into_iter().fold(calm_without_nodes(), |given, name| given.node(node(name).has(new())))
+}
+
+fn calm_without_nodes() -> Given {
+    given(rolling(1))
+        .min_ready(10)
+        .with("/daemonSet/spec/template", template())
+        .revisions([revision("old", 1), current_revision()])
+}
+
+fn template() -> Value {
+    json!({"metadata": {"labels": {"app": "agent"}}, "spec": {
+        "priorityClassName": "system-node-critical",
+        "containers": [{"name": "c", "image": "agent:2", "readinessProbe": {"httpGet": {"port": 8080}}}],
+    }})
+}
+
+/// The revision of the calm template.
+fn current_revision() -> Value {
+    let mut current = revision("new", 2);
+    current["data"]["spec"]["template"] = template();
+    current["data"]["spec"]["template"]["$patch"] = json!("replace");
+    current
+}
+
+/// A field of the pod's spec.
+fn pod_field(given: Given, field: &str, value: Value) -> Given {
+    given.with(&format!("/daemonSet/spec/template/spec/{field}"), value)
+}
+
+/// What is known beside nodes, pods and revisions.
+#[derive(Default)]
+struct Beside {
+    stored: Option<DaemonSet>,
+    others: Vec<DaemonSet>,
+    priority_classes: Option<Vec<&'static str>>,
+}
+
+fn found(given: &Given) -> Vec<Finding> {
+    found_beside(given, &Beside::default())
+}
+
+fn found_beside(given: &Given, beside: &Beside) -> Vec<Finding> {
+    let recording = given.recording();
+    let mut preflight = Preflight::new(&recording.daemon_set, recording.now)
+        .nodes(&recording.nodes)
+        .pods(&recording.pods)
+        .revisions(&recording.revisions)
+        .policy(&recording.policy)
+        .daemon_sets(&beside.others);
+    if let Some(stored) = &beside.stored {
+        preflight = preflight.stored(stored);
+    }
+    if let Some(names) = &beside.priority_classes {
+        preflight = preflight.priority_classes(names.iter().copied());
+    }
+    lint(&preflight)
+}
+
+/// One line for each finding, without the remedy.
+fn says(given: &Given) -> Vec<String> {
+    found(given).iter().map(line).collect()
+}
+
+fn line(finding: &Finding) -> String {
+    format!("{} {} {}: {}", finding.severity, finding.rule, finding.path, finding.why)
+}
+
+/// The same as text, for a snapshot.
+fn text(given: &Given) -> String {
+    says(given).join("\n")
+}
