@@ -4,6 +4,7 @@ mod defaults;
 mod defaults_image;
 mod defaults_properties;
 mod defaults_table;
+mod parts;
 
 use serde_json::{Value, json};
 
