@@ -1,0 +1,77 @@
+//! Where pods may be created, and what they are.
+
+use super::{broken, create, create_in};
+use crate::support::{NodeStory, PodStory, given, new, node, old, revision, rolling, surging};
+use daemonset::{Action, ViolationKind as Kind};
+use serde_json::json;
+
+#[test]
+fn a_pod_is_created_once_and_only_on_a_target_node_that_has_room() {
+    let given = given(rolling(1))
+        .node(node("a"))
+        .node(node("b").taint("x", "NoSchedule"))
+        .node(node("c").has(new()))
+        .node(node("d").has(old().terminating(30)))
+        .node(node("e").has(old().terminating(30).failed()));
+    assert_eq!(broken(&given, &[create("a"), create_in(1, "e")]), []);
+    assert_eq!(broken(&given, &[create("b")]), [Kind::NotTargetNode]);
+    assert_eq!(broken(&given, &[create("gone")]), [Kind::NotTargetNode]);
+    assert_eq!(broken(&given, &[create("a"), create_in(1, "a")]), [Kind::SecondCreate]);
+    assert_eq!(broken(&given, &[create("c")]), [Kind::NodeOccupied { pods: 1 }]);
+    assert_eq!(broken(&given, &[create("d")]), [Kind::NodeOccupied { pods: 1 }]);
+    let given = given
+        .node(node("f").has(new().failed()))
+        .node(node("g").has(old().terminating(30)).has(new().failed()));
+    assert_eq!(broken(&given, &[create("f")]), [Kind::NodeOccupied { pods: 1 }]);
+    assert_eq!(broken(&given, &[create("g")]), [Kind::NodeOccupied { pods: 2 }]);
+    let found = Kind::WrongBatch { expected: 0, found: 3 };
+    assert_eq!(broken(&given, &[create_in(3, "a")]), [found]);
+}
+
+#[test]
+fn beside_a_surging_pod_nothing_else_may_be() {
+    let occupied = |one: PodStory, other: Option<PodStory>| {
+        let node = other.into_iter().fold(node("a").has(one), NodeStory::has);
+        broken(&given(surging(5)).node(node), &[create("a")])
+    };
+    assert_eq!(occupied(old(), None), []);
+    assert_eq!(occupied(old(), Some(old().failed())), []);
+    assert_eq!(occupied(new(), None), [Kind::NodeOccupied { pods: 1 }]);
+    assert_eq!(occupied(old().not_ready(), None), [Kind::NodeOccupied { pods: 1 }]);
+    assert_eq!(occupied(old(), Some(new().not_ready())), [Kind::NodeOccupied { pods: 2 }]);
+    assert_eq!(occupied(old(), Some(old().terminating(30))), [Kind::NodeOccupied { pods: 2 }]);
+}
+
+#[test]
+fn a_manifest_is_of_its_node_and_of_the_current_revision() {
+    let fleet = given(rolling(1)).node(node("a")).node(node("b"));
+    let mut retargeted = create("a");
+    if let Action::CreatePod { node, .. } = &mut retargeted {
+        *node = "b".into();
+    }
+    assert_eq!(broken(&fleet, &[retargeted]), [Kind::WrongManifest { field: "spec.affinity" }]);
+    let changed =
+        |pointer: &str, value: serde_json::Value| broken(&fleet.clone().with(pointer, value), &[create("a")]);
+    let wrong = |field| [Kind::WrongManifest { field }];
+    let hash = json!({"app": "agent", "controller-revision-hash": "newer"});
+    assert_eq!(changed("/revisions/1/metadata/labels", hash), wrong("metadata.labels: hash"));
+    let generation = changed("/daemonSet/spec/templateGeneration", json!(7));
+    assert_eq!(generation, wrong("metadata.labels: pod-template-generation"));
+    let mut ours = revision("new", 2);
+    ours["metadata"]["ownerReferences"][0]["uid"] = json!("uid-2");
+    let other = fleet.clone().with("/daemonSet/metadata/uid", json!("uid-2")).revisions([ours]);
+    assert_eq!(broken(&other, &[create("a")]), wrong("metadata.ownerReferences"));
+    let mut elsewhere = revision("new", 2);
+    elsewhere["metadata"]["namespace"] = json!("elsewhere");
+    let moved = fleet.clone().with("/daemonSet/metadata/namespace", json!("elsewhere"));
+    assert_eq!(broken(&moved.revisions([elsewhere]), &[create("a")]), wrong("metadata.namespace"));
+    let labels = json!({"app": "agent", "tier": "node"});
+    let mut tiered = revision("new", 2);
+    tiered["metadata"]["labels"]["tier"] = json!("node");
+    tiered["data"]["spec"]["template"]["metadata"]["labels"] = labels.clone();
+    let selecting = fleet
+        .with("/daemonSet/spec/template/metadata/labels", labels.clone())
+        .with("/daemonSet/spec/selector/matchLabels", labels)
+        .revisions([tiered]);
+    assert_eq!(broken(&selecting, &[create("a")]), wrong("metadata.labels: selector"));
+}

@@ -1,0 +1,90 @@
+//! The safety rules: for each one a list of actions that breaks it, and nothing else.
+
+mod budget;
+mod creates;
+mod list;
+mod objects;
+mod pods;
+mod revisions;
+
+use crate::support::{Given, at, given, node, old, rolling};
+use daemonset::model::{DaemonSetStatus, Labels, ObjectRef};
+use daemonset::{
+    Action, ClaimReason, DeleteReason, LabelReason, RequeueReason, RevisionReason, StatusReason, Violation,
+    ViolationKind as Kind, audit,
+};
+use serde_json::json;
+
+fn violations(given: &Given, actions: &[Action]) -> Vec<Violation> {
+    let recording = given.recording();
+    audit(&recording.snapshot().unwrap(), actions)
+}
+
+fn broken(given: &Given, actions: &[Action]) -> Vec<Kind> {
+    violations(given, actions).into_iter().map(|violation| violation.kind).collect()
+}
+
+fn named(name: &str) -> ObjectRef {
+    ObjectRef {
+        namespace: "ns".to_owned(),
+        name: name.to_owned(),
+        uid: format!("uid-{name}").into(),
+        ..ObjectRef::default()
+    }
+}
+
+/// Deletes the pod `<node>-<suffix>`.
+fn delete(name: &str) -> Action {
+    let node = name.split('-').next().unwrap().into();
+    Action::DeletePod { node, pod: named(name), reason: DeleteReason::OutdatedAvailable, failure: None }
+}
+
+/// What a plan creates on a node without pods, in this batch.
+fn create_in(batch: u32, on: &str) -> Action {
+    let actions = given(rolling(1)).node(node(on)).plan().actions;
+    let create = actions.into_iter().find_map(|action| match action {
+        Action::CreatePod { node, reason, pod, .. } => Some(Action::CreatePod { node, batch, reason, pod }),
+        _ => None,
+    });
+    create.unwrap()
+}
+
+fn create(on: &str) -> Action {
+    create_in(0, on)
+}
+
+fn delete_revision(name: &str) -> Action {
+    Action::DeleteRevision { revision: named(name), reason: RevisionReason::HistoryLimit }
+}
+
+fn label(pod: &str, hash: &str) -> Action {
+    let labels = Labels::from_iter([("controller-revision-hash", hash)]);
+    Action::LabelPod { pod: named(pod), labels, reason: LabelReason::DuplicateRevision }
+}
+
+fn adopt(pod: &str) -> Action {
+    Action::AdoptPod { pod: named(pod), reason: ClaimReason::SelectorMatches }
+}
+
+fn release(pod: &str) -> Action {
+    Action::ReleasePod { pod: named(pod), reason: ClaimReason::SelectorNoLongerMatches }
+}
+
+fn write(status: DaemonSetStatus, reason: StatusReason) -> Action {
+    Action::UpdateStatus { daemon_set: named("agent"), status, reason }
+}
+
+fn wake_up(seconds: i64) -> Action {
+    Action::Requeue { at: at(seconds), reason: RequeueReason::MinReadySeconds }
+}
+
+/// Nodes a, b and c, each with an available outdated pod.
+fn three(strategy: serde_json::Value) -> Given {
+    ["a", "b", "c"].into_iter().fold(given(strategy), |given, name| given.node(node(name).has(old())))
+}
+
+fn json_status(status: serde_json::Value) -> DaemonSetStatus {
+    let mut whole = json!({"observedGeneration": 2});
+    whole.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
+    serde_json::from_value(whole).unwrap()
+}

@@ -1,0 +1,122 @@
+//! Which pods may be deleted.
+
+use super::{broken, create, delete, named, three};
+use crate::support::{NodeStory, PodStory, at, given, new, node, old, on_delete, rolling, surging};
+use daemonset::{Action, DeleteReason, Failure, ViolationKind as Kind};
+use serde_json::json;
+
+#[test]
+fn a_live_pod_goes_only_where_one_as_good_stays_or_can_come() {
+    let target = given(rolling(5)).node(node("a").has(new()).has(old()).has(new().not_ready()));
+    assert_eq!(broken(&target, &[delete("a-2"), delete("a-3")]), []);
+    let both = [delete("a-1"), delete("a-2")];
+    assert_eq!(broken(&target, &both), [Kind::NeededPodDeleted], "the better one of the updated");
+    let tainted = |pod: PodStory| given(rolling(5)).node(node("a").taint("x", "NoSchedule").has(pod));
+    assert_eq!(broken(&tainted(old()), &[delete("a-1")]), [Kind::NeededPodDeleted]);
+    assert_eq!(broken(&tainted(old().tolerates("x")), &[delete("a-1")]), [], "the template has withdrawn it");
+    assert_eq!(broken(&tainted(new().tolerates("x")), &[delete("a-1")]), [Kind::NeededPodDeleted]);
+    let condition = given(rolling(5)).node(
+        node("a").taint("node.kubernetes.io/x", "NoSchedule").has(old().tolerates("node.kubernetes.io/x")),
+    );
+    assert_eq!(broken(&condition, &[delete("a-1")]), [Kind::NeededPodDeleted]);
+    let excluded = given(rolling(5)).node(node("a").taint("x", "NoExecute").has(new()));
+    assert_eq!(broken(&excluded, &[delete("a-1")]), []);
+}
+
+#[test]
+fn under_surge_what_is_ready_waits_for_its_successor() {
+    let fleet =
+        |pods: Vec<PodStory>| given(surging(1)).node(pods.into_iter().fold(node("a"), NodeStory::has));
+    assert_eq!(broken(&fleet(vec![old()]), &[delete("a-1")]), [Kind::NoSuccessor]);
+    assert_eq!(broken(&fleet(vec![old(), new().not_ready()]), &[delete("a-1")]), [Kind::NoSuccessor]);
+    assert_eq!(broken(&fleet(vec![old(), new()]), &[delete("a-1")]), []);
+    assert_eq!(broken(&fleet(vec![old().not_ready()]), &[delete("a-1")]), []);
+    assert_eq!(broken(&fleet(vec![old(), new()]), &[delete("a-2")]), [Kind::NeededPodDeleted]);
+    let both = [delete("a-1"), delete("a-2")];
+    assert_eq!(broken(&fleet(vec![old(), new()]), &both), [Kind::NoSuccessor, Kind::NeededPodDeleted]);
+    let tainted = given(surging(1)).node(node("a").taint("x", "NoSchedule").has(old().not_ready()));
+    assert_eq!(broken(&tainted, &[delete("a-1")]), [Kind::NeededPodDeleted]);
+}
+
+#[test]
+fn on_delete_leaves_the_deleting_to_a_person() {
+    let given = three(on_delete()).node(node("d").has(old()).has(old().not_ready()).has(new().failed()));
+    assert_eq!(broken(&given, &[delete("a-1")]), [Kind::DeletedUnderOnDelete]);
+    assert_eq!(broken(&given, &[delete("d-2")]), []);
+    assert_eq!(broken(&given, &[delete("d-1")]), [Kind::DeletedUnderOnDelete], "the better one");
+}
+
+#[test]
+fn a_delete_names_the_node_of_its_pod() {
+    let mut action = delete("a-1");
+    if let Action::DeletePod { node, .. } = &mut action {
+        *node = "b".into();
+    }
+    let wrong = Kind::WrongNode { found: "b".into(), expected: "a".into() };
+    assert_eq!(broken(&three(rolling(3)), &[action]), [wrong]);
+}
+
+#[test]
+fn pods_of_gone_nodes_are_the_garbage_collectors_unless_they_wait_for_one() {
+    let given = given(rolling(3)).stray("gone", old()).stray("gone", old().unbound().named("gone-2"));
+    assert_eq!(broken(&given, &[delete("gone-2")]), []);
+    let mut bound = delete("gone-stray");
+    assert_eq!(broken(&given, &[bound.clone()]), [Kind::StrayDeleted]);
+    let given = given.with("/pods/0/spec", json!({}));
+    if let Action::DeletePod { node, .. } = &mut bound {
+        *node = "".into();
+    }
+    assert_eq!(broken(&given, &[bound]), [Kind::StrayDeleted], "no target node");
+}
+
+#[test]
+fn a_failed_pod_is_held_back_and_counted() {
+    let held = |ago: i64| {
+        let failures = json!({"a": {"generation": 2, "count": 3, "at": at(-ago)}});
+        given(rolling(5))
+            .node(node("a").has(new().failed()).has(old()))
+            .with("/memory", json!({"failures": failures}))
+    };
+    let fail = |count| {
+        let failure = Some(Failure { generation: 2, count });
+        let (pod, reason) = (named("a-1"), DeleteReason::FailedPod);
+        Action::DeletePod { node: "a".into(), pod, reason, failure }
+    };
+    assert_eq!(broken(&held(4), &[fail(4)]), []);
+    assert_eq!(broken(&held(3), &[fail(4)]), [Kind::HeldBack { until: at(1) }], "1, 2, 4 s");
+    let found = Some(Failure { generation: 2, count: 1 });
+    let expected = Some(Failure { generation: 2, count: 4 });
+    assert_eq!(broken(&held(4), &[fail(1)]), [Kind::WrongFailure { expected, found }]);
+    assert_eq!(broken(&held(1800), &[fail(1)]), [], "forgotten");
+    assert_eq!(broken(&held(3), &[delete("a-2")]), [Kind::HeldBack { until: at(1) }], "the Ready one stays");
+    assert_eq!(broken(&held(3), &[create("a")]), [Kind::HeldBack { until: at(1) }]);
+}
+
+#[test]
+fn under_surge_each_side_keeps_its_best_pod() {
+    let fleet =
+        |pods: Vec<PodStory>| given(surging(1)).node(pods.into_iter().fold(node("a"), NodeStory::has));
+    let second = [delete("a-2")];
+    assert_eq!(broken(&fleet(vec![old(), new().not_ready()]), &second), [Kind::NeededPodDeleted]);
+    assert_eq!(broken(&fleet(vec![new(), new().not_ready()]), &second), []);
+    assert_eq!(broken(&fleet(vec![old(), old().not_ready()]), &second), []);
+}
+
+#[test]
+fn under_surge_a_node_that_takes_no_more_pods_ends_its_pair() {
+    let tainted = |pods: Vec<PodStory>| {
+        let node = node("a").taint("x", "NoSchedule");
+        broken(&given(surging(1)).node(pods.into_iter().fold(node, NodeStory::has)), &[delete("a-1")])
+    };
+    assert_eq!(tainted(vec![old()]), [Kind::NeededPodDeleted]);
+    assert_eq!(tainted(vec![old(), new().not_ready()]), [Kind::NoSuccessor]);
+    assert_eq!(tainted(vec![old().not_ready(), new().not_ready()]), []);
+    assert_eq!(tainted(vec![old(), new()]), []);
+}
+
+#[test]
+fn a_toleration_is_withdrawn_whatever_else_the_template_tolerates() {
+    let fleet = given(rolling(5)).tolerates(json!([{"key": "other", "operator": "Exists"}]));
+    let both = node("a").taint("other", "NoSchedule").taint("x", "NoSchedule").has(old().tolerates("x"));
+    assert_eq!(broken(&fleet.node(both), &[delete("a-1")]), []);
+}
