@@ -148,6 +148,12 @@ fn within_budget_a_node_is_being_replaced_until_its_updated_pod_is_up() {
     for other in not_begun {
         assert_eq!(broken(&beside(other), &[delete("a-1")]), []);
     }
+    let spare = beside(node("b").has(new().not_ready()).has(new().not_ready()));
+    assert_eq!(
+        broken(&spare, &[delete("a-1"), delete("b-2")]),
+        one_more,
+        "the spare one was none that served"
+    );
     let twins = beside(node("b").has(old().not_ready()).has(old().not_ready()));
     assert_eq!(broken(&twins, &[delete("a-1"), delete("b-1")]), [], "b keeps one");
     let both = [delete("a-1"), delete("b-1"), delete("b-2")];

@@ -90,6 +90,14 @@ fn a_failed_pod_is_held_back_and_counted() {
     assert_eq!(broken(&held(1800), &[fail(1)]), [], "forgotten");
     assert_eq!(broken(&held(3), &[delete("a-2")]), [Kind::HeldBack { until: at(1) }], "the Ready one stays");
     assert_eq!(broken(&held(3), &[create("a")]), [Kind::HeldBack { until: at(1) }]);
+    let failures = json!({"a": {"generation": 2, "count": 3, "at": at(-3)}});
+    let outdated =
+        given(rolling(5)).node(node("a").has(old().failed())).with("/memory", json!({"failures": failures}));
+    assert_eq!(
+        broken(&outdated, &[create("a")]),
+        [Kind::NodeOccupied { pods: 1 }],
+        "not the new version's fault"
+    );
 }
 
 #[test]
