@@ -54,6 +54,9 @@ fn pods_of_one_zone_exclude_each_other() {
         .zip(["1", "1", "1", "2"])
         .fold(calm_without_nodes(), |given, (n, zone)| given.node(node(n).label("zone", zone).has(new())));
     assert_snapshot!(text(&zoned(cluster.clone(), "zone")), @"Error AntiAffinityToItself spec.template.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]: Only one of the nodes with the same zone can have the pod: of 4 target nodes 2 will stay without it.");
+    let pair =
+        calm_without_nodes().node(node("a").label("zone", "1").has(new())).node(node("b").label("zone", "1"));
+    assert_eq!(says(&zoned(pair, "zone")).len(), 1, "two are enough");
     assert_eq!(says(&zoned(cluster.clone(), "kubernetes.io/hostname")), [""; 0]);
     assert_eq!(says(&zoned(cluster, "rack")), [""; 0], "no node has this label");
 }
