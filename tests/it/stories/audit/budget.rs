@@ -14,6 +14,8 @@ fn max_unavailable_holds_even_if_all_deletes_happen_at_once() {
     assert_eq!(broken(&three(rolling(3)), &all), []);
     assert_eq!(broken(&three(rolling("67%")), &all), [], "2.01 of 3, rounded up");
     assert_eq!(broken(&three(rolling("66%")), &all), [exceeded(Unavailable, 0, 3, 2)]);
+    let four = three(rolling("50%")).node(node("d").has(new()));
+    assert_eq!(broken(&four, &all), [exceeded(Unavailable, 0, 3, 2)], "2 of 4, not rounded");
     assert_eq!(broken(&three(rolling(0)), &all[..2]), [exceeded(Unavailable, 0, 2, 1)], "0 and 0 is 1");
     let down = three(rolling(1)).node(node("d")).node(node("e"));
     assert_eq!(broken(&down, &all[..1]), [exceeded(Unavailable, 2, 3, 1)], "more are down already");

@@ -1,6 +1,6 @@
 //! Where pods may be created, and what they are.
 
-use super::{broken, create, create_in};
+use super::{broken, create, create_in, create_of};
 use crate::support::{NodeStory, PodStory, given, new, node, old, revision, rolling, surging};
 use daemonset::{Action, ViolationKind as Kind};
 use serde_json::json;
@@ -57,6 +57,13 @@ fn a_manifest_is_of_its_node_and_of_the_current_revision() {
     assert_eq!(changed("/revisions/1/metadata/labels", hash), wrong("metadata.labels: hash"));
     let generation = changed("/daemonSet/spec/templateGeneration", json!(7));
     assert_eq!(generation, wrong("metadata.labels: pod-template-generation"));
+    let seventh = fleet.clone().with("/daemonSet/spec/templateGeneration", json!(7));
+    let both = [create_of(&seventh, 0), create_in(1, "b")];
+    assert_eq!(
+        broken(&seventh, &both),
+        wrong("metadata.labels: pod-template-generation"),
+        "each is looked at"
+    );
     let mut ours = revision("new", 2);
     ours["metadata"]["ownerReferences"][0]["uid"] = json!("uid-2");
     let other = fleet.clone().with("/daemonSet/metadata/uid", json!("uid-2")).revisions([ours]);

@@ -41,8 +41,12 @@ fn delete(name: &str) -> Action {
 
 /// What a plan creates on a node without pods, in this batch.
 fn create_in(batch: u32, on: &str) -> Action {
-    let actions = given(rolling(1)).node(node(on)).plan().actions;
-    let create = actions.into_iter().find_map(|action| match action {
+    create_of(&given(rolling(1)).node(node(on)), batch)
+}
+
+/// The first pod that the plan of this fleet creates.
+fn create_of(fleet: &Given, batch: u32) -> Action {
+    let create = fleet.plan().actions.into_iter().find_map(|action| match action {
         Action::CreatePod { node, reason, pod, .. } => Some(Action::CreatePod { node, batch, reason, pod }),
         _ => None,
     });

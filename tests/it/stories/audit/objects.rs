@@ -3,7 +3,7 @@
 use super::{adopt, broken, create, delete, delete_revision, json_status, label, named, release, three};
 use crate::support::{at, given, new, node, old, revision, rolling, surging};
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ClaimReason, StatusReason, ViolationKind as Kind};
+use daemonset::{Action, ClaimReason, RevisionReason, StatusReason, ViolationKind as Kind};
 use serde_json::json;
 
 #[test]
@@ -46,6 +46,11 @@ fn only_pods_of_the_daemon_set_are_deleted() {
     assert_eq!(broken(&given, &[delete("b-1")]), [Kind::ForeignObject], "not adopted");
     assert_eq!(broken(&given, &[adopt("b-1"), delete("b-1")]), []);
     assert_eq!(broken(&given, &[delete_revision("agent-old")]), [Kind::ForeignObject]);
+    let elsewhere = three(rolling(1)).with("/revisions/0/metadata/namespace", json!("elsewhere"));
+    let mut old = named("agent-old");
+    old.namespace = "elsewhere".to_owned();
+    let delete = Action::DeleteRevision { revision: old, reason: RevisionReason::HistoryLimit };
+    assert_eq!(broken(&elsewhere, &[delete]), [Kind::ForeignObject], "owners are of one namespace");
 }
 
 #[test]
