@@ -1,5 +1,6 @@
 //! What the API server refuses of containers and volumes, and in which words. The rows are answers of a real one.
 
+mod kept;
 mod long;
 mod rows;
 
@@ -36,8 +37,8 @@ fn one(list: &mut Value, part: Value) -> &mut Value {
     &mut list[0]
 }
 
-/// Everything that is told of such a pod, each message once, from the pod's spec on.
-fn told(place: &str, members: &Value) -> Vec<String> {
+/// A DaemonSet with such a pod, defaulted.
+fn daemon_set(place: &str, members: &Value) -> Value {
     let mut object = json!({
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
@@ -48,6 +49,11 @@ fn told(place: &str, members: &Value) -> Vec<String> {
         },
     });
     default(&mut object, Form::AppsV1);
-    let messages = validate(&object, &Rules::default()).messages();
+    object
+}
+
+/// Everything that is told of such a pod, each message once, from the pod's spec on.
+fn told(place: &str, members: &Value) -> Vec<String> {
+    let messages = validate(&daemon_set(place, members), &Rules::default()).messages();
     messages.iter().map(|message| message.strip_prefix(POD).unwrap().to_owned()).collect()
 }
