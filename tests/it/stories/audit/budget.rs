@@ -168,4 +168,6 @@ fn a_create_that_is_not_seen_makes_a_second_pod() {
     let pair = |limit: u32| three(surging(limit)).node(node("d").has(old())).with("/memory", memory.clone());
     assert_eq!(broken(&pair(1), &[create("a")]), [Kind::SurgeExceeded { after: 2, limit: 1, lost: 0 }]);
     assert_eq!(broken(&pair(2), &[create("a")]), []);
+    let memory = json!({"creates": {"d": {"uid": "uid-d-1", "revision": "old", "at": at(-10)}}});
+    assert_eq!(broken(&pair(1).with("/memory", memory), &[create("a")]), [], "it is seen: there is one");
 }

@@ -21,6 +21,10 @@ fn an_object_is_named_by_namespace_name_and_uid() {
     assert_eq!(renamed(|pod| pod.name = "a-2".to_owned()), [Kind::UnknownObject]);
     assert_eq!(renamed(|pod| pod.uid = "uid-b-1".into()), [Kind::UnknownObject], "another's name");
     assert_eq!(renamed(|pod| pod.namespace = "other".to_owned()), [Kind::UnknownObject]);
+    let mut of_another_name = named("agent-old");
+    of_another_name.name = "agent-older".to_owned();
+    let delete = Action::DeleteRevision { revision: of_another_name, reason: RevisionReason::HistoryLimit };
+    assert_eq!(broken(&given, &[delete]), [Kind::UnknownObject]);
     let of_another = |change: fn(&mut ObjectRef)| {
         let mut daemon_set = named("agent");
         change(&mut daemon_set);
@@ -104,4 +108,9 @@ fn a_create_whose_answer_was_lost_is_shown_by_a_live_pod_of_its_revision() {
         given(surging(3)).node(node("a").has(old())).node(node("b").has(old())).with("/memory", memory);
     assert_eq!(broken(&given, &[create("a")]), []);
     assert_eq!(broken(&given, &[create("b")]), [Kind::CreateInFlight]);
+    for other in [old().owned_by("uid-other"), old().terminating(30), old().failed()] {
+        let memory = json!({"creates": {"a": {"revision": "old", "at": at(0)}}});
+        let hidden = crate::support::given(surging(3)).node(node("a").has(other)).with("/memory", memory);
+        assert_eq!(broken(&hidden, &[create("a")]), [Kind::CreateInFlight]);
+    }
 }

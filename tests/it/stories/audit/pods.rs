@@ -88,6 +88,12 @@ fn a_failed_pod_is_held_back_and_counted() {
     let expected = Some(Failure { generation: 2, count: 4 });
     assert_eq!(broken(&held(4), &[fail(1)]), [Kind::WrongFailure { expected, found }]);
     assert_eq!(broken(&held(1800), &[fail(1)]), [], "forgotten");
+    let often = |count: u32| {
+        let failures = json!({"a": {"generation": 2, "count": count, "at": at(-100)}});
+        held(0).with("/memory", json!({"failures": failures}))
+    };
+    assert_eq!(broken(&often(10), &[fail(11)]), [Kind::HeldBack { until: at(412) }]);
+    assert_eq!(broken(&often(30), &[fail(31)]), [Kind::HeldBack { until: at(800) }], "15 minutes at most");
     assert_eq!(broken(&held(3), &[delete("a-2")]), [Kind::HeldBack { until: at(1) }], "the Ready one stays");
     assert_eq!(broken(&held(3), &[create("a")]), [Kind::HeldBack { until: at(1) }]);
     let failures = json!({"a": {"generation": 2, "count": 3, "at": at(-3)}});

@@ -84,7 +84,7 @@ fn neither_the_current_revision_nor_live_history_is_deleted() {
     twin["data"] = revision("new", 2)["data"].clone();
     let given = given(rolling(1))
         .revisions([revision("older", 1), revision("old", 2), twin, revision("new", 3)])
-        .node(node("a").has(old()).has(pod("twin")))
+        .node(node("a").has(old()).has(pod("twin")).has(pod("older").owned_by("uid-other")))
         .with("/daemonSet/spec/revisionHistoryLimit", json!(0));
     let carried = |hash: &str| [Kind::LiveRevisionDeleted { hash: hash.to_owned() }];
     assert_eq!(broken(&given, &[delete_revision("agent-older")]), []);
