@@ -50,13 +50,11 @@ pub mod patch;
 mod placement;
 mod policy;
 mod problem;
-#[allow(dead_code, reason = "admission is being built on it")]
 mod quantity;
 mod reconcile;
 mod recording;
 mod report;
 pub mod rollout;
-#[allow(dead_code, unused_imports, reason = "admission is being built on it")]
 mod schema;
 #[cfg(feature = "sim")]
 pub mod sim;

@@ -14,10 +14,10 @@ mod operation;
 mod strategic;
 
 pub use error::PatchError;
+pub(crate) use go_text::go_value;
 pub use json::json_merge;
 pub use operation::Operation;
 pub use strategic::strategic_merge;
 
-#[allow(unused_imports, reason = "a change is told by it")]
 pub(crate) use diff::three_way_merge;
 pub use diff::two_way_merge;

@@ -32,7 +32,6 @@ pub fn two_way_merge(original: &Value, modified: &Value) -> Result<Value, PatchE
 
 /// What `kubectl apply` makes of the object in the cluster: what was applied before and is no longer in the manifest
 /// goes, what the manifest says is set, everything else stays (v1.36 patch.go CreateThreeWayMergePatch, applied).
-#[allow(dead_code, reason = "a change is told by it")]
 pub(crate) fn three_way_merge(
     last_applied: &Value,
     manifest: &Value,

@@ -3,7 +3,7 @@
 use crate::number::go_text;
 use serde_json::Value;
 
-pub(super) fn go_value(value: &Value) -> String {
+pub(crate) fn go_value(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(value) => value.to_string(),

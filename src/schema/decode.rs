@@ -32,20 +32,40 @@ impl fmt::Display for Refused {
 /// # Errors
 /// Every value of a wrong type, in the order of the sorted fields. An API server reports the first.
 pub(crate) fn decode(object: &Value) -> Result<Value, Vec<Refused>> {
-    decode_struct(&DAEMON_SET, object)
+    decode_with(object, Numbers::InRange)
+}
+
+/// As [`decode`], with a choice of what happens to large integers.
+pub(crate) fn decode_with(object: &Value, numbers: Numbers) -> Result<Value, Vec<Refused>> {
+    read(&DAEMON_SET, object, numbers)
 }
 
 /// As [`decode`], for a part of a DaemonSet.
 pub(crate) fn decode_struct(of: &'static Struct, object: &Value) -> Result<Value, Vec<Refused>> {
+    read(of, object, Numbers::InRange)
+}
+
+fn read(of: &'static Struct, object: &Value, numbers: Numbers) -> Result<Value, Vec<Refused>> {
     let mut refused = Vec::new();
-    let decoded = structure(of, object, &Place::Top, &mut refused);
+    let decoded = structure(of, object, &Place::Top(numbers), &mut refused);
     if refused.is_empty() { Ok(decoded) } else { Err(refused) }
+}
+
+/// What passes for an integer of 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// An integer in range; `1.0` is one, for clients send it as `1`, having read it as a float.
+    InRange,
+    /// An integer in range, written without decimals.
+    AsWritten,
+    /// Any integer: upper bits are cut off.
+    CutOff,
 }
 
 /// A field of the object, or a part of one.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
-    Top,
+    Top(Numbers),
     Field { outer: &'a Place<'a>, owner: &'static Struct, name: &'static str },
     Item { outer: &'a Place<'a>, index: usize },
     Member { outer: &'a Place<'a>, key: &'a str },
@@ -202,9 +222,18 @@ impl Place<'_> {
         Refused { path: self.to_string(), message }
     }
 
+    pub(super) fn numbers(&self) -> Numbers {
+        match self {
+            Place::Top(numbers) => *numbers,
+            Place::Field { outer, .. } | Place::Item { outer, .. } | Place::Member { outer, .. } => {
+                outer.numbers()
+            }
+        }
+    }
+
     fn owner(&self) -> Option<&'static Struct> {
         match self {
-            Place::Top => None,
+            Place::Top(_) => None,
             Place::Field { owner, .. } => Some(owner),
             Place::Item { outer, .. } | Place::Member { outer, .. } => outer.owner(),
         }
@@ -212,7 +241,7 @@ impl Place<'_> {
 
     fn fields(&self) -> Vec<&'static str> {
         match self {
-            Place::Top => Vec::new(),
+            Place::Top(_) => Vec::new(),
             Place::Field { outer, name, .. } => {
                 let mut fields = outer.fields();
                 fields.push(name);
@@ -226,8 +255,8 @@ impl Place<'_> {
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Top => Ok(()),
-            Place::Field { outer: Place::Top, name, .. } => f.write_str(name),
+            Place::Top(_) => Ok(()),
+            Place::Field { outer: Place::Top(_), name, .. } => f.write_str(name),
             Place::Field { outer, name, .. } => write!(f, "{outer}.{name}"),
             Place::Item { outer, index } => write!(f, "{outer}[{index}]"),
             Place::Member { outer, key } => write!(f, "{outer}[{key}]"),

@@ -1,6 +1,6 @@
 //! Values without parts: how an API server reads and prints each, and what it calls them.
 
-use super::decode::{Place, Refused, word};
+use super::decode::{Numbers, Place, Refused, word};
 use super::table::Scalar;
 use crate::number::go_text;
 use crate::quantity::Quantity;
@@ -18,12 +18,10 @@ pub(super) fn read(scalar: Scalar, value: &Value, place: &Place<'_>, refused: &m
             Value::Bool(value) => Ok(Value::Bool(*value)),
             other => Err(place.wrong_type(word(other), go_type(scalar))),
         },
-        Scalar::Int32 => {
-            integer(value, scalar, place).and_then(|(number, text)| match i32::try_from(number) {
-                Ok(number) => Ok(Value::from(number)),
-                Err(_) => Err(place.wrong_type(&format!("number {text}"), go_type(scalar))),
-            })
-        }
+        Scalar::Int32 => integer(value, scalar, place).and_then(|(number, text)| match place.numbers() {
+            Numbers::CutOff => Ok(Value::from(number as i32)),
+            Numbers::InRange | Numbers::AsWritten => within_32_bits(number, &text, place),
+        }),
         Scalar::Int64 => integer(value, scalar, place).map(|(number, _)| Value::from(number)),
         Scalar::Quantity => match Quantity::from_json(value) {
             Ok(quantity) => Ok(Value::from(quantity.to_string())),
@@ -32,7 +30,9 @@ pub(super) fn read(scalar: Scalar, value: &Value, place: &Place<'_>, refused: &m
         Scalar::IntOrString => match value {
             Value::String(text) => Ok(Value::from(text.as_str())),
             // v1.36 intstr.go UnmarshalJSON: whatever is no string is read as an int32.
-            other => return self::read(Scalar::Int32, other, place, refused),
+            other => {
+                integer(other, scalar, place).and_then(|(number, text)| within_32_bits(number, &text, place))
+            }
         },
         Scalar::Time => time(value, place),
         Scalar::Raw => Ok(value.clone()),
@@ -65,15 +65,25 @@ pub(super) fn go_type(scalar: Scalar) -> &'static str {
     }
 }
 
-/// An integer and its text. `1.0` is one: clients send it as `1`, having read it as a float.
+/// An integer and its text.
 fn integer(value: &Value, scalar: Scalar, place: &Place<'_>) -> Result<(i64, String), Refused> {
     let Value::Number(number) = value else {
         return Err(place.wrong_type(word(value), go_type(scalar)));
     };
-    let text = go_text(number);
+    let text = match place.numbers() {
+        Numbers::InRange | Numbers::CutOff => go_text(number),
+        Numbers::AsWritten => number.to_string(),
+    };
     match text.parse() {
         Ok(number) => Ok((number, text)),
         Err(_) => Err(place.wrong_type(&format!("number {text}"), go_type(scalar))),
+    }
+}
+
+fn within_32_bits(number: i64, text: &str, place: &Place<'_>) -> Result<Value, Refused> {
+    match i32::try_from(number) {
+        Ok(number) => Ok(Value::from(number)),
+        Err(_) => Err(place.wrong_type(&format!("number {text}"), go_type(Scalar::Int32))),
     }
 }
 

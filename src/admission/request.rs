@@ -1,0 +1,209 @@
+//! The whole way of a request: decode, default, prepare, validate.
+
+use super::refusal::Refusal;
+use super::spots::{at, field, fields_mut};
+use super::{
+    ErrorList, Form, Invalid, Rules, default, prepare_for_create, prepare_for_status_update,
+    prepare_for_update, template_generation, validate, validate_status_update, validate_update,
+};
+use crate::patch::{json_merge, strategic_merge};
+use crate::schema::{self, Numbers};
+use serde_json::{Map, Value};
+
+/// A patch of a stored DaemonSet.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Patch<'a> {
+    /// A strategic merge patch.
+    Strategic(&'a Value),
+    /// A JSON merge patch.
+    Merge(&'a Value),
+}
+
+/// The DaemonSet that is stored when a client sends this one to be created, in the namespace it names or in `default`.
+/// Time of creation, uid, resourceVersion and the letters that `generateName` asks for are the store's to give.
+///
+/// # Errors
+/// What the API server answers instead.
+pub fn create(object: &Value, rules: &Rules) -> Result<Value, Refusal> {
+    let mut new = decode(object, Numbers::InRange, rules)?;
+    prepare_for_create(&mut new);
+    let generated = place(&mut new);
+    refuse(&new, validate(&new, rules))?;
+    drop_empty_labels(&mut new);
+    if let (true, Some(metadata)) = (generated, fields_mut(&mut new, "metadata")) {
+        metadata.remove("name");
+    }
+    Ok(new)
+}
+
+/// The DaemonSet that is stored when a client sends this one to replace the stored one.
+///
+/// # Errors
+/// What the API server answers instead.
+pub fn update(stored: &Value, object: &Value, rules: &Rules) -> Result<Value, Refusal> {
+    replace(stored, decode(object, Numbers::InRange, rules)?, rules)
+}
+
+/// As [`update`], for the subresource `status`.
+///
+/// # Errors
+/// What the API server answers instead.
+pub fn update_status(stored: &Value, object: &Value) -> Result<Value, Refusal> {
+    replace_status(stored, decode(object, Numbers::InRange, &Rules::default())?)
+}
+
+/// The DaemonSet that is stored when a client sends a patch of the stored one.
+///
+/// An integer that is too large for its field is cut to 32 bits in a strategic merge patch, as the API server does it,
+/// and refused in a JSON merge patch (v1.36 `apimachinery/pkg/runtime` converter.go fromUnstructured).
+///
+/// # Errors
+/// What the API server answers instead.
+pub fn patch(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Refusal> {
+    replace(stored, patched(stored, patch, rules)?, rules)
+}
+
+/// As [`patch`], for the subresource `status`.
+///
+/// # Errors
+/// What the API server answers instead.
+pub fn patch_status(stored: &Value, patch: Patch<'_>) -> Result<Value, Refusal> {
+    replace_status(stored, patched(stored, patch, &Rules::default())?)
+}
+
+/// How long a generated name may be before its five letters (v1.36 `apiserver/pkg/storage/names` generate.go).
+const GENERATED_STEM: usize = 58;
+
+/// Gives a namespace, and a name to one that is to be generated; tells whether it did the latter.
+fn place(new: &mut Value) -> bool {
+    let Some(metadata) = fields_mut(new, "metadata") else { return false };
+    metadata.entry("namespace").or_insert_with(|| Value::from("default"));
+    let stem = metadata.get("generateName").and_then(Value::as_str).unwrap_or_default();
+    if metadata.contains_key("name") || stem.is_empty() {
+        return false;
+    }
+    let name: String = stem.chars().take(GENERATED_STEM).chain("bbbbb".chars()).collect();
+    metadata.insert("name".to_owned(), Value::from(name));
+    true
+}
+
+fn replace(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refusal> {
+    same_object(stored, &new)?;
+    prepare_for_update(stored, &mut new);
+    refuse(&new, validate_update(stored, &new, rules))?;
+    same_version(stored, &new)?;
+    drop_empty_labels(&mut new);
+    Ok(new)
+}
+
+fn replace_status(stored: &Value, mut new: Value) -> Result<Value, Refusal> {
+    same_object(stored, &new)?;
+    prepare_for_status_update(stored, &mut new);
+    refuse(&new, validate_status_update(stored, &new))?;
+    same_version(stored, &new)?;
+    drop_empty_labels(&mut new);
+    Ok(new)
+}
+
+fn decode(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
+    let new = read(object, numbers, rules)?;
+    template_generation::of(&new)
+        .map_err(|error| Refusal::Undecodable { messages: vec![error.to_string()] })?;
+    Ok(new)
+}
+
+/// Decoded and defaulted.
+fn read(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
+    let says = |name: &str| field(object, name).as_str().filter(|text| !text.is_empty());
+    let is_other = |said: Option<&str>, expected: &str| said.is_some_and(|said| said != expected);
+    if is_other(says("kind"), "DaemonSet")
+        || (rules.form == Form::AppsV1 && is_other(says("apiVersion"), "apps/v1"))
+    {
+        let said = |name: &str, expected: &str| says(name).unwrap_or(expected).to_owned();
+        let (api_version, kind) = (said("apiVersion", "apps/v1"), said("kind", "DaemonSet"));
+        return Err(Refusal::OtherKind { api_version, kind });
+    }
+    let mut decoded = schema::decode_with(object, numbers).map_err(|refused| Refusal::Undecodable {
+        messages: refused.iter().map(ToString::to_string).collect(),
+    })?;
+    if let Value::Object(fields) = &mut decoded {
+        fields.entry("apiVersion").or_insert_with(|| Value::from("apps/v1"));
+        fields.entry("kind").or_insert_with(|| Value::from("DaemonSet"));
+    }
+    default(&mut decoded, rules.form);
+    keep_empty_labels(object, &mut decoded);
+    Ok(decoded)
+}
+
+/// Empty labels are no labels, but a message that shows them tells `{}` from `null`.
+fn keep_empty_labels(object: &Value, decoded: &mut Value) {
+    let is_empty = at(object, &LABELS).as_object().is_some_and(Map::is_empty);
+    if let (true, Some(Value::Object(metadata))) = (is_empty, decoded.pointer_mut("/spec/template/metadata"))
+    {
+        metadata.insert("labels".to_owned(), Value::Object(Map::new()));
+    }
+}
+
+const LABELS: [&str; 4] = ["spec", "template", "metadata", "labels"];
+
+fn drop_empty_labels(new: &mut Value) {
+    let is_empty = at(new, &LABELS).as_object().is_some_and(Map::is_empty);
+    if let (true, Some(Value::Object(metadata))) = (is_empty, new.pointer_mut("/spec/template/metadata")) {
+        metadata.remove("labels");
+    }
+}
+
+fn patched(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Refusal> {
+    match patch {
+        Patch::Strategic(patch) => {
+            let mut merged = strategic_merge(stored, patch).map_err(Refusal::Patch)?;
+            // Whatever the patch says, the API server reads the result as what it was asked for.
+            for name in ["apiVersion", "kind"] {
+                if let (Value::Object(merged), Some(own)) = (&mut merged, stored.get(name)) {
+                    merged.insert(name.to_owned(), own.clone());
+                }
+            }
+            let new = read(&merged, Numbers::CutOff, rules).map_err(|refusal| refusal.of_patch(patch))?;
+            template_generation::of(&new)
+                .map_err(|error| Refusal::Unconvertible { message: error.to_string() })?;
+            Ok(new)
+        }
+        Patch::Merge(patch) => {
+            let merged = json_merge(stored, patch).map_err(Refusal::Patch)?;
+            decode(&merged, Numbers::AsWritten, rules).map_err(|refusal| refusal.of_patch(patch))
+        }
+    }
+}
+
+fn refuse(new: &Value, errors: ErrorList) -> Result<(), Refusal> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::Invalid(Invalid { kind: "DaemonSet".to_owned(), name: name(new).to_owned(), errors }))
+}
+
+fn name(object: &Value) -> &str {
+    at(object, &["metadata", "name"]).as_str().unwrap_or_default()
+}
+
+/// A request is for one object: name and namespace can't be changed by it.
+fn same_object(stored: &Value, new: &Value) -> Result<(), Refusal> {
+    if name(stored) != name(new) {
+        return Err(Refusal::OtherName { sent: name(new).to_owned(), stored: name(stored).to_owned() });
+    }
+    let namespace = |object| at(object, &["metadata", "namespace"]).as_str().unwrap_or_default();
+    if !namespace(new).is_empty() && namespace(stored) != namespace(new) {
+        return Err(Refusal::OtherNamespace);
+    }
+    Ok(())
+}
+
+/// A client that sends a resourceVersion means that one (v1.36 `apiserver/pkg/registry/generic/registry` store.go Update).
+fn same_version(stored: &Value, new: &Value) -> Result<(), Refusal> {
+    let version = |object| at(object, &["metadata", "resourceVersion"]).as_str().unwrap_or_default();
+    if version(new).is_empty() || version(stored) == version(new) {
+        return Ok(());
+    }
+    Err(Refusal::Conflict { name: name(stored).to_owned() })
+}
