@@ -97,7 +97,8 @@ impl fmt::Display for Refusal {
             }
             Refusal::Unconvertible { message } => write!(f, "Error from server: {message}"),
             Refusal::Patch(error) => {
-                write!(f, "Error from server: {}", error.to_string().trim_end_matches('\n'))
+                let reason = if is_bad_request(error) { " (BadRequest)" } else { "" };
+                write!(f, "Error from server{reason}: {}", error.to_string().trim_end_matches('\n'))
             }
             Refusal::UnreadablePatch { patch, messages } => write!(
                 f,
@@ -124,6 +125,17 @@ impl fmt::Display for Refusal {
             Refusal::Invalid(invalid) => invalid.fmt(f),
         }
     }
+}
+
+/// v1.36 `apiserver/pkg/endpoints/handlers` patch.go interpretStrategicMergePatchError.
+fn is_bad_request(error: &PatchError) -> bool {
+    matches!(
+        error,
+        PatchError::NoObject
+            | PatchError::DeleteFromListForm
+            | PatchError::RetainKeysForm
+            | PatchError::ElementOrderForm
+    )
 }
 
 impl std::error::Error for Refusal {}

@@ -90,18 +90,18 @@ fn place(new: &mut Value) -> bool {
 
 fn replace(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refusal> {
     same_object(stored, &new)?;
+    same_version(stored, &new)?;
     prepare_for_update(stored, &mut new);
     refuse(&new, validate_update(stored, &new, rules))?;
-    same_version(stored, &new)?;
     drop_empty_labels(&mut new);
     Ok(new)
 }
 
 fn replace_status(stored: &Value, mut new: Value) -> Result<Value, Refusal> {
     same_object(stored, &new)?;
+    same_version(stored, &new)?;
     prepare_for_status_update(stored, &mut new);
     refuse(&new, validate_status_update(stored, &new))?;
-    same_version(stored, &new)?;
     drop_empty_labels(&mut new);
     Ok(new)
 }

@@ -131,6 +131,9 @@ pub(super) fn partition(
     by: &[Value],
     key: Option<&str>,
 ) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
+    if let (Some(_), Some(index)) = (key, by.iter().position(|item| !item.is_object())) {
+        return Err(PatchError::NotAMap { index });
+    }
     let known: BTreeSet<String> = match key {
         None => by.iter().map(Value::to_string).collect(),
         Some(key) => by.iter().filter_map(|item| item.get(key)).map(Value::to_string).collect(),

@@ -55,7 +55,7 @@ fn only_a_strategic_patch_cuts_large_integers() {
 
 #[test]
 fn refusals_are_told_as_kubectl_prints_them() {
-    let rows: [(Result<Value, String>, &str); 9] = [
+    let rows: [(Result<Value, String>, &str); 11] = [
         (
             patched(json!({"metadata": {"name": "other"}})),
             "Error from server (BadRequest): the name of the object (other) does not match the name on the URL (web)",
