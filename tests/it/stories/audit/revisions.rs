@@ -17,10 +17,14 @@ fn a_label_never_makes_an_outdated_pod_look_updated() {
     assert_eq!(broken(&given, &[label("a-1", "new")]), [Kind::WrongLabel]);
     assert_eq!(broken(&given, &[label("a-2", "old")]), [Kind::WrongLabel]);
     assert_eq!(broken(&given, &[label("a-3", "new")]), [Kind::WrongLabel], "no generation says that it is");
-    let labels = Labels::from_iter([("controller-revision-hash", "other")]);
-    let revision = named("agent-old");
-    let relabel = Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing };
-    assert_eq!(broken(&given, &[relabel]), [Kind::WrongLabel]);
+    let relabel = |hash: &str| {
+        let labels = Labels::from_iter([("controller-revision-hash", hash)]);
+        Action::LabelRevision { revision: named("agent-old"), labels, reason: LabelReason::HashMissing }
+    };
+    assert_eq!(broken(&given, &[relabel("agent-old")]), [Kind::WrongLabel], "it has one");
+    let bare = given.with("/revisions/0/metadata/labels", json!({"app": "agent"}));
+    assert_eq!(broken(&bare, &[relabel("agent-old")]), []);
+    assert_eq!(broken(&bare, &[relabel("other")]), [Kind::WrongLabel], "not its name");
 }
 
 /// The revision that a plan creates, changed.
