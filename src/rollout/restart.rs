@@ -27,7 +27,7 @@ pub fn restart(daemon_set: &Value, now: Timestamp) -> Result<Change, RolloutErro
     annotate(&mut patched, at.clone());
     let json = json!([set(daemon_set, &PATH, at.clone())]);
     let patches = Patches { strategic_merge: nested(&PATH, at), json };
-    let after = accepted(daemon_set, patched).map_err(RolloutError::NotPatched)?;
+    let after = accepted(daemon_set, &patched).map_err(RolloutError::NotPatched)?;
     Ok(Change { patches, after })
 }
 

@@ -1,8 +1,12 @@
 //! A revision's data as a patch of the DaemonSet, and whether it changes anything.
 
-use super::fields::template;
+use super::fields::{name, template};
+use crate::admission::go::quoted;
+use crate::admission::{self, Form, Rules};
 use crate::schema::{self, Refused};
 use serde_json::{Value, json};
+
+const GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// The DaemonSet with a revision's data applied (v1.36 kubectl `history.go applyDaemonSetHistory`).
 ///
@@ -12,8 +16,22 @@ pub(super) fn restored(daemon_set: &Value, data: &Value) -> Result<Value, String
     decoded(&patched(daemon_set, data)?)
 }
 
+/// Of the proposal's form only the template: the API's table of fields does not know the rest.
 fn decoded(daemon_set: &Value) -> Result<Value, String> {
-    schema::decode(daemon_set).map_err(|refused| refused.first().map_or(String::new(), Refused::to_string))
+    let decoded = schema::decode(daemon_set)
+        .map_err(|refused| refused.first().map_or(String::new(), Refused::to_string))?;
+    Ok(match rules(daemon_set).form {
+        Form::AppsV1 => decoded,
+        Form::Proposal => with_template(daemon_set, template(&decoded)),
+    })
+}
+
+fn with_template(daemon_set: &Value, template: &Value) -> Value {
+    let mut other = daemon_set.clone();
+    if let Some(spec) = other.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("template".to_owned(), template.clone());
+    }
+    other
 }
 
 fn patched(daemon_set: &Value, data: &Value) -> Result<Value, String> {
@@ -31,8 +49,43 @@ fn patched(daemon_set: &Value, data: &Value) -> Result<Value, String> {
 }
 
 /// The DaemonSet as the API server stores it after an update.
-pub(super) fn accepted(_stored: &Value, patched: Value) -> Result<Value, String> {
-    Ok(patched)
+///
+/// # Errors
+/// The API server's message.
+pub(super) fn accepted(stored: &Value, patched: &Value) -> Result<Value, String> {
+    let mut after = decoded(patched)?;
+    let rules = rules(stored);
+    admission::default(&mut after, rules.form);
+    let before = decoded(stored)?;
+    count(&before, &mut after);
+    let errors = admission::validate_update(&before, &after, &rules);
+    if errors.is_empty() {
+        return Ok(after);
+    }
+    Err(format!("DaemonSet.apps {} is invalid: {errors}", quoted(name(stored))))
+}
+
+/// A changed spec is a new generation, a changed template a new template generation.
+fn count(before: &Value, after: &mut Value) {
+    if before.get("spec") == after.get("spec") {
+        return;
+    }
+    let changed = template(before) != template(after);
+    let Some(Value::Object(metadata)) = after.get_mut("metadata") else { return };
+    let generation = metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
+    metadata.insert("generation".to_owned(), Value::from(generation.saturating_add(1)));
+    let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
+    if let (true, Some(Value::String(text))) = (changed, annotations.and_then(|all| all.get_mut(GENERATION)))
+    {
+        *text = text.parse::<i64>().map_or(text.clone(), |number| number.saturating_add(1).to_string());
+    }
+}
+
+/// A strategy of the proposal's tells that the API is its own.
+fn rules(daemon_set: &Value) -> Rules {
+    let strategy = daemon_set.pointer("/spec/updateStrategy/type").and_then(Value::as_str);
+    let form = if strategy == Some("SurgingRollingUpdate") { Form::Proposal } else { Form::AppsV1 };
+    Rules { form, ..Rules::default() }
 }
 
 /// Whether the revision's data is what the controller would store for the template that is there, to the byte

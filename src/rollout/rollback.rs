@@ -91,6 +91,6 @@ fn annotated(
             members.extend(annotations.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))));
         }
     }
-    change.after = accepted(daemon_set, patched)?;
+    change.after = accepted(daemon_set, &patched)?;
     Ok(change)
 }

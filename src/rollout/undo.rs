@@ -102,6 +102,6 @@ fn change(daemon_set: &Value, data: &Value, to: i64) -> Result<Change, RolloutEr
     let not_restored = |reason| RolloutError::NotRestored { to, reason };
     let patched = restored(daemon_set, data).map_err(not_restored)?;
     let json = json!([set(daemon_set, &["spec", "template"], template(&patched).clone())]);
-    let after = accepted(daemon_set, patched).map_err(not_restored)?;
+    let after = accepted(daemon_set, &patched).map_err(not_restored)?;
     Ok(Change { patches: Patches { strategic_merge: data.clone(), json }, after })
 }

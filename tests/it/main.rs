@@ -13,6 +13,7 @@ mod machine;
 mod model;
 mod patch;
 mod properties;
+mod rollout_text;
 #[cfg(feature = "sim")]
 mod rollouts;
 #[cfg(feature = "sim")]

@@ -1,0 +1,15 @@
+//! What kubectl prints for a rollout, and what it sends.
+
+mod answers;
+mod describe;
+mod diff;
+mod history;
+mod outlook;
+mod properties;
+mod restart;
+#[cfg(feature = "sim")]
+mod simulated;
+mod status;
+mod subresources;
+mod support;
+mod undo;
