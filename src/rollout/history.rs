@@ -115,6 +115,22 @@ pub fn history_of(
     revision_template(daemon_set, stored).map(Some).map_err(unparsable)
 }
 
+/// What each revision of the history restores, by number, as a whole DaemonSet: what `-o json` and `-o yaml` print
+/// (v1.36 kubectl `history.go` DaemonSetHistoryViewer.GetHistory).
+///
+/// # Errors
+/// When the DaemonSet's selector can't be used, or a revision's data gives no DaemonSet.
+pub fn history_objects(
+    daemon_set: &Value,
+    revisions: &[Value],
+) -> Result<BTreeMap<i64, Value>, RolloutError> {
+    let restore = |(number, stored): (i64, Stored<'_>)| {
+        let restored = restored(daemon_set, stored.data).map_err(RolloutError::NotApplied)?;
+        Ok((number, restored))
+    };
+    by_number(daemon_set, revisions)?.into_iter().map(restore).collect()
+}
+
 /// The template that comes of applying a revision's data to the DaemonSet.
 pub(super) fn revision_template(daemon_set: &Value, stored: &Stored<'_>) -> Result<RevisionTemplate, String> {
     let restored = restored(daemon_set, stored.data)?;

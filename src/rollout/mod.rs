@@ -24,7 +24,7 @@ pub use answer::{Answer, Command, answer};
 pub use describe::describe_template;
 pub use diff::{Diff, Difference, diff};
 pub use error::RolloutError;
-pub use history::{History, HistoryEntry, RevisionTemplate, history, history_of};
+pub use history::{History, HistoryEntry, RevisionTemplate, history, history_objects, history_of};
 pub use outlook::{Obstacle, ObstacleKind, Outlook, Standing, stuck};
 pub use patches::Patches;
 pub use restart::{pause, restart, resume};

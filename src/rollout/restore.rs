@@ -3,6 +3,7 @@
 use super::fields::{name, template};
 use crate::admission::go::quoted;
 use crate::admission::{self, Form, Rules};
+use crate::patch::strategic_merge;
 use crate::schema::{self, Refused};
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ const GENERATION: &str = "deprecated.daemonset.template.generation";
 /// # Errors
 /// What is wrong with the data, in the words of the decoder.
 pub(super) fn restored(daemon_set: &Value, data: &Value) -> Result<Value, String> {
-    decoded(&patched(daemon_set, data)?)
+    let patched = strategic_merge(&decoded(daemon_set)?, data).map_err(|error| error.to_string())?;
+    decoded(&patched)
 }
 
 /// Of the proposal's form only the template: the API's table of fields does not know the rest.
@@ -26,26 +28,13 @@ fn decoded(daemon_set: &Value) -> Result<Value, String> {
     })
 }
 
-fn with_template(daemon_set: &Value, template: &Value) -> Value {
+/// The DaemonSet with another template.
+pub(super) fn with_template(daemon_set: &Value, template: &Value) -> Value {
     let mut other = daemon_set.clone();
     if let Some(spec) = other.get_mut("spec").and_then(Value::as_object_mut) {
         spec.insert("template".to_owned(), template.clone());
     }
     other
-}
-
-fn patched(daemon_set: &Value, data: &Value) -> Result<Value, String> {
-    let Some(Value::Object(stored)) = data.pointer("/spec/template") else {
-        return Err("spec.template: Required value".to_owned());
-    };
-    let mut template = stored.clone();
-    template.remove("$patch");
-    let mut restored = daemon_set.clone();
-    match restored.get_mut("spec").and_then(Value::as_object_mut) {
-        Some(spec) => _ = spec.insert("template".to_owned(), Value::Object(template)),
-        None => return Err("spec: Required value".to_owned()),
-    }
-    Ok(restored)
 }
 
 /// The DaemonSet as the API server stores it after an update.
@@ -65,19 +54,22 @@ pub(super) fn accepted(stored: &Value, patched: &Value) -> Result<Value, String>
     Err(format!("DaemonSet.apps {} is invalid: {errors}", quoted(name(stored))))
 }
 
-/// A changed spec is a new generation, a changed template a new template generation.
+/// A changed spec is a new generation, a changed template a new template generation; neither is the client's to set.
 fn count(before: &Value, after: &mut Value) {
-    if before.get("spec") == after.get("spec") {
-        return;
-    }
-    let changed = template(before) != template(after);
+    let step = |changed: bool| i64::from(changed);
+    let generation = before.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
+    let generation = generation.saturating_add(step(before.get("spec") != after.get("spec")));
+    let annotation = before.get("metadata").and_then(|metadata| metadata.get("annotations")?.get(GENERATION));
+    let counted: i64 = annotation.and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or(0);
+    let counted = counted.saturating_add(step(template(before) != template(after)));
     let Some(Value::Object(metadata)) = after.get_mut("metadata") else { return };
-    let generation = metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
-    metadata.insert("generation".to_owned(), Value::from(generation.saturating_add(1)));
-    let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
-    if let (true, Some(Value::String(text))) = (changed, annotations.and_then(|all| all.get_mut(GENERATION)))
-    {
-        *text = text.parse::<i64>().map_or(text.clone(), |number| number.saturating_add(1).to_string());
+    metadata.insert("generation".to_owned(), Value::from(generation));
+    let annotations = metadata.entry("annotations").or_insert(Value::Null);
+    if !annotations.is_object() {
+        *annotations = json!({});
+    }
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.insert(GENERATION.to_owned(), Value::from(counted.to_string()));
     }
 }
 

@@ -5,7 +5,7 @@ use super::error::RolloutError;
 use super::fields::template;
 use super::history::{RevisionTemplate, revision_template};
 use super::patches::{Patches, set};
-use super::restore::{accepted, matches, restored};
+use super::restore::{accepted, matches, restored, with_template};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
@@ -101,7 +101,18 @@ fn chosen(mut history: Vec<Stored<'_>>, to: i64) -> Result<Stored<'_>, RolloutEr
 fn change(daemon_set: &Value, data: &Value, to: i64) -> Result<Change, RolloutError> {
     let not_restored = |reason| RolloutError::NotRestored { to, reason };
     let patched = restored(daemon_set, data).map_err(not_restored)?;
-    let json = json!([set(daemon_set, &["spec", "template"], template(&patched).clone())]);
+    let json = json!([json_operation(daemon_set, &patched)]);
     let after = accepted(daemon_set, &patched).map_err(not_restored)?;
     Ok(Change { patches: Patches { strategic_merge: data.clone(), json }, after })
+}
+
+/// Nearly every revision restores the template and nothing else.
+fn json_operation(daemon_set: &Value, patched: &Value) -> Value {
+    let spec = patched.get("spec").cloned().unwrap_or(Value::Null);
+    let template = template(patched).clone();
+    if with_template(daemon_set, &template).get("spec") == Some(&spec) {
+        set(daemon_set, &["spec", "template"], template)
+    } else {
+        set(daemon_set, &["spec"], spec)
+    }
 }

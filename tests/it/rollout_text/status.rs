@@ -57,7 +57,7 @@ fn a_revision_to_watch_may_be_any_but_a_negative_one() {
     let done = counted(5, 3, 3, 3);
     assert!(status(&done, Some(42)).unwrap().is_done());
     assert_eq!(status(&done, Some(-1)), Err(RolloutError::NotPositive(-1)));
-    let told = status(&json!({"spec": []}), None).unwrap_err().to_string();
+    let told = status(&json!({"spec": 1}), None).unwrap_err().to_string();
     assert!(told.starts_with("failed to convert the object to a DaemonSet: "), "{told}");
 }
 
