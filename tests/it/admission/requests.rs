@@ -61,6 +61,14 @@ fn refusals_are_told_as_kubectl_prints_them() {
             "Error from server (BadRequest): the name of the object (other) does not match the name on the URL (web)",
         ),
         (
+            patched(json!({"spec": {"updateStrategy": {"$retainKeys": ["type"], "rollingUpdate": {}}}})),
+            "Error from server (BadRequest): invalid patch format of retainKeys",
+        ),
+        (
+            patched(json!({"metadata": {"resourceVersion": "5"}, "spec": {"minReadySeconds": -1}})),
+            "Error from server (Conflict): Operation cannot be fulfilled on daemonsets.apps \"web\": the object has been modified; please apply your changes to the latest version and try again",
+        ),
+        (
             patched(json!({"$patch": "delete"})),
             "Error from server (BadRequest): the name of the object (web based on URL) was undeterminable: name must be provided",
         ),
