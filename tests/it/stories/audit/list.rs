@@ -46,9 +46,13 @@ fn a_status_is_possible_and_counts_collisions_upwards() {
         let found = changed(key, json!(value));
         assert!(matches!(found[..], [Kind::WrongStatus { field }] if field == key), "{found:?}");
     }
+    assert_eq!(changed("numberReady", json!(1)), [Kind::WrongStatus { field: "numberAvailable" }], "2 of 1");
     assert_eq!(changed("collisionCount", json!(1)), [Kind::WrongCollisionCount { from: 2, to: 1 }]);
     assert_eq!(changed("collisionCount", json!(3)), [Kind::WrongCollisionCount { from: 2, to: 3 }]);
     let collision = DaemonSetStatus { collision_count: Some(3), ..DaemonSetStatus::default() };
+    let counted = DaemonSetStatus { number_ready: 1, ..collision.clone() };
+    let counted = write(counted, StatusReason::NameCollision);
+    assert_eq!(broken(&given, &[counted]), [Kind::WrongStatus { field: "counters" }]);
     let collision = write(collision, StatusReason::NameCollision);
     assert_eq!(broken(&given, std::slice::from_ref(&collision)), []);
     assert_eq!(broken(&given, &[delete("a-1"), collision]), [Kind::CollisionNotAlone]);

@@ -1,6 +1,6 @@
 //! Labels and revisions.
 
-use super::{broken, delete_revision, label, named};
+use super::{broken, delete_revision, label, named, violations};
 use crate::support::{given, node, old, pod, revision, rolling};
 use daemonset::model::Labels;
 use daemonset::{Action, LabelReason, RevisionReason, ViolationKind as Kind};
@@ -47,6 +47,8 @@ fn a_revision_is_created_once_whole_and_on_top() {
         broken(&given(rolling(1)), &[new_revision(|r| r["revision"] = json!(9))]),
         [Kind::RevisionExists]
     );
+    let found = violations(&given(rolling(1)), &[new_revision(|r| r["metadata"]["name"] = json!("agent-x"))]);
+    assert_eq!(found[0].subject.to_string(), "revision ns/agent-x");
     let wrong = |field| [Kind::WrongRevision { field }];
     let other = new_revision(|r| r["data"] = revision("old", 1)["data"].clone());
     assert_eq!(broken(&empty, &[other]), wrong("data"));
