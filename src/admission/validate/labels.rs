@@ -1,6 +1,6 @@
 //! What labels, annotations and selectors of labels must be.
 
-use super::read::{self, items, member, text, texts};
+use super::read::{self, entries, items, member, text, texts};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
@@ -141,15 +141,20 @@ fn matches(selector: &Value, labels: &Value) -> bool {
     })
 }
 
-/// A selector as Go prints one.
+/// A selector as Go prints one: without what is empty.
 pub(super) fn printed(selector: &Value) -> GoValue {
-    let labels = member(selector, "matchLabels").map(|labels| ("matchLabels", GoValue::json(labels)));
-    let expressions = items(selector, "matchExpressions").iter().map(|requirement| {
-        let key = ["key", "operator"].map(|name| (name, GoValue::named(text(requirement, name))));
-        let values = member(requirement, "values").map(|values| ("values", GoValue::json(values)));
-        GoValue::record(key.into_iter().chain(values))
-    });
-    let expressions =
-        Some(GoValue::list(expressions)).filter(|_| !items(selector, "matchExpressions").is_empty());
-    GoValue::record(labels.into_iter().chain(expressions.map(|list| ("matchExpressions", list))))
+    let labels = entries(selector, "matchLabels").next().and(member(selector, "matchLabels"));
+    let labels = labels.map(|labels| ("matchLabels", GoValue::json(labels)));
+    let expressions = items(selector, "matchExpressions").iter().map(printed_requirement);
+    let expressions = expressions.collect::<Vec<_>>();
+    let expressions = Some(expressions).filter(|expressions| !expressions.is_empty());
+    let expressions = expressions.map(|expressions| ("matchExpressions", GoValue::list(expressions)));
+    GoValue::record(labels.into_iter().chain(expressions))
+}
+
+fn printed_requirement(requirement: &Value) -> GoValue {
+    let key = ["key", "operator"].map(|name| (name, GoValue::named(text(requirement, name))));
+    let values = Some(items(requirement, "values")).filter(|values| !values.is_empty());
+    let values = values.map(|values| ("values", GoValue::list(values.iter().map(GoValue::json))));
+    GoValue::record(key.into_iter().chain(values))
 }

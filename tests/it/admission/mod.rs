@@ -8,6 +8,7 @@ mod defaults_table;
 mod parts;
 mod prepare;
 mod requests;
+mod validate;
 
 use serde_json::{Value, json};
 
