@@ -44,6 +44,7 @@ wasm:
 examples:
     cargo run --release --example plan
     cargo run --quiet --release --example plan -- -o json >/dev/null
+    cargo run --release --example rollout -- would-restart
 
 # Random lives of a cluster, each with its promises: 100,000 take about seven minutes on one core.
 lives cases="100000":

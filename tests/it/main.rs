@@ -7,6 +7,7 @@ mod cascade;
 mod conformance;
 mod dumps;
 mod example;
+mod goldens;
 mod lint;
 #[cfg(feature = "sim")]
 mod machine;
