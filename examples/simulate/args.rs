@@ -1,9 +1,10 @@
 //! The command line.
 
 use crate::console::{Stop, in_one_line};
-use crate::input::{Choice, Source};
+use crate::input::Choice;
 use crate::scene::{Release, Scene};
 use crate::setting::Setting;
+use crate::source::Source;
 use clap::Parser;
 use clap::error::ErrorKind;
 use daemonset::sim::{Odds, Settings, Spread};

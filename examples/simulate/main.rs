@@ -54,6 +54,9 @@ mod run;
 mod scale;
 mod scene;
 mod setting;
+#[path = "../shell/source.rs"]
+#[allow(dead_code, reason = "shared with the other examples, which read line by line as well")]
+mod source;
 mod station;
 #[cfg(test)]
 mod stories;
