@@ -23,11 +23,9 @@ pub fn restart(daemon_set: &Value, now: Timestamp) -> Result<Change, RolloutErro
     if there == Some(&at) {
         return Err(RolloutError::RestartedThisSecond(name(daemon_set).to_owned()));
     }
-    let mut patched = daemon_set.clone();
-    annotate(&mut patched, at.clone());
     let json = json!([set(daemon_set, &PATH, at.clone())]);
     let patches = Patches { strategic_merge: nested(&PATH, at), json };
-    let after = accepted(daemon_set, &patched).map_err(RolloutError::NotPatched)?;
+    let after = accepted(daemon_set, &patches.strategic_merge).map_err(RolloutError::NotPatched)?;
     Ok(Change { patches, after })
 }
 
@@ -45,17 +43,4 @@ pub fn pause(daemon_set: &Value) -> Result<Infallible, RolloutError> {
 /// Always.
 pub fn resume(daemon_set: &Value) -> Result<Infallible, RolloutError> {
     Err(RolloutError::CannotResume(name(daemon_set).to_owned()))
-}
-
-/// Makes what is not there on the way, as Go's zero values are.
-fn annotate(daemon_set: &mut Value, at: Value) {
-    let mut inner = daemon_set;
-    for key in PATH {
-        if !inner.is_object() {
-            *inner = json!({});
-        }
-        let Value::Object(members) = inner else { return };
-        inner = members.entry(key).or_insert(Value::Null);
-    }
-    *inner = at;
 }

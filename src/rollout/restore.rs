@@ -1,13 +1,11 @@
 //! A revision's data as a patch of the DaemonSet, and whether it changes anything.
 
-use super::fields::{name, template};
+use super::fields::template;
 use crate::admission::go::quoted;
-use crate::admission::{self, Form, Rules};
+use crate::admission::{self, Form, Patch, Refusal, Rules};
 use crate::patch::strategic_merge;
 use crate::schema::{self, Refused};
 use serde_json::{Value, json};
-
-const GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// The DaemonSet with a revision's data applied (v1.36 kubectl `history.go applyDaemonSetHistory`).
 ///
@@ -37,39 +35,44 @@ pub(super) fn with_template(daemon_set: &Value, template: &Value) -> Value {
     other
 }
 
-/// The DaemonSet as the API server stores it after an update.
+/// The DaemonSet as the API server stores it after a strategic merge patch.
 ///
 /// # Errors
 /// The API server's message.
-pub(super) fn accepted(stored: &Value, patched: &Value) -> Result<Value, String> {
-    let mut after = decoded(patched)?;
+pub(super) fn accepted(stored: &Value, patch: &Value) -> Result<Value, String> {
     let rules = rules(stored);
-    admission::default(&mut after, rules.form);
-    let before = decoded(stored)?;
-    count(&before, &mut after);
-    let errors = admission::validate_update(&before, &after, &rules);
-    if errors.is_empty() {
-        return Ok(after);
+    let after = admission::patch(stored, Patch::Strategic(patch), &rules);
+    let mut after = after.map_err(|refusal| message(&refusal))?;
+    let strategy = stored.pointer("/spec/updateStrategy");
+    if let (Form::Proposal, Some(strategy)) = (rules.form, strategy) {
+        // The API's table of fields does not know it; nothing that is sent here changes it.
+        if let Some(spec) = after.get_mut("spec").and_then(Value::as_object_mut) {
+            spec.insert("updateStrategy".to_owned(), strategy.clone());
+        }
     }
-    Err(format!("DaemonSet.apps {} is invalid: {errors}", quoted(name(stored))))
+    Ok(after)
 }
 
-/// A changed spec is a new generation, a changed template a new template generation; neither is the client's to set.
-fn count(before: &Value, after: &mut Value) {
-    let step = |changed: bool| i64::from(changed);
-    let generation = before.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(0);
-    let generation = generation.saturating_add(step(before.get("spec") != after.get("spec")));
-    let annotation = before.get("metadata").and_then(|metadata| metadata.get("annotations")?.get(GENERATION));
-    let counted: i64 = annotation.and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or(0);
-    let counted = counted.saturating_add(step(template(before) != template(after)));
-    let Some(Value::Object(metadata)) = after.get_mut("metadata") else { return };
-    metadata.insert("generation".to_owned(), Value::from(generation));
-    let annotations = metadata.entry("annotations").or_insert(Value::Null);
-    if !annotations.is_object() {
-        *annotations = json!({});
-    }
-    if let Some(annotations) = annotations.as_object_mut() {
-        annotations.insert(GENERATION.to_owned(), Value::from(counted.to_string()));
+/// The message of the API server's answer, which kubectl puts behind words of its own
+/// (v1.36 apimachinery `api/errors` StatusError).
+fn message(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Invalid(invalid) => invalid.message(),
+        Refusal::UnreadablePatch { patch, messages } => {
+            let reason = messages.first().map_or("", String::as_str);
+            format!(" \"\" is invalid: patch: Invalid value: {}: {reason}", quoted(patch))
+        }
+        Refusal::Undecodable { .. }
+        | Refusal::OtherKind { .. }
+        | Refusal::Unconvertible { .. }
+        | Refusal::Patch(_)
+        | Refusal::OtherName { .. }
+        | Refusal::OtherNamespace
+        | Refusal::Conflict { .. } => {
+            let told = refusal.to_string();
+            let (prefix, message) = told.split_once(": ").unwrap_or(("", &told));
+            if prefix.starts_with("Error from server") { message.to_owned() } else { told }
+        }
     }
 }
 

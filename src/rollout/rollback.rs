@@ -81,16 +81,6 @@ fn annotated(
     if let Some(operations) = change.patches.json.as_array_mut() {
         operations.push(set(daemon_set, &path, Value::Object(all)));
     }
-    let mut patched = change.after;
-    if let Some(metadata) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
-        let entry = metadata.entry("annotations").or_insert(Value::Null);
-        if !entry.is_object() {
-            *entry = json!({});
-        }
-        if let Some(members) = entry.as_object_mut() {
-            members.extend(annotations.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))));
-        }
-    }
-    change.after = accepted(daemon_set, &patched)?;
+    change.after = accepted(daemon_set, &change.patches.strategic_merge)?;
     Ok(change)
 }

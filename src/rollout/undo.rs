@@ -100,9 +100,9 @@ fn chosen(mut history: Vec<Stored<'_>>, to: i64) -> Result<Stored<'_>, RolloutEr
 
 fn change(daemon_set: &Value, data: &Value, to: i64) -> Result<Change, RolloutError> {
     let not_restored = |reason| RolloutError::NotRestored { to, reason };
+    let after = accepted(daemon_set, data).map_err(not_restored)?;
     let patched = restored(daemon_set, data).map_err(not_restored)?;
     let json = json!([json_operation(daemon_set, &patched)]);
-    let after = accepted(daemon_set, &patched).map_err(not_restored)?;
     Ok(Change { patches: Patches { strategic_merge: data.clone(), json }, after })
 }
 
