@@ -7,7 +7,6 @@ use crate::decision::{Decision, Sync};
 use crate::fleet::{Fleet, FleetPod, Readiness, Stage};
 use crate::model::{DaemonSetStatus, Taint};
 use crate::placement::{Mismatch, Placement, Taints};
-use crate::policy::UnreadyPolicy;
 use crate::report::{
     CurrentRevision, NodePlacement, NodeVerdict, Outcome, Plan, PodState, PodVerdict, Report, RevisionOrigin,
     Situation, StrategyInForce,
@@ -203,14 +202,10 @@ impl<'d> Explainer<'d> {
     /// What counts against maxUnavailable for a pod of this readiness, this plan's deletes included.
     fn used(&self, readiness: Readiness) -> u32 {
         let budget: &Budget = &self.sync.budget;
-        let within_budget = self.snapshot.policy.unready == UnreadyPolicy::WithinBudget;
         let counted = match readiness {
-            Readiness::Pending | Readiness::NotReady if within_budget => {
-                budget.being_replaced + self.chosen_unready
-            }
-            Readiness::Pending | Readiness::NotReady | Readiness::Young => {
-                budget.not_ready + self.chosen_young
-            }
+            // They wait for the budget only where the policy has them do so.
+            Readiness::Pending | Readiness::NotReady => budget.being_replaced + self.chosen_unready,
+            Readiness::Young => budget.not_ready + self.chosen_young,
             Readiness::Available => budget.unavailable + self.chosen_available,
         };
         counted + budget.lost

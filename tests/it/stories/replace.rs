@@ -83,6 +83,10 @@ fn within_budget_a_readiness_blip_does_not_restart_the_fleet() {
     assert_eq!(replacing.steps(), [""; 0], "one node is being replaced already");
     let up_again = blip(1).node(node("d").has(new()));
     assert_eq!(up_again.steps(), ["delete c-1: OutdatedPending"]);
+    let lost = || node("e").not_ready().has(new().not_ready());
+    let both = blip(2).node(node("d").has(new().not_ready())).node(lost());
+    assert_eq!(both.steps(), [""; 0], "one is being replaced, one is lost to the update");
+    assert_eq!(blip(2).node(lost()).steps(), ["delete c-1: OutdatedPending"]);
 }
 
 #[test]
@@ -150,6 +154,12 @@ fn what_node_sync_deletes_no_longer_counts() {
     assert_eq!(given.steps(), ["delete a-2: ExcessPod", "delete b-1: OutdatedAvailable"]);
     let budget = given.plan().report.budget.unwrap();
     assert_eq!(budget, Budget { desired: 2, max_unavailable: 1, ..Budget::default() });
+}
+
+#[test]
+fn a_percentage_of_no_node_is_none() {
+    let nowhere = given(rolling("10%")).node(node("a").taint("x", "NoSchedule"));
+    assert_eq!(nowhere.plan().report.budget, Some(Budget::default()));
 }
 
 #[test]

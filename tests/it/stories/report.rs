@@ -86,8 +86,10 @@ fn a_node_is_acted_on_now_or_in_the_next_plan() {
     let one = json!({"burst": 1});
     let full = given(on_delete()).policy(one.clone()).node(node("0")).node(node("a"));
     assert_eq!(outcome(&full), json!({"type": "WaitsForNextPlan"}));
-    let full = given(rolling(2)).policy(one).node(node("0").has(old())).node(node("a").has(old()));
-    assert_eq!(outcome(&full), json!({"type": "WaitsForNextPlan"}));
+    let full =
+        |strategy| given(strategy).policy(one.clone()).node(node("0").has(old())).node(node("a").has(old()));
+    assert_eq!(outcome(&full(rolling(2))), json!({"type": "WaitsForNextPlan"}));
+    assert_eq!(outcome(&full(surging(2))), json!({"type": "WaitsForNextPlan"}));
 }
 
 #[test]

@@ -110,6 +110,11 @@ fn a_node_with_another_unfinished_pod_or_a_failed_one_held_back_waits() {
     let memory: Memory = serde_json::from_value(failed).unwrap();
     let held = given(surging(5)).memory(&memory).node(node("a").has(old()).has(new().failed()));
     assert_eq!(held.steps(), [format!("requeue at {}: BackOff", at(16))]);
+    let goes_now = given(surging(5)).node(node("a").has(old()).has(new().failed()));
+    assert_eq!(
+        goes_now.steps(),
+        ["delete a-2: FailedPod (1 of 2)", "create on a in batch 0: Surge", "event Warning FailedDaemonPod"]
+    );
 }
 
 #[test]
