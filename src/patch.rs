@@ -17,6 +17,7 @@ pub use error::PatchError;
 pub(crate) use go_text::go_value;
 pub use json::json_merge;
 pub use operation::Operation;
+pub(crate) use strategic::merge_as;
 pub use strategic::strategic_merge;
 
 pub(crate) use diff::three_way_merge;

@@ -8,7 +8,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use decode::{Numbers, Refused, decode, decode_struct, decode_with};
+pub(crate) use decode::{Numbers, Refused, decode_struct, decode_with};
 pub(crate) use equal::{field_equal, semantic_equal};
-pub(crate) use fields::{DAEMON_SET, POD_TEMPLATE_SPEC};
+pub(crate) use fields::{DAEMON_SET, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET};
 pub(crate) use table::{Field, Kind, PatchStrategy, Presence, Scalar, Struct};

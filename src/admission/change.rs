@@ -2,11 +2,11 @@
 
 mod walk;
 
-use super::Rules;
 use super::prepare::templates_equal;
 use super::refusal::Refusal;
 use super::request::update;
 use super::spots::{at, fields_mut};
+use super::{Form, Rules};
 use crate::patch::three_way_merge;
 use serde_json::Value;
 use std::fmt;
@@ -73,7 +73,7 @@ fn applied(stored: &Value, manifest: &Value) -> Result<Value, Refusal> {
         Some(last_applied) => three_way_merge(&last_applied, manifest, stored).map_err(Refusal::Patch)?,
         None => without_version(manifest),
     };
-    update(stored, &sent, &Rules::default())
+    update(stored, &sent, &Rules { form: Form::of(stored), ..Rules::default() })
 }
 
 /// A manifest that was once read from a cluster may carry the version it had then.

@@ -4,7 +4,9 @@
 use super::gates;
 use super::spots::{at, field, fields_mut};
 use super::template_generation::{self, of};
-use crate::schema::{DAEMON_SET, Kind, POD_TEMPLATE_SPEC, Struct, decode_struct, semantic_equal};
+use crate::schema::{
+    DAEMON_SET, Kind, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET, Struct, decode_struct, semantic_equal,
+};
 use serde_json::Value;
 
 /// Metadata that the system sets when an object is created (v1.36 rest/meta.go WipeObjectMetaSystemFields). Time, uid
@@ -65,7 +67,8 @@ pub(super) fn templates_equal(a: &Value, b: &Value) -> bool {
 }
 
 fn spec_kind() -> Kind {
-    kind_of_field(&DAEMON_SET, "spec")
+    // It has all fields of either form.
+    kind_of_field(&PROPOSED_DAEMON_SET, "spec")
 }
 
 fn kind_of_field(of: &'static Struct, name: &str) -> Kind {

@@ -6,7 +6,7 @@ use super::{
     ErrorList, Form, Invalid, Rules, default, prepare_for_create, prepare_for_status_update,
     prepare_for_update, template_generation, validate, validate_status_update, validate_update,
 };
-use crate::patch::{json_merge, strategic_merge};
+use crate::patch::{json_merge, merge_as};
 use crate::schema::{self, Numbers};
 use serde_json::{Map, Value};
 
@@ -124,8 +124,8 @@ fn read(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusa
         let (api_version, kind) = (said("apiVersion", "apps/v1"), said("kind", "DaemonSet"));
         return Err(Refusal::OtherKind { api_version, kind });
     }
-    let mut decoded = schema::decode_with(object, numbers).map_err(|refused| Refusal::Undecodable {
-        messages: refused.iter().map(ToString::to_string).collect(),
+    let mut decoded = schema::decode_with(rules.form.fields(), object, numbers).map_err(|refused| {
+        Refusal::Undecodable { messages: refused.iter().map(ToString::to_string).collect() }
     })?;
     if let Value::Object(fields) = &mut decoded {
         fields.entry("apiVersion").or_insert_with(|| Value::from("apps/v1"));
@@ -157,7 +157,7 @@ fn drop_empty_labels(new: &mut Value) {
 fn patched(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Refusal> {
     match patch {
         Patch::Strategic(patch) => {
-            let mut merged = strategic_merge(stored, patch).map_err(Refusal::Patch)?;
+            let mut merged = merge_as(rules.form.fields(), stored, patch).map_err(Refusal::Patch)?;
             // Whatever the patch says, the API server reads the result as what it was asked for.
             for name in ["apiVersion", "kind"] {
                 if let (Value::Object(merged), Some(own)) = (&mut merged, stored.get(name)) {

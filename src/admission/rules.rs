@@ -1,5 +1,8 @@
 //! Which form of DaemonSet is meant, and what it may combine.
 
+use crate::schema::{DAEMON_SET, PROPOSED_DAEMON_SET, Struct};
+use serde_json::Value;
+
 /// The two forms of an update strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -10,6 +13,24 @@ pub enum Form {
     /// The proposal's: RollingUpdate, OnDelete and SurgingRollingUpdate, whose maxSurge is under
     /// `surgingRollingUpdate`.
     Proposal,
+}
+
+impl Form {
+    /// The fields that a DaemonSet of this form has.
+    pub(crate) fn fields(self) -> &'static Struct {
+        match self {
+            Form::AppsV1 => &DAEMON_SET,
+            Form::Proposal => &PROPOSED_DAEMON_SET,
+        }
+    }
+
+    /// The form of an object: a strategy of the proposal's tells that the API is its own.
+    pub(crate) fn of(daemon_set: &Value) -> Self {
+        match daemon_set.pointer("/spec/updateStrategy/type").and_then(Value::as_str) {
+            Some("SurgingRollingUpdate") => Form::Proposal,
+            Some(_) | None => Form::AppsV1,
+        }
+    }
 }
 
 /// Whether a template that surges may take ports of its node: old and new pod can't both have one, so a rollout

@@ -5,7 +5,7 @@ use super::element_order;
 use super::go_text::go_type;
 use super::lists::merge_list;
 use super::{PatchError, lookup};
-use crate::schema::{DAEMON_SET, Kind};
+use crate::schema::{DAEMON_SET, Kind, Struct};
 use serde_json::{Map, Value};
 
 /// The DaemonSet after a strategic merge patch: objects are merged, null removes a field, lists are replaced, but those
@@ -17,10 +17,15 @@ use serde_json::{Map, Value};
 /// # Errors
 /// The API server's own, see [`PatchError`].
 pub fn strategic_merge(original: &Value, patch: &Value) -> Result<Value, PatchError> {
+    merge_as(&DAEMON_SET, original, patch)
+}
+
+/// As [`strategic_merge`], by the fields of this struct.
+pub(crate) fn merge_as(of: &'static Struct, original: &Value, patch: &Value) -> Result<Value, PatchError> {
     let (Value::Object(original), Value::Object(patch)) = (original, patch) else {
         return Err(PatchError::NoObject);
     };
-    merge_map(original.clone(), patch.clone(), Kind::Struct(&DAEMON_SET)).map(Value::Object)
+    merge_map(original.clone(), patch.clone(), Kind::Struct(of)).map(Value::Object)
 }
 
 /// v1.36 patch.go mergeMap.

@@ -3,7 +3,7 @@
 use super::fields::template;
 use crate::admission::go::quoted;
 use crate::admission::{self, Form, Patch, Refusal, Rules};
-use crate::patch::strategic_merge;
+use crate::patch::merge_as;
 use crate::schema::{self, Refused};
 use serde_json::{Value, json};
 
@@ -12,18 +12,14 @@ use serde_json::{Value, json};
 /// # Errors
 /// What is wrong with the data, in the words of the decoder.
 pub(super) fn restored(daemon_set: &Value, data: &Value) -> Result<Value, String> {
-    let patched = strategic_merge(&decoded(daemon_set)?, data).map_err(|error| error.to_string())?;
+    let fields = Form::of(daemon_set).fields();
+    let patched = merge_as(fields, &decoded(daemon_set)?, data).map_err(|error| error.to_string())?;
     decoded(&patched)
 }
 
-/// Of the proposal's form only the template: the API's table of fields does not know the rest.
 fn decoded(daemon_set: &Value) -> Result<Value, String> {
-    let decoded = schema::decode(daemon_set)
-        .map_err(|refused| refused.first().map_or(String::new(), Refused::to_string))?;
-    Ok(match rules(daemon_set).form {
-        Form::AppsV1 => decoded,
-        Form::Proposal => with_template(daemon_set, template(&decoded)),
-    })
+    schema::decode_struct(Form::of(daemon_set).fields(), daemon_set)
+        .map_err(|refused| refused.first().map_or(String::new(), Refused::to_string))
 }
 
 /// The DaemonSet with another template.
@@ -40,17 +36,8 @@ pub(super) fn with_template(daemon_set: &Value, template: &Value) -> Value {
 /// # Errors
 /// The API server's message.
 pub(super) fn accepted(stored: &Value, patch: &Value) -> Result<Value, String> {
-    let rules = rules(stored);
-    let after = admission::patch(stored, Patch::Strategic(patch), &rules);
-    let mut after = after.map_err(|refusal| message(&refusal))?;
-    let strategy = stored.pointer("/spec/updateStrategy");
-    if let (Form::Proposal, Some(strategy)) = (rules.form, strategy) {
-        // The API's table of fields does not know it; nothing that is sent here changes it.
-        if let Some(spec) = after.get_mut("spec").and_then(Value::as_object_mut) {
-            spec.insert("updateStrategy".to_owned(), strategy.clone());
-        }
-    }
-    Ok(after)
+    let rules = Rules { form: Form::of(stored), ..Rules::default() };
+    admission::patch(stored, Patch::Strategic(patch), &rules).map_err(|refusal| message(&refusal))
 }
 
 /// The message of the API server's answer, which kubectl puts behind words of its own
@@ -74,13 +61,6 @@ fn message(refusal: &Refusal) -> String {
             if prefix.starts_with("Error from server") { message.to_owned() } else { told }
         }
     }
-}
-
-/// A strategy of the proposal's tells that the API is its own.
-fn rules(daemon_set: &Value) -> Rules {
-    let strategy = daemon_set.pointer("/spec/updateStrategy/type").and_then(Value::as_str);
-    let form = if strategy == Some("SurgingRollingUpdate") { Form::Proposal } else { Form::AppsV1 };
-    Rules { form, ..Rules::default() }
 }
 
 /// Whether the revision's data is what the controller would store for the template that is there, to the byte

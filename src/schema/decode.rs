@@ -3,7 +3,6 @@
 //! Follows Go's `encoding/json` as `sigs.k8s.io/json` runs it (case counts, the first error ends it; here all are
 //! told) and the `json` tags of v1.36 `api` types.go.
 
-use super::fields::DAEMON_SET;
 use super::scalar;
 use super::table::{Field, Kind, Presence, Struct};
 use serde_json::{Map, Value};
@@ -24,31 +23,27 @@ impl fmt::Display for Refused {
     }
 }
 
-/// A DaemonSet as the API server holds it after decoding.
+/// A DaemonSet, or a part of one, as the API server holds it after decoding, with a choice of what happens to large
+/// integers.
 ///
 /// Unknown fields and nulls are gone, and so is what `omitempty` drops; fields without `omitempty` are there, as `0`,
 /// `""` or, for a list or pointer, `null`. Quantities and times are in canonical form.
 ///
 /// # Errors
 /// Every value of a wrong type, in the order of the sorted fields. An API server reports the first.
-pub(crate) fn decode(object: &Value) -> Result<Value, Vec<Refused>> {
-    decode_with(object, Numbers::InRange)
-}
-
-/// As [`decode`], with a choice of what happens to large integers.
-pub(crate) fn decode_with(object: &Value, numbers: Numbers) -> Result<Value, Vec<Refused>> {
-    read(&DAEMON_SET, object, numbers)
-}
-
-/// As [`decode`], for a part of a DaemonSet.
-pub(crate) fn decode_struct(of: &'static Struct, object: &Value) -> Result<Value, Vec<Refused>> {
-    read(of, object, Numbers::InRange)
-}
-
-fn read(of: &'static Struct, object: &Value, numbers: Numbers) -> Result<Value, Vec<Refused>> {
+pub(crate) fn decode_with(
+    of: &'static Struct,
+    object: &Value,
+    numbers: Numbers,
+) -> Result<Value, Vec<Refused>> {
     let mut refused = Vec::new();
     let decoded = structure(of, object, &Place::Top(numbers), &mut refused);
     if refused.is_empty() { Ok(decoded) } else { Err(refused) }
+}
+
+/// As [`decode_with`], with integers in range only.
+pub(crate) fn decode_struct(of: &'static Struct, object: &Value) -> Result<Value, Vec<Refused>> {
+    decode_with(of, object, Numbers::InRange)
 }
 
 /// What passes for an integer of 32 bits.

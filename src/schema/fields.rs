@@ -13,4 +13,4 @@ mod volume;
 mod workload;
 
 pub(crate) use pod::POD_TEMPLATE_SPEC;
-pub(crate) use workload::DAEMON_SET;
+pub(crate) use workload::{DAEMON_SET, PROPOSED_DAEMON_SET};

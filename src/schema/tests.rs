@@ -209,10 +209,12 @@ fn wrong_types_are_told_in_gos_words() {
         (json!([]), "", "json: cannot unmarshal array into Go value of type v1.DaemonSet"),
     ];
     for (object, path, message) in rows {
-        let refused = decode(&object).unwrap_err();
+        let refused = decode_struct(&DAEMON_SET, &object).unwrap_err();
         assert_eq!(refused, [Refused { path: path.to_owned(), message: message.to_owned() }], "{object}");
     }
-    let both = decode(&json!({"spec": {"minReadySeconds": true, "revisionHistoryLimit": []}})).unwrap_err();
+    let both =
+        decode_struct(&DAEMON_SET, &json!({"spec": {"minReadySeconds": true, "revisionHistoryLimit": []}}))
+            .unwrap_err();
     assert_eq!(both.len(), 2, "all at once");
 }
 

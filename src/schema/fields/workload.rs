@@ -33,6 +33,36 @@ pub(super) static DAEMON_SET_UPDATE_STRATEGY: Struct = Struct::new(
     &[omit_empty("type", TEXT), pointer("rollingUpdate", one(&ROLLING_UPDATE_DAEMON_SET))],
 );
 
+/// The proposal's form, which `apps/v1` does not have (proposal: `DaemonSetUpdateStrategy.SurgingRollingUpdate`).
+pub(crate) static PROPOSED_DAEMON_SET: Struct = Struct::new(
+    "DaemonSet",
+    &[
+        omit_empty("kind", TEXT),
+        omit_empty("apiVersion", TEXT),
+        always("metadata", one(&OBJECT_META)),
+        always("spec", one(&PROPOSED_SPEC)),
+        always("status", one(&DAEMON_SET_STATUS)),
+    ],
+);
+
+static PROPOSED_SPEC: Struct = Struct::new(
+    "DaemonSetSpec",
+    &[
+        nullable("selector", one(&LABEL_SELECTOR)),
+        always("template", one(&POD_TEMPLATE_SPEC)),
+        always("updateStrategy", one(&PROPOSED_STRATEGY)),
+        omit_empty("minReadySeconds", INT32),
+        pointer("revisionHistoryLimit", INT32),
+    ],
+);
+
+static PROPOSED_STRATEGY: Struct =
+    Struct::new("DaemonSetUpdateStrategy", &[pointer("surgingRollingUpdate", one(&SURGING_ROLLING_UPDATE))])
+        .including(&DAEMON_SET_UPDATE_STRATEGY);
+
+static SURGING_ROLLING_UPDATE: Struct =
+    Struct::new("SurgingRollingUpdateDaemonSet", &[pointer("maxSurge", INT_OR_STRING)]);
+
 pub(super) static ROLLING_UPDATE_DAEMON_SET: Struct = Struct::new(
     "RollingUpdateDaemonSet",
     &[pointer("maxUnavailable", INT_OR_STRING), pointer("maxSurge", INT_OR_STRING)],

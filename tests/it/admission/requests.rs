@@ -1,7 +1,9 @@
 //! Whole requests: what is stored, and what is answered instead.
 
 use super::{stored, with};
-use daemonset::admission::{Form, Patch, Refusal, Rules, create, patch, patch_status, update};
+use daemonset::admission::{
+    Form, Patch, Refusal, Rules, create, patch, patch_status, template_change, update,
+};
 use serde_json::{Value, json};
 
 fn rules() -> Rules {
@@ -153,4 +155,35 @@ fn a_name_may_be_left_to_the_server() {
     let new = create(&object, &rules()).unwrap();
     assert_eq!(new["metadata"]["name"], Value::Null);
     assert_eq!(new["metadata"]["namespace"], json!("default"));
+}
+
+/// The proposal's limits are fields of their own, which `apps/v1` does not have.
+#[test]
+fn the_proposals_limits_are_stored_and_counted() {
+    let proposal = Rules { form: Form::Proposal, ..Rules::default() };
+    let surging = |surge: Value| {
+        let strategy = json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": surge}});
+        with(&stored(), "/spec/updateStrategy", strategy)
+    };
+    let three = create(&surging(json!(3)), &proposal).unwrap();
+    assert_eq!(three["spec"]["updateStrategy"]["surgingRollingUpdate"], json!({"maxSurge": 3}));
+    let counts = |object: &Value| {
+        let key = "deprecated.daemonset.template.generation";
+        (object["metadata"]["generation"].clone(), object["metadata"]["annotations"][key].clone())
+    };
+    let template_generation = counts(&three).1;
+    let to = |surge: Value| with(&three, "/spec/updateStrategy/surgingRollingUpdate/maxSurge", surge);
+    let four = update(&three, &to(json!("4%")), &proposal).unwrap();
+    assert_eq!(counts(&four), (json!(2), template_generation.clone()));
+    let patch_of =
+        |surge: i32| json!({"spec": {"updateStrategy": {"surgingRollingUpdate": {"maxSurge": surge}}}});
+    let five = patch(&three, Patch::Strategic(&patch_of(5)), &proposal).unwrap();
+    assert_eq!(five["spec"]["updateStrategy"]["surgingRollingUpdate"], json!({"maxSurge": 5}));
+    assert_eq!(counts(&five), (json!(2), template_generation));
+    assert_eq!(template_change(&three, &to(json!(9))), Ok(None));
+    let wrong = create(&surging(json!(true)), &proposal).unwrap_err();
+    assert!(matches!(wrong, Refusal::Undecodable { .. }), "{wrong}");
+    let unknown = with(&stored(), "/spec/updateStrategy/surgingRollingUpdate", json!(true));
+    let kept = create(&unknown, &rules()).unwrap();
+    assert_eq!(kept["spec"]["updateStrategy"], stored()["spec"]["updateStrategy"], "as any unknown field");
 }
