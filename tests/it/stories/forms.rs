@@ -153,6 +153,18 @@ fn status_events_and_wake_ups() {
 }
 
 #[test]
+fn a_policy_is_written_down_where_it_is_none_of_the_defaults() {
+    let written = |given: &Given| {
+        let recording = serde_json::to_value(given.recording()).unwrap();
+        recording.get("policy").cloned()
+    };
+    assert_eq!(written(&given(rolling(1))), None);
+    assert_eq!(written(&given(rolling(1)).policy(json!({"burst": 250}))), None);
+    let other = written(&given(rolling(1)).policy(json!({"burst": 7}))).unwrap();
+    assert_eq!(other["burst"], json!(7));
+}
+
+#[test]
 fn memory_has_a_form_that_lasts() {
     let mut memory = Memory::default();
     for action in busy().plan().actions {

@@ -129,6 +129,15 @@ fn limits_that_surprise_are_warned_of() {
     assert_eq!(warnings(rolling(0)), [Warning::BothLimitsZero]);
     assert_eq!(warnings(json!({})), [Warning::StrategyMissing]);
     assert_eq!(given(rolling(1)).plan().warnings, [Warning::NoTargetNodes]);
+    assert_eq!(given(rolling("1%")).plan().warnings, [Warning::NoTargetNodes], "of none it is none");
+    let three = |strategy: Value| {
+        let fleet = ["a", "b", "c"]
+            .into_iter()
+            .fold(given(strategy), |fleet, name| fleet.node(node(name).has(new())));
+        fleet.plan().warnings
+    };
+    assert_eq!(three(rolling("66%")), []);
+    assert_eq!(three(rolling("67%")), [Warning::PercentRoundsToAll { percent: 67, desired: 3 }]);
 }
 
 #[test]
