@@ -1,7 +1,8 @@
 //! The JSON forms that others build on.
 
 use crate::support::{Given, at, given, new, node, old, pod, revision, rolling};
-use daemonset::{Action, Memory};
+use daemonset::model::{LabelSelector, Labels};
+use daemonset::{Action, Memory, Recording};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -162,6 +163,28 @@ fn a_policy_is_written_down_where_it_is_none_of_the_defaults() {
     assert_eq!(written(&given(rolling(1)).policy(json!({"burst": 250}))), None);
     let other = written(&given(rolling(1)).policy(json!({"burst": 7}))).unwrap();
     assert_eq!(other["burst"], json!(7));
+}
+
+#[test]
+fn a_recording_of_a_snapshot_is_read_again_as_it_was() {
+    let given = busy().node(node("z").has(new().unbound()).has(old().tolerates("x")));
+    let recording = Recording::from(&given.recording().snapshot().unwrap());
+    let text = serde_json::to_string(&recording).unwrap();
+    let again = Recording::from_json(text.as_bytes()).unwrap();
+    assert_eq!(again, recording);
+    let unbound = again.pods.iter().find(|pod| pod.metadata.name == "z-1").unwrap();
+    assert_eq!(unbound.spec.affinity_node.as_ref().map(|node| node.as_str()), Some("z"));
+    assert_eq!(daemonset::plan(&again.snapshot().unwrap()).actions, given.plan().actions);
+}
+
+#[test]
+fn labels_and_selectors_know_whether_they_are_empty() {
+    let selector = |value: Value| serde_json::from_value::<LabelSelector>(value).unwrap();
+    assert!(selector(json!({})).is_empty());
+    assert!(!selector(json!({"matchLabels": {"app": "agent"}})).is_empty());
+    assert!(!selector(json!({"matchExpressions": [{"key": "app", "operator": "Exists"}]})).is_empty());
+    let labels = Labels::from_iter([("a", "1"), ("b", "2")]);
+    assert_eq!((labels.len(), labels.is_empty(), Labels::default().is_empty()), (2, false, true));
 }
 
 #[test]

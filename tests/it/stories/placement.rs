@@ -157,6 +157,10 @@ fn a_pod_whose_toleration_the_template_has_withdrawn_goes() {
     let updated =
         given(rolling(1)).node(node("a").taint("dedicated", "NoSchedule").has(new().tolerates("dedicated")));
     assert_eq!(updated.steps(), [""; 0]);
+    let only_to_schedule = json!([{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]);
+    let pod = old().with("/spec/tolerations", only_to_schedule);
+    let by_effect = given(rolling(1)).node(node("a").taint("dedicated", "NoSchedule").has(pod));
+    assert_eq!(by_effect.steps(), ["delete a-1: TolerationWithdrawn"]);
     let another_tolerated = given(rolling(1)).tolerates(json!([{"key": "other", "operator": "Exists"}]));
     let both = node("a").taint("other", "NoSchedule").taint("dedicated", "NoSchedule");
     assert_eq!(

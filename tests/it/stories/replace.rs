@@ -143,6 +143,11 @@ fn nodes_that_could_get_no_new_pod_are_not_updated() {
     let unready =
         given(rolling(1)).memory(&memory).node(node("a").has(old().not_ready()).has(new().failed()));
     assert_eq!(unready.steps()[0], "delete a-1: OutdatedNotReady", "it is down already");
+    let young = given(rolling(1))
+        .memory(&memory)
+        .min_ready(60)
+        .node(node("a").has(old().ready_for(10)).has(new().failed()));
+    assert!(young.steps().iter().all(|step| !step.starts_with("delete")), "{:?}", young.steps());
     let tainted = given(rolling(1)).node(node("a").taint("x", "NoSchedule").has(old()));
     assert_eq!(tainted.steps(), [""; 0]);
 }
