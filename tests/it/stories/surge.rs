@@ -106,6 +106,9 @@ fn available_ones_come_last_and_the_furthest_behind_first() {
 fn a_node_with_another_unfinished_pod_or_a_failed_one_held_back_waits() {
     let leaving = given(surging(5)).node(node("a").has(old()).has(old().terminating(30)));
     assert_eq!(leaving.steps(), [""; 0]);
+    let young = node("a").has(old().ready_for(10)).has(old().terminating(30));
+    let steps = given(surging(5)).min_ready(60).node(young).steps();
+    assert!(steps.iter().all(|step| !step.starts_with("create")), "{steps:?}");
     let failed = json!({"failures": {"a": {"generation": 2, "count": 5, "at": at(0)}}});
     let memory: Memory = serde_json::from_value(failed).unwrap();
     let held = given(surging(5)).memory(&memory).node(node("a").has(old()).has(new().failed()));
