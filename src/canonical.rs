@@ -107,7 +107,8 @@ fn present(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> 
     map.iter().filter(|(_, value)| !value.is_null())
 }
 
-fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+/// Members by key, which is their order anyway unless some crate of the build asks serde_json for `preserve_order`.
+pub(crate) fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let mut members: Vec<_> = map.iter().collect();
     members.sort_unstable_by_key(|(key, _)| *key);
     members.into_iter()

@@ -30,7 +30,7 @@ pub fn create(object: &Value, rules: &Rules) -> Result<Value, Refusal> {
     prepare_for_create(&mut new);
     let generated = place(&mut new);
     refuse(&new, validate(&new, rules))?;
-    drop_empty_labels(&mut new);
+    settle(&mut new);
     if let (true, Some(metadata)) = (generated, fields_mut(&mut new, "metadata")) {
         metadata.remove("name");
     }
@@ -93,7 +93,7 @@ fn replace(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refus
     same_version(stored, &new)?;
     prepare_for_update(stored, &mut new);
     refuse(&new, validate_update(stored, &new, rules))?;
-    drop_empty_labels(&mut new);
+    settle(&mut new);
     Ok(new)
 }
 
@@ -102,7 +102,7 @@ fn replace_status(stored: &Value, mut new: Value) -> Result<Value, Refusal> {
     same_version(stored, &new)?;
     prepare_for_status_update(stored, &mut new);
     refuse(&new, validate_status_update(stored, &new))?;
-    drop_empty_labels(&mut new);
+    settle(&mut new);
     Ok(new)
 }
 
@@ -146,6 +146,12 @@ fn keep_empty_labels(object: &Value, decoded: &mut Value) {
 }
 
 const LABELS: [&str; 4] = ["spec", "template", "metadata", "labels"];
+
+/// The last touch on what is stored; its members are in one order in every build.
+fn settle(new: &mut Value) {
+    drop_empty_labels(new);
+    new.sort_all_objects();
+}
 
 fn drop_empty_labels(new: &mut Value) {
     let is_empty = at(new, &LABELS).as_object().is_some_and(Map::is_empty);

@@ -3,6 +3,7 @@
 use super::diff_lists::diff_lists;
 use super::directives::{DELETE_FROM_LIST, ELEMENT_ORDER, PATCH, RETAIN_KEYS};
 use super::{PatchError, lookup, strategic_merge};
+use crate::canonical::sorted;
 use crate::schema::{DAEMON_SET, Kind, PatchStrategy};
 use serde_json::{Map, Value};
 
@@ -70,8 +71,7 @@ pub(super) fn diff_maps(
         patch.extend(deleted.map(|key| (key.clone(), Value::Null)));
     }
     if retain_keys == RetainKeys::Listed && (has_deleted || !patch.is_empty()) {
-        let keys: Vec<Value> = modified
-            .iter()
+        let keys: Vec<Value> = sorted(modified)
             .filter(|(_, value)| !value.is_null())
             .map(|(key, _)| key.as_str().into())
             .collect();

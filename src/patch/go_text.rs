@@ -1,5 +1,6 @@
 //! Values as Go prints them with `%v`, which its messages carry on and its merging sorts by.
 
+use crate::canonical::sorted;
 use crate::number::go_text;
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ pub(crate) fn go_value(value: &Value) -> String {
         Value::Array(items) => go_list(items),
         Value::Object(members) => {
             let members: Vec<String> =
-                members.iter().map(|(key, value)| format!("{key}:{}", go_value(value))).collect();
+                sorted(members).map(|(key, value)| format!("{key}:{}", go_value(value))).collect();
             format!("map[{}]", members.join(" "))
         }
     }

@@ -5,6 +5,7 @@
 
 use super::scalar;
 use super::table::{Field, Kind, Presence, Struct};
+use crate::canonical::sorted;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -37,7 +38,8 @@ pub(crate) fn decode_with(
     numbers: Numbers,
 ) -> Result<Value, Vec<Refused>> {
     let mut refused = Vec::new();
-    let decoded = structure(of, object, &Place::Top(numbers), &mut refused);
+    let mut decoded = structure(of, object, &Place::Top(numbers), &mut refused);
+    decoded.sort_all_objects();
     if refused.is_empty() { Ok(decoded) } else { Err(refused) }
 }
 
@@ -76,7 +78,7 @@ fn structure(of: &'static Struct, value: &Value, place: &Place<'_>, refused: &mu
         }
     };
     let mut held = Map::new();
-    for (name, value) in given {
+    for (name, value) in sorted(given) {
         let Some(field) = of.field(name) else { continue };
         let place = Place::Field { outer: place, owner: of, name: field.name };
         if let Some(value) = kept(field, held_value(field, value, &place, refused)) {
@@ -183,7 +185,7 @@ fn map(scalar: super::Scalar, value: &Value, place: &Place<'_>, refused: &mut Ve
     let read = |(key, value): (&String, &Value)| {
         (key.clone(), member(scalar, value, &Place::Member { outer: place, key }, refused))
     };
-    Value::Object(members.iter().map(read).collect())
+    Value::Object(sorted(members).map(read).collect())
 }
 
 /// In a list or map null is a zero value.
