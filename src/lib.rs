@@ -36,6 +36,8 @@ mod explain;
 mod fleet;
 mod history;
 mod index;
+#[cfg(feature = "kube")]
+pub mod kube;
 pub mod lint;
 mod manifest;
 mod matching;

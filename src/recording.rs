@@ -2,8 +2,9 @@
 
 use crate::memory::Memory;
 use crate::model::{
-    ControllerRevision, DaemonSet, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
-    PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, null_is_default,
+    ControllerRevision, DaemonSet, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus,
+    OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta,
+    null_is_default,
 };
 use crate::policy::Policy;
 use crate::problem::InvalidSnapshot;
@@ -117,7 +118,7 @@ impl From<&NodeView<'_>> for Node {
         let status = |ready| if ready { "True" } else { "False" }.to_owned();
         let condition = view.ready.map(|r| NodeCondition { kind: "Ready".to_owned(), status: status(r) });
         Node {
-            metadata: NodeMeta { name: view.name.into(), labels: view.labels.clone() },
+            metadata: NodeMeta { name: view.name.into(), labels: view.labels.clone(), ..NodeMeta::default() },
             spec: NodeSpec { taints: view.taints.to_vec(), unschedulable: view.unschedulable },
             status: NodeStatus { conditions: condition.into_iter().collect() },
         }
@@ -151,6 +152,7 @@ impl From<&PodView<'_>> for Pod {
                 owner_references: view.controller.map(controller).into_iter().collect(),
                 creation_timestamp: view.created_at,
                 deletion_timestamp: view.deleted_at,
+                kube: KubeMeta::default(),
             },
             spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
             status: PodStatus { phase: phase.to_owned(), conditions: vec![ready] },
@@ -170,6 +172,7 @@ impl From<&RevisionView<'_>> for ControllerRevision {
                 owner_references: view.controller.map(controller).into_iter().collect(),
                 creation_timestamp: view.created_at,
                 deletion_timestamp: view.deleted_at,
+                kube: KubeMeta::default(),
             },
             data: view.data.clone(),
             revision: view.number,

@@ -1,11 +1,11 @@
 //! `apps/v1` DaemonSet, with the fields of the update proposals beside today's.
 
 use super::{
-    IntOrString, LabelSelector, Labels, ObjectRef, OwnerReference, Uid, is_default, null_is_default,
+    IntOrString, KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, Uid, is_default, null_is_default,
 };
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 /// The object being reconciled.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +77,19 @@ pub struct DaemonSetMeta {
     /// Set while it is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
+    /// Members that this crate does not know, such as `ownerReferences` and `finalizers`. A status is written with the
+    /// whole metadata, and what is left out then is lost. Without `managedFields`, which the API server keeps itself.
+    #[serde(flatten, deserialize_with = "other_members")]
+    pub other: Map<String, Value>,
+    /// For the feature `kube`.
+    #[serde(skip)]
+    pub kube: KubeMeta,
+}
+
+fn other_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    let mut members = Map::deserialize(deserializer)?;
+    members.retain(|name, value| name != "managedFields" && !value.is_null());
+    Ok(members)
 }
 
 /// Spec of a [`DaemonSet`].

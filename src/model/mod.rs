@@ -6,6 +6,7 @@
 
 mod daemon_set;
 mod int_or_string;
+mod kube_meta;
 mod labels;
 mod meta;
 mod names;
@@ -20,6 +21,7 @@ pub use daemon_set::{
     UpdateStrategy,
 };
 pub use int_or_string::{IntOrString, InvalidIntOrString};
+pub use kube_meta::KubeMeta;
 pub use labels::Labels;
 pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};

@@ -1,6 +1,6 @@
 //! `core/v1` Node.
 
-use super::{Labels, NodeName, is_default, null_is_default};
+use super::{KubeMeta, Labels, NodeName, Uid, is_default, null_is_default};
 use serde::{Deserialize, Serialize};
 
 /// A node: its labels and taints decide whether it runs the pod.
@@ -28,14 +28,23 @@ impl Node {
 
 /// Metadata of a [`Node`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct NodeMeta {
     /// The node's name.
     #[serde(deserialize_with = "null_is_default")]
     pub name: NodeName,
+    /// Object uid; no decision reads it.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub uid: Uid,
+    /// Object version; no decision reads it, watching does.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub resource_version: String,
     /// What node selectors and node affinity look at.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
+    /// For the feature `kube`.
+    #[serde(skip)]
+    pub kube: KubeMeta,
 }
 
 /// Spec of a [`Node`].

@@ -1,6 +1,8 @@
 //! `core/v1` Pod, as lean as a decision allows: fleets have tens of thousands of them.
 
-use super::{Labels, NodeName, NodeSelector, OwnerReference, Toleration, Uid, is_default, null_is_default};
+use super::{
+    KubeMeta, Labels, NodeName, NodeSelector, OwnerReference, Toleration, Uid, is_default, null_is_default,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -74,6 +76,9 @@ pub struct PodMeta {
     /// When it is to be gone at the latest, unless its node is dead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
+    /// For the feature `kube`.
+    #[serde(skip)]
+    pub kube: KubeMeta,
 }
 
 /// The annotations of a [`Pod`] that a decision reads.

@@ -1,6 +1,6 @@
 //! `apps/v1` ControllerRevision.
 
-use super::{Labels, OwnerReference, Uid, is_default, null_is_default};
+use super::{KubeMeta, Labels, OwnerReference, Uid, is_default, null_is_default};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,4 +48,7 @@ pub struct RevisionMeta {
     /// When it is to be gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
+    /// For the feature `kube`.
+    #[serde(skip)]
+    pub kube: KubeMeta,
 }

@@ -1,0 +1,207 @@
+//! The API call that an action needs, as data.
+
+use super::{events, patches};
+use crate::action::{Action, EventType};
+use crate::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
+use jiff::Timestamp;
+use kube_core::Resource;
+use kube_core::params::{DeleteParams, Patch, PatchParams, PostParams, Preconditions as DeletePreconditions};
+use kube_core::request::{Error, Request};
+use serde::Serialize;
+use serde_json::Value;
+
+/// One HTTP request to the API server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiCall {
+    /// What is done.
+    pub verb: Verb,
+    /// The path of the collection, such as `/api/v1/namespaces/monitoring/pods`.
+    pub collection: String,
+    /// The object's name; none to create one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What is written: the object, the patch or, to delete, the `DeleteOptions`. Preconditions are in it.
+    pub body: Value,
+    /// What the API server checks before it does anything; 409 Conflict when it does not hold.
+    pub preconditions: Preconditions,
+}
+
+/// What an [`ApiCall`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub enum Verb {
+    /// `POST` to the collection.
+    Create,
+    /// `PATCH` of the object.
+    Patch(PatchType),
+    /// `DELETE` of the object.
+    Delete,
+    /// `PUT` of the subresource `status`.
+    UpdateStatus,
+}
+
+/// How the API server reads a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub enum PatchType {
+    /// `application/strategic-merge-patch+json`: lists of owners are merged by uid.
+    StrategicMerge,
+}
+
+/// What must still hold when an [`ApiCall`] is done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preconditions {
+    /// The object is this one, and not another of its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<Uid>,
+    /// It has not changed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+}
+
+/// Who calls, when and for which DaemonSet.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller<'a> {
+    /// The DaemonSet that the plan is about, as it was in the snapshot.
+    pub daemon_set: &'a DaemonSet,
+    /// The name that events come from; Kubernetes' own is `daemonset-controller`.
+    pub component: &'a str,
+    /// The time that events are dated with.
+    pub now: Timestamp,
+}
+
+impl ApiCall {
+    /// The call that does this action; none for [`Action::Requeue`], which asks nothing of the API server.
+    ///
+    /// An object that changed since the snapshot is protected by its uid. Its resource version counts too where a whole
+    /// object is written (a status, which must not undo what somebody else wrote) or history is deleted; not for
+    /// patches, since one plan may change an object twice, nor for pods, whose kubelets write all the time.
+    #[must_use]
+    pub fn new(action: &Action, caller: &Caller<'_>) -> Option<Self> {
+        let ds = caller.daemon_set;
+        Some(match action {
+            Action::AdoptPod { pod, .. } => patch::<Pod>(pod, patches::adopt(ds, pod)),
+            Action::ReleasePod { pod, .. } => patch::<Pod>(pod, patches::release(ds, pod)),
+            Action::LabelPod { pod, labels, .. } => patch::<Pod>(pod, patches::labels(pod, labels)),
+            Action::AdoptRevision { revision, .. } => {
+                patch::<ControllerRevision>(revision, patches::adopt(ds, revision))
+            }
+            Action::ReleaseRevision { revision, .. } => {
+                patch::<ControllerRevision>(revision, patches::release(ds, revision))
+            }
+            Action::LabelRevision { revision, labels, .. } => {
+                patch::<ControllerRevision>(revision, patches::labels(revision, labels))
+            }
+            Action::RenumberRevision { revision, number, .. } => {
+                patch::<ControllerRevision>(revision, patches::number(revision, *number))
+            }
+            Action::CreateRevision { revision, .. } => create::<ControllerRevision>(ds, revision.clone()),
+            Action::CreatePod { pod, .. } => create::<Pod>(ds, pod.to_value()),
+            Action::DeletePod { pod, .. } => {
+                delete::<Pod>(pod, Preconditions { uid: Some(pod.uid.clone()), resource_version: None })
+            }
+            Action::DeleteRevision { revision, .. } => {
+                delete::<ControllerRevision>(revision, unchanged(revision))
+            }
+            Action::UpdateStatus { daemon_set, status, .. } => ApiCall {
+                verb: Verb::UpdateStatus,
+                collection: collection::<DaemonSet>(&daemon_set.namespace),
+                name: Some(daemon_set.name.clone()),
+                body: patches::with_status(ds, status),
+                preconditions: unchanged(daemon_set),
+            },
+            Action::RecordEvent { event_type, reason, message, .. } => {
+                ApiCall::event(caller, *event_type, events::word(*reason), message)
+            }
+            Action::Requeue { .. } => return None,
+        })
+    }
+
+    /// The call that records an event about the DaemonSet, as client-go's recorder does for Kubernetes' controller
+    /// (v1.36 `client-go/tools/record makeEvent`).
+    #[must_use]
+    pub fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message: &str) -> Self {
+        let namespace = &caller.daemon_set.metadata.namespace;
+        ApiCall {
+            verb: Verb::Create,
+            collection: format!("/api/v1/namespaces/{namespace}/events"),
+            name: None,
+            body: events::event(caller, kind, reason, message),
+            preconditions: Preconditions::default(),
+        }
+    }
+
+    /// The HTTP request.
+    ///
+    /// # Errors
+    /// When the names in it make no valid URL, which those from an API server always do.
+    pub fn to_request(&self) -> Result<http::Request<Vec<u8>>, Error> {
+        let request = Request::new(self.collection.as_str());
+        let name = self.name.as_deref().unwrap_or_default();
+        let body = || serde_json::to_vec(&self.body).map_err(Error::SerializeBody);
+        match self.verb {
+            Verb::Create => request.create(&PostParams::default(), body()?),
+            Verb::Patch(PatchType::StrategicMerge) => {
+                request.patch(name, &PatchParams::default(), &Patch::Strategic(&self.body))
+            }
+            Verb::Delete => request.delete(name, &self.delete_params()),
+            Verb::UpdateStatus => {
+                request.replace_subresource("status", name, &PostParams::default(), body()?)
+            }
+        }
+    }
+
+    fn delete_params(&self) -> DeleteParams {
+        let Preconditions { uid, resource_version } = &self.preconditions;
+        let preconditions = DeletePreconditions {
+            uid: uid.as_ref().map(|uid| uid.as_str().to_owned()),
+            resource_version: resource_version.clone(),
+        };
+        DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() }
+    }
+}
+
+fn collection<K: Resource<DynamicType = ()>>(namespace: &str) -> String {
+    K::url_path(&(), Some(namespace))
+}
+
+fn create<K: Resource<DynamicType = ()>>(ds: &DaemonSet, body: Value) -> ApiCall {
+    ApiCall {
+        verb: Verb::Create,
+        collection: collection::<K>(&ds.metadata.namespace),
+        name: None,
+        body,
+        preconditions: Preconditions::default(),
+    }
+}
+
+fn patch<K: Resource<DynamicType = ()>>(object: &ObjectRef, body: Value) -> ApiCall {
+    ApiCall {
+        verb: Verb::Patch(PatchType::StrategicMerge),
+        collection: collection::<K>(&object.namespace),
+        name: Some(object.name.clone()),
+        body,
+        preconditions: Preconditions { uid: Some(object.uid.clone()), resource_version: None },
+    }
+}
+
+fn delete<K: Resource<DynamicType = ()>>(object: &ObjectRef, preconditions: Preconditions) -> ApiCall {
+    ApiCall {
+        verb: Verb::Delete,
+        collection: collection::<K>(&object.namespace),
+        name: Some(object.name.clone()),
+        body: patches::delete_options(&preconditions),
+        preconditions,
+    }
+}
+
+/// The very object of the snapshot.
+fn unchanged(object: &ObjectRef) -> Preconditions {
+    let version = &object.resource_version;
+    Preconditions {
+        uid: Some(object.uid.clone()),
+        resource_version: (!version.is_empty()).then(|| version.clone()),
+    }
+}

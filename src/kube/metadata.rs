@@ -1,0 +1,140 @@
+//! The model's types as resources of `kube`: `Api<Pod>`, watchers and reflectors work with them as with the types of
+//! k8s-openapi, and hold what a decision needs instead of the whole object.
+//!
+//! What [`Resource::meta`] lends is made when it is first asked for, from what the model keeps: name, namespace, uid,
+//! resource version, generation, timestamps, owners and labels. Annotations and the rest are not there; what is changed
+//! in it is not written back to the model's own metadata.
+
+use crate::model::{
+    ControllerRevision, DaemonSet, DaemonSetMeta, Labels, Node, NodeMeta, OwnerReference, Pod, PodMeta,
+    RevisionMeta,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference as TypedOwner, Time};
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+use kube_core::{ObjectMeta, Resource};
+use std::borrow::Cow;
+
+macro_rules! resource {
+    ($type:ident, $scope:ty, $group:literal, $plural:literal) => {
+        impl Resource for $type {
+            type DynamicType = ();
+            type Scope = $scope;
+
+            fn kind((): &()) -> Cow<'_, str> {
+                Cow::Borrowed(stringify!($type))
+            }
+
+            fn group((): &()) -> Cow<'_, str> {
+                Cow::Borrowed($group)
+            }
+
+            fn version((): &()) -> Cow<'_, str> {
+                Cow::Borrowed("v1")
+            }
+
+            fn plural((): &()) -> Cow<'_, str> {
+                Cow::Borrowed($plural)
+            }
+
+            fn meta(&self) -> &ObjectMeta {
+                self.metadata.kube.lend(|| self.metadata.object_meta())
+            }
+
+            fn meta_mut(&mut self) -> &mut ObjectMeta {
+                let mut kube = std::mem::take(&mut self.metadata.kube);
+                kube.lend_mut(|| self.metadata.object_meta());
+                self.metadata.kube = kube;
+                self.metadata.kube.lend_mut(ObjectMeta::default)
+            }
+        }
+    };
+}
+
+resource!(DaemonSet, NamespaceResourceScope, "apps", "daemonsets");
+resource!(Pod, NamespaceResourceScope, "", "pods");
+resource!(Node, ClusterResourceScope, "", "nodes");
+resource!(ControllerRevision, NamespaceResourceScope, "apps", "controllerrevisions");
+
+impl DaemonSetMeta {
+    fn object_meta(&self) -> ObjectMeta {
+        ObjectMeta {
+            name: text(&self.name),
+            namespace: text(&self.namespace),
+            uid: text(self.uid.as_str()),
+            resource_version: text(&self.resource_version),
+            generation: Some(self.generation),
+            labels: labels(&self.labels),
+            creation_timestamp: self.creation_timestamp.map(Time),
+            deletion_timestamp: self.deletion_timestamp.map(Time),
+            ..ObjectMeta::default()
+        }
+    }
+}
+
+impl PodMeta {
+    fn object_meta(&self) -> ObjectMeta {
+        ObjectMeta {
+            name: text(&self.name),
+            namespace: text(&self.namespace),
+            uid: text(self.uid.as_str()),
+            resource_version: text(&self.resource_version),
+            labels: labels(&self.labels),
+            owner_references: owners(&self.owner_references),
+            creation_timestamp: self.creation_timestamp.map(Time),
+            deletion_timestamp: self.deletion_timestamp.map(Time),
+            ..ObjectMeta::default()
+        }
+    }
+}
+
+impl RevisionMeta {
+    fn object_meta(&self) -> ObjectMeta {
+        ObjectMeta {
+            name: text(&self.name),
+            namespace: text(&self.namespace),
+            uid: text(self.uid.as_str()),
+            resource_version: text(&self.resource_version),
+            labels: labels(&self.labels),
+            owner_references: owners(&self.owner_references),
+            creation_timestamp: self.creation_timestamp.map(Time),
+            deletion_timestamp: self.deletion_timestamp.map(Time),
+            ..ObjectMeta::default()
+        }
+    }
+}
+
+impl NodeMeta {
+    fn object_meta(&self) -> ObjectMeta {
+        ObjectMeta {
+            name: text(self.name.as_str()),
+            uid: text(self.uid.as_str()),
+            resource_version: text(&self.resource_version),
+            labels: labels(&self.labels),
+            ..ObjectMeta::default()
+        }
+    }
+}
+
+fn text(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn labels(labels: &Labels) -> Option<std::collections::BTreeMap<String, String>> {
+    let pairs = || labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
+    (!labels.is_empty()).then(|| pairs().collect())
+}
+
+fn owners(owners: &[OwnerReference]) -> Option<Vec<TypedOwner>> {
+    (!owners.is_empty()).then(|| owners.iter().map(typed_owner).collect())
+}
+
+fn typed_owner(owner: &OwnerReference) -> TypedOwner {
+    TypedOwner {
+        api_version: owner.api_version.clone(),
+        kind: owner.kind.clone(),
+        name: owner.name.clone(),
+        uid: owner.uid.as_str().to_owned(),
+        controller: owner.controller,
+        block_owner_deletion: owner.block_owner_deletion,
+    }
+}
