@@ -240,8 +240,9 @@ fn termination(pods: &[PodVerdict]) -> Option<Outcome> {
 }
 
 fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
-    let taint =
-        |taints: Taints| -> Taint { node.taints.get(taints.first as usize).cloned().unwrap_or_default() };
+    let taint = |taints: Taints| -> Taint {
+        node.taints.get(taints.first as usize).map(Taint::from).unwrap_or_default()
+    };
     match placement {
         Placement::Run => NodePlacement::Run,
         Placement::ContinueOnly(taints) => NodePlacement::ContinueOnly { taint: taint(taints) },

@@ -1,7 +1,8 @@
 //! Requirements over labels, compiled: label selectors and node selectors are made of them.
 
-use crate::model::{LabelSelector, Labels, Requirement};
+use crate::model::{LabelSelector, Requirement};
 use crate::problem::{Problem, Problems};
+use crate::view::LabelsView;
 
 /// Operator and values, known to be good.
 #[derive(Debug, Clone)]
@@ -93,7 +94,7 @@ impl CompiledRequirement {
         }
     }
 
-    pub(crate) fn accepts_label(&self, labels: &Labels) -> bool {
+    pub(crate) fn accepts_label(&self, labels: LabelsView<'_>) -> bool {
         self.accepts(labels.get(&self.key))
     }
 }
@@ -126,7 +127,8 @@ impl<'a> Selector<'a> {
         self.labels.is_empty() && self.requirements.is_empty()
     }
 
-    pub(crate) fn matches(&self, labels: &Labels) -> bool {
+    pub(crate) fn matches<'l>(&self, labels: impl Into<LabelsView<'l>>) -> bool {
+        let labels = labels.into();
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(*value))
             && self.requirements.iter().all(|requirement| requirement.accepts_label(labels))
     }

@@ -8,6 +8,7 @@ use crate::fleet::{Fleet, FleetPod, Stage};
 use crate::mutants::{Mutant, is_active};
 use crate::placement::{Placement, toleration_withdrawn};
 use crate::snapshot::Strategy;
+use crate::view::TolerationsView;
 use jiff::Timestamp;
 
 /// What node sync wants.
@@ -250,7 +251,7 @@ impl NodeSync {
             return;
         }
         for (index, pod) in fleet.pods_of(node) {
-            let own = fleet.view(pod).map_or(&[][..], |view| view.tolerations);
+            let own = fleet.view(pod).map_or(TolerationsView::NONE, |view| view.tolerations);
             if pod.is_live() && !pod.is_updated() && toleration_withdrawn(fleet.snapshot, node_view, own) {
                 self.delete(index, DeleteReason::TolerationWithdrawn);
             }

@@ -2,10 +2,10 @@
 //!
 //! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
 
-use crate::model::{Taint, Toleration};
+use crate::model::Toleration;
 use crate::snapshot::Snapshot;
 use crate::tolerations::tolerated;
-use crate::view::NodeView;
+use crate::view::{NodeView, TaintView, TolerationsView};
 
 /// What the DaemonSet wants of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) fn placement(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> Placeme
 }
 
 fn first_untolerated(node: &NodeView<'_>, effect: &str, tolerations: &[Toleration]) -> Option<Taints> {
-    let untolerated = |taint: &Taint| taint.effect == effect && !tolerated(taint, tolerations);
+    let untolerated = |taint: TaintView<'_>| taint.effect == effect && !tolerated(taint, tolerations);
     let first = node.taints.iter().position(untolerated)?;
     Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
 }
@@ -65,16 +65,15 @@ fn first_untolerated(node: &NodeView<'_>, effect: &str, tolerations: &[Toleratio
 pub(crate) fn toleration_withdrawn(
     snapshot: &Snapshot<'_>,
     node: &NodeView<'_>,
-    own_tolerations: &[Toleration],
+    own: TolerationsView<'_>,
 ) -> bool {
     let mut held_by = node
         .taints
         .iter()
-        .filter(|taint| taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations))
+        .filter(|taint| taint.effect == "NoSchedule" && !tolerated(*taint, &snapshot.tolerations))
         .peekable();
     held_by.peek().is_some()
-        && held_by
-            .all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated(taint, own_tolerations))
+        && held_by.all(|taint| !taint.key.starts_with("node.kubernetes.io/") && own.cover(taint))
 }
 
 /// Taints of a node that is not Ready, or not heard of (v1.36 `node_lifecycle_controller.go`); each comes with the effects
@@ -85,12 +84,13 @@ pub(crate) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// Whether a node is down: its condition Ready says so, and it is tainted for it.
 pub(crate) fn is_down(node: &NodeView<'_>) -> bool {
-    let tainted = |taint: &Taint| taint.effect == "NoSchedule" && DOWN.contains(&taint.key.as_str());
+    let tainted = |taint: TaintView<'_>| taint.effect == "NoSchedule" && DOWN.contains(&taint.key);
     node.ready == Some(false) && node.taints.iter().any(tainted)
 }
 
 /// Whether no NoSchedule taint but those of a node that is down keeps it from being a target node.
 pub(crate) fn kept_out_only_by_being_down(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
-    let keeps_out = |taint: &&Taint| taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations);
-    node.taints.iter().filter(keeps_out).all(|taint| DOWN.contains(&taint.key.as_str()))
+    let keeps_out =
+        |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, &snapshot.tolerations);
+    node.taints.iter().filter(keeps_out).all(|taint| DOWN.contains(&taint.key))
 }

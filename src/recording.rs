@@ -3,7 +3,7 @@
 use crate::memory::Memory;
 use crate::model::{
     ControllerRevision, DaemonSet, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus,
-    OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta,
+    OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint,
     null_is_default,
 };
 use crate::policy::Policy;
@@ -118,8 +118,15 @@ impl From<&NodeView<'_>> for Node {
         let status = |ready| if ready { "True" } else { "False" }.to_owned();
         let condition = view.ready.map(|r| NodeCondition { kind: "Ready".to_owned(), status: status(r) });
         Node {
-            metadata: NodeMeta { name: view.name.into(), labels: view.labels.clone(), ..NodeMeta::default() },
-            spec: NodeSpec { taints: view.taints.to_vec(), unschedulable: view.unschedulable },
+            metadata: NodeMeta {
+                name: view.name.into(),
+                labels: view.labels.to_labels(),
+                ..NodeMeta::default()
+            },
+            spec: NodeSpec {
+                taints: view.taints.iter().map(Taint::from).collect(),
+                unschedulable: view.unschedulable,
+            },
             status: NodeStatus { conditions: condition.into_iter().collect() },
         }
     }
@@ -147,7 +154,7 @@ impl From<&PodView<'_>> for Pod {
                 namespace: view.namespace.to_owned(),
                 uid: view.uid.into(),
                 resource_version: view.resource_version.to_owned(),
-                labels: view.labels.clone(),
+                labels: view.labels.to_labels(),
                 annotations: PodAnnotations { mirror: view.mirror.then(String::new) },
                 owner_references: view.controller.map(controller).into_iter().collect(),
                 creation_timestamp: view.created_at,
@@ -168,7 +175,7 @@ impl From<&RevisionView<'_>> for ControllerRevision {
                 namespace: view.namespace.to_owned(),
                 uid: view.uid.into(),
                 resource_version: view.resource_version.to_owned(),
-                labels: view.labels.clone(),
+                labels: view.labels.to_labels(),
                 owner_references: view.controller.map(controller).into_iter().collect(),
                 creation_timestamp: view.created_at,
                 deletion_timestamp: view.deleted_at,

@@ -3,6 +3,7 @@
 use crate::matching::{CompiledRequirement, Vocabulary};
 use crate::model::{Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
 use crate::problem::{Problem, Problems};
+use crate::view::LabelsView;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -126,7 +127,7 @@ impl RequiredAffinity {
 
     /// Terms are ORed; one with nothing in it matches nothing
     /// (v1.36 `component-helpers/scheduling/corev1/nodeaffinity`).
-    pub(crate) fn matches(&self, node_name: &str, labels: &Labels) -> bool {
+    pub(crate) fn matches(&self, node_name: &str, labels: LabelsView<'_>) -> bool {
         self.terms.iter().any(|term| {
             !(term.expressions.is_empty() && term.fields.is_empty())
                 && term.expressions.iter().all(|requirement| requirement.accepts_label(labels))

@@ -1,6 +1,7 @@
 //! Tolerations: what every daemon pod tolerates, and which taint a toleration covers.
 
-use crate::model::{Taint, Toleration};
+use crate::model::Toleration;
+use crate::view::{TaintView, TolerationView};
 
 /// Key and effect of the taints that every daemon pod tolerates, whatever their value
 /// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
@@ -28,19 +29,26 @@ pub(crate) fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item =
 }
 
 /// Whether one of the tolerations covers the taint.
-pub(crate) fn tolerated(taint: &Taint, tolerations: &[Toleration]) -> bool {
-    tolerations.iter().any(|toleration| tolerates(toleration, taint))
+pub(crate) fn tolerated<'t>(taint: impl Into<TaintView<'t>>, tolerations: &[Toleration]) -> bool {
+    let taint = taint.into();
+    tolerations.iter().any(|toleration| tolerates(toleration.into(), taint))
+}
+
+/// Whether a pod's toleration of this key and effect can matter for a NoSchedule taint that an administrator set: not
+/// one of NoExecute, nor one of the node's own conditions.
+pub(crate) fn is_of_scheduling(key: &str, effect: &str) -> bool {
+    (effect.is_empty() || effect == "NoSchedule") && !key.starts_with("node.kubernetes.io/")
 }
 
 /// v1.36 `core/v1 Toleration.ToleratesTaint`; an empty key matches every key, an empty effect every effect.
-fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
+pub(crate) fn tolerates(toleration: TolerationView<'_>, taint: TaintView<'_>) -> bool {
     if !toleration.effect.is_empty() && toleration.effect != taint.effect {
         return false;
     }
     if !toleration.key.is_empty() && toleration.key != taint.key {
         return false;
     }
-    match toleration.operator.as_str() {
+    match toleration.operator {
         "" | "Equal" => toleration.value == taint.value,
         "Exists" => true,
         _ => false,

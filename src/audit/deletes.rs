@@ -9,7 +9,7 @@ use super::violation::Findings;
 use crate::placement::Placement;
 use crate::snapshot::Strategy;
 use crate::tolerations::tolerated;
-use crate::view::NodeView;
+use crate::view::{NodeView, TaintView};
 
 /// All deletes, once the fleet has lost what they delete.
 pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
@@ -118,12 +118,11 @@ fn held_back(docket: &Docket<'_>, place: &Place<'_>) -> Option<ViolationKind> {
 /// has withdrawn what it runs by (kubernetes#118823).
 fn is_withdrawn(docket: &Docket<'_>, node: &NodeView<'_>, delete: &Deletion<'_>) -> bool {
     let template = &docket.snapshot.tolerations;
-    let blocks = |taint: &&crate::model::Taint| taint.effect == "NoSchedule" && !tolerated(taint, template);
+    let blocks = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, template);
     let mut blocking = node.taints.iter().filter(blocks).peekable();
     blocking.peek().is_some()
-        && blocking.all(|taint| {
-            tolerated(taint, delete.pod.tolerations) && !taint.key.starts_with("node.kubernetes.io/")
-        })
+        && blocking
+            .all(|taint| delete.pod.tolerations.cover(taint) && !taint.key.starts_with("node.kubernetes.io/"))
 }
 
 /// The back-off grows by what the delete of a failed pod carries.

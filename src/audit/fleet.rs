@@ -3,11 +3,10 @@
 use super::docket::{Deletion, Docket};
 use super::life::{Grade, Life};
 use crate::index::Tie;
-use crate::model::Taint;
 use crate::placement::Placement;
 use crate::snapshot::Snapshot;
 use crate::tolerations::tolerated;
-use crate::view::NodeView;
+use crate::view::{NodeView, TaintView};
 
 /// All nodes of the snapshot.
 pub(super) struct Fleet {
@@ -229,7 +228,7 @@ impl Fleet {
 /// Its kubelet says that it is not Ready, or is not heard of, and no other NoSchedule taint keeps it from being a target
 /// node (v1.36 `node_lifecycle_controller.go`).
 fn is_down(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
-    let of_others = |taint: &Taint| {
+    let of_others = |taint: TaintView<'_>| {
         let own = matches!(taint.key.strip_prefix("node.kubernetes.io/"), Some("not-ready" | "unreachable"));
         !own && taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations)
     };

@@ -9,6 +9,7 @@ use super::words::node_names;
 use crate::model::NodeName;
 use crate::placement::{Mismatch, Placement, toleration_withdrawn};
 use crate::snapshot::{Snapshot, Strategy};
+use crate::view::TolerationsView;
 use std::collections::BTreeMap;
 
 /// Why a node loses its pod.
@@ -41,7 +42,8 @@ fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Los
         Placement::Exclude(Mismatch::NodeAffinity) => Some(Loss::NodeAffinity),
         Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(Loss::Tolerations),
         Placement::ContinueOnly(_) => {
-            let withdrawn = toleration_withdrawn(cluster.snapshot, view, &stored.tolerations);
+            let withdrawn =
+                toleration_withdrawn(cluster.snapshot, view, TolerationsView::Model(&stored.tolerations));
             (withdrawn && cluster.snapshot.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
         }
     }

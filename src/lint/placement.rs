@@ -4,9 +4,10 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::POD;
 use super::words::{count, node_names};
-use crate::model::{NodeName, Taint};
+use crate::model::NodeName;
 use crate::placement::{Mismatch, Placement};
 use crate::tolerations::tolerated;
+use crate::view::TaintView;
 
 /// None where no nodes are given.
 pub(super) fn no_target_nodes(cluster: &Cluster<'_>) -> Option<Finding> {
@@ -47,15 +48,15 @@ const CONTROL_PLANE: [&str; 2] = ["node-role.kubernetes.io/control-plane", "node
 /// Nodes that the selection takes and nothing but their control-plane taint keeps out.
 pub(super) fn control_plane(cluster: &Cluster<'_>) -> Option<Finding> {
     let fleet = &cluster.sync.fleet;
-    let keeps_out = |taint: &&Taint| {
-        matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute")
-            && !tolerated(taint, &cluster.snapshot.tolerations)
+    let keeps_out = |taint: &TaintView<'_>| {
+        matches!(taint.effect, "NoSchedule" | "NoExecute")
+            && !tolerated(*taint, &cluster.snapshot.tolerations)
     };
     let is_left_out = |node: &usize| {
         let placement = fleet.nodes.get(*node).map(|node| node.placement);
-        let taints = fleet.node_view(*node).map_or(&[][..], |view| view.taints);
-        let mut against = taints.iter().filter(keeps_out);
-        placement.is_some_and(is_tainted) && against.all(|taint| CONTROL_PLANE.contains(&taint.key.as_str()))
+        let taints = fleet.node_view(*node).map(|view| view.taints.iter());
+        let mut against = taints.into_iter().flatten().filter(keeps_out);
+        placement.is_some_and(is_tainted) && against.all(|taint| CONTROL_PLANE.contains(&taint.key))
     };
     let nodes: Vec<NodeName> =
         (0..fleet.nodes.len()).filter(is_left_out).map(|node| cluster.node_name(node)).collect();

@@ -26,6 +26,7 @@ pub use labels::Labels;
 pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};
 pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint};
+pub(crate) use pod::is_condition_true;
 pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
 pub use revision::{ControllerRevision, RevisionMeta};
 pub use scheduling::{NodeSelector, NodeSelectorTerm, Requirement, Toleration};

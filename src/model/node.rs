@@ -1,6 +1,6 @@
 //! `core/v1` Node.
 
-use super::{KubeMeta, Labels, NodeName, Uid, is_default, null_is_default};
+use super::{KubeMeta, Labels, NodeName, Uid, is_condition_true, is_default, null_is_default};
 use serde::{Deserialize, Serialize};
 
 /// A node: its labels and taints decide whether it runs the pod.
@@ -22,7 +22,7 @@ impl Node {
     /// Condition Ready, where there is one.
     pub(crate) fn ready(&self) -> Option<bool> {
         let ready = self.status.conditions.iter().find(|condition| condition.kind == "Ready");
-        ready.map(|condition| condition.status == "True")
+        ready.map(|condition| is_condition_true(&condition.status))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{
     KubeMeta, Labels, NodeName, NodeSelector, OwnerReference, Toleration, Uid, is_default, null_is_default,
 };
+use crate::tolerations::is_of_scheduling;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -41,8 +42,13 @@ impl Pod {
 
 impl PodCondition {
     pub(crate) fn is_true(&self) -> bool {
-        self.status == "True"
+        is_condition_true(&self.status)
     }
+}
+
+/// Of the status of a condition.
+pub(crate) fn is_condition_true(status: &str) -> bool {
+    status == "True"
 }
 
 /// Metadata of a [`Pod`].
@@ -156,15 +162,19 @@ struct NodeAffinity {
 fn affinity_node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NodeName>, D::Error> {
     let affinity: Affinity = null_is_default(deserializer)?;
     let required = affinity.node_affinity.required_during_scheduling_ignored_during_execution;
-    let by_name = required
-        .node_selector_terms
-        .into_iter()
-        .flat_map(|term| term.match_fields)
-        .find(|field| field.key == "metadata.name" && field.operator == "In");
-    Ok(by_name.and_then(|field| match field.values.as_slice() {
-        [only] => Some(NodeName::from(only.as_str())),
+    let fields = required.node_selector_terms.iter().flat_map(|term| &term.match_fields);
+    let fields = fields.map(|field| (field.key.as_str(), field.operator.as_str(), field.values.as_slice()));
+    Ok(named_node(fields).map(NodeName::from))
+}
+
+/// The same of all match fields: key, operator and values of each.
+pub(crate) fn named_node<'f>(
+    mut fields: impl Iterator<Item = (&'f str, &'f str, &'f [String])>,
+) -> Option<&'f str> {
+    match fields.find(|(key, operator, _)| *key == "metadata.name" && *operator == "In") {
+        Some((_, _, [only])) => Some(only),
         _ => None,
-    }))
+    }
 }
 
 fn affinity_for_node<S: Serializer>(node: &Option<NodeName>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -181,9 +191,7 @@ fn required_node_affinity(node: &str) -> Value {
 /// Leaves out tolerations that no decision asks for: those of NoExecute, and those of the node's own conditions.
 fn scheduling_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Toleration>, D::Error> {
     let mut tolerations: Vec<Toleration> = null_is_default(deserializer)?;
-    tolerations.retain(|t| {
-        (t.effect.is_empty() || t.effect == "NoSchedule") && !t.key.starts_with("node.kubernetes.io/")
-    });
+    tolerations.retain(|t| is_of_scheduling(&t.key, &t.effect));
     tolerations.shrink_to_fit();
     Ok(tolerations)
 }

@@ -203,7 +203,7 @@ impl World {
             node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").collect();
         let tolerates = |uid: &Uid| {
             let life = self.lives.get(uid);
-            life.is_none_or(|life| taints.iter().all(|taint| tolerated(taint, &life.needs.tolerations)))
+            life.is_none_or(|life| taints.iter().all(|taint| tolerated(*taint, &life.needs.tolerations)))
         };
         let intolerant: Vec<Uid> = machine.pods.iter().filter(|uid| !tolerates(uid)).cloned().collect();
         for uid in intolerant {

@@ -1,8 +1,12 @@
 //! Borrowed views of the objects in a snapshot: what the core reads, whoever holds the objects.
 
-use crate::model::{
-    ControllerRevision, Labels, Node, ObjectRef, OwnerReference, Pod, PodCondition, Taint, Toleration,
-};
+mod labels;
+mod scheduling;
+
+pub(crate) use labels::LabelsView;
+pub(crate) use scheduling::{TaintView, TaintsView, TolerationView, TolerationsView};
+
+use crate::model::{ControllerRevision, Node, ObjectRef, OwnerReference, Pod, PodCondition};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -16,6 +20,17 @@ pub(crate) enum Phase {
     Failed,
 }
 
+impl Phase {
+    pub(crate) fn of(phase: &str) -> Self {
+        match phase {
+            "Running" => Phase::Running,
+            "Succeeded" => Phase::Succeeded,
+            "Failed" => Phase::Failed,
+            _ => Phase::PendingOrUnknown,
+        }
+    }
+}
+
 /// A pod, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct PodView<'a> {
@@ -23,12 +38,12 @@ pub struct PodView<'a> {
     pub(crate) name: &'a str,
     pub(crate) uid: &'a str,
     pub(crate) resource_version: &'a str,
-    pub(crate) labels: &'a Labels,
+    pub(crate) labels: LabelsView<'a>,
     /// Uid of the managing controller.
     pub(crate) controller: Option<&'a str>,
     /// `spec.nodeName`, or the node that the required node affinity names.
     pub(crate) target: Option<&'a str>,
-    pub(crate) tolerations: &'a [Toleration],
+    pub(crate) tolerations: TolerationsView<'a>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) deleted_at: Option<Timestamp>,
     /// Since when condition Ready has the status it has.
@@ -64,19 +79,14 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             name: &metadata.name,
             uid: metadata.uid.as_str(),
             resource_version: &metadata.resource_version,
-            labels: &metadata.labels,
+            labels: LabelsView::from(&metadata.labels),
             controller: OwnerReference::controller_of(&metadata.owner_references),
             target: pod.target().map(|node| node.as_str()),
-            tolerations: &spec.tolerations,
+            tolerations: TolerationsView::Model(&spec.tolerations),
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
             ready_since: ready.and_then(|c| c.last_transition_time),
-            phase: match status.phase.as_str() {
-                "Running" => Phase::Running,
-                "Succeeded" => Phase::Succeeded,
-                "Failed" => Phase::Failed,
-                _ => Phase::PendingOrUnknown,
-            },
+            phase: Phase::of(&status.phase),
             ready: ready.is_some_and(PodCondition::is_true),
             bound: pod.is_bound(),
             mirror: metadata.annotations.mirror.is_some(),
@@ -94,8 +104,8 @@ impl<'a> From<&PodView<'a>> for PodView<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct NodeView<'a> {
     pub(crate) name: &'a str,
-    pub(crate) labels: &'a Labels,
-    pub(crate) taints: &'a [Taint],
+    pub(crate) labels: LabelsView<'a>,
+    pub(crate) taints: TaintsView<'a>,
     /// Cordoned; told in reports only.
     pub(crate) unschedulable: bool,
     /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
@@ -106,8 +116,8 @@ impl<'a> From<&'a Node> for NodeView<'a> {
     fn from(node: &'a Node) -> Self {
         NodeView {
             name: node.metadata.name.as_str(),
-            labels: &node.metadata.labels,
-            taints: &node.spec.taints,
+            labels: LabelsView::from(&node.metadata.labels),
+            taints: TaintsView::Model(&node.spec.taints),
             unschedulable: node.spec.unschedulable,
             ready: node.ready(),
         }
@@ -121,7 +131,7 @@ pub struct RevisionView<'a> {
     pub(crate) name: &'a str,
     pub(crate) uid: &'a str,
     pub(crate) resource_version: &'a str,
-    pub(crate) labels: &'a Labels,
+    pub(crate) labels: LabelsView<'a>,
     pub(crate) controller: Option<&'a str>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) deleted_at: Option<Timestamp>,
@@ -143,7 +153,7 @@ impl<'a> From<&'a ControllerRevision> for RevisionView<'a> {
             name: &metadata.name,
             uid: metadata.uid.as_str(),
             resource_version: &metadata.resource_version,
-            labels: &metadata.labels,
+            labels: LabelsView::from(&metadata.labels),
             controller: OwnerReference::controller_of(&metadata.owner_references),
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
@@ -152,6 +162,21 @@ impl<'a> From<&'a ControllerRevision> for RevisionView<'a> {
         }
     }
 }
+
+/// A reflector's store holds its objects so.
+macro_rules! shared {
+    ($object:ty, $view:ident) => {
+        impl<'a> From<&'a std::sync::Arc<$object>> for $view<'a> {
+            fn from(object: &'a std::sync::Arc<$object>) -> Self {
+                $view::from(&**object)
+            }
+        }
+    };
+}
+
+shared!(Pod, PodView);
+shared!(Node, NodeView);
+shared!(ControllerRevision, RevisionView);
 
 fn object_ref(namespace: &str, name: &str, uid: &str, resource_version: &str) -> ObjectRef {
     ObjectRef {

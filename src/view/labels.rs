@@ -1,0 +1,54 @@
+//! Labels of an object, borrowed in the form in which its holder has them.
+
+use crate::model::Labels;
+#[cfg(feature = "k8s-openapi")]
+use std::collections::BTreeMap;
+
+/// Borrowed labels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LabelsView<'a> {
+    /// Of the model.
+    Packed(&'a Labels),
+    /// Of k8s-openapi's types.
+    #[cfg(feature = "k8s-openapi")]
+    Map(&'a BTreeMap<String, String>),
+}
+
+impl<'a> LabelsView<'a> {
+    /// The value of a label.
+    pub(crate) fn get(self, key: &str) -> Option<&'a str> {
+        match self {
+            LabelsView::Packed(labels) => labels.get(key),
+            #[cfg(feature = "k8s-openapi")]
+            LabelsView::Map(labels) => labels.get(key).map(String::as_str),
+        }
+    }
+
+    /// Whether there is such a label.
+    pub(crate) fn contains_key(self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The same labels, for whoever keeps them.
+    pub(crate) fn to_labels(self) -> Labels {
+        match self {
+            LabelsView::Packed(labels) => labels.clone(),
+            #[cfg(feature = "k8s-openapi")]
+            LabelsView::Map(labels) => labels.iter().collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Labels> for LabelsView<'a> {
+    fn from(labels: &'a Labels) -> Self {
+        LabelsView::Packed(labels)
+    }
+}
+
+#[cfg(feature = "k8s-openapi")]
+impl<'a> From<&'a Option<BTreeMap<String, String>>> for LabelsView<'a> {
+    fn from(labels: &'a Option<BTreeMap<String, String>>) -> Self {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        LabelsView::Map(labels.as_ref().unwrap_or(&NONE))
+    }
+}

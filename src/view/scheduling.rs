@@ -1,0 +1,137 @@
+//! Taints and tolerations, borrowed in the form in which their holder has them.
+
+use crate::model::{Taint, Toleration};
+#[cfg(feature = "k8s-openapi")]
+use crate::tolerations::is_of_scheduling;
+use crate::tolerations::tolerates;
+#[cfg(feature = "k8s-openapi")]
+use k8s_openapi::api::core::v1 as core;
+
+/// A taint, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TaintView<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) effect: &'a str,
+}
+
+/// The taints of a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TaintsView<'a> {
+    /// Of the model.
+    Model(&'a [Taint]),
+    /// Of k8s-openapi's types.
+    #[cfg(feature = "k8s-openapi")]
+    Typed(&'a [core::Taint]),
+}
+
+impl<'a> TaintsView<'a> {
+    pub(crate) fn get(self, position: usize) -> Option<TaintView<'a>> {
+        match self {
+            TaintsView::Model(taints) => taints.get(position).map(TaintView::from),
+            #[cfg(feature = "k8s-openapi")]
+            TaintsView::Typed(taints) => taints.get(position).map(TaintView::from),
+        }
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
+        (0..).map_while(move |position| self.get(position))
+    }
+}
+
+impl<'a> From<&'a Taint> for TaintView<'a> {
+    fn from(taint: &'a Taint) -> Self {
+        TaintView { key: &taint.key, value: &taint.value, effect: &taint.effect }
+    }
+}
+
+#[cfg(feature = "k8s-openapi")]
+impl<'a> From<&'a core::Taint> for TaintView<'a> {
+    fn from(taint: &'a core::Taint) -> Self {
+        let value = taint.value.as_deref().unwrap_or_default();
+        TaintView { key: &taint.key, value, effect: &taint.effect }
+    }
+}
+
+impl From<TaintView<'_>> for Taint {
+    fn from(view: TaintView<'_>) -> Self {
+        Taint { key: view.key.to_owned(), value: view.value.to_owned(), effect: view.effect.to_owned() }
+    }
+}
+
+/// A toleration, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TolerationView<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) operator: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) effect: &'a str,
+}
+
+/// The tolerations of a pod that can matter for a taint which an administrator set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TolerationsView<'a> {
+    /// Of the model, which keeps no others.
+    Model(&'a [Toleration]),
+    /// Of k8s-openapi's types, which have the others too: they are passed over.
+    #[cfg(feature = "k8s-openapi")]
+    Typed(&'a [core::Toleration]),
+}
+
+impl TolerationsView<'_> {
+    pub(crate) const NONE: TolerationsView<'static> = TolerationsView::Model(&[]);
+
+    /// Whether one of them covers the taint.
+    pub(crate) fn cover(self, taint: TaintView<'_>) -> bool {
+        match self {
+            TolerationsView::Model(own) => own.iter().any(|own| tolerates(own.into(), taint)),
+            #[cfg(feature = "k8s-openapi")]
+            TolerationsView::Typed(own) => of_scheduling(own).any(|own| tolerates(own, taint)),
+        }
+    }
+
+    /// The same tolerations, for whoever keeps them.
+    pub(crate) fn to_vec(self) -> Vec<Toleration> {
+        match self {
+            TolerationsView::Model(own) => own.to_vec(),
+            #[cfg(feature = "k8s-openapi")]
+            TolerationsView::Typed(own) => of_scheduling(own).map(Toleration::from).collect(),
+        }
+    }
+}
+
+#[cfg(feature = "k8s-openapi")]
+fn of_scheduling(own: &[core::Toleration]) -> impl Iterator<Item = TolerationView<'_>> {
+    own.iter().map(TolerationView::from).filter(|own| is_of_scheduling(own.key, own.effect))
+}
+
+impl<'a> From<&'a Toleration> for TolerationView<'a> {
+    fn from(own: &'a Toleration) -> Self {
+        TolerationView { key: &own.key, operator: &own.operator, value: &own.value, effect: &own.effect }
+    }
+}
+
+#[cfg(feature = "k8s-openapi")]
+impl<'a> From<&'a core::Toleration> for TolerationView<'a> {
+    fn from(own: &'a core::Toleration) -> Self {
+        let text = |text: &'a Option<String>| text.as_deref().unwrap_or_default();
+        TolerationView {
+            key: text(&own.key),
+            operator: text(&own.operator),
+            value: text(&own.value),
+            effect: text(&own.effect),
+        }
+    }
+}
+
+#[cfg(feature = "k8s-openapi")]
+impl From<TolerationView<'_>> for Toleration {
+    fn from(view: TolerationView<'_>) -> Self {
+        Toleration {
+            key: view.key.to_owned(),
+            operator: view.operator.to_owned(),
+            value: view.value.to_owned(),
+            effect: view.effect.to_owned(),
+        }
+    }
+}
