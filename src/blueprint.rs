@@ -24,7 +24,7 @@ impl<'s> Blueprint<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
     pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
-        let template = canonical::normalized(&snapshot.daemon_set.spec.template);
+        let template = canonical::normalized(&snapshot.raw_template);
         let mut parts = into_map(Some(template));
         let hash = history.current_hash();
         let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);

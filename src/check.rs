@@ -11,6 +11,7 @@ use crate::template::Template;
 use crate::view::{NodeView, PodView, RevisionView};
 use indexmap::IndexSet;
 use indexmap::map::{Entry, IndexMap};
+use serde_json::Value;
 
 /// For maps that are only ever looked up in: the same hashes on every run.
 pub(crate) type Hasher = foldhash::quality::FixedState;
@@ -41,11 +42,11 @@ pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Select
     }
 }
 
-pub(crate) fn template(ds: &DaemonSet, selector: &Selector<'_>, problems: &mut Problems) -> Template {
+pub(crate) fn template(raw: &Value, selector: &Selector<'_>, problems: &mut Problems) -> Template {
     let before = problems.len();
-    let template = Template::parse(&ds.spec.template, problems);
+    let template = Template::parse(raw, problems);
     // Stored revisions have this member on top of the template's: none would ever equal it.
-    if let Some(directive) = ds.spec.template.get("$patch").filter(|directive| !directive.is_null()) {
+    if let Some(directive) = raw.get("$patch").filter(|directive| !directive.is_null()) {
         let must = "must be absent: it belongs to the patch that a revision holds";
         problems.add(Problem::invalid("spec.template.$patch", format_args!("{directive}"), must));
     }

@@ -3,6 +3,8 @@
 //! v1.36 `controller_ref_manager.go ClaimObject`.
 
 use crate::index::{PodFacts, Tie};
+use crate::matching::Selector;
+use crate::model::DaemonSet;
 use crate::snapshot::Snapshot;
 use crate::view::{PodView, RevisionView};
 
@@ -32,10 +34,12 @@ enum Verdict {
 
 /// Sorts out all pods and revisions of the snapshot.
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
+    let Snapshot { daemon_set, selector, .. } = snapshot;
     let pods = snapshot.pods.iter().zip(&snapshot.index.pods);
+    let revisions = snapshot.revisions.iter();
     Claim {
         pods: Claimed::sort_out(pods.map(|(pod, facts)| verdict_on_pod(pod, facts))),
-        revisions: Claimed::sort_out(snapshot.revisions.iter().map(|r| verdict_on_revision(snapshot, r))),
+        revisions: Claimed::sort_out(revisions.map(|r| verdict_on_revision(daemon_set, selector, r))),
     }
 }
 
@@ -61,13 +65,22 @@ fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> Verdict {
     verdict(facts.tie, || facts.selected, pod.deleted_at.is_some())
 }
 
-fn verdict_on_revision(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Verdict {
-    let ds = &snapshot.daemon_set.metadata;
+fn verdict_on_revision(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> Verdict {
+    let ds = &ds.metadata;
     if revision.namespace != ds.namespace {
         return Verdict::Ignore;
     }
     let tie = Tie::of(revision.controller, ds.uid.as_str());
-    verdict(tie, || snapshot.selector.matches(revision.labels), revision.deleted_at.is_some())
+    verdict(tie, || selector.matches(revision.labels), revision.deleted_at.is_some())
+}
+
+/// Whether a revision is the DaemonSet's in this pass, adopted ones included.
+#[cfg(feature = "k8s-openapi")]
+pub(crate) fn belongs(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> bool {
+    match verdict_on_revision(ds, selector, revision) {
+        Verdict::Owned | Verdict::Adopt => true,
+        Verdict::Release | Verdict::Ignore => false,
+    }
 }
 
 fn verdict(tie: Tie, selected: impl Fn() -> bool, deleted: bool) -> Verdict {

@@ -54,7 +54,7 @@ impl<'a> History<'a> {
     /// # Errors
     /// When the new revision's name is taken by one of other content or of another owner.
     pub(crate) fn of(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
-        let template = &snapshot.daemon_set.spec.template;
+        let template = &*snapshot.raw_template;
         let mut revisions: Vec<Revision<'a>> = claim
             .revisions
             .owned
@@ -152,7 +152,7 @@ impl<'a> Revision<'a> {
 pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Value {
     let ds = &snapshot.daemon_set;
     let labels = snapshot.template.metadata.labels.with(&snapshot.policy.unique_label_key, hash);
-    let mut template = canonical::normalized(&ds.spec.template);
+    let mut template = canonical::normalized(&snapshot.raw_template);
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
     }
@@ -202,16 +202,21 @@ fn next_number(revisions: &[Revision<'_>]) -> i64 {
     old.max().unwrap_or(0).max(0).saturating_add(1)
 }
 
-/// Of the revisions equal to the template the one to keep: largest number, then oldest, then by name.
+/// How a revision stands among equal ones: the one to keep has the largest number, is the oldest, is the first by name.
+pub(crate) fn rank<'a>(view: &RevisionView<'a>) -> (Reverse<i64>, Option<jiff::Timestamp>, &'a str) {
+    (Reverse(view.number), view.created_at, view.name)
+}
+
+/// Of the revisions equal to the template the one to keep.
 fn best_equal(revisions: &[Revision<'_>]) -> Option<usize> {
     let equal = revisions.iter().enumerate().filter(|(_, r)| r.role == Role::Duplicate);
-    equal.min_by_key(|(_, r)| (Reverse(r.number), r.age())).map(|(position, _)| position)
+    equal.min_by_key(|(_, r)| r.view.as_ref().map(rank)).map(|(position, _)| position)
 }
 
 fn new_revision<'a>(snapshot: &'a Snapshot<'a>, number: i64) -> Result<Revision<'a>, NameCollision> {
     let ds = snapshot.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
-    let hash = canonical::template_hash(&ds.spec.template, collisions);
+    let hash = canonical::template_hash(&snapshot.raw_template, collisions);
     let name = revision_name(snapshot, &hash);
     // One that is ours and equal would have been found as the current one: whatever has this name is in the way.
     let taken = snapshot.revisions.iter().any(|r| r.namespace == ds.metadata.namespace && r.name == name);

@@ -56,6 +56,7 @@ mod quantity;
 mod reconcile;
 mod recording;
 mod report;
+mod restored;
 pub mod rollout;
 mod schema;
 #[cfg(feature = "sim")]
@@ -65,6 +66,8 @@ mod status;
 mod syntax;
 mod template;
 mod tolerations;
+#[cfg(feature = "k8s-openapi")]
+pub mod typed;
 mod update;
 mod view;
 mod warnings;

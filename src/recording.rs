@@ -4,7 +4,7 @@ use crate::memory::Memory;
 use crate::model::{
     ControllerRevision, DaemonSet, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus,
     OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint,
-    null_is_default,
+    TemplateFidelity, null_is_default,
 };
 use crate::policy::Policy;
 use crate::problem::InvalidSnapshot;
@@ -12,6 +12,7 @@ use crate::snapshot::Snapshot;
 use crate::view::{NodeView, Phase, PodView, RevisionView};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Everything that one decision was made from.
@@ -103,7 +104,7 @@ impl From<&Snapshot<'_>> for Recording {
         Recording {
             name: format!("{}/{}", snapshot.daemon_set.metadata.namespace, snapshot.daemon_set.metadata.name),
             now: snapshot.now,
-            daemon_set: snapshot.daemon_set.clone(),
+            daemon_set: daemon_set(snapshot),
             nodes: snapshot.nodes.iter().map(Node::from).collect(),
             pods: snapshot.pods.iter().map(Pod::from).collect(),
             revisions: snapshot.revisions.iter().map(ControllerRevision::from).collect(),
@@ -111,6 +112,16 @@ impl From<&Snapshot<'_>> for Recording {
             memory: snapshot.memory.clone(),
         }
     }
+}
+
+/// The DaemonSet with the template that is decided about, so that a replay needs to restore nothing.
+fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
+    let mut ds = snapshot.daemon_set.clone();
+    ds.template_fidelity = TemplateFidelity::Exact;
+    if let Cow::Owned(template) = &snapshot.raw_template {
+        ds.spec.template = template.clone();
+    }
+    ds
 }
 
 impl From<&NodeView<'_>> for Node {

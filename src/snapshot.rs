@@ -8,10 +8,13 @@ use crate::model::{DaemonSet, IntOrString, Toleration};
 use crate::placement::{Placement, placement};
 use crate::policy::Policy;
 use crate::problem::{InvalidSnapshot, Problems};
+use crate::restored;
 use crate::template::{RequiredAffinity, Template};
 use crate::tolerations::daemon_toleration_list;
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
 /// fail.
@@ -25,6 +28,8 @@ pub struct Snapshot<'a> {
     pub(crate) memory: Option<Memory>,
     pub(crate) policy: Policy,
     pub(crate) selector: Selector<'a>,
+    /// The template as the API server holds it, as far as that is known.
+    pub(crate) raw_template: Cow<'a, Value>,
     pub(crate) template: Template,
     pub(crate) affinity: Option<RequiredAffinity>,
     /// The template's tolerations and those of every daemon pod.
@@ -158,7 +163,8 @@ impl<'a> SnapshotBuilder<'a> {
         let mut problems = Problems::default();
         check::metadata(self.daemon_set, &mut problems);
         let selector = check::selector(self.daemon_set, &mut problems);
-        let template = check::template(self.daemon_set, &selector, &mut problems);
+        let raw_template = restored::template(self.daemon_set, &selector, &self.revisions);
+        let template = check::template(&raw_template, &selector, &mut problems);
         let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
         let strategy = check::strategy(self.daemon_set, &mut problems);
         check::policy(&self.policy, &mut problems);
@@ -186,6 +192,7 @@ impl<'a> SnapshotBuilder<'a> {
             memory: self.memory,
             policy: self.policy,
             selector,
+            raw_template,
             template,
             affinity,
             tolerations,

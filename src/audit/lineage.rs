@@ -35,7 +35,7 @@ pub(super) struct Member<'s> {
 impl<'s> Lineage<'s> {
     pub(super) fn of(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let key = snapshot.policy.unique_label_key.as_str();
-        let template = &snapshot.daemon_set.spec.template;
+        let template = &*snapshot.raw_template;
         let ours = (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
             .map(|(position, view)| Member {

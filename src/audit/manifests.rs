@@ -79,7 +79,7 @@ fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'s
         Some("metadata.namespace")
     } else if !is_controlled(snapshot, metadata) {
         Some("metadata.ownerReferences")
-    } else if !revision.get("data").is_some_and(|data| is_of_template(data, &ds.spec.template)) {
+    } else if !revision.get("data").is_some_and(|data| is_of_template(data, &snapshot.raw_template)) {
         Some("data")
     } else {
         None

@@ -1,7 +1,8 @@
 //! `apps/v1` DaemonSet, with the fields of the update proposals beside today's.
 
 use super::{
-    IntOrString, KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, Uid, is_default, null_is_default,
+    IntOrString, KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, TemplateFidelity, Uid,
+    is_default, null_is_default,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -20,6 +21,9 @@ pub struct DaemonSet {
     /// What was last written about it.
     #[serde(deserialize_with = "null_is_default")]
     pub status: DaemonSetStatus,
+    /// Whether the template is what the API server holds; no part of the object.
+    #[serde(skip)]
+    pub template_fidelity: TemplateFidelity,
 }
 
 impl DaemonSet {

@@ -5,6 +5,7 @@
 //! as an absent field.
 
 mod daemon_set;
+mod fidelity;
 mod int_or_string;
 mod kube_meta;
 mod labels;
@@ -20,6 +21,7 @@ pub use daemon_set::{
     DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus, RollingUpdate, SurgingRollingUpdate,
     UpdateStrategy,
 };
+pub use fidelity::TemplateFidelity;
 pub use int_or_string::{IntOrString, InvalidIntOrString};
 pub use kube_meta::KubeMeta;
 pub use labels::Labels;
@@ -27,6 +29,8 @@ pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};
 pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint};
 pub(crate) use pod::is_condition_true;
+#[cfg(feature = "k8s-openapi")]
+pub(crate) use pod::named_node;
 pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
 pub use revision::{ControllerRevision, RevisionMeta};
 pub use scheduling::{NodeSelector, NodeSelectorTerm, Requirement, Toleration};

@@ -173,6 +173,8 @@ macro_rules! shared {
         }
     };
 }
+#[cfg(feature = "k8s-openapi")]
+pub(crate) use shared;
 
 shared!(Pod, PodView);
 shared!(Node, NodeView);

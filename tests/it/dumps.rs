@@ -41,21 +41,25 @@ impl Dump {
 
     /// All that a decision on this DaemonSet is made from.
     pub fn daemon_set(&self, name: &str) -> Recording {
+        Recording::from_json(self.recording(name).to_string().as_bytes()).unwrap()
+    }
+
+    /// The same, raw.
+    pub fn recording(&self, name: &str) -> Value {
         let daemon_set = self.of_kind("DaemonSet").find(|ds| full_name(ds) == name).unwrap();
         let namespace = &daemon_set["metadata"]["namespace"];
         let beside = |kind| {
             let all = self.of_kind(kind);
             all.filter(|object| object["metadata"]["namespace"] == *namespace).collect::<Vec<_>>()
         };
-        let recording = json!({
+        json!({
             "name": name,
             "now": self.now,
             "daemonSet": daemon_set,
             "nodes": self.of_kind("Node").collect::<Vec<_>>(),
             "pods": beside("Pod"),
             "revisions": beside("ControllerRevision"),
-        });
-        Recording::from_json(recording.to_string().as_bytes()).unwrap()
+        })
     }
 
     /// The raw objects of this kind that belong to a DaemonSet.

@@ -23,4 +23,6 @@ mod sim;
 mod simulate;
 mod stories;
 mod support;
+#[cfg(feature = "k8s-openapi")]
+mod typed;
 mod upstream;

@@ -6,7 +6,7 @@ mod invariants;
 mod oracle;
 mod reach;
 mod upstream;
-mod world;
+pub mod world;
 
 use crate::support::{apply, observe};
 use daemonset::{Action, Plan, Recording, audit, plan, reconcile};

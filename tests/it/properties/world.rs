@@ -222,6 +222,11 @@ fn oddity() -> impl Strategy<Value = Oddity> {
 
 impl World {
     pub fn recording(&self) -> Recording {
+        self.given().recording()
+    }
+
+    /// The objects as the API server would write them.
+    pub fn given(&self) -> Given {
         let mut given = given(self.strategy.clone()).min_ready(self.min_ready).policy(self.policy.clone());
         if let Some(generation) = self.generation {
             given = given.generation(generation);
@@ -237,7 +242,7 @@ impl World {
             let json = memory.json(&given);
             given = given.with("/memory", json);
         }
-        self.oddity.add_to(given).recording()
+        self.oddity.add_to(given)
     }
 }
 

@@ -1,0 +1,26 @@
+//! The template that a decision is about: the DaemonSet's, or where that one has lost fields the stored one that has
+//! them.
+
+use crate::matching::Selector;
+use crate::model::{DaemonSet, TemplateFidelity};
+use crate::view::RevisionView;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// The DaemonSet's template as it is, if it is exact. If it has lost fields, the template of the revision that equals it
+/// after the same loss; of several the one that history would keep `[restored-template]`. So no revision is created and
+/// no pod outdated because a field was lost, and new pods have the field again.
+pub(crate) fn template<'a>(
+    ds: &'a DaemonSet,
+    #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] selector: &Selector<'_>,
+    #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] revisions: &[RevisionView<'a>],
+) -> Cow<'a, Value> {
+    match ds.template_fidelity {
+        TemplateFidelity::Exact => Cow::Borrowed(&ds.spec.template),
+        #[cfg(feature = "k8s-openapi")]
+        TemplateFidelity::Typed => {
+            let ours = |revision: &&RevisionView<'a>| crate::claim::belongs(ds, selector, revision);
+            crate::typed::restored(&ds.spec.template, revisions.iter().filter(ours))
+        }
+    }
+}

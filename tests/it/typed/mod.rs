@@ -1,0 +1,85 @@
+//! What who holds k8s-openapi's types is told: the same, byte for byte.
+
+mod agreement;
+mod lossy;
+mod objects;
+mod views;
+
+use daemonset::model::DaemonSet;
+use daemonset::{Memory, Plan, Policy, Recording, Snapshot, audit, plan};
+use jiff::Timestamp;
+use k8s_openapi::api::apps::v1 as apps;
+use k8s_openapi::api::core::v1 as core;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A recording's objects, typed, as reflectors hold them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Typed {
+    now: Timestamp,
+    daemon_set: apps::DaemonSet,
+    nodes: Vec<core::Node>,
+    pods: Vec<core::Pod>,
+    revisions: Vec<apps::ControllerRevision>,
+    #[serde(default)]
+    policy: Policy,
+    memory: Option<Memory>,
+}
+
+impl Typed {
+    fn read(recording: &Value) -> Result<Typed, serde_json::Error> {
+        Typed::deserialize(recording)
+    }
+
+    fn lossy(&self) -> DaemonSet {
+        DaemonSet::lossy_from(&self.daemon_set)
+    }
+
+    /// What is decided about this DaemonSet.
+    fn planned(&self, ds: &DaemonSet) -> Planned {
+        let nodes: Vec<_> = self.nodes.iter().cloned().map(Arc::new).collect();
+        let mut builder = Snapshot::new(ds, self.now)
+            .pods(&self.pods)
+            .nodes(&nodes)
+            .revisions(self.revisions.iter())
+            .policy(&self.policy);
+        if let Some(memory) = &self.memory {
+            builder = builder.memory(memory);
+        }
+        Planned::of(&builder.check().unwrap())
+    }
+}
+
+/// A plan, and what replays it.
+#[derive(Debug, PartialEq)]
+struct Planned {
+    plan: Plan,
+    recording: Recording,
+}
+
+impl Planned {
+    fn of(snapshot: &Snapshot<'_>) -> Planned {
+        let plan = plan(snapshot);
+        assert_eq!(audit(snapshot, &plan.actions), [], "a plan breaks no rule");
+        Planned { plan, recording: Recording::from(snapshot) }
+    }
+
+    fn bytes(&self) -> String {
+        let recording = Recording { name: String::new(), ..self.recording.clone() };
+        format!("{}\n{}", self.plan_bytes(), serde_json::to_string(&recording).unwrap())
+    }
+
+    fn plan_bytes(&self) -> String {
+        serde_json::to_string(&self.plan).unwrap()
+    }
+
+    /// What the recording gives when it has been written and read.
+    fn replayed(&self) -> Planned {
+        let line = serde_json::to_vec(&self.recording).unwrap();
+        let read = Recording::from_json(&line).unwrap();
+        assert_eq!(read, self.recording);
+        Planned::of(&read.snapshot().unwrap())
+    }
+}
