@@ -1,0 +1,222 @@
+//! Executes a plan: in order, pods of one batch at the same time, to the first failure.
+//!
+//! Each call is sent once. What came of it goes into [`Memory`], also where nobody knows: a pod that may have been created
+//! is counted until the watch shows it, or does not for minutes.
+
+use crate::answer::{Answer, send};
+use crate::events::Events;
+use crate::metrics::Metrics;
+use daemonset::kube::{ApiCall, Caller, is_own_revision};
+use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod};
+use daemonset::{Action, EventType, Memory, Outcome};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use jiff::Timestamp;
+use kube::core::Status;
+use kube::{Api, Client};
+use std::time::Duration;
+
+/// Requests under way at the same time. Each has a connection of its own, and the API server is the slower side.
+const AT_ONCE: usize = 16;
+
+/// Sends the calls of plans.
+#[derive(Clone)]
+pub struct Executor {
+    client: Client,
+    events: Events,
+    metrics: Metrics,
+}
+
+/// Why a plan was not executed to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// An object is not what the snapshot showed: look again.
+    Outdated(String),
+    /// The API server asks to wait.
+    Later(Duration),
+    /// The namespace is being deleted: no pod will be created in it.
+    NamespaceTerminating,
+    /// A call failed, or may have.
+    Failed(String),
+}
+
+impl Executor {
+    /// An executor that sends with this client.
+    pub fn new(client: Client, events: Events, metrics: Metrics) -> Self {
+        Executor { client, events, metrics }
+    }
+
+    /// Executes the actions, which are those of one plan for this DaemonSet.
+    ///
+    /// # Errors
+    /// The first failure; what was under way then is waited for, nothing is begun.
+    pub async fn execute(&self, ds: &DaemonSet, actions: &[Action], memory: &mut Memory) -> Result<(), Stop> {
+        if actions.iter().any(is_adoption) {
+            self.may_adopt(ds).await?;
+        }
+        for step in actions.chunk_by(together) {
+            self.step(ds, step, memory).await?;
+        }
+        Ok(())
+    }
+
+    /// Actions that may be under way at the same time; none is begun after a failure.
+    async fn step(&self, ds: &DaemonSet, step: &[Action], memory: &mut Memory) -> Result<(), Stop> {
+        let mut waiting = step.iter();
+        let mut under_way = FuturesUnordered::new();
+        let mut stop = None;
+        loop {
+            while stop.is_none() && under_way.len() < AT_ONCE {
+                let Some(action) = waiting.next() else { break };
+                under_way.push(self.call(ds, action));
+            }
+            let Some((action, outcome, stopped)) = under_way.next().await else { break };
+            memory.record(action, &outcome, Timestamp::now());
+            self.metrics.acted(action, &outcome);
+            stop = stop.or(stopped);
+        }
+        stop.map_or(Ok(()), Err)
+    }
+
+    /// One action: what came of it, and whether the plan ends with it.
+    async fn call<'a>(&self, ds: &DaemonSet, action: &'a Action) -> (&'a Action, Outcome, Option<Stop>) {
+        let (outcome, stop) = self.done(ds, action).await;
+        (action, outcome, stop)
+    }
+
+    async fn done(&self, ds: &DaemonSet, action: &Action) -> (Outcome, Option<Stop>) {
+        let caller = self.events.caller(ds);
+        if let Action::RecordEvent { event_type, reason, message, .. } = action {
+            self.events.record(ds, *event_type, &format!("{reason:?}"), message);
+            return (Outcome::Done, None);
+        }
+        let Some(call) = ApiCall::new(action, &caller) else { return (Outcome::Done, None) };
+        let request = match call.to_request() {
+            Ok(request) => request,
+            Err(error) => return (Outcome::Failed, Some(Stop::Failed(error.to_string()))),
+        };
+        let answer = send(&self.client, request).await;
+        self.tell(&caller, action, &answer);
+        match answer {
+            Answer::Done(body) => (outcome(action, &body), None),
+            Answer::Refused(status) => self.refused(ds, action, &status).await,
+            Answer::Later(wait) => (Outcome::Failed, Some(Stop::Later(wait))),
+            Answer::NotSent(error) => (Outcome::Failed, Some(Stop::Failed(error))),
+            Answer::Lost(error) => (Outcome::Unknown, Some(Stop::Failed(error))),
+        }
+    }
+
+    async fn refused(&self, ds: &DaemonSet, action: &Action, status: &Status) -> (Outcome, Option<Stop>) {
+        match action {
+            // It is gone, which is all that was asked for.
+            Action::DeletePod { .. } | Action::DeleteRevision { .. } if status.is_not_found() => {
+                (Outcome::Done, None)
+            }
+            // v1.36 `ReleasePod`: gone, or no longer ours.
+            Action::ReleasePod { .. } | Action::ReleaseRevision { .. }
+                if status.is_not_found() || status.is_invalid() =>
+            {
+                (Outcome::Done, None)
+            }
+            Action::CreateRevision { revision, .. } if status.is_already_exists() => {
+                let name =
+                    revision.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
+                match self.exists_as_ours(ds, name).await {
+                    true => (Outcome::Done, None),
+                    false => (Outcome::Failed, Some(Stop::Outdated(status.message.clone()))),
+                }
+            }
+            _ if is_namespace_terminating(status) => (Outcome::Failed, Some(Stop::NamespaceTerminating)),
+            _ if status.is_conflict() || status.is_already_exists() || status.is_not_found() => {
+                (Outcome::Failed, Some(Stop::Outdated(status.message.clone())))
+            }
+            _ => (Outcome::Failed, Some(Stop::Failed(status.message.clone()))),
+        }
+    }
+
+    /// Whether the revision that is in the way is the one that was to be created: the watch has not shown it yet.
+    async fn exists_as_ours(&self, ds: &DaemonSet, name: &str) -> bool {
+        let api: Api<ControllerRevision> = Api::namespaced(self.client.clone(), &ds.metadata.namespace);
+        api.get(name).await.is_ok_and(|existing| is_own_revision(&existing, ds))
+    }
+
+    /// Nothing is adopted for a DaemonSet that is gone by now, or another one (v1.36 `RecheckDeletionTimestamp`).
+    async fn may_adopt(&self, ds: &DaemonSet) -> Result<(), Stop> {
+        let api: Api<DaemonSet> = Api::namespaced(self.client.clone(), &ds.metadata.namespace);
+        match api.get(&ds.metadata.name).await {
+            Ok(now) if now.metadata.uid == ds.metadata.uid && now.metadata.deletion_timestamp.is_none() => {
+                Ok(())
+            }
+            Ok(_) => Err(Stop::Outdated("the DaemonSet is being deleted, or is another one".to_owned())),
+            Err(kube::Error::Api(status)) if status.is_not_found() => Err(Stop::Outdated(status.message)),
+            Err(error) => Err(Stop::Failed(error.to_string())),
+        }
+    }
+
+    /// The events that Kubernetes' controller records (v1.36 `controller_utils.go RealPodControl`).
+    fn tell(&self, caller: &Caller<'_>, action: &Action, answer: &Answer) {
+        let error = match answer {
+            Answer::Done(_) => None,
+            Answer::Refused(status) if status.is_not_found() || is_namespace_terminating(status) => return,
+            Answer::Refused(status) => Some(status.message.clone()),
+            Answer::Later(_) => Some("too many requests".to_owned()),
+            Answer::NotSent(error) | Answer::Lost(error) => Some(error.clone()),
+        };
+        let (kind, reason, message) = match (action, error, answer) {
+            (Action::CreatePod { .. }, None, Answer::Done(body)) => {
+                let name = created(body).map(|pod| pod.name).unwrap_or_default();
+                (EventType::Normal, "SuccessfulCreate", format!("Created pod: {name}"))
+            }
+            (Action::CreatePod { .. }, Some(error), _) => {
+                (EventType::Warning, "FailedCreate", format!("Error creating: {error}"))
+            }
+            (Action::DeletePod { pod, .. }, None, _) => {
+                (EventType::Normal, "SuccessfulDelete", format!("Deleted pod: {}", pod.name))
+            }
+            (Action::DeletePod { .. }, Some(error), _) => {
+                (EventType::Warning, "FailedDelete", format!("Error deleting: {error}"))
+            }
+            _ => return,
+        };
+        self.events.record(caller.daemon_set, kind, reason, &message);
+    }
+}
+
+fn is_adoption(action: &Action) -> bool {
+    matches!(action, Action::AdoptPod { .. } | Action::AdoptRevision { .. })
+}
+
+/// Whether two consecutive actions may be under way at the same time.
+fn together(a: &Action, b: &Action) -> bool {
+    match (a, b) {
+        (Action::DeletePod { .. }, Action::DeletePod { .. }) => true,
+        (Action::CreatePod { batch: a, .. }, Action::CreatePod { batch: b, .. }) => a == b,
+        _ => false,
+    }
+}
+
+fn outcome(action: &Action, body: &[u8]) -> Outcome {
+    match (action, created(body)) {
+        (Action::CreatePod { .. }, Some(pod)) => Outcome::Created(pod),
+        // It was created; which one it is the watch will tell.
+        (Action::CreatePod { .. }, None) => Outcome::Unknown,
+        _ => Outcome::Done,
+    }
+}
+
+fn created(body: &[u8]) -> Option<ObjectRef> {
+    let pod: Pod = serde_json::from_slice(body).ok()?;
+    let Pod { metadata, .. } = pod;
+    Some(ObjectRef {
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+        resource_version: metadata.resource_version,
+    })
+}
+
+/// v1.36 `HasStatusCause(err, NamespaceTerminatingCause)`.
+fn is_namespace_terminating(status: &Status) -> bool {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating")
+}

@@ -1,0 +1,20 @@
+//! A DaemonSet controller around the crate `daemonset`: it watches, asks the library what to do, and does it.
+//!
+//! `world` has the caches, `queue` who is next, `worker` reconciles, `execute` sends the calls of a plan and `answer` tells
+//! what the API server's answers mean.
+
+#![forbid(unsafe_code)]
+
+pub mod answer;
+pub mod args;
+pub mod events;
+pub mod execute;
+pub mod leader;
+pub mod metrics;
+pub mod print;
+pub mod queue;
+pub mod record;
+pub mod run;
+pub mod web;
+pub mod worker;
+pub mod world;

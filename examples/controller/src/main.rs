@@ -1,0 +1,26 @@
+//! A DaemonSet controller around the crate `daemonset`.
+
+use clap::Parser;
+use daemonset_controller::args::{Args, LogFormat};
+use daemonset_controller::run::run;
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+// One thread is plenty: the API server is what everybody waits for.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let args = Args::parse();
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match args.log_format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
+    match run(args).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! From the command line to the end of the process.
+
+use crate::args::Args;
+use crate::events::Events;
+use crate::execute::Executor;
+use crate::leader::Leadership;
+use crate::metrics::Metrics;
+use crate::queue::Queue;
+use crate::record::Recorder;
+use crate::web;
+use crate::worker::{Doing, Worker};
+use crate::world::{Scope, World};
+use anyhow::{Context, bail};
+use daemonset::Policy;
+use kube::{Client, Config};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+
+/// Runs the controller until it is asked to end.
+///
+/// # Errors
+/// When it can't start, or loses its lease: whoever starts it again begins with fresh caches.
+pub async fn run(args: Args) -> anyhow::Result<()> {
+    let config = Config::infer().await.context("find the API server")?;
+    let reads = Client::try_from(config.clone())?;
+    // A client that repeats a create on its own, as on 504, makes a second pod where the first one was stored.
+    let mut once = config;
+    once.default_retry = false;
+    let writes = Client::try_from(once)?;
+
+    let metrics = Metrics::default();
+    let (world, writers) = World::empty();
+    web::serve(args.listen, metrics.clone(), world.clone()).await?;
+    let acts = !args.dry_run && !args.compare;
+    let mut ended = signals()?;
+    let mut leadership = match args.leader_elect && acts {
+        true => tokio::select! {
+            leadership = Leadership::acquire(writes.clone(), &args) => Some(leadership?),
+            () = ended.wait() => return Ok(()),
+        },
+        false => None,
+    };
+    metrics.leader.set(i64::from(acts));
+
+    let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
+    let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
+    world.watch(writers, &reads, &scope, &queue);
+    let doing = match acts {
+        true => Doing::Execute(Executor::new(writes.clone(), Events::new(writes.clone()), metrics.clone())),
+        false => Doing::Print,
+    };
+    let worker = Worker {
+        world: world.clone(),
+        queue: queue.clone(),
+        doing,
+        policy: Policy::default(),
+        status_interval: Duration::from_millis(args.status_interval),
+        recorder: args.record.as_deref().map(Recorder::new).transpose()?,
+        metrics: metrics.clone(),
+        desks: Arc::default(),
+    };
+    let mut workers = JoinSet::new();
+    tokio::select! {
+        filled = world.filled() => filled?,
+        () = ended.wait() => return Ok(()),
+    }
+    tracing::info!(
+        daemonsets = world.daemon_sets.len(),
+        pods = world.pods.len(),
+        nodes = world.nodes.len(),
+        "the caches are filled"
+    );
+    for _ in 0..args.workers {
+        workers.spawn(worker.clone().run());
+    }
+
+    let lost = tokio::select! {
+        () = ended.wait() => false,
+        () = lost(leadership.as_mut()) => true,
+    };
+    metrics.leader.set(0);
+    if lost {
+        // Another one acts now: what is under way can't be taken back, nothing must be added.
+        bail!("the lease was lost");
+    }
+    tracing::info!("ending: what is under way is waited for");
+    queue.close();
+    while workers.join_next().await.is_some() {}
+    if let Some(leadership) = leadership {
+        leadership.release().await;
+    }
+    Ok(())
+}
+
+async fn lost(leadership: Option<&mut Leadership>) {
+    match leadership {
+        Some(leadership) => leadership.lost().await,
+        None => std::future::pending().await,
+    }
+}
+
+struct Ended {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+fn signals() -> anyhow::Result<Ended> {
+    Ok(Ended { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+}
+
+impl Ended {
+    async fn wait(&mut self) {
+        tokio::select! { _ = self.terminate.recv() => {}, _ = self.interrupt.recv() => {} }
+    }
+}

@@ -1,0 +1,185 @@
+//! One DaemonSet, once: snapshot, decision, execution.
+
+use crate::execute::{Executor, Stop};
+use crate::metrics::Metrics;
+use crate::queue::Queue;
+use crate::record::Recorder;
+use crate::world::{Key, World};
+use daemonset::model::{DaemonSet, Uid};
+use daemonset::{Action, Memory, Plan, Policy, Snapshot, plan};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What is done with a plan.
+#[derive(Clone)]
+pub enum Doing {
+    /// Execute it.
+    Execute(Executor),
+    /// Print it, and change nothing.
+    Print,
+}
+
+/// Reconciles DaemonSets.
+#[derive(Clone)]
+pub struct Worker {
+    /// The caches.
+    pub world: World,
+    /// Whom to reconcile.
+    pub queue: Arc<Queue<Key>>,
+    /// What to do.
+    pub doing: Doing,
+    /// The choices that the library leaves to its caller.
+    pub policy: Policy,
+    /// At most one status in this time, so that a rollout of many nodes does not write one for each pod.
+    pub status_interval: Duration,
+    /// Writes recordings.
+    pub recorder: Option<Recorder>,
+    /// Counts.
+    pub metrics: Metrics,
+    /// Kept between two reconciles, by DaemonSet.
+    pub desks: Arc<Mutex<HashMap<Key, Desk>>>,
+}
+
+/// What is kept of one DaemonSet between two reconciles.
+#[derive(Debug, Clone, Default)]
+pub struct Desk {
+    uid: Uid,
+    memory: Memory,
+    status_written: Option<Instant>,
+    printed: String,
+}
+
+impl Worker {
+    /// Works until the queue is closed.
+    pub async fn run(self) {
+        while let Some(key) = self.queue.next().await {
+            self.metrics.queue_depth.set(self.queue.len() as i64);
+            let begun = Instant::now();
+            self.reconcile(&key).await;
+            self.metrics.reconcile_seconds.observe(begun.elapsed().as_secs_f64());
+            self.queue.done(&key);
+        }
+    }
+
+    async fn reconcile(&self, key: &Key) {
+        let Some(ds) = self.world.daemon_set(key) else { return self.forget(key) };
+        let mut desk =
+            self.desks.lock().unwrap_or_else(PoisonError::into_inner).remove(key).unwrap_or_default();
+        if desk.uid != ds.metadata.uid {
+            desk = Desk { uid: ds.metadata.uid.clone(), ..Desk::default() };
+        }
+        let ended = self.attempt(key, &ds, &mut desk).await;
+        self.desks.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), desk);
+        let Err(stop) = ended else { return self.queue.succeeded(key) };
+        self.metrics.failures.inc();
+        match stop {
+            Stop::Later(wait) => {
+                tracing::info!(daemonset = %key, seconds = wait.as_secs(), "the API server asks to wait");
+                self.queue.add_after(key.clone(), wait);
+            }
+            Stop::Outdated(message) => {
+                tracing::debug!(daemonset = %key, message, "the snapshot was outdated");
+                self.queue.retry(key.clone());
+            }
+            Stop::NamespaceTerminating => tracing::debug!(daemonset = %key, "the namespace is being deleted"),
+            Stop::Failed(error) => {
+                tracing::warn!(daemonset = %key, error, "the plan failed");
+                self.queue.retry(key.clone());
+            }
+        }
+    }
+
+    async fn attempt(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk) -> Result<(), Stop> {
+        let Some(plan) = self.decide(key, ds, desk)? else { return Ok(()) };
+        for action in &plan.actions {
+            if let Action::Requeue { at, .. } = action {
+                self.queue.add_after(key.clone(), until(*at));
+            }
+        }
+        match &self.doing {
+            Doing::Print => desk.print(key, &plan),
+            Doing::Execute(executor) => {
+                let actions = self.paced(key, plan.actions, desk);
+                executor.execute(ds, &actions, &mut desk.memory).await?;
+                if actions.iter().any(is_status) {
+                    desk.status_written = Some(Instant::now());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan for what the caches have now; none where the input is not usable, which is told.
+    fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk) -> Result<Option<Plan>, Stop> {
+        let begun = Instant::now();
+        let namespace = key.namespace.as_str();
+        let pods = self.world.pods.state_filter(|pod| pod.metadata.namespace == namespace);
+        let revisions =
+            self.world.revisions.state_filter(|revision| revision.metadata.namespace == namespace);
+        let nodes = self.world.nodes.state();
+        let snapshot = Snapshot::new(ds, Timestamp::now())
+            .pods(pods.iter().map(|pod| &**pod))
+            .nodes(nodes.iter().map(|node| &**node))
+            .revisions(revisions.iter().map(|revision| &**revision))
+            .memory(&desk.memory)
+            .policy(&self.policy)
+            .check();
+        let snapshot = match snapshot {
+            Ok(snapshot) => snapshot,
+            Err(invalid) => {
+                // Nobody but its author can mend it; it comes back when it is changed.
+                tracing::error!(daemonset = %key, error = %invalid, "the input is not usable");
+                return Ok(None);
+            }
+        };
+        desk.memory.observe(&snapshot);
+        let plan = plan(&snapshot);
+        self.metrics.decide_seconds.observe(begun.elapsed().as_secs_f64());
+        if let Some(recorder) = self.recorder.as_ref().filter(|_| !plan.actions.is_empty()) {
+            recorder.write(key, &snapshot);
+        }
+        Ok(Some(plan))
+    }
+
+    /// Without the status, where the last one was written a moment ago: it is asked for again.
+    fn paced(&self, key: &Key, mut actions: Vec<Action>, desk: &Desk) -> Vec<Action> {
+        let Some(written) = desk.status_written else { return actions };
+        let rest = self.status_interval.saturating_sub(written.elapsed());
+        if !rest.is_zero() && actions.iter().any(is_status) {
+            actions.retain(|action| !is_status(action));
+            self.queue.add_after(key.clone(), rest);
+        }
+        actions
+    }
+
+    fn forget(&self, key: &Key) {
+        self.queue.forget(key);
+        self.desks.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+    }
+}
+
+fn is_status(action: &Action) -> bool {
+    // A collision of names has to be told before anything else can go on.
+    matches!(action, Action::UpdateStatus { reason, .. } if *reason == daemonset::StatusReason::Changed)
+}
+
+/// From now to an instant; nothing when it has passed.
+fn until(at: Timestamp) -> Duration {
+    let left = at.duration_since(Timestamp::now());
+    // Timers round down to a millisecond: an instant before its time, nothing would have changed yet.
+    Duration::try_from(left.saturating_add(SignedDuration::from_millis(2))).unwrap_or_default()
+}
+
+impl Desk {
+    /// Prints a plan, once.
+    fn print(&mut self, key: &Key, plan: &Plan) {
+        let text = crate::print::plan(key, plan);
+        if text != self.printed {
+            print!("{text}");
+            self.printed = text;
+        }
+    }
+}

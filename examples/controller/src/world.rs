@@ -1,0 +1,271 @@
+//! What the API server has: reflectors of DaemonSets, pods, nodes and revisions, shared by all DaemonSets, and which of these
+//! an event concerns.
+
+use crate::queue::Queue;
+use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, OwnerReference, Pod};
+use futures::StreamExt;
+use kube::runtime::reflector::store::Writer;
+use kube::runtime::reflector::{ObjectRef, Store};
+use kube::runtime::watcher::{Config, Event};
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client, Resource};
+use std::fmt::Debug;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Names a DaemonSet.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+impl From<&DaemonSet> for Key {
+    fn from(ds: &DaemonSet) -> Self {
+        Key { namespace: ds.metadata.namespace.clone(), name: ds.metadata.name.clone() }
+    }
+}
+
+/// Which objects are watched.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// One namespace, or all.
+    pub namespace: Option<String>,
+    /// A label selector for DaemonSets.
+    pub selector: Option<String>,
+}
+
+/// The caches.
+#[derive(Clone)]
+pub struct World {
+    /// DaemonSets.
+    pub daemon_sets: Store<DaemonSet>,
+    /// All pods of the namespaces.
+    pub pods: Store<Pod>,
+    /// Nodes.
+    pub nodes: Store<Node>,
+    /// Revisions.
+    pub revisions: Store<ControllerRevision>,
+    ready: Arc<AtomicBool>,
+}
+
+/// The other ends of the caches.
+pub struct Writers {
+    daemon_sets: Writer<DaemonSet>,
+    pods: Writer<Pod>,
+    nodes: Writer<Node>,
+    revisions: Writer<ControllerRevision>,
+}
+
+impl World {
+    /// Empty caches.
+    pub fn empty() -> (Self, Writers) {
+        let writers = Writers {
+            daemon_sets: Writer::new(()),
+            pods: Writer::new(()),
+            nodes: Writer::new(()),
+            revisions: Writer::new(()),
+        };
+        let world = World {
+            daemon_sets: writers.daemon_sets.as_reader(),
+            pods: writers.pods.as_reader(),
+            nodes: writers.nodes.as_reader(),
+            revisions: writers.revisions.as_reader(),
+            ready: Arc::default(),
+        };
+        (world, writers)
+    }
+
+    /// Lists and watches from now on, and puts whom it concerns into the queue.
+    ///
+    /// The lists are read from storage, not from a cache that may lag: what this process, or the one before it, did is in
+    /// them.
+    pub fn watch(&self, writers: Writers, client: &Client, scope: &Scope, queue: &Arc<Queue<Key>>) {
+        let of_daemon_sets = Config { label_selector: scope.selector.clone(), ..Config::default() };
+        let told = Told { world: self.clone(), queue: queue.clone() };
+        tokio::spawn(told.clone().follow(api(client, scope), of_daemon_sets, writers.daemon_sets));
+        tokio::spawn(told.clone().follow(api(client, scope), Config::default(), writers.pods));
+        tokio::spawn(told.clone().follow(Api::all(client.clone()), Config::default(), writers.nodes));
+        tokio::spawn(told.follow(api(client, scope), Config::default(), writers.revisions));
+    }
+
+    /// Waits until every cache has been filled once.
+    ///
+    /// # Errors
+    /// When a watch has ended, which it never does by itself.
+    pub async fn filled(&self) -> anyhow::Result<()> {
+        self.daemon_sets.wait_until_ready().await?;
+        self.pods.wait_until_ready().await?;
+        self.nodes.wait_until_ready().await?;
+        self.revisions.wait_until_ready().await?;
+        self.ready.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether every cache has been filled once.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    /// The DaemonSet of this name, as the cache has it.
+    pub fn daemon_set(&self, key: &Key) -> Option<Arc<DaemonSet>> {
+        self.daemon_sets.get(&ObjectRef::new(&key.name).within(&key.namespace))
+    }
+}
+
+fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>>(
+    client: &Client,
+    scope: &Scope,
+) -> Api<K> {
+    match &scope.namespace {
+        Some(namespace) => Api::namespaced(client.clone(), namespace),
+        None => Api::all(client.clone()),
+    }
+}
+
+/// Puts DaemonSets into the queue.
+#[derive(Clone)]
+struct Told {
+    world: World,
+    queue: Arc<Queue<Key>>,
+}
+
+/// What an object's change concerns.
+trait Concerns: Sized {
+    /// Whether a decision could be another one for it.
+    fn differs(&self, before: &Self) -> bool;
+
+    /// Puts the DaemonSets that it concerns into the queue.
+    fn tell(&self, told: &Told);
+}
+
+impl Told {
+    /// Fills a cache, and tells of each change. The watch begins anew after every error, later each time.
+    async fn follow<K>(self, api: Api<K>, config: Config, mut writer: Writer<K>)
+    where
+        K: Concerns + Resource<DynamicType = ()> + Clone + Debug + Send + Sync + 'static,
+        K: serde::de::DeserializeOwned,
+    {
+        let kind = K::kind(&()).into_owned();
+        let store = writer.as_reader();
+        let mut events = pin!(watcher(api, config).default_backoff());
+        while let Some(event) = events.next().await {
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    tracing::warn!(%error, kind, "the watch broke off and begins anew");
+                    continue;
+                }
+            };
+            let before = match &event {
+                Event::Apply(object) | Event::Delete(object) => store.get(&ObjectRef::from_obj(object)),
+                Event::Init | Event::InitApply(_) | Event::InitDone => None,
+            };
+            writer.apply_watcher_event(&event);
+            match &event {
+                Event::Apply(object) => self.changed(before.as_deref(), object),
+                Event::Delete(object) => object.tell(&self),
+                // What happened while nobody watched is in the list.
+                Event::InitDone => self.all(),
+                Event::Init | Event::InitApply(_) => {}
+            }
+        }
+    }
+
+    fn changed<K: Concerns>(&self, before: Option<&K>, object: &K) {
+        match before {
+            Some(before) if !object.differs(before) => {}
+            Some(before) => {
+                // Whoever it belonged to may have lost it.
+                before.tell(self);
+                object.tell(self);
+            }
+            None => object.tell(self),
+        }
+    }
+
+    fn all(&self) {
+        for ds in self.world.daemon_sets.state() {
+            self.queue.add(Key::from(&*ds));
+        }
+    }
+
+    /// The controller; without one, every DaemonSet of the namespace, which may adopt it.
+    fn of(&self, namespace: &str, owners: &[OwnerReference]) {
+        match owners.iter().find(|owner| owner.controller == Some(true)) {
+            Some(owner) if owner.kind == "DaemonSet" => {
+                let key = Key { namespace: namespace.to_owned(), name: owner.name.clone() };
+                if self.world.daemon_set(&key).is_some_and(|ds| ds.metadata.uid == owner.uid) {
+                    self.queue.add(key);
+                }
+            }
+            Some(_) => {}
+            None => {
+                let all = self.world.daemon_sets.state();
+                for ds in all.iter().filter(|ds| ds.metadata.namespace == namespace) {
+                    self.queue.add(Key::from(&**ds));
+                }
+            }
+        }
+    }
+}
+
+impl Concerns for DaemonSet {
+    fn differs(&self, _: &Self) -> bool {
+        true
+    }
+
+    fn tell(&self, told: &Told) {
+        told.queue.add(Key::from(self));
+    }
+}
+
+impl Concerns for Pod {
+    /// The model keeps what a decision reads, and the version.
+    fn differs(&self, before: &Self) -> bool {
+        let (new, old) = (&self.metadata, &before.metadata);
+        self.spec != before.spec
+            || self.status != before.status
+            || new.uid != old.uid
+            || new.labels != old.labels
+            || new.owner_references != old.owner_references
+            || new.deletion_timestamp != old.deletion_timestamp
+    }
+
+    fn tell(&self, told: &Told) {
+        told.of(&self.metadata.namespace, &self.metadata.owner_references);
+    }
+}
+
+impl Concerns for ControllerRevision {
+    fn differs(&self, _: &Self) -> bool {
+        true
+    }
+
+    fn tell(&self, told: &Told) {
+        told.of(&self.metadata.namespace, &self.metadata.owner_references);
+    }
+}
+
+impl Concerns for Node {
+    /// Heartbeats and images change a node all the time (v1.36 `shouldIgnoreNodeUpdate`).
+    fn differs(&self, before: &Self) -> bool {
+        let labels = |node: &Self| -> Labels { node.metadata.labels.clone() };
+        let ready =
+            |node: &Self| node.status.conditions.iter().find(|c| c.kind == "Ready").map(|c| c.status.clone());
+        labels(self) != labels(before) || self.spec != before.spec || ready(self) != ready(before)
+    }
+
+    fn tell(&self, told: &Told) {
+        told.all();
+    }
+}
