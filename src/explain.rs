@@ -241,7 +241,7 @@ fn termination(pods: &[PodVerdict]) -> Option<Outcome> {
 
 fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
     let taint = |taints: Taints| -> Taint {
-        node.taints.get(taints.first as usize).map(Taint::from).unwrap_or_default()
+        node.taints.iter().nth(taints.first as usize).map(Taint::from).unwrap_or_default()
     };
     match placement {
         Placement::Run => NodePlacement::Run,

@@ -26,16 +26,19 @@ pub(crate) enum TaintsView<'a> {
 }
 
 impl<'a> TaintsView<'a> {
-    pub(crate) fn get(self, position: usize) -> Option<TaintView<'a>> {
-        match self {
-            TaintsView::Model(taints) => taints.get(position).map(TaintView::from),
-            #[cfg(feature = "k8s-openapi")]
-            TaintsView::Typed(taints) => taints.get(position).map(TaintView::from),
-        }
+    #[cfg(not(feature = "k8s-openapi"))]
+    pub(crate) fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
+        let TaintsView::Model(taints) = self;
+        taints.iter().map(TaintView::from)
     }
 
+    #[cfg(feature = "k8s-openapi")]
     pub(crate) fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
-        (0..).map_while(move |position| self.get(position))
+        let (model, typed): (&[Taint], &[core::Taint]) = match self {
+            TaintsView::Model(taints) => (taints, &[]),
+            TaintsView::Typed(taints) => (&[], taints),
+        };
+        model.iter().map(TaintView::from).chain(typed.iter().map(TaintView::from))
     }
 }
 
