@@ -33,6 +33,7 @@ mod claim;
 mod classify;
 mod decision;
 mod explain;
+mod fields;
 mod fleet;
 mod history;
 mod index;

@@ -1,7 +1,8 @@
 //! Fields whose feature is off by default: dropped, unless the stored object has them already (v1.36
 //! `pkg/api/pod/util.go` DropDisabledTemplateFields, `pkg/features/kube_features.go`).
 
-use super::spots::{containers_mut, each, field, list, list_mut};
+use super::spots::{containers_mut, each};
+use crate::fields::{field, list, list_mut};
 use serde_json::Value;
 
 /// A field that is there only if its feature is on.

@@ -2,8 +2,8 @@
 //! `pkg/registry/apps/daemonset/strategy.go`, `apiserver/pkg/registry/rest` create.go and update.go).
 
 use super::gates;
-use super::spots::{at, field, fields_mut};
 use super::template_generation::{self, of};
+use crate::fields::{at, field, fields_mut};
 use crate::schema::{
     DAEMON_SET, Kind, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET, Struct, decode_struct, semantic_equal,
 };

@@ -1,11 +1,11 @@
 //! The whole way of a request: decode, default, prepare, validate.
 
 use super::refusal::Refusal;
-use super::spots::{at, field, fields_mut};
 use super::{
     ErrorList, Form, Invalid, Rules, default, prepare_for_create, prepare_for_status_update,
     prepare_for_update, template_generation, validate, validate_status_update, validate_update,
 };
+use crate::fields::{at, field, fields_mut};
 use crate::patch::{json_merge, merge_as};
 use crate::schema::{self, Numbers};
 use serde_json::{Map, Value};

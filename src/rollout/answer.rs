@@ -1,11 +1,12 @@
 //! What kubectl prints, and how it ends.
 
 use super::error::RolloutError;
-use super::fields::{member, name};
+use super::fields::name;
 use super::history::{history, history_of};
 use super::restart::{pause, restart, resume};
 use super::status::{not_negative, status};
 use super::undo::{DryRun, Undo, undo};
+use crate::fields::member;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! The revisions that are a DaemonSet's history.
 
 use super::error::RolloutError;
-use super::fields::{member, name, number, text};
+use super::fields::name;
+use crate::fields::{member, number, text};
 use crate::matching::Selector;
 use crate::model::{LabelSelector, RevisionMeta};
 use crate::problem::Problems;

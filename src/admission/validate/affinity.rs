@@ -3,10 +3,10 @@
 use super::kept::finds_fault;
 use super::labels::{self, SelectorValues};
 use super::pod::Pod;
-use super::read::{items, member, number, text, texts};
 use super::{node_terms, spread, words};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::{list, member, number, text, texts};
 use serde_json::Value;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -33,7 +33,7 @@ fn node_affinity(affinity: &Value, values: SelectorValues, path: &FieldPath<'_>,
         node_terms::selector(selector, values, &path.child(REQUIRED), errors);
     }
     let path = path.child(PREFERRED);
-    for (position, term) in items(affinity, PREFERRED).iter().enumerate() {
+    for (position, term) in list(affinity, PREFERRED).iter().enumerate() {
         let path = path.index(position);
         weight(term, &path, errors);
         let preference = term.get("preference").unwrap_or(&Value::Null);
@@ -43,11 +43,11 @@ fn node_affinity(affinity: &Value, values: SelectorValues, path: &FieldPath<'_>,
 
 /// v1.36 core/validation `validatePodAffinity`, `validatePodAntiAffinity`.
 fn pod_affinity(affinity: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for (position, term) in items(affinity, REQUIRED).iter().enumerate() {
+    for (position, term) in list(affinity, REQUIRED).iter().enumerate() {
         pod_term(term, values, &path.child(REQUIRED).index(position), errors);
     }
     let path = path.child(PREFERRED);
-    for (position, weighted) in items(affinity, PREFERRED).iter().enumerate() {
+    for (position, weighted) in list(affinity, PREFERRED).iter().enumerate() {
         let path = path.index(position);
         weight(weighted, &path, errors);
         let term = weighted.get("podAffinityTerm").unwrap_or(&Value::Null);
@@ -56,7 +56,7 @@ fn pod_affinity(affinity: &Value, values: SelectorValues, path: &FieldPath<'_>, 
 }
 
 fn weight(term: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let weight = number(term, "weight").unwrap_or(0);
+    let weight = number(term, "weight");
     if !(1..=100).contains(&weight) {
         errors.invalid(&path.child("weight"), weight, "must be in the range 1-100");
     }
@@ -90,8 +90,8 @@ pub(super) fn has_bad_selector(spec: &Value) -> bool {
     let affinity = spec.get("affinity").unwrap_or(&Value::Null);
     finds_fault(|path, errors| {
         for affinity in ["podAffinity", "podAntiAffinity"].iter().filter_map(|field| affinity.get(field)) {
-            let preferred = items(affinity, PREFERRED).iter().filter_map(|term| term.get("podAffinityTerm"));
-            for term in items(affinity, REQUIRED).iter().chain(preferred) {
+            let preferred = list(affinity, PREFERRED).iter().filter_map(|term| term.get("podAffinityTerm"));
+            for term in list(affinity, REQUIRED).iter().chain(preferred) {
                 selectors(term, SelectorValues::OfLabels, path, errors);
             }
         }
@@ -102,6 +102,6 @@ pub(super) fn has_bad_selector(spec: &Value) -> bool {
 pub(super) fn has_value_of_no_label(spec: &Value) -> bool {
     let nodes = spec.get("affinity").and_then(|affinity| affinity.get("nodeAffinity"));
     let terms =
-        nodes.and_then(|nodes| nodes.get(REQUIRED)).map(|required| items(required, "nodeSelectorTerms"));
+        nodes.and_then(|nodes| nodes.get(REQUIRED)).map(|required| list(required, "nodeSelectorTerms"));
     terms.unwrap_or_default().iter().any(labels::has_value_of_no_label)
 }

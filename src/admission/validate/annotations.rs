@@ -1,11 +1,11 @@
 //! What the annotations of a pod template must be that Kubernetes itself reads.
 
 use super::pod::Pod;
-use super::read::{self, member, text, text_if_set};
 use super::{labels, tolerations, words};
 use crate::admission::error::ErrorList;
 use crate::admission::go::quoted;
 use crate::admission::path::FieldPath;
+use crate::fields::{member, text, text_entries, text_if_set};
 use crate::syntax::descending_path_faults;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ const APP_ARMOR_OF_CONTAINER: &str = "container.apparmor.security.beta.kubernete
 /// What annotations may be at all, then what single ones must be (v1.36 core/validation `ValidateAnnotations`,
 /// `ValidatePodSpecificAnnotations`).
 pub(super) fn validate(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    labels::annotations(read::labels(meta, "annotations"), path, errors);
+    labels::annotations(text_entries(meta, "annotations"), path, errors);
     mirror_has_node(meta, pod, path, errors);
     tolerations(meta, pod, path, errors);
     deletion_cost(meta, pod, path, errors);
@@ -80,7 +80,7 @@ fn seccomp(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(profile) = annotation(meta, SECCOMP_OF_POD) {
         seccomp_profile(profile, &path.child(SECCOMP_OF_POD), errors);
     }
-    for (key, profile) in read::labels(meta, "annotations") {
+    for (key, profile) in text_entries(meta, "annotations") {
         if key.starts_with(SECCOMP_OF_CONTAINER) {
             seccomp_profile(profile, &path.child(key), errors);
         }
@@ -98,7 +98,7 @@ fn seccomp_profile(profile: &str, path: &FieldPath<'_>, errors: &mut ErrorList) 
 
 /// v1.36 core/validation `ValidateAppArmorPodAnnotations`.
 fn app_armor(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for (key, profile) in read::labels(meta, "annotations") {
+    for (key, profile) in text_entries(meta, "annotations") {
         let Some(container) = key.strip_prefix(APP_ARMOR_OF_CONTAINER) else { continue };
         if !pod.containers().any(|known| text(known.value, "name") == container) {
             errors.invalid(&path.key(key), container, "container not found");

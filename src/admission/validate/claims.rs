@@ -1,16 +1,16 @@
 //! What a pod's resource claims must be.
 
 use super::pod::Pod;
-use super::read::{items, text, text_if_set};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{list, text, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validatePodResourceClaims`.
 pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let claims = items(pod.spec, "resourceClaims");
+    let claims = list(pod.spec, "resourceClaims");
     for (position, claim) in claims.iter().enumerate() {
         let (name, path) = (text(claim, "name"), path.index(position));
         if name.is_empty() {

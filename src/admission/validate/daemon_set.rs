@@ -2,13 +2,13 @@
 
 use super::kept::Kept;
 use super::labels::{self, SelectorValues};
-use super::read::{entries, flag, items, member, number, text};
 use super::{strategy, template};
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::{Rules, SurgeWithHostPort};
 use crate::check::TEMPLATE_GENERATION_ANNOTATION;
+use crate::fields::{entries, flag, list, member, number, number_if_set, text};
 use crate::schema::{DAEMON_SET, Kind, field_equal};
 use serde_json::Value;
 
@@ -26,10 +26,10 @@ pub(super) fn validate(
     template::validate(template, kept, &path.child("template"), errors);
     always_restarts(template, path, errors);
     no_deadline(template, path, errors);
-    errors.negative(&path.child("minReadySeconds"), number(spec, "minReadySeconds").unwrap_or(0));
+    errors.negative(&path.child("minReadySeconds"), number(spec, "minReadySeconds"));
     errors.negative(&path.child("templateGeneration"), template_generation(object));
     strategy::validate(spec, rules.form, &path.child("updateStrategy"), errors);
-    if let Some(limit) = number(spec, "revisionHistoryLimit") {
+    if let Some(limit) = number_if_set(spec, "revisionHistoryLimit") {
         errors.negative(&path.child("revisionHistoryLimit"), limit);
     }
     if rules.surge_with_host_port == SurgeWithHostPort::Refused {
@@ -49,7 +49,7 @@ fn selector(spec: &Value, template: &Value, kept: Kept, path: &FieldPath<'_>, er
         errors.invalid(&path.child("metadata").child("labels"), GoValue::json(pods), detail);
     }
     let is_empty = |selector: &Value| {
-        items(selector, "matchExpressions").is_empty() && entries(selector, "matchLabels").next().is_none()
+        list(selector, "matchExpressions").is_empty() && entries(selector, "matchLabels").next().is_none()
     };
     if selector.is_some_and(is_empty) {
         let empty = GoValue::json(&serde_json::json!({}));
@@ -123,11 +123,11 @@ fn surge_without_host_ports(
     let pod = template.get("spec").unwrap_or(&Value::Null);
     let (template, host_network) = (path.child("template"), flag(pod, "hostNetwork"));
     let spec = template.child("spec");
-    for list in ["initContainers", "containers"] {
-        for (position, container) in items(pod, list).iter().enumerate() {
-            let containers = spec.child(list);
+    for containers in ["initContainers", "containers"] {
+        for (position, container) in list(pod, containers).iter().enumerate() {
+            let containers = spec.child(containers);
             let container_path = containers.index(position);
-            for (port, entry) in items(container, "ports").iter().enumerate() {
+            for (port, entry) in list(container, "ports").iter().enumerate() {
                 if let Some(taken) = port_of_host(entry, host_network) {
                     let path = container_path.child("ports");
                     let detail = "may not be set when pods are surged";
@@ -141,6 +141,6 @@ fn surge_without_host_ports(
 /// On the host's network each port of a container is one of the host (v1.36 core/v1 defaults.go
 /// `SetHostNetworkPorts`).
 fn port_of_host(port: &Value, host_network: bool) -> Option<i64> {
-    let taken = number(port, "hostPort").filter(|port| *port != 0);
-    taken.or_else(|| number(port, "containerPort").filter(|_| host_network))
+    let taken = number_if_set(port, "hostPort").filter(|port| *port != 0);
+    taken.or_else(|| number_if_set(port, "containerPort").filter(|_| host_network))
 }

@@ -1,11 +1,11 @@
 //! How a pod resolves names: servers, search paths, aliases.
 
 use super::pod::Pod;
-use super::read::{items, member, text, texts};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{list, member, text, texts};
 use crate::syntax::dns_subdomain_with_underscore_faults;
 use serde_json::Value;
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
     let none = text(pod.spec, "dnsPolicy") == "None";
     match config {
         None if none => errors.required(path, "must provide `dnsConfig` when `dnsPolicy` is None"),
-        Some(config) if none && items(config, "nameservers").is_empty() => {
+        Some(config) if none && list(config, "nameservers").is_empty() => {
             let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
             errors.required(&path.child("nameservers"), detail);
         }
@@ -34,9 +34,9 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
 }
 
 fn servers(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if items(config, "nameservers").len() > MOST_SERVERS {
+    if list(config, "nameservers").len() > MOST_SERVERS {
         let detail = format!("must not have more than {MOST_SERVERS} nameservers");
-        errors.invalid(path, list(config, "nameservers"), detail);
+        errors.invalid(path, go_list(config, "nameservers"), detail);
     }
     for (position, server) in texts(config, "nameservers").enumerate() {
         address(server, &path.index(position), errors);
@@ -44,17 +44,17 @@ fn servers(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 fn searches(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let count = items(config, "searches").len();
+    let count = list(config, "searches").len();
     if count > MOST_SEARCHES {
         let detail = format!("must not have more than {MOST_SEARCHES} search paths");
-        errors.invalid(path, list(config, "searches"), detail);
+        errors.invalid(path, go_list(config, "searches"), detail);
     }
     let spaces = count.saturating_sub(1);
     if texts(config, "searches").map(str::len).sum::<usize>() + spaces > MOST_SEARCH_CHARACTERS {
         let detail = format!(
             "must not have more than {MOST_SEARCH_CHARACTERS} characters (including spaces) in the search list"
         );
-        errors.invalid(path, list(config, "searches"), detail);
+        errors.invalid(path, go_list(config, "searches"), detail);
     }
     for (position, search) in texts(config, "searches").enumerate() {
         // The root alone is a search path.
@@ -67,20 +67,20 @@ fn searches(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 fn options(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for (position, option) in items(config, "options").iter().enumerate() {
+    for (position, option) in list(config, "options").iter().enumerate() {
         if text(option, "name").is_empty() {
             errors.required(&path.index(position), "must not be empty");
         }
     }
 }
 
-fn list(config: &Value, name: &str) -> GoValue {
+fn go_list(config: &Value, name: &str) -> GoValue {
     member(config, name).map_or_else(GoValue::null, GoValue::json)
 }
 
 /// v1.36 core/validation `ValidateHostAliases`.
 pub(super) fn host_aliases(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for (position, alias) in items(pod.spec, "hostAliases").iter().enumerate() {
+    for (position, alias) in list(pod.spec, "hostAliases").iter().enumerate() {
         let path = path.index(position);
         address(text(alias, "ip"), &path.child("ip"), errors);
         for (position, name) in texts(alias, "hostnames").enumerate() {

@@ -1,10 +1,10 @@
 //! What a pod may do that shares namespaces with its host.
 
 use super::pod::Pod;
-use super::read::{flag, items, number, text_if_set};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::{flag, list, number, text_if_set};
 
 const LONGEST_HOSTNAME: usize = 64;
 
@@ -13,10 +13,10 @@ pub(super) fn ports_of_host_network(pod: &Pod<'_>, path: &FieldPath<'_>, errors:
     if !pod.host_network() {
         return;
     }
-    for (position, container) in items(pod.spec, "containers").iter().enumerate() {
-        for (port, entry) in items(container, "ports").iter().enumerate() {
-            let on_host = number(entry, "hostPort").unwrap_or(0);
-            if on_host != 0 && on_host != number(entry, "containerPort").unwrap_or(0) {
+    for (position, container) in list(pod.spec, "containers").iter().enumerate() {
+        for (port, entry) in list(container, "ports").iter().enumerate() {
+            let on_host = number(entry, "hostPort");
+            if on_host != 0 && on_host != number(entry, "containerPort") {
                 let containers = path.child("containers");
                 let ports = containers.index(position);
                 let detail = "must match `containerPort` when `hostNetwork` is true";
@@ -41,7 +41,7 @@ pub(super) fn users(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList)
             errors.forbidden(&path.child(told), detail);
         }
     }
-    let with_devices = |value| !items(value, "volumeDevices").is_empty();
+    let with_devices = |value| !list(value, "volumeDevices").is_empty();
     for container in pod.containers().filter(|container| with_devices(container.value)) {
         if !pod.kept.users_with_devices {
             let list = path.child(container.list);

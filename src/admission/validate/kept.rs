@@ -5,10 +5,10 @@ use super::annotations::{DELETION_COST, is_deletion_cost};
 use super::containers::resources::is_divisible;
 use super::labels::{self, SelectorValues};
 use super::pod::Pod;
-use super::read::{entries, items, member, text};
 use super::{spread, sysctls};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::{entries, list, member, text};
 use crate::quantity::Quantity;
 use crate::syntax::unreserved_path_faults;
 use serde_json::Value;
@@ -72,19 +72,19 @@ fn has_indivisible_huge_pages(pod: &Pod<'_>) -> bool {
 
 /// v1.36 api/pod/util.go `hasNonLocalProjectedTokenPath`.
 fn has_non_local_token_path(pod: &Pod<'_>) -> bool {
-    let projected = items(pod.spec, "volumes").iter().filter_map(|volume| member(volume, "projected"));
+    let projected = list(pod.spec, "volumes").iter().filter_map(|volume| member(volume, "projected"));
     let tokens = projected
-        .flat_map(|projected| items(projected, "sources"))
+        .flat_map(|projected| list(projected, "sources"))
         .filter_map(|source| member(source, "serviceAccountToken"));
     tokens.map(|token| text(token, "path")).any(|path| !unreserved_path_faults(path).is_empty())
 }
 
 /// v1.36 api/pod/util.go `hasRestartContainerForNonSidecarInitContainer`.
 fn restarts_ending_init(pod: &Pod<'_>) -> bool {
-    items(pod.spec, "initContainers")
+    list(pod.spec, "initContainers")
         .iter()
         .filter(|container| text(container, "restartPolicy") != "Always")
-        .flat_map(|container| items(container, "resizePolicy"))
+        .flat_map(|container| list(container, "resizePolicy"))
         .any(|policy| text(policy, "restartPolicy") == "RestartContainer")
 }
 
@@ -97,7 +97,7 @@ fn has_bad_deletion_cost(template: &Value) -> bool {
 /// v1.36 api/pod/util.go `hasInvalidTopologySpreadConstraintLabelSelector`.
 fn has_bad_spread_selector(pod: &Pod<'_>) -> bool {
     finds_fault(|path, errors| {
-        for constraint in items(pod.spec, "topologySpreadConstraints") {
+        for constraint in list(pod.spec, "topologySpreadConstraints") {
             let selector = member(constraint, "labelSelector");
             labels::selector(selector, SelectorValues::OfLabels, path, errors);
         }
@@ -107,7 +107,7 @@ fn has_bad_spread_selector(pod: &Pod<'_>) -> bool {
 /// v1.36 api/pod/util.go `hasInvalidTopologySpreadConstrainMatchLabelKeys`.
 fn has_bad_spread_label_keys(pod: &Pod<'_>) -> bool {
     finds_fault(|path, errors| {
-        for constraint in items(pod.spec, "topologySpreadConstraints") {
+        for constraint in list(pod.spec, "topologySpreadConstraints") {
             spread::label_keys(constraint, path, errors);
         }
     })
@@ -115,12 +115,12 @@ fn has_bad_spread_label_keys(pod: &Pod<'_>) -> bool {
 
 /// v1.36 api/pod/util.go `taintTolerationComparisonOperatorsInUse`.
 fn compares_tolerations(pod: &Pod<'_>) -> bool {
-    let operators = items(pod.spec, "tolerations").iter().map(|toleration| text(toleration, "operator"));
+    let operators = list(pod.spec, "tolerations").iter().map(|toleration| text(toleration, "operator"));
     operators.into_iter().any(|operator| matches!(operator, "Lt" | "Gt"))
 }
 
 fn has_devices(pod: &Pod<'_>) -> bool {
-    pod.containers().any(|container| !items(container.value, "volumeDevices").is_empty())
+    pod.containers().any(|container| !list(container.value, "volumeDevices").is_empty())
 }
 
 fn has_se_linux_change_policy(pod: &Pod<'_>) -> bool {

@@ -1,10 +1,10 @@
 //! What labels, annotations and selectors of labels must be.
 
-use super::read::{self, entries, items, member, text, texts};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{entries, list, member, text, text_entries, texts};
 use crate::syntax::{label_key_faults, label_value_faults};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ impl SelectorValues {
 
 /// v1.36 meta/v1/validation `ValidateLabels`: `path` is the map's.
 pub(super) fn labels(object: &Value, name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for (key, value) in read::labels(object, name) {
+    for (key, value) in text_entries(object, name) {
         label_name(key, path, errors);
         words::each(label_value_faults(value), value, path, errors);
     }
@@ -64,7 +64,7 @@ pub(super) fn selector(
 ) {
     let Some(selector) = selector else { return };
     labels(selector, "matchLabels", &path.child("matchLabels"), errors);
-    for (position, requirement) in items(selector, "matchExpressions").iter().enumerate() {
+    for (position, requirement) in list(selector, "matchExpressions").iter().enumerate() {
         self::requirement(requirement, values, &path.child("matchExpressions").index(position), errors);
     }
 }
@@ -88,14 +88,14 @@ fn requirement(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>
 
 /// What `In` and `NotIn` ask for.
 pub(super) fn one_value_at_least(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if items(requirement, "values").is_empty() {
+    if list(requirement, "values").is_empty() {
         errors.required(&path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
     }
 }
 
 /// What `Exists` and `DoesNotExist` ask for.
 pub(super) fn no_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if !items(requirement, "values").is_empty() {
+    if !list(requirement, "values").is_empty() {
         let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
         errors.forbidden(&path.child("values"), detail);
     }
@@ -111,7 +111,7 @@ pub(super) fn label_values(requirement: &Value, path: &FieldPath<'_>, errors: &m
 /// Whether an expression has a value that no label can have (v1.36 meta/v1/validation
 /// `LabelSelectorHasInvalidLabelValue`, core/helper `HasInvalidLabelValueInNodeSelectorTerms`).
 pub(super) fn has_value_of_no_label(selector: &Value) -> bool {
-    items(selector, "matchExpressions")
+    list(selector, "matchExpressions")
         .iter()
         .flat_map(|requirement| texts(requirement, "values"))
         .any(|value| !label_value_faults(value).is_empty())
@@ -128,8 +128,8 @@ pub(super) fn leaves_out(selector: Option<&Value>, labels: &Value) -> bool {
 
 fn matches(selector: &Value, labels: &Value) -> bool {
     let label = |key: &str| labels.get(key).and_then(Value::as_str);
-    let all = read::labels(selector, "matchLabels").all(|(key, value)| label(key) == Some(value));
-    all && items(selector, "matchExpressions").iter().all(|requirement| {
+    let all = text_entries(selector, "matchLabels").all(|(key, value)| label(key) == Some(value));
+    all && list(selector, "matchExpressions").iter().all(|requirement| {
         let found = label(text(requirement, "key"));
         let listed = found.is_some_and(|found| texts(requirement, "values").any(|value| value == found));
         match text(requirement, "operator") {
@@ -145,7 +145,7 @@ fn matches(selector: &Value, labels: &Value) -> bool {
 pub(super) fn printed(selector: &Value) -> GoValue {
     let labels = entries(selector, "matchLabels").next().and(member(selector, "matchLabels"));
     let labels = labels.map(|labels| ("matchLabels", GoValue::json(labels)));
-    let expressions = items(selector, "matchExpressions").iter().map(printed_requirement);
+    let expressions = list(selector, "matchExpressions").iter().map(printed_requirement);
     let expressions = expressions.collect::<Vec<_>>();
     let expressions = Some(expressions).filter(|expressions| !expressions.is_empty());
     let expressions = expressions.map(|expressions| ("matchExpressions", GoValue::list(expressions)));
@@ -154,7 +154,7 @@ pub(super) fn printed(selector: &Value) -> GoValue {
 
 fn printed_requirement(requirement: &Value) -> GoValue {
     let key = ["key", "operator"].map(|name| (name, GoValue::named(text(requirement, name))));
-    let values = Some(items(requirement, "values")).filter(|values| !values.is_empty());
+    let values = Some(list(requirement, "values")).filter(|values| !values.is_empty());
     let values = values.map(|values| ("values", GoValue::list(values.iter().map(GoValue::json))));
     GoValue::record(key.into_iter().chain(values))
 }

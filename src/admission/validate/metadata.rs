@@ -2,12 +2,12 @@
 
 use super::labels;
 use super::owners;
-use super::read::{self, items, member, number, text, texts};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::go::{GoValue, quoted};
 use crate::admission::path::FieldPath;
 use crate::check::TEMPLATE_GENERATION_ANNOTATION;
+use crate::fields::{list, member, number, text, text_entries, texts};
 use crate::syntax::{dns_label_faults, dns_subdomain_faults, dns_subdomain_prefix_faults, label_key_faults};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -33,8 +33,8 @@ pub(super) fn validate_update(old: &Value, new: &Value, path: &FieldPath<'_>, er
     name(new, path_segment_faults, path, errors);
     common(new, path, errors);
     no_new_finalizers(old, new, path, errors);
-    if number(new, "generation").unwrap_or(0) < number(old, "generation").unwrap_or(0) {
-        let generation = number(new, "generation").unwrap_or(0);
+    if number(new, "generation") < number(old, "generation") {
+        let generation = number(new, "generation");
         errors.invalid(&path.child("generation"), generation, "must not be decremented");
     }
     immutable(old, new, path, errors);
@@ -68,17 +68,17 @@ fn common(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     } else {
         words::each(dns_label_faults(namespace), namespace, &path.child("namespace"), errors);
     }
-    errors.negative(&path.child("generation"), number(meta, "generation").unwrap_or(0));
+    errors.negative(&path.child("generation"), number(meta, "generation"));
     labels::labels(meta, "labels", &path.child("labels"), errors);
     labels::annotations(annotations(meta), &path.child("annotations"), errors);
-    owners::validate(items(meta, "ownerReferences"), &path.child("ownerReferences"), errors);
+    owners::validate(list(meta, "ownerReferences"), &path.child("ownerReferences"), errors);
     finalizers(meta, &path.child("finalizers"), errors);
 }
 
 /// The annotations without the template generation: inside of the API server that is a field of the spec (v1.36
 /// apps/v1 conversion.go).
 fn annotations(meta: &Value) -> impl Iterator<Item = (&str, &str)> {
-    read::labels(meta, "annotations").filter(|(key, _)| *key != TEMPLATE_GENERATION_ANNOTATION)
+    text_entries(meta, "annotations").filter(|(key, _)| *key != TEMPLATE_GENERATION_ANNOTATION)
 }
 
 /// v1.36 api/validation `ValidateFinalizers`.
@@ -89,7 +89,7 @@ fn finalizers(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let has = |name| texts(meta, "finalizers").any(|finalizer| finalizer == name);
     if has(ORPHAN) && has(FOREGROUND) {
         let detail = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
-        errors.invalid(path, list(meta, "finalizers"), detail);
+        errors.invalid(path, go_list(meta, "finalizers"), detail);
     }
 }
 
@@ -143,6 +143,6 @@ fn immutable(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
     }
 }
 
-fn list(meta: &Value, name: &str) -> GoValue {
+fn go_list(meta: &Value, name: &str) -> GoValue {
     member(meta, name).map_or_else(GoValue::null, GoValue::json)
 }

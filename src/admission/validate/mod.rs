@@ -16,7 +16,6 @@ mod owners;
 mod pod;
 mod pod_resources;
 mod pod_spec;
-mod read;
 mod security;
 mod spread;
 mod status;

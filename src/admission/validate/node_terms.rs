@@ -1,11 +1,11 @@
 //! What the terms of a node selector must be.
 
 use super::labels::{self, SelectorValues, label_values, no_values, one_value_at_least};
-use super::read::{items, text, texts};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{list, text, texts};
 use serde_json::Value;
 
 /// v1.36 core/validation `ValidateNodeSelector`.
@@ -15,7 +15,7 @@ pub(super) fn selector(
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    let (terms, path) = (items(selector, "nodeSelectorTerms"), path.child("nodeSelectorTerms"));
+    let (terms, path) = (list(selector, "nodeSelectorTerms"), path.child("nodeSelectorTerms"));
     if terms.is_empty() {
         errors.required(&path, "must have at least one node selector term");
     }
@@ -26,10 +26,10 @@ pub(super) fn selector(
 
 /// v1.36 core/validation `ValidateNodeSelectorTerm`.
 pub(super) fn term(term: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for (position, requirement) in items(term, "matchExpressions").iter().enumerate() {
+    for (position, requirement) in list(term, "matchExpressions").iter().enumerate() {
         expression(requirement, values, &path.child("matchExpressions").index(position), errors);
     }
-    for (position, requirement) in items(term, "matchFields").iter().enumerate() {
+    for (position, requirement) in list(term, "matchFields").iter().enumerate() {
         field(requirement, &path.child("matchFields").index(position), errors);
     }
 }
@@ -40,7 +40,7 @@ fn expression(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>,
         "In" | "NotIn" => one_value_at_least(requirement, path, errors),
         "Exists" | "DoesNotExist" => no_values(requirement, path, errors),
         "Gt" | "Lt" => {
-            if items(requirement, "values").len() != 1 {
+            if list(requirement, "values").len() != 1 {
                 let detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
                 errors.required(&path.child("values"), detail);
             }
@@ -57,7 +57,7 @@ fn expression(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>,
 fn field(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match text(requirement, "operator") {
         "In" | "NotIn" => {
-            if items(requirement, "values").len() != 1 {
+            if list(requirement, "values").len() != 1 {
                 let detail =
                     "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
                 errors.required(&path.child("values"), detail);

@@ -1,10 +1,10 @@
 //! What a pod may set by its operating system.
 
 use super::pod::Pod;
-use super::read::{flag, items, member};
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{flag, list, member};
 use serde_json::Value;
 
 /// What a Windows pod's security context can't have (v1.36 core/validation `validateWindows`), in its order: some of
@@ -105,7 +105,7 @@ fn windows(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
 fn is_set(holder: &Value, field: &str) -> bool {
     match field {
         "hostPID" | "hostIPC" => flag(holder, field),
-        "sysctls" => !items(holder, field).is_empty(),
+        "sysctls" => !list(holder, field).is_empty(),
         _ => member(holder, field).is_some(),
     }
 }

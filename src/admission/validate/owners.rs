@@ -1,9 +1,9 @@
 //! What references to owners must be.
 
-use super::read::{flag, member, text};
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{flag, member, text};
 use serde_json::Value;
 
 /// v1.36 api/validation `ValidateOwnerReferences`.

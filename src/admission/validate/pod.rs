@@ -1,7 +1,7 @@
 //! What the rules of a pod template's parts know of the template as a whole.
 
 use super::kept::Kept;
-use super::read::{flag, items, member, number, text};
+use crate::fields::{flag, list, member, number_if_set, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -24,12 +24,12 @@ pub(super) struct Container<'a> {
 
 impl<'a> Pod<'a> {
     pub(super) fn new(spec: &'a Value, kept: Kept) -> Self {
-        let names = items(spec, "resourceClaims").iter().map(|claim| text(claim, "name"));
+        let names = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name"));
         Pod { spec, kept, claims: names.filter(|name| !name.is_empty()).collect() }
     }
 
     pub(super) fn grace_period(&self) -> Option<i64> {
-        number(self.spec, "terminationGracePeriodSeconds")
+        number_if_set(self.spec, "terminationGracePeriodSeconds")
     }
 
     /// Whether it runs with the host's users: true if nothing is said.
@@ -54,9 +54,9 @@ impl<'a> Pod<'a> {
     /// `VisitContainersWithPath`).
     pub(super) fn containers(&self) -> impl Iterator<Item = Container<'a>> + use<'a> {
         let spec = self.spec;
-        ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |list| {
-            let containers = items(spec, list).iter().enumerate();
-            containers.map(move |(position, value)| Container { value, list, position })
+        ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |field| {
+            let containers = list(spec, field).iter().enumerate();
+            containers.map(move |(position, value)| Container { value, list: field, position })
         })
     }
 }

@@ -2,9 +2,9 @@
 
 use super::containers::resources::{self, Names};
 use super::pod::Pod;
-use super::read::{entries, items, member, text};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::{entries, list, member, text};
 use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn huge_pages_cover_containers(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_
 /// The error is told at a path below the pod's resources, as upstream tells it.
 fn limits_cover_each_container(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let of_pod = amounts(whole, "limits");
-    for (position, container) in items(pod.spec, "containers").iter().enumerate() {
+    for (position, container) in list(pod.spec, "containers").iter().enumerate() {
         for (name, limit) in of_container(container, "limits") {
             if let Some(most) = of_pod.get(name).filter(|most| limit > **most) {
                 let containers = path.child("containers");
@@ -64,26 +64,26 @@ fn limits_cover_each_container(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_
     }
 }
 
-fn amounts<'a>(resources: &'a Value, list: &str) -> Amounts<'a> {
-    entries(resources, list)
+fn amounts<'a>(resources: &'a Value, bound: &str) -> Amounts<'a> {
+    entries(resources, bound)
         .filter_map(|(name, amount)| Some((name, Quantity::from_json(amount).ok()?)))
         .collect()
 }
 
-fn of_container<'a>(container: &'a Value, list: &str) -> Amounts<'a> {
-    member(container, "resources").map(|resources| amounts(resources, list)).unwrap_or_default()
+fn of_container<'a>(container: &'a Value, bound: &str) -> Amounts<'a> {
+    member(container, "resources").map(|resources| amounts(resources, bound)).unwrap_or_default()
 }
 
 /// Containers and restartable init containers run beside each other; another init container runs alone with the
 /// restartable ones before it (v1.36 component-helpers resource/helpers.go `AggregateContainerRequests`).
-fn of_containers<'a>(pod: &Pod<'a>, list: &str) -> Amounts<'a> {
+fn of_containers<'a>(pod: &Pod<'a>, bound: &str) -> Amounts<'a> {
     let mut together = Amounts::new();
-    for container in items(pod.spec, "containers") {
-        add(&mut together, &of_container(container, list));
+    for container in list(pod.spec, "containers") {
+        add(&mut together, &of_container(container, bound));
     }
     let (mut restartable, mut starting) = (Amounts::new(), Amounts::new());
-    for container in items(pod.spec, "initContainers") {
-        let mut now = of_container(container, list);
+    for container in list(pod.spec, "initContainers") {
+        let mut now = of_container(container, bound);
         if text(container, "restartPolicy") == "Always" {
             add(&mut together, &now);
             add(&mut restartable, &now);

@@ -2,7 +2,6 @@
 
 use super::containers::resources::{self, Names};
 use super::pod::Pod;
-use super::read::{entries, items, member, number, text, text_if_set};
 use super::{
     affinity, claims, containers, dns, host, labels, os, pod_resources, security, spread, tolerations,
     volumes, words,
@@ -10,6 +9,7 @@ use super::{
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{entries, list, member, number_if_set, text, text_if_set};
 use crate::syntax::{dns_subdomain_faults, outside};
 
 /// v1.36 core/validation `ValidatePodSpec`.
@@ -35,7 +35,7 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
     host::users(pod, path, errors);
     host::name_override(pod, &path.child("hostnameOverride"), errors);
     names(pod, path, errors);
-    tolerations::validate(items(pod.spec, "tolerations"), pod.kept, &path.child("tolerations"), errors);
+    tolerations::validate(list(pod.spec, "tolerations"), pod.kept, &path.child("tolerations"), errors);
     dns::host_aliases(pod, &path.child("hostAliases"), errors);
     classes(pod, path, errors);
     overhead(pod, &path.child("overhead"), errors);
@@ -55,7 +55,7 @@ fn policy(pod: &Pod<'_>, field: &str, known: &[&str], path: &FieldPath<'_>, erro
 
 /// v1.36 core/validation `validateReadinessGates`.
 fn readiness_gates(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for (position, gate) in items(pod.spec, "readinessGates").iter().enumerate() {
+    for (position, gate) in list(pod.spec, "readinessGates").iter().enumerate() {
         let path = path.index(position);
         words::qualified_name(text(gate, "conditionType"), &path.child("conditionType"), errors);
     }
@@ -63,7 +63,7 @@ fn readiness_gates(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) 
 
 /// v1.36 core/validation `validateSchedulingGates`.
 fn scheduling_gates(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let gates = items(pod.spec, "schedulingGates");
+    let gates = list(pod.spec, "schedulingGates");
     for (position, gate) in gates.iter().enumerate() {
         let (name, path) = (text(gate, "name"), path.index(position));
         words::qualified_name(name, &path, errors);
@@ -78,7 +78,7 @@ fn names(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in ["serviceAccountName", "nodeName"] {
         subdomain(pod, field, path, errors);
     }
-    if let Some(seconds) = number(pod.spec, "activeDeadlineSeconds") {
+    if let Some(seconds) = number_if_set(pod.spec, "activeDeadlineSeconds") {
         if let Some(fault) = outside(seconds, 1, i64::from(i32::MAX)) {
             errors.invalid(&path.child("activeDeadlineSeconds"), seconds, fault);
         }

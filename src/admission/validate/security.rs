@@ -2,11 +2,11 @@
 
 use super::containers::{profiles, windows};
 use super::pod::Pod;
-use super::read::{flag, items, number, text_if_set};
 use super::sysctls;
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{flag, list, number_if_set, text_if_set};
 use crate::syntax::outside;
 use serde_json::Value;
 
@@ -14,11 +14,11 @@ use serde_json::Value;
 pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let context = pod.security_context().unwrap_or(&Value::Null);
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
-        if let Some(id) = number(context, field) {
+        if let Some(id) = number_if_set(context, field) {
             user_or_group(id, &path.child(field), errors);
         }
     }
-    for (position, group) in items(context, "supplementalGroups").iter().enumerate() {
+    for (position, group) in list(context, "supplementalGroups").iter().enumerate() {
         let path = path.child("supplementalGroups");
         user_or_group(group.as_i64().unwrap_or(0), &path.index(position), errors);
     }

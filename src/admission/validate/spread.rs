@@ -2,19 +2,19 @@
 
 use super::labels::{self, SelectorValues};
 use super::pod::Pod;
-use super::read::{self, items, member, number, text, text_if_set, texts};
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
+use crate::fields::{entries, list, member, number, number_if_set, text, text_if_set, texts};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// v1.36 core/validation `validateTopologySpreadConstraints`.
 pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let constraints = items(pod.spec, "topologySpreadConstraints");
+    let constraints = list(pod.spec, "topologySpreadConstraints");
     for (position, constraint) in constraints.iter().enumerate() {
         let path = path.index(position);
-        positive(number(constraint, "maxSkew").unwrap_or(0), &path.child("maxSkew"), errors);
+        positive(number(constraint, "maxSkew"), &path.child("maxSkew"), errors);
         if text(constraint, "topologyKey").is_empty() {
             errors.required(&path.child("topologyKey"), "can not be empty");
         }
@@ -63,7 +63,7 @@ fn not_repeated(constraint: &Value, rest: &[Value], path: &FieldPath<'_>, errors
 
 /// v1.36 core/validation `validateMinDomains`.
 fn min_domains(constraint: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let Some(domains) = number(constraint, "minDomains") else { return };
+    let Some(domains) = number_if_set(constraint, "minDomains") else { return };
     positive(domains, path, errors);
     let action = text(constraint, "whenUnsatisfiable");
     if action != "DoNotSchedule" {
@@ -77,7 +77,7 @@ fn min_domains(constraint: &Value, path: &FieldPath<'_>, errors: &mut ErrorList)
 pub(super) fn label_keys(holder: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let selector = member(holder, "labelSelector");
     for field in ["matchLabelKeys", "mismatchLabelKeys"] {
-        if selector.is_none() && !items(holder, field).is_empty() {
+        if selector.is_none() && !list(holder, field).is_empty() {
             needs_selector(&path.child(field), errors);
         } else {
             key_names(holder, field, &path.child(field), errors);
@@ -111,8 +111,8 @@ const SELECTED_TOO: &str = "exists in both matchLabelKeys and labelSelector";
 fn keys_not_twice_selected(holder: &Value, selector: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let keys: BTreeMap<&str, usize> =
         texts(holder, "matchLabelKeys").enumerate().map(|(position, key)| (key, position)).collect();
-    let mut selected: BTreeSet<&str> = read::entries(selector, "matchLabels").map(|(key, _)| key).collect();
-    for expression in items(selector, "matchExpressions") {
+    let mut selected: BTreeSet<&str> = entries(selector, "matchLabels").map(|(key, _)| key).collect();
+    for expression in list(selector, "matchExpressions") {
         let key = text(expression, "key");
         if !selected.insert(key) {
             if let Some(position) = keys.get(key) {
@@ -126,13 +126,13 @@ fn keys_not_twice_selected(holder: &Value, selector: &Value, path: &FieldPath<'_
 /// core/validation `ValidateMatchLabelKeysInTopologySpread`).
 fn label_keys_as_before(constraint: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let selector = member(constraint, "labelSelector");
-    if selector.is_none() && !items(constraint, "matchLabelKeys").is_empty() {
+    if selector.is_none() && !list(constraint, "matchLabelKeys").is_empty() {
         needs_selector(path, errors);
     }
     let selected = |key| {
         selector.is_some_and(|selector| {
-            read::entries(selector, "matchLabels").any(|(label, _)| label == key)
-                || items(selector, "matchExpressions").iter().any(|other| text(other, "key") == key)
+            entries(selector, "matchLabels").any(|(label, _)| label == key)
+                || list(selector, "matchExpressions").iter().any(|other| text(other, "key") == key)
         })
     };
     for (position, key) in texts(constraint, "matchLabelKeys").enumerate() {

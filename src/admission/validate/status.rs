@@ -1,8 +1,8 @@
 //! What a DaemonSet's status must be.
 
-use super::read::number;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::{number, number_if_set};
 use serde_json::Value;
 
 /// The counters in the order in which they are told.
@@ -21,9 +21,9 @@ const COUNTERS: [&str; 8] = [
 /// apps/validation `validateDaemonSetStatus`, `ValidateDaemonSetStatusUpdate`).
 pub(super) fn validate_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for counter in COUNTERS {
-        errors.negative(&path.child(counter), number(new, counter).unwrap_or(0));
+        errors.negative(&path.child(counter), number(new, counter));
     }
-    let (before, after) = (number(old, "collisionCount"), number(new, "collisionCount"));
+    let (before, after) = (number_if_set(old, "collisionCount"), number_if_set(new, "collisionCount"));
     let path = path.child("collisionCount");
     if let Some(after) = after {
         errors.negative(&path, after);

@@ -1,10 +1,10 @@
 //! What an update strategy must be, in either form.
 
-use super::read::{member, text};
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::Form;
+use crate::fields::{member, text};
 use crate::syntax::percent_faults;
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! Which kernel parameters a pod may set.
 
 use super::pod::Pod;
-use super::read::{flag, items, text};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::{flag, list, text};
 use serde_json::Value;
 
 const LONGEST: usize = 253;
@@ -24,7 +24,7 @@ const OF_IPC: [&str; 10] = [
 ];
 
 fn sysctls<'a>(pod: &Pod<'a>) -> &'a [Value] {
-    pod.security_context().map(|context| items(context, "sysctls")).unwrap_or_default()
+    pod.security_context().map(|context| list(context, "sysctls")).unwrap_or_default()
 }
 
 /// v1.36 core/validation `validateSysctls`.

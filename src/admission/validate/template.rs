@@ -2,10 +2,10 @@
 
 use super::kept::Kept;
 use super::pod::Pod;
-use super::read::items;
 use super::{annotations, labels, pod_spec};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::list;
 use serde_json::Value;
 
 /// v1.36 core/validation `ValidatePodTemplateSpec`. Labels and annotations are told at the template itself, without
@@ -19,7 +19,7 @@ pub(super) fn validate(template: &Value, kept: Kept, path: &FieldPath<'_>, error
     pod_spec::validate(&pod, &spec, errors);
     annotations::seccomp_agrees(meta, &pod, &spec, errors);
     annotations::app_armor_agrees(meta, &pod, &spec, errors);
-    if !items(pod.spec, "ephemeralContainers").is_empty() {
+    if !list(pod.spec, "ephemeralContainers").is_empty() {
         let detail = "ephemeral containers not allowed in pod template";
         errors.forbidden(&spec.child("ephemeralContainers"), detail);
     }

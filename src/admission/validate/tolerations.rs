@@ -2,10 +2,10 @@
 
 use super::kept::Kept;
 use super::labels;
-use super::read::{member, text};
 use crate::admission::error::ErrorList;
 use crate::admission::go::{GoValue, quoted};
 use crate::admission::path::FieldPath;
+use crate::fields::{member, text};
 use crate::syntax::label_value_faults;
 use serde_json::{Map, Value};
 use std::num::IntErrorKind;

@@ -2,7 +2,8 @@
 
 use super::annotations::annotations;
 use super::labels::labels;
-use crate::rollout::fields::{member, text, text_map};
+use crate::fields::{member, text};
+use crate::rollout::fields::text_entries;
 use crate::rollout::text::Page;
 use serde_json::Value;
 
@@ -15,8 +16,8 @@ pub(super) fn claim(page: &mut Page, template: &Value) {
     let spec = template.get("spec").unwrap_or(&Value::Null);
     page.write(0, &format!("StorageClass:\t{}\n", storage_class(metadata, spec)));
     page.write(0, &format!("Volume:\t{}\n", text(spec, "volumeName")));
-    labels(page, "Labels", &text_map(metadata, "labels"));
-    annotations(page, "Annotations", &text_map(metadata, "annotations"));
+    labels(page, "Labels", &text_entries(metadata, "labels"));
+    annotations(page, "Annotations", &text_entries(metadata, "annotations"));
     // Told of the claim's status, which a template has none of.
     let capacity = if text(spec, "volumeName").is_empty() { "" } else { "0" };
     page.write(0, &format!("Capacity:\t{capacity}\n"));

@@ -1,7 +1,7 @@
 //! Containers and init containers.
 
 use super::{commands, environment, mounts, probes, resources};
-use crate::rollout::fields::{list, member, number, text};
+use crate::fields::{list, member, number, text};
 use crate::rollout::text::Page;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Environment variables of a container, and where they come from.
 
 use super::resource_fields::resource_field;
-use crate::rollout::fields::{flag, list, member, text};
+use crate::fields::{flag, list, member, text};
 use crate::rollout::text::Page;
 use serde_json::Value;
 

@@ -18,8 +18,9 @@ mod selector;
 mod volume_kinds;
 mod volumes;
 
-use super::fields::{list, member, text, text_map};
+use super::fields::text_entries;
 use super::text::Page;
+use crate::fields::{list, member, text};
 use containers::containers;
 use serde_json::Value;
 
@@ -43,8 +44,8 @@ pub fn describe_template(template: &Value) -> String {
 }
 
 fn metadata(page: &mut Page, metadata: &Value) {
-    labels::labels(page, "  Labels", &text_map(metadata, "labels"));
-    let annotations = text_map(metadata, "annotations");
+    labels::labels(page, "  Labels", &text_entries(metadata, "labels"));
+    let annotations = text_entries(metadata, "annotations");
     if !annotations.is_empty() {
         annotations::annotations(page, "  Annotations", &annotations);
     }
@@ -56,7 +57,7 @@ fn placement(page: &mut Page, spec: &Value) {
     if !text(spec, "priorityClassName").is_empty() {
         page.write(1, &format!("Priority Class Name:\t{}\n", text(spec, "priorityClassName")));
     }
-    labels::labels(page, "  Node-Selectors", &text_map(spec, "nodeSelector"));
+    labels::labels(page, "  Node-Selectors", &text_entries(spec, "nodeSelector"));
     scheduling::tolerations(page, list(spec, "tolerations"));
     if let Some(group) = member(spec, "schedulingGroup") {
         page.write(0, "  SchedulingGroup:\n");

@@ -1,7 +1,7 @@
 //! Where a container sees volumes: mounts and devices, by path.
 
 use crate::admission::go::quoted;
-use crate::rollout::fields::{flag, list, text};
+use crate::fields::{flag, list, text};
 use crate::rollout::text::Page;
 use serde_json::Value;
 

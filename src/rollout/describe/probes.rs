@@ -1,6 +1,7 @@
 //! Probes of a container, each in one line.
 
-use crate::rollout::fields::{member, number, text, texts};
+use crate::fields::{member, number, text};
+use crate::rollout::fields::texts;
 use crate::rollout::text::{Page, bracketed, int_or_string, probe_url};
 use serde_json::Value;
 

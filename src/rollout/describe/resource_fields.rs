@@ -1,7 +1,7 @@
 //! A container's own resources as the value of an environment variable.
 
+use crate::fields::{member, text};
 use crate::quantity::Quantity;
-use crate::rollout::fields::{member, text};
 use serde_json::Value;
 
 /// The amount in units of the divisor, rounded up; empty for what is no resource that can be asked for

@@ -1,14 +1,14 @@
 //! Limits and requests of a container.
 
 use crate::quantity::Quantity;
-use crate::rollout::fields::map;
+use crate::rollout::fields::entries;
 use crate::rollout::text::Page;
 use serde_json::Value;
 
 /// By resource name, in Go's canonical form (v1.36 kubectl `describe.go describeResources`).
 pub(super) fn resources(page: &mut Page, resources: &Value) {
     for (key, label) in [("limits", "Limits:\n"), ("requests", "Requests:\n")] {
-        let amounts = map(resources, key);
+        let amounts = entries(resources, key);
         if !amounts.is_empty() {
             page.write(2, label);
         }

@@ -1,7 +1,7 @@
 //! Topology spread constraints and tolerations.
 
 use super::selector;
-use crate::rollout::fields::{member, number, text};
+use crate::fields::{member, number, text};
 use crate::rollout::text::Page;
 use serde_json::Value;
 

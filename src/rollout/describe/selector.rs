@@ -1,13 +1,14 @@
 //! A label selector in one line.
 
-use crate::rollout::fields::{list, text, text_map, texts};
+use crate::fields::{list, text};
+use crate::rollout::fields::{text_entries, texts};
 use crate::syntax::{label_key_faults, label_value_faults};
 use serde_json::Value;
 
 /// v1.36 `meta/v1` helpers.go FormatLabelSelector: by key, `<none>` for an empty one, `<error>` for one that can't be
 /// used.
 pub(super) fn formatted(selector: &Value) -> String {
-    let labels = text_map(selector, "matchLabels");
+    let labels = text_entries(selector, "matchLabels");
     let labels = labels.into_iter().map(|(key, value)| equals(key, value));
     let expressions = list(selector, "matchExpressions").iter().map(expression);
     let Some(mut requirements) = labels.chain(expressions).collect::<Option<Vec<_>>>() else {

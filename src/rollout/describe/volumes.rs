@@ -3,8 +3,9 @@
 use super::annotations::shortened;
 use super::claims::claim;
 use super::volume_kinds::{KINDS, Row, Show};
+use crate::fields::{flag, list, member, number, text};
 use crate::quantity::Quantity;
-use crate::rollout::fields::{flag, list, member, number, text, text_map, texts};
+use crate::rollout::fields::{text_entries, texts};
 use crate::rollout::text::{Page, bracketed};
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ fn told(source: &Value, key: &str, show: &Show) -> String {
         Show::List => bracketed(&texts(source, key)),
         Show::Joined => texts(source, key).join(", "),
         Show::Map => {
-            let members = text_map(source, key).into_iter();
+            let members = text_entries(source, key).into_iter();
             format!(
                 "map{}",
                 bracketed(&members.map(|(key, value)| format!("{key}:{value}")).collect::<Vec<_>>())
@@ -62,7 +63,7 @@ fn more(page: &mut Page, kind: &str, source: &Value) {
     match kind {
         "projected" => list(source, "sources").iter().for_each(|source| projected(page, source)),
         "downwardAPI" => items(page, list(source, "items")),
-        "csi" => attributes(page, &text_map(source, "volumeAttributes")),
+        "csi" => attributes(page, &text_entries(source, "volumeAttributes")),
         "ephemeral" => {
             if let Some(template) = member(source, "volumeClaimTemplate") {
                 page.nested(2, |page| claim(page, template));

@@ -1,6 +1,6 @@
 //! The URL of an HTTP probe as Go's `net/url` prints it.
 
-use crate::rollout::fields::{member, text};
+use crate::fields::{member, text};
 use crate::rollout::text::go;
 use serde_json::Value;
 use std::fmt::Write;

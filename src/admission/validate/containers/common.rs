@@ -5,9 +5,9 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::text;
 use crate::admission::validate::volumes::Volumes;
 use crate::admission::validate::words;
+use crate::fields::text;
 use serde_json::{Value, json};
 
 /// v1.36 core/validation `validateContainerCommon`.

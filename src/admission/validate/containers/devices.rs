@@ -3,9 +3,9 @@
 use super::mounts::places;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{items, member, text};
 use crate::admission::validate::volumes::Volumes;
 use crate::admission::validate::words;
+use crate::fields::{list, member, text};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(super) fn validate(
 ) {
     let (path, mounts) = (path.child("volumeDevices"), places(container, "volumeMounts", "mountPath"));
     let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
-    for (position, device) in items(container, "volumeDevices").iter().enumerate() {
+    for (position, device) in list(container, "volumeDevices").iter().enumerate() {
         let path = path.index(position);
         name(device, &mut names, &path.child("name"), errors);
         volume(text(device, "name"), volumes, &path.child("name"), errors);

@@ -3,15 +3,15 @@
 use super::field_refs::{self, Owner};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{items, member, text};
 use crate::admission::validate::words;
+use crate::fields::{list, member, text};
 use crate::syntax;
 use serde_json::Value;
 
 /// v1.36 core/validation `ValidateEnv`.
 pub(super) fn validate(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("env");
-    for (position, variable) in items(container, "env").iter().enumerate() {
+    for (position, variable) in list(container, "env").iter().enumerate() {
         let path = path.index(position);
         variable_name(text(variable, "name"), &path.child("name"), errors);
         if let Some(source) = member(variable, "valueFrom") {

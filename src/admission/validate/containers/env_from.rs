@@ -2,15 +2,15 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{items, member, text};
 use crate::admission::validate::words;
+use crate::fields::{list, member, text};
 use crate::syntax;
 use serde_json::Value;
 
 /// Errors about the number of sources are told about the list (v1.36 core/validation `ValidateEnvFrom`).
 pub(super) fn validate(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("envFrom");
-    for (position, source) in items(container, "envFrom").iter().enumerate() {
+    for (position, source) in list(container, "envFrom").iter().enumerate() {
         let at = path.index(position);
         prefix(text(source, "prefix"), &at.child("prefix"), errors);
         let mut sources = 0;

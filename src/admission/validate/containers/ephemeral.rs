@@ -4,8 +4,8 @@ use super::common;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{items, member, text};
 use crate::admission::validate::volumes::Volumes;
+use crate::fields::{list, member, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -25,10 +25,10 @@ const REFUSED: &str = "cannot be set for an Ephemeral Container";
 
 /// v1.36 core/validation `validateEphemeralContainers`.
 pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let others = ["containers", "initContainers"].into_iter().flat_map(|list| items(pod.spec, list));
+    let others = ["containers", "initContainers"].into_iter().flat_map(|field| list(pod.spec, field));
     let others: BTreeSet<&str> = others.map(|container| text(container, "name")).collect();
     let mut names = others.clone();
-    for (position, container) in items(pod.spec, "ephemeralContainers").iter().enumerate() {
+    for (position, container) in list(pod.spec, "ephemeralContainers").iter().enumerate() {
         let path = path.index(position);
         common::validate(container, pod, volumes, &path, errors);
         image(container, &path, errors);
@@ -75,7 +75,7 @@ fn is_set(container: &Value, field: &str) -> bool {
 /// Subpaths would be left behind on the node until the pod ends.
 fn mounts(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mounts = path.child("volumeMounts");
-    for (position, mount) in items(container, "volumeMounts").iter().enumerate() {
+    for (position, mount) in list(container, "volumeMounts").iter().enumerate() {
         for field in ["subPath", "subPathExpr"] {
             if !text(mount, field).is_empty() {
                 errors.forbidden(&mounts.index(position).child(field), REFUSED);

@@ -2,8 +2,8 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::text;
 use crate::admission::validate::words;
+use crate::fields::text;
 use crate::quantity::Quantity;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{items, member, text};
+use crate::fields::{list, member, text};
 use serde_json::Value;
 
 /// Files of environment variables are in an emptyDir of the pod, whatever else is wrong with it; `path` is the pod
@@ -13,9 +13,9 @@ pub(in crate::admission::validate) fn environment_files(
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
-        let path = path.child(list);
-        for (position, container) in items(pod.spec, list).iter().enumerate() {
+    for containers in ["initContainers", "containers", "ephemeralContainers"] {
+        let path = path.child(containers);
+        for (position, container) in list(pod.spec, containers).iter().enumerate() {
             of_container(container, pod, &path.index(position), errors);
         }
     }
@@ -23,12 +23,12 @@ pub(in crate::admission::validate) fn environment_files(
 
 fn of_container(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("env");
-    for (position, variable) in items(container, "env").iter().enumerate() {
+    for (position, variable) in list(container, "env").iter().enumerate() {
         let file = member(variable, "valueFrom").and_then(|source| member(source, "fileKeyRef"));
         let Some(name) = file.map(|file| text(file, "volumeName")) else { continue };
         let (at, parts) = (path.index(position), ["valueFrom", "fileKeyRef", "volumeName"]);
         let [from, reference, volume_name] = parts;
-        let (at, volumes) = (at.child(from), items(pod.spec, "volumes"));
+        let (at, volumes) = (at.child(from), list(pod.spec, "volumes"));
         let at = at.child(reference);
         let at = at.child(volume_name);
         // Of several with this name the last one counts.

@@ -4,8 +4,8 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{items, member, number, text};
 use crate::admission::validate::words;
+use crate::fields::{list, member, number, text};
 use crate::syntax;
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub(super) fn validate(
 
 /// v1.36 core/validation `validateExecAction`.
 fn exec(exec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if items(exec, "command").is_empty() {
+    if list(exec, "command").is_empty() {
         errors.required(&path.child("command"), "");
     }
 }
@@ -73,7 +73,7 @@ fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if !supported.contains(&scheme) {
         errors.not_supported(&path.child("scheme"), GoValue::named(scheme), &supported);
     }
-    for header in items(get, "httpHeaders") {
+    for header in list(get, "httpHeaders") {
         let name = text(header, "name");
         words::each(syntax::http_header_name_faults(name), name, &path.child("httpHeaders"), errors);
     }
@@ -85,7 +85,7 @@ fn port(handler: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(name) = handler.get("port").and_then(Value::as_str) {
         return words::each(syntax::port_name_faults(name), name, &path, errors);
     }
-    let port = number(handler, "port").unwrap_or_default();
+    let port = number(handler, "port");
     if let Some(fault) = syntax::port_number_faults(port) {
         errors.invalid(&path, port, fault);
     }
@@ -93,7 +93,7 @@ fn port(handler: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// A pod that is without a grace period is refused for that (v1.36 core/validation `validateSleepAction`).
 fn sleep(sleep: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let seconds = number(sleep, "seconds").unwrap_or_default();
+    let seconds = number(sleep, "seconds");
     match pod.grace_period() {
         Some(grace) if seconds < 0 || seconds > grace => {
             let detail =

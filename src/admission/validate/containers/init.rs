@@ -5,15 +5,15 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{items, member, text, text_if_set};
 use crate::admission::validate::volumes::Volumes;
+use crate::fields::{list, member, text, text_if_set};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateInitContainers`.
 pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let mut names: BTreeSet<&str> = items(pod.spec, "containers").iter().map(|c| text(c, "name")).collect();
-    for (position, container) in items(pod.spec, "initContainers").iter().enumerate() {
+    let mut names: BTreeSet<&str> = list(pod.spec, "containers").iter().map(|c| text(c, "name")).collect();
+    for (position, container) in list(pod.spec, "initContainers").iter().enumerate() {
         let at = path.index(position);
         common::validate(container, pod, volumes, &at, errors);
         restart::init_policy(container, &at, errors);
@@ -64,7 +64,7 @@ fn resize(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut E
     if pod.kept.restart_of_ending_init {
         return;
     }
-    for (position, policy) in items(container, "resizePolicy").iter().enumerate() {
+    for (position, policy) in list(container, "resizePolicy").iter().enumerate() {
         if text(policy, "restartPolicy") == "RestartContainer" {
             let (policies, restart) = (path.child("resizePolicy"), GoValue::named("RestartContainer"));
             let detail = "must not be set to 'RestartContainer' for non-sidecar initContainers";

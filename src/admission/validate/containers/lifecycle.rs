@@ -5,7 +5,7 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{member, text_if_set};
+use crate::fields::{member, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `supportedStopSignalsLinux`, as Go sorts them.

@@ -3,9 +3,9 @@
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{flag, items, member, text, text_if_set};
 use crate::admission::validate::volumes::Volumes;
 use crate::admission::validate::words;
+use crate::fields::{flag, list, member, text, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(super) fn validate(
 ) {
     let (path, devices) = (path.child("volumeMounts"), places(container, "volumeDevices", "devicePath"));
     let mut taken = BTreeSet::new();
-    for (position, mount) in items(container, "volumeMounts").iter().enumerate() {
+    for (position, mount) in list(container, "volumeMounts").iter().enumerate() {
         let at = path.index(position);
         volume(mount, volumes, &at.child("name"), errors);
         place(mount, &mut taken, &at.child("mountPath"), errors);
@@ -32,8 +32,8 @@ pub(super) fn validate(
 
 /// Where each volume is put, by its name; of several with a name the last one counts (v1.36 core/validation
 /// `GetVolumeMountMap`, `GetVolumeDeviceMap`).
-pub(super) fn places<'a>(container: &'a Value, list: &str, field: &str) -> BTreeMap<&'a str, &'a str> {
-    items(container, list).iter().map(|item| (text(item, "name"), text(item, field))).collect()
+pub(super) fn places<'a>(container: &'a Value, places: &str, field: &str) -> BTreeMap<&'a str, &'a str> {
+    list(container, places).iter().map(|item| (text(item, "name"), text(item, field))).collect()
 }
 
 fn volume(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {

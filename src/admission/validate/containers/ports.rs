@@ -3,8 +3,8 @@
 use super::common::one_of;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{items, number, text};
 use crate::admission::validate::words;
+use crate::fields::{list, number, text};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// v1.36 core/validation `validateContainerPorts`.
 pub(super) fn validate(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (path, mut names) = (path.child("ports"), BTreeSet::new());
-    for (position, port) in items(container, "ports").iter().enumerate() {
+    for (position, port) in list(container, "ports").iter().enumerate() {
         let path = path.index(position);
         name(text(port, "name"), &mut names, &path.child("name"), errors);
         if host_or_container(port, "containerPort") == 0 {
@@ -46,7 +46,7 @@ fn number_in_range(port: &Value, field: &str, path: &FieldPath<'_>, errors: &mut
 }
 
 fn host_or_container(port: &Value, field: &str) -> i64 {
-    number(port, field).unwrap_or_default()
+    number(port, field)
 }
 
 /// The ports of the node that these containers want together: each protocol, address and port once (v1.36
@@ -58,7 +58,7 @@ pub(super) fn conflicts<'a>(
 ) {
     let mut taken = BTreeSet::new();
     for (position, container) in containers {
-        let (container_path, ports) = (path.index(position), items(container, "ports"));
+        let (container_path, ports) = (path.index(position), list(container, "ports"));
         for (position, port) in ports.iter().enumerate() {
             let host_port = host_or_container(port, "hostPort");
             let place = format!("{}/{}/{host_port}", text(port, "protocol"), text(port, "hostIP"));

@@ -4,7 +4,7 @@ use super::handlers::{self, Occasion};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{member, number};
+use crate::fields::{member, number, number_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validateLivenessProbe`.
@@ -22,7 +22,7 @@ pub(super) fn readiness(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, 
     let Some(readiness) = member(container, "readinessProbe") else { return };
     let path = path.child("readinessProbe");
     probe(readiness, pod, &path, errors);
-    if let Some(seconds) = number(readiness, "terminationGracePeriodSeconds") {
+    if let Some(seconds) = number_if_set(readiness, "terminationGracePeriodSeconds") {
         let path = path.child("terminationGracePeriodSeconds");
         errors.invalid(&path, seconds, "must not be set for readinessProbes");
     }
@@ -39,7 +39,7 @@ fn succeeds_at_once(
     let Some(of) = member(container, field) else { return };
     let path = path.child(field);
     probe(of, pod, &path, errors);
-    let successes = number(of, "successThreshold").unwrap_or_default();
+    let successes = number(of, "successThreshold");
     if successes != 1 {
         errors.invalid(&path.child("successThreshold"), successes, "must be 1");
     }
@@ -51,11 +51,13 @@ fn probe(probe: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorL
     let numbers =
         ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
     for field in numbers {
-        if let Some(value) = number(probe, field).filter(|value| *value < 0) {
+        if let Some(value) = number_if_set(probe, field).filter(|value| *value < 0) {
             errors.invalid(&path.child(field), value, "must be greater than or equal to 0");
         }
     }
-    if let Some(seconds) = number(probe, "terminationGracePeriodSeconds").filter(|seconds| *seconds <= 0) {
+    if let Some(seconds) =
+        number_if_set(probe, "terminationGracePeriodSeconds").filter(|seconds| *seconds <= 0)
+    {
         let path = path.child("terminationGracePeriodSeconds");
         errors.invalid(&path, seconds, "must be greater than 0");
     }

@@ -3,8 +3,8 @@
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{member, text, text_if_set};
 use crate::admission::validate::words;
+use crate::fields::{member, text, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 

@@ -4,14 +4,14 @@ use super::{common, lifecycle, ports, probes, restart};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{items, text};
 use crate::admission::validate::volumes::Volumes;
+use crate::fields::{list, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateContainers`.
 pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let containers = items(pod.spec, "containers");
+    let containers = list(pod.spec, "containers");
     if containers.is_empty() {
         return errors.required(path, "");
     }

@@ -5,14 +5,14 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{items, text};
+use crate::fields::{list, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Most errors are told about the list (v1.36 core/validation `validateResizePolicy`).
 pub(super) fn validate(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (path, mut named) = (path.child("resizePolicy"), BTreeSet::new());
-    for (position, policy) in items(container, "resizePolicy").iter().enumerate() {
+    for (position, policy) in list(container, "resizePolicy").iter().enumerate() {
         let (resource, restart) = (text(policy, "resourceName"), text(policy, "restartPolicy"));
         if !named.insert(resource) {
             errors.duplicate(&path.index(position), GoValue::named(resource));

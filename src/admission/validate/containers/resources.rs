@@ -4,8 +4,8 @@ use super::resource_names::{self, is_counted, is_huge_pages, may_overcommit};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{entries, items, text};
 use crate::admission::validate::words;
+use crate::fields::{entries, list, text};
 use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -121,7 +121,7 @@ fn pages_come_with_memory(requirements: &Value, path: &FieldPath<'_>, errors: &m
 /// v1.36 core/validation `validateResourceClaimNames`.
 fn claims(requirements: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut named = BTreeSet::new();
-    for (position, claim) in items(requirements, "claims").iter().enumerate() {
+    for (position, claim) in list(requirements, "claims").iter().enumerate() {
         let (name, path) = (text(claim, "name"), path.index(position));
         if name.is_empty() {
             errors.required(&path, "");

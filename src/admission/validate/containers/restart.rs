@@ -3,7 +3,7 @@
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{items, member, text, text_if_set};
+use crate::fields::{list, member, text, text_if_set};
 use serde_json::Value;
 
 const UNSAID: &str = "must specify restartPolicy when restart rules are used";
@@ -13,14 +13,14 @@ const UNSAID: &str = "must specify restartPolicy when restart rules are used";
 pub(super) fn init_policy(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if text_if_set(container, "restartPolicy").is_some() {
         policy(container, path, errors);
-    } else if !items(container, "restartPolicyRules").is_empty() {
+    } else if !list(container, "restartPolicyRules").is_empty() {
         errors.required(&path.child("restartPolicy"), UNSAID);
     }
 }
 
 /// v1.36 core/validation `validateContainerRestartPolicy`.
 pub(super) fn policy(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let (rules, supported) = (items(container, "restartPolicyRules"), ["Always", "Never", "OnFailure"]);
+    let (rules, supported) = (list(container, "restartPolicyRules"), ["Always", "Never", "OnFailure"]);
     match text_if_set(container, "restartPolicy") {
         None if rules.is_empty() => {}
         None => errors.required(&path.child("restartPolicy"), UNSAID),
@@ -47,7 +47,7 @@ fn rule(rule: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if !operators.contains(&operator) {
         errors.not_supported(&path.child("operator"), GoValue::named(operator), &operators);
     }
-    let values = items(codes, "values").len();
+    let values = list(codes, "values").len();
     if values > 255 {
         errors.too_many(&path.child("values"), values, 255);
     }

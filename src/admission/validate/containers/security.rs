@@ -5,7 +5,7 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{flag, member, number, text, text_if_set, texts};
+use crate::fields::{flag, member, number, text, text_if_set, texts};
 use crate::syntax;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(super) fn validate(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, e
     let Some(context) = member(container, "securityContext") else { return };
     let path = path.child("securityContext");
     for field in ["runAsUser", "runAsGroup"] {
-        let id = number(context, field).unwrap_or_default();
+        let id = number(context, field);
         if let Some(fault) = syntax::outside(id, 0, i64::from(i32::MAX)) {
             errors.invalid(&path.child(field), id, fault);
         }

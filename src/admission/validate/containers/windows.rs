@@ -3,7 +3,7 @@
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{member, text_if_set};
+use crate::fields::{member, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 

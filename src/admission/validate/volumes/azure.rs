@@ -4,7 +4,7 @@ use super::network::required;
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{text, text_if_set};
+use crate::fields::{text, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validateAzureFile`.

@@ -7,8 +7,8 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::labels::{self, SelectorValues};
-use crate::admission::validate::read::{member, number, text, text_if_set};
-use crate::admission::validate::{read, words};
+use crate::admission::validate::words;
+use crate::fields::{member, number_if_set, text, text_entries, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 
@@ -92,7 +92,7 @@ pub(super) fn of_pod<'a>(
 ) {
     let by = text(certificate, "signerName");
     signer::name(by, &path.child("signerName"), errors);
-    let annotations = read::labels(certificate, "userAnnotations");
+    let annotations = text_entries(certificate, "userAnnotations");
     user_annotations(annotations, &path.child("userAnnotations"), errors);
     let (kind, kinds) = (
         text(certificate, "keyType"),
@@ -101,7 +101,7 @@ pub(super) fn of_pod<'a>(
     if !kinds.contains(&kind) {
         errors.not_supported(&path.child("keyType"), kind, &kinds);
     }
-    if let Some(seconds) = number(certificate, "maxExpirationSeconds") {
+    if let Some(seconds) = number_if_set(certificate, "maxExpirationSeconds") {
         expiration(seconds, by, &path.child("maxExpirationSeconds"), errors);
     }
     let mut paths = 0;

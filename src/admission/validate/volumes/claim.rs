@@ -5,8 +5,8 @@ use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::labels::{self, SelectorValues};
-use crate::admission::validate::read::{self, member, text, text_if_set, texts};
 use crate::admission::validate::words;
+use crate::fields::{member, text, text_entries, text_if_set, texts};
 use crate::quantity::Quantity;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub(super) fn ephemeral(source: &Value, path: &FieldPath<'_>, errors: &mut Error
 /// A template of a claim has labels and annotations and nothing else (v1.36 core/validation
 /// `ValidateTemplateObjectMeta`).
 fn metadata(metadata: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let annotations = read::labels(metadata, "annotations");
+    let annotations = text_entries(metadata, "annotations");
     labels::annotations(annotations, &path.child("annotations"), errors);
     labels::labels(metadata, "labels", &path.child("labels"), errors);
     // By the names that these have in Go, but for the first letter.

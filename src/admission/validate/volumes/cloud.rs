@@ -3,7 +3,7 @@
 use super::network::{required, secret_name};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::number;
+use crate::fields::number_if_set;
 use serde_json::Value;
 
 /// v1.36 core/validation `validateGCEPersistentDiskVolumeSource`.
@@ -20,7 +20,7 @@ pub(super) fn aws(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
 
 /// 0 is the whole disk, though the message leaves it out.
 fn partition(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if let Some(partition) = number(source, "partition").filter(|number| !(0..=255).contains(number)) {
+    if let Some(partition) = number_if_set(source, "partition").filter(|number| !(0..=255).contains(number)) {
         errors.invalid(&path.child("partition"), partition, "must be between 1 and 255, inclusive");
     }
 }

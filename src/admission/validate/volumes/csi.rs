@@ -3,8 +3,8 @@
 use super::network::required;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{labels, member, text};
 use crate::admission::validate::words;
+use crate::fields::{member, text, text_entries};
 use crate::syntax;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn driver(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// Go looks at the options in any order, here it is by name (v1.36 core/validation `validateFlexVolumeSource`).
 pub(super) fn flex_volume(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     required(source, &["driver"], path, errors);
-    for (option, _) in labels(source, "options").filter(|(option, _)| is_reserved(option)) {
+    for (option, _) in text_entries(source, "options").filter(|(option, _)| is_reserved(option)) {
         let detail = "kubernetes.io and k8s.io namespaces are reserved";
         errors.invalid(&path.child("options").key(option), option, detail);
     }

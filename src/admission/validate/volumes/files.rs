@@ -3,8 +3,8 @@
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::containers::field_refs::{self, Owner};
-use crate::admission::validate::read::{items, member, number, text};
 use crate::admission::validate::words;
+use crate::fields::{list, member, number_if_set, text};
 use crate::syntax;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(super) fn config_map(source: &Value, path: &FieldPath<'_>, errors: &mut Erro
 
 fn keys_of_object(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(source, "defaultMode", path, errors);
-    for (position, item) in items(source, "items").iter().enumerate() {
+    for (position, item) in list(source, "items").iter().enumerate() {
         key_to_path(item, &path.child("items").index(position), errors);
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn file_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorLi
 
 /// The bits of a file's mode.
 pub(super) fn mode(of: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if let Some(mode) = number(of, field).filter(|mode| !(0..=0o777).contains(mode)) {
+    if let Some(mode) = number_if_set(of, field).filter(|mode| !(0..=0o777).contains(mode)) {
         let detail = "must be a number between 0 and 0777 (octal), both inclusive";
         errors.invalid(&path.child(field), mode, detail);
     }
@@ -52,7 +52,7 @@ pub(super) fn mode(of: &Value, field: &str, path: &FieldPath<'_>, errors: &mut E
 /// Errors of a file are told about the volume (v1.36 core/validation `validateDownwardAPIVolumeSource`).
 pub(super) fn downward_api(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(source, "defaultMode", path, errors);
-    for file in items(source, "items") {
+    for file in list(source, "items") {
         downward_api_file(file, path, errors);
     }
 }

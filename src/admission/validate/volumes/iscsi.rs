@@ -3,7 +3,7 @@
 use super::network::{logical_unit, required};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{flag, member, number, text, text_if_set};
+use crate::fields::{flag, member, number, text, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validateISCSIVolumeSource`.
@@ -11,7 +11,7 @@ pub(super) fn validate(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
     required(source, &["targetPortal", "iqn"], path, errors);
     let target = Some(text(source, "iqn")).filter(|target| !target.is_empty());
     qualified_name(target, &path.child("iqn"), errors);
-    logical_unit(number(source, "lun").unwrap_or_default(), path, errors);
+    logical_unit(number(source, "lun"), path, errors);
     let authenticates = flag(source, "chapAuthDiscovery") || flag(source, "chapAuthSession");
     if authenticates && member(source, "secretRef").is_none() {
         errors.required(&path.child("secretRef"), "");

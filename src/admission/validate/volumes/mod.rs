@@ -15,10 +15,10 @@ mod signer;
 mod source;
 
 use super::pod::Pod;
-use super::read::{items, text};
 use super::words;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::fields::{list, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) type Volumes<'a> = BTreeMap<&'a str, &'a Value>;
 /// (v1.36 core/validation `ValidateVolumes`).
 pub(super) fn validate<'a>(pod: &Pod<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) -> Volumes<'a> {
     let mut volumes = Volumes::new();
-    for (position, volume) in items(pod.spec, "volumes").iter().enumerate() {
+    for (position, volume) in list(pod.spec, "volumes").iter().enumerate() {
         let (path, name, before) = (path.index(position), text(volume, "name"), errors.len());
         source::validate(volume, pod, &path, errors);
         let path = path.child("name");

@@ -3,8 +3,8 @@
 use crate::admission::error::ErrorList;
 use crate::admission::go::GoValue;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::{items, member, number, text};
 use crate::admission::validate::words;
+use crate::fields::{list, member, number_if_set, text};
 use crate::syntax;
 use serde_json::Value;
 
@@ -49,14 +49,14 @@ pub(super) fn cephfs(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorLis
 }
 
 fn monitors(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if items(source, "monitors").is_empty() {
+    if list(source, "monitors").is_empty() {
         errors.required(&path.child("monitors"), "");
     }
 }
 
 /// v1.36 core/validation `validateFCVolumeSource`.
 pub(super) fn fibre_channel(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let (targets, ids) = (items(source, "targetWWNs"), items(source, "wwids"));
+    let (targets, ids) = (list(source, "targetWWNs"), list(source, "wwids"));
     let at = path.child("targetWWNs");
     if targets.is_empty() && ids.is_empty() {
         errors.required(&at, "must specify either targetWWNs or wwids, but not both");
@@ -68,7 +68,7 @@ pub(super) fn fibre_channel(source: &Value, path: &FieldPath<'_>, errors: &mut E
     if targets.is_empty() {
         return;
     }
-    match number(source, "lun") {
+    match number_if_set(source, "lun") {
         None => errors.required(&path.child("lun"), "lun is required if targetWWNs is specified"),
         Some(lun) => logical_unit(lun, path, errors),
     }

@@ -5,8 +5,8 @@ use super::files::{downward_api_file, key_to_path, mode};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::{items, member, number, text};
 use crate::admission::validate::words;
+use crate::fields::{list, member, number, text};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub(super) fn validate(projected: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(projected, "defaultMode", path, errors);
     let mut files = Files { taken: BTreeSet::new(), path: *path };
-    for (position, source) in items(projected, "sources").iter().enumerate() {
+    for (position, source) in list(projected, "sources").iter().enumerate() {
         let sources = path.child("sources");
         let at = sources.index(position);
         for field in ["secret", "configMap"] {
@@ -65,7 +65,7 @@ fn keys_of_object<'a>(
 ) {
     let name = text(object, "name");
     words::required(name, &path.child("name"), errors);
-    for (position, item) in items(object, "items").iter().enumerate() {
+    for (position, item) in list(object, "items").iter().enumerate() {
         key_to_path(item, &path.child("items").index(position), errors);
         let file = text(item, "path");
         if !file.is_empty() {
@@ -75,7 +75,7 @@ fn keys_of_object<'a>(
 }
 
 fn downward_api<'a>(fields: &'a Value, files: &mut Files<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for item in items(fields, "items") {
+    for item in list(fields, "items") {
         downward_api_file(item, path, errors);
         let file = text(item, "path");
         if !file.is_empty() {
@@ -92,8 +92,7 @@ fn service_account_token(
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    let (seconds, at) =
-        (number(token, "expirationSeconds").unwrap_or_default(), path.child("expirationSeconds"));
+    let (seconds, at) = (number(token, "expirationSeconds"), path.child("expirationSeconds"));
     if seconds < 600 {
         errors.invalid(&at, seconds, "may not specify a duration less than 10 minutes");
     }

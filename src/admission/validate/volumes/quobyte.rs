@@ -2,8 +2,8 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::read::text;
 use crate::admission::validate::words;
+use crate::fields::text;
 use serde_json::Value;
 
 const PAIRS: &str = "must be a host:port pair or multiple pairs separated by commas";

@@ -4,7 +4,7 @@ use super::{azure, claim, cloud, csi, files, host, iscsi, network, projected, qu
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::read::member;
+use crate::fields::member;
 use serde_json::Value;
 
 /// What is asked of a source.
