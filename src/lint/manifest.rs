@@ -1,6 +1,7 @@
 //! The DaemonSet alone, as the rules look at it: whatever its template holds, a look into it can't fail.
 
 use crate::check;
+use crate::fields::{member, text};
 use crate::model::DaemonSet;
 use crate::problem::Problems;
 use crate::snapshot::Strategy;
@@ -79,7 +80,7 @@ impl<'a> Item<'a> {
     }
 
     pub(super) fn has(&self, field: &str) -> bool {
-        self.value.get(field).is_some_and(|value| !value.is_null())
+        member(self.value, field).is_some()
     }
 
     pub(super) fn text(&self, field: &str) -> &'a str {
@@ -90,8 +91,4 @@ impl<'a> Item<'a> {
 fn items<'a>(list: Option<&'a Value>, path: &str) -> Vec<Item<'a>> {
     let items = list.and_then(Value::as_array).into_iter().flatten().enumerate();
     items.map(|(index, value)| Item { path: format!("{path}[{index}]"), value }).collect()
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
