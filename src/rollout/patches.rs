@@ -1,5 +1,6 @@
 //! What is sent to the API server to change a DaemonSet, in both forms that every client speaks.
 
+use crate::patch::Operation;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,27 +16,22 @@ pub struct Patches {
 }
 
 /// One operation that gives a member this value, and makes the objects around it that are not there.
-pub(super) fn set(object: &Value, path: &[&str], value: Value) -> Value {
+pub(super) fn set(object: &Value, path: &[&str], value: Value) -> Operation {
     let mut at = object;
-    let mut pointer = String::new();
     for (depth, key) in path.iter().enumerate() {
-        pointer += &format!("/{}", key.replace('~', "~0").replace('/', "~1"));
         match at.get(key).filter(|found| found.is_object()) {
             Some(inner) => at = inner,
             None => {
-                let rest = path.get(depth + 1..).unwrap_or_default();
-                return operation("add", &pointer, nested(rest, value));
+                let (there, missing) = path.split_at((depth + 1).min(path.len()));
+                let path = Operation::pointer(there.iter().copied());
+                return Operation::Add { path, value: nested(missing, value) };
             }
         }
     }
-    operation("replace", &pointer, value)
+    Operation::Replace { path: Operation::pointer(path.iter().copied()), value }
 }
 
 /// The value within objects of these keys.
 pub(super) fn nested(keys: &[&str], value: Value) -> Value {
     keys.iter().rev().fold(value, |inner, key| json!({*key: inner}))
-}
-
-fn operation(operation: &str, path: &str, value: Value) -> Value {
-    json!({"op": operation, "path": path, "value": value})
 }

@@ -79,7 +79,7 @@ fn annotated(
     }
     let path = ["metadata", "annotations"];
     if let Some(operations) = change.patches.json.as_array_mut() {
-        operations.push(set(daemon_set, &path, Value::Object(all)));
+        operations.push(json!(set(daemon_set, &path, Value::Object(all))));
     }
     change.after = accepted(daemon_set, &change.patches.strategic_merge)?;
     Ok(change)

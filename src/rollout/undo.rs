@@ -6,6 +6,7 @@ use super::fields::template;
 use super::history::{RevisionTemplate, revision_template};
 use super::patches::{Patches, set};
 use super::restore::{accepted, matches, restored, with_template};
+use crate::patch::Operation;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
@@ -107,7 +108,7 @@ fn change(daemon_set: &Value, data: &Value, to: i64) -> Result<Change, RolloutEr
 }
 
 /// Nearly every revision restores the template and nothing else.
-fn json_operation(daemon_set: &Value, patched: &Value) -> Value {
+fn json_operation(daemon_set: &Value, patched: &Value) -> Operation {
     let spec = patched.get("spec").cloned().unwrap_or(Value::Null);
     let template = template(patched).clone();
     if with_template(daemon_set, &template).get("spec") == Some(&spec) {
