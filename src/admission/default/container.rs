@@ -13,10 +13,10 @@ const MARKED: &str = "v1.36 core/v1 types.go +default, as in zz_generated.defaul
 
 /// Every list of containers.
 pub(super) const ALL: Step = EachOfAny(&["initContainers", "containers", "ephemeralContainers"]);
-const PROBES: Step = InAny(&["livenessProbe", "readinessProbe", "startupProbe"]);
-const HOOKS: Step = InAny(&["postStart", "preStop"]);
+pub(super) const PROBES: Step = InAny(&["livenessProbe", "readinessProbe", "startupProbe"]);
+pub(super) const HOOKS: Step = InAny(&["postStart", "preStop"]);
 
-const CONTAINERS: &[Step] = &[In("spec"), ALL];
+pub(super) const CONTAINERS: &[Step] = &[In("spec"), ALL];
 const PORTS: &[Step] = &[In("spec"), ALL, Each("ports")];
 const FIELD_REFS: &[Step] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("fieldRef")];
 const FILE_KEY_REFS: &[Step] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("fileKeyRef")];

@@ -24,7 +24,7 @@ const CONFIG_MAPS: &[Step] = &[In("spec"), Each("volumes"), In("configMap")];
 const DOWNWARD: &[Step] = &[In("spec"), Each("volumes"), In("downwardAPI")];
 const DOWNWARD_REFS: &[Step] =
     &[In("spec"), Each("volumes"), In("downwardAPI"), Each("items"), In("fieldRef")];
-const PROJECTIONS: &[Step] = &[In("spec"), Each("volumes"), In("projected")];
+pub(super) const PROJECTIONS: &[Step] = &[In("spec"), Each("volumes"), In("projected")];
 const PROJECTED_REFS: &[Step] = &[
     In("spec"),
     Each("volumes"),
@@ -36,9 +36,9 @@ const PROJECTED_REFS: &[Step] = &[
 ];
 const TOKENS: &[Step] =
     &[In("spec"), Each("volumes"), In("projected"), Each("sources"), In("serviceAccountToken")];
-const CLAIM_SPECS: &[Step] =
+pub(super) const CLAIM_SPECS: &[Step] =
     &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate"), In("spec")];
-const ISCSI: &[Step] = &[In("spec"), Each("volumes"), In("iscsi")];
+pub(super) const ISCSI: &[Step] = &[In("spec"), Each("volumes"), In("iscsi")];
 const RBD: &[Step] = &[In("spec"), Each("volumes"), In("rbd")];
 const AZURE_DISK: &[Step] = &[In("spec"), Each("volumes"), In("azureDisk")];
 const SCALE_IO: &[Step] = &[In("spec"), Each("volumes"), In("scaleIO")];

@@ -1,25 +1,18 @@
 //! What Go writes though nobody asked for it: structs and fields without `omitempty` are there even when empty. Only
 //! those that a valid template may leave out.
 
-use super::container::ALL;
+use super::container::{ALL, CONTAINERS, HOOKS, PROBES};
 use super::place::Step::{self, Each, In, InAny};
 use super::row::{Fill, Row, absent, zero};
+use super::volume::{CLAIM_SPECS, ISCSI, PROJECTIONS};
 
 const STRUCT: &str = "v1.36 core/v1 types.go: a struct, always written";
 const FIELD: &str = "v1.36 core/v1 types.go: no omitempty, always written";
 const STORED: &str = "v1.36 core/v1 types.go: no omitempty, and protobuf keeps no empty list";
 
 const TEMPLATE: &[Step] = &[];
-const CONTAINERS: &[Step] = &[In("spec"), ALL];
 const ENV_RESOURCES: &[Step] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("resourceFieldRef")];
-const PROBE_HEADERS: &[Step] = &[
-    In("spec"),
-    ALL,
-    InAny(&["livenessProbe", "readinessProbe", "startupProbe"]),
-    In("httpGet"),
-    Each("httpHeaders"),
-];
-const HOOKS: Step = InAny(&["postStart", "preStop"]);
+const PROBE_HEADERS: &[Step] = &[In("spec"), ALL, PROBES, In("httpGet"), Each("httpHeaders")];
 const HOOK_HEADERS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("httpGet"), Each("httpHeaders")];
 const HOOK_SLEEPS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("sleep")];
 const SYSCTLS: &[Step] = &[In("spec"), In("securityContext"), Each("sysctls")];
@@ -31,7 +24,6 @@ const PREFERRED_NODES: &[Step] = &[
 ];
 const DOWNWARD_RESOURCES: &[Step] =
     &[In("spec"), Each("volumes"), In("downwardAPI"), Each("items"), In("resourceFieldRef")];
-const PROJECTIONS: &[Step] = &[In("spec"), Each("volumes"), In("projected")];
 const PROJECTED_RESOURCES: &[Step] = &[
     In("spec"),
     Each("volumes"),
@@ -41,10 +33,7 @@ const PROJECTED_RESOURCES: &[Step] = &[
     Each("items"),
     In("resourceFieldRef"),
 ];
-const ISCSI: &[Step] = &[In("spec"), Each("volumes"), In("iscsi")];
 const CLAIMS: &[Step] = &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate")];
-const CLAIM_SPECS: &[Step] =
-    &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate"), In("spec")];
 const CLAIM_SOURCES: &[Step] = &[
     In("spec"),
     Each("volumes"),
