@@ -3,6 +3,9 @@
 use crate::canonical;
 use serde_json::{Map, Value};
 
+/// The annotation in which `kubectl apply` keeps what it was given last.
+pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 static NULL: Value = Value::Null;
 
 /// The field, null if it is not there.

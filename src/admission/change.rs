@@ -6,7 +6,7 @@ use super::prepare::templates_equal;
 use super::refusal::Refusal;
 use super::request::update;
 use super::{Form, Rules};
-use crate::fields::{at, fields_mut};
+use crate::fields::{LAST_APPLIED, at, fields_mut};
 use crate::patch::three_way_merge;
 use serde_json::Value;
 use std::fmt;
@@ -28,8 +28,6 @@ impl fmt::Display for TemplateDiff {
         f.write_str(&lines.join("\n"))
     }
 }
-
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Whether applying this manifest restarts the pods of the stored DaemonSet, and what does: nothing if the template
 /// stays the same in meaning, whatever else changes.

@@ -1,11 +1,10 @@
 //! The template generation, which `apps/v1` keeps in an annotation (v1.36 `pkg/apis/apps/v1/conversion.go`
 //! Convert_v1_DaemonSet_To_apps_DaemonSet and back).
 
+use crate::check::TEMPLATE_GENERATION_ANNOTATION;
 use crate::fields::{at, fields_mut};
 use serde_json::{Map, Value};
 use thiserror::Error;
-
-const ANNOTATION: &str = "deprecated.daemonset.template.generation";
 
 /// Why the annotation is no number: the words of Go's `strconv.ParseInt`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -18,7 +17,7 @@ pub(super) enum NoNumber {
 
 /// What the annotation says; 0 if it is not there.
 pub(super) fn of(object: &Value) -> Result<i64, NoNumber> {
-    let Some(text) = at(object, &["metadata", "annotations", ANNOTATION]).as_str() else {
+    let Some(text) = at(object, &["metadata", "annotations", TEMPLATE_GENERATION_ANNOTATION]).as_str() else {
         return Ok(0);
     };
     text.parse().map_err(|_| {
@@ -38,6 +37,6 @@ pub(super) fn set(object: &mut Value, generation: i64) {
         *annotations = Value::Object(Map::new());
     }
     if let Value::Object(annotations) = annotations {
-        annotations.insert(ANNOTATION.to_owned(), Value::from(generation.to_string()));
+        annotations.insert(TEMPLATE_GENERATION_ANNOTATION.to_owned(), Value::from(generation.to_string()));
     }
 }

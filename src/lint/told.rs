@@ -4,6 +4,7 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::words::count;
 use crate::budget::BudgetUse;
+use crate::check::TEMPLATE_GENERATION_ANNOTATION;
 use crate::policy::ClassificationPolicy;
 use crate::report::Warning;
 use crate::snapshot::Strategy;
@@ -92,10 +93,10 @@ fn nodes_lost(cluster: &Cluster<'_>, lost: u32) -> Finding {
 
 /// A policy by which the hash decides is not misled.
 fn stale_generation(cluster: &Cluster<'_>, pods: u32) -> Option<Finding> {
-    const GENERATION: &str = "metadata.annotations[deprecated.daemonset.template.generation]";
+    let path = format!("metadata.annotations[{TEMPLATE_GENERATION_ANNOTATION}]");
     let generation = cluster.snapshot.template_generation.as_deref().unwrap_or_default();
     let carry = if pods == 1 { "carries" } else { "carry" };
-    let finding = Finding::new(Rule::StaleGeneration, Severity::Error, GENERATION)
+    let finding = Finding::new(Rule::StaleGeneration, Severity::Error, path)
         .why(format_args!(
             "{} {carry} generation {generation} and the hash of another template: by the generation alone no update ever reaches such a pod",
             count(pods, "pod")

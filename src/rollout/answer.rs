@@ -6,7 +6,7 @@ use super::history::{history, history_of};
 use super::restart::{pause, restart, resume};
 use super::status::{not_negative, status};
 use super::undo::{DryRun, Undo, undo};
-use crate::fields::member;
+use crate::fields::{LAST_APPLIED, member};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -125,7 +125,6 @@ fn undone(
 
 /// Warns of what `kubectl apply` keeps, whatever comes of the undo.
 fn warned(daemon_set: &Value, found: Result<Answer, RolloutError>) -> Answer {
-    const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
     let mut answer = found.unwrap_or_else(|error| Answer::refusing(&error));
     let annotations = daemon_set.get("metadata").and_then(|metadata| member(metadata, "annotations"));
     if annotations.is_some_and(|annotations| annotations.get(LAST_APPLIED).is_some()) {

@@ -1,12 +1,10 @@
 //! Annotations: `key: value`, by key, long ones cut.
 
+use crate::fields::LAST_APPLIED;
 use crate::rollout::text::Page;
 
 /// Bytes of key and value that fit into one line.
 const LONGEST: usize = 140;
-
-/// What `kubectl apply` keeps for itself.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// v1.36 kubectl `describe.go printAnnotationsMultiline`.
 pub(super) fn annotations(page: &mut Page, title: &str, annotations: &[(&str, &str)]) {
