@@ -4,7 +4,7 @@ use super::error::RolloutError;
 use super::fields::name;
 use crate::fields::{member, number, text};
 use crate::matching::Selector;
-use crate::model::{LabelSelector, RevisionMeta};
+use crate::model::{LabelSelector, OwnerReference, RevisionMeta};
 use crate::problem::Problems;
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,9 +49,8 @@ pub(super) fn controlled<'a>(
         let Some(Ok(metadata)) = revision.get("metadata").map(RevisionMeta::deserialize) else {
             return false;
         };
-        let controller = metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
         metadata.namespace == namespace
-            && controller.is_some_and(|owner| owner.uid.as_str() == uid)
+            && OwnerReference::controller_of(&metadata.owner_references) == Some(uid)
             && selector.matches(&metadata.labels)
     };
     let mut ours: Vec<_> = revisions.iter().filter(is_ours).map(Stored::of).collect();
