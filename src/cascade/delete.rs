@@ -7,8 +7,9 @@ use super::finalizers::after_delete;
 use super::grace::{Grace, grace};
 use super::options::{DeleteOptions, Kind};
 use super::refusal::{DeleteRefusal, refuse};
+use crate::fields::fields_mut;
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What became of an object.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +71,7 @@ pub fn removed_by_update(old: &Value, new: &Value) -> Result<bool, DeleteRefusal
 /// The object as it is stored while it is being deleted.
 fn deleting(raw: &Value, object: &Object, finalizers: Vec<String>, grace: i64, until: Timestamp) -> Value {
     let mut after = raw.clone();
-    if let Some(metadata) = metadata_of(&mut after) {
+    if let Some(metadata) = fields_mut(&mut after, "metadata") {
         if !object.is_being_deleted() && object.metadata.generation > 0 {
             metadata.insert("generation".to_owned(), json!(object.metadata.generation.saturating_add(1)));
         }
@@ -83,10 +84,6 @@ fn deleting(raw: &Value, object: &Object, finalizers: Vec<String>, grace: i64, u
         metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
     }
     after
-}
-
-fn metadata_of(object: &mut Value) -> Option<&mut Map<String, Value>> {
-    object.as_object_mut()?.entry("metadata").or_insert_with(|| json!({})).as_object_mut()
 }
 
 /// Kubernetes stores whole seconds.
