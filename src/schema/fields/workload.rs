@@ -3,30 +3,34 @@
 use super::meta::{LABEL_SELECTOR, OBJECT_META};
 use super::pod::POD_TEMPLATE_SPEC;
 use crate::schema::table::{
-    INT_OR_STRING, INT32, INT64, Struct, TEXT, TIME, always, many, nullable, omit_empty, one, pointer,
+    Field, INT_OR_STRING, INT32, INT64, Struct, TEXT, TIME, always, many, nullable, omit_empty, one, pointer,
 };
 
-pub(crate) static DAEMON_SET: Struct = Struct::new(
-    "DaemonSet",
-    &[
+pub(crate) static DAEMON_SET: Struct = Struct::new("DaemonSet", DAEMON_SET_FIELDS);
+static DAEMON_SET_FIELDS: &[Field] = &daemon_set(&DAEMON_SET_SPEC);
+
+pub(super) static DAEMON_SET_SPEC: Struct = Struct::new("DaemonSetSpec", SPEC_FIELDS);
+static SPEC_FIELDS: &[Field] = &spec(&DAEMON_SET_UPDATE_STRATEGY);
+
+const fn daemon_set(spec: &'static Struct) -> [Field; 5] {
+    [
         omit_empty("kind", TEXT),
         omit_empty("apiVersion", TEXT),
         always("metadata", one(&OBJECT_META)),
-        always("spec", one(&DAEMON_SET_SPEC)),
+        always("spec", one(spec)),
         always("status", one(&DAEMON_SET_STATUS)),
-    ],
-);
+    ]
+}
 
-pub(super) static DAEMON_SET_SPEC: Struct = Struct::new(
-    "DaemonSetSpec",
-    &[
+const fn spec(update_strategy: &'static Struct) -> [Field; 5] {
+    [
         nullable("selector", one(&LABEL_SELECTOR)),
         always("template", one(&POD_TEMPLATE_SPEC)),
-        always("updateStrategy", one(&DAEMON_SET_UPDATE_STRATEGY)),
+        always("updateStrategy", one(update_strategy)),
         omit_empty("minReadySeconds", INT32),
         pointer("revisionHistoryLimit", INT32),
-    ],
-);
+    ]
+}
 
 pub(super) static DAEMON_SET_UPDATE_STRATEGY: Struct = Struct::new(
     "DaemonSetUpdateStrategy",
@@ -34,27 +38,11 @@ pub(super) static DAEMON_SET_UPDATE_STRATEGY: Struct = Struct::new(
 );
 
 /// The proposal's form, which `apps/v1` does not have (proposal: `DaemonSetUpdateStrategy.SurgingRollingUpdate`).
-pub(crate) static PROPOSED_DAEMON_SET: Struct = Struct::new(
-    "DaemonSet",
-    &[
-        omit_empty("kind", TEXT),
-        omit_empty("apiVersion", TEXT),
-        always("metadata", one(&OBJECT_META)),
-        always("spec", one(&PROPOSED_SPEC)),
-        always("status", one(&DAEMON_SET_STATUS)),
-    ],
-);
+pub(crate) static PROPOSED_DAEMON_SET: Struct = Struct::new("DaemonSet", PROPOSED_FIELDS);
+static PROPOSED_FIELDS: &[Field] = &daemon_set(&PROPOSED_SPEC);
 
-static PROPOSED_SPEC: Struct = Struct::new(
-    "DaemonSetSpec",
-    &[
-        nullable("selector", one(&LABEL_SELECTOR)),
-        always("template", one(&POD_TEMPLATE_SPEC)),
-        always("updateStrategy", one(&PROPOSED_STRATEGY)),
-        omit_empty("minReadySeconds", INT32),
-        pointer("revisionHistoryLimit", INT32),
-    ],
-);
+static PROPOSED_SPEC: Struct = Struct::new("DaemonSetSpec", PROPOSED_SPEC_FIELDS);
+static PROPOSED_SPEC_FIELDS: &[Field] = &spec(&PROPOSED_STRATEGY);
 
 static PROPOSED_STRATEGY: Struct =
     Struct::new("DaemonSetUpdateStrategy", &[pointer("surgingRollingUpdate", one(&SURGING_ROLLING_UPDATE))])
