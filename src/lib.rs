@@ -36,6 +36,7 @@ mod explain;
 mod fields;
 mod fleet;
 mod history;
+mod image;
 mod index;
 #[cfg(feature = "kube")]
 pub mod kube;

@@ -4,6 +4,7 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::{Item, Manifest, POD};
 use super::words::{count, duration};
+use crate::image::Reference;
 use crate::snapshot::Strategy;
 use serde_json::Value;
 
@@ -20,11 +21,10 @@ pub(super) fn latest_tags(manifest: &Manifest<'_>) -> Vec<Finding> {
     latest.map(|(container, _)| finding(container)).collect()
 }
 
-/// Without tag and digest it is `latest` (v1.36 `util/parsers ParseImageName`); a colon before the last slash is a port.
+/// With a digest it is the same image for ever, whatever the tag.
 fn is_latest(image: &str) -> bool {
-    let name = image.rsplit_once('/').map_or(image, |(_, name)| name);
-    let is_tagged_latest = name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
-    !image.is_empty() && !image.contains('@') && is_tagged_latest
+    let reference = Reference::split(image);
+    !image.is_empty() && reference.digest.is_none() && reference.is_latest()
 }
 
 fn grace(manifest: &Manifest<'_>) -> Option<u64> {

@@ -1,5 +1,7 @@
 //! When an image is pulled: by the tag of its reference.
 
+use crate::image::Reference;
+
 /// Always for the tag `latest`, which is also what no tag and no digest means; a reference that can't be read counts
 /// as another tag (v1.36 core/v1 defaults.go SetDefaults_Container, pkg/util/parsers ParseImageName).
 pub(super) fn pull_policy(image: &str) -> &'static str {
@@ -7,26 +9,14 @@ pub(super) fn pull_policy(image: &str) -> &'static str {
 }
 
 fn is_latest(image: &str) -> bool {
-    let (named, digest) = match image.split_once('@') {
-        Some((named, digest)) => (named, Some(digest)),
-        None => (image, None),
-    };
-    let (name, tag) = split_tag(named);
-    let is_latest = tag.map_or(digest.is_none(), |tag| tag == "latest");
-    is_latest && is_name(name) && digest.is_none_or(is_digest) && !is_identifier(image)
+    let reference = Reference::split(image);
+    let is_valid = is_name(reference.name) && reference.digest.is_none_or(is_digest);
+    reference.is_latest() && is_valid && !is_identifier(image)
 }
 
 /// 64 hexadecimal digits are an image's id, no name.
 fn is_identifier(image: &str) -> bool {
     image.len() == 64 && image.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-/// A colon before the last slash is that of a registry's port.
-fn split_tag(named: &str) -> (&str, Option<&str>) {
-    match named.rsplit_once(':') {
-        Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
-        Some(_) | None => (named, None),
-    }
 }
 
 /// Domain and path, after what Docker Hub's short names stand for (distribution/reference normalize.go

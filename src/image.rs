@@ -1,0 +1,35 @@
+//! The parts of an image's reference.
+
+/// Name, tag and digest as they are written, valid or not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reference<'a> {
+    /// Domain and path.
+    pub(crate) name: &'a str,
+    pub(crate) tag: Option<&'a str>,
+    pub(crate) digest: Option<&'a str>,
+}
+
+impl<'a> Reference<'a> {
+    pub(crate) fn split(image: &'a str) -> Self {
+        let (named, digest) = match image.split_once('@') {
+            Some((named, digest)) => (named, Some(digest)),
+            None => (image, None),
+        };
+        let (name, tag) = split_tag(named);
+        Reference { name, tag, digest }
+    }
+
+    /// Whether its tag is `latest`, which is also what no tag and no digest means (v1.36 pkg/util/parsers
+    /// ParseImageName).
+    pub(crate) fn is_latest(&self) -> bool {
+        self.tag.map_or(self.digest.is_none(), |tag| tag == "latest")
+    }
+}
+
+/// A colon before the last slash is that of a registry's port.
+fn split_tag(named: &str) -> (&str, Option<&str>) {
+    match named.rsplit_once(':') {
+        Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
+        Some(_) | None => (named, None),
+    }
+}
