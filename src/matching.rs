@@ -122,6 +122,13 @@ impl<'a> Selector<'a> {
         }
     }
 
+    /// None for one that the API server would refuse.
+    pub(crate) fn compile_if_valid(selector: &'a LabelSelector) -> Option<Self> {
+        let mut problems = Problems::default();
+        let compiled = Selector::compile(selector, "", &mut problems);
+        (problems.len() == 0).then_some(compiled)
+    }
+
     /// Whether it asks for nothing, and so would choose every pod of the namespace.
     pub(crate) fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.requirements.is_empty()

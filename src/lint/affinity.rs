@@ -6,7 +6,6 @@ use super::manifest::{Item, Manifest, POD};
 use super::words::count;
 use crate::matching::Selector;
 use crate::model::{LabelSelector, NodeName};
-use crate::problem::Problems;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -77,7 +76,6 @@ fn chooses_own(manifest: &Manifest<'_>, term: &Item<'_>) -> bool {
     // None chooses no pod, an empty one every pod.
     let selector = term.value.get("labelSelector").and_then(|value| LabelSelector::deserialize(value).ok());
     let Some(selector) = selector else { return false };
-    let mut problems = Problems::default();
-    let compiled = Selector::compile(&selector, "", &mut problems);
-    problems.len() == 0 && compiled.matches(&manifest.template.metadata.labels)
+    Selector::compile_if_valid(&selector)
+        .is_some_and(|selector| selector.matches(&manifest.template.metadata.labels))
 }

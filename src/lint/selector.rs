@@ -6,7 +6,7 @@ use super::manifest::Manifest;
 use super::preflight::Preflight;
 use super::words::{count, names};
 use crate::matching::Selector;
-use crate::model::{DaemonSet, LabelSelector};
+use crate::model::DaemonSet;
 use crate::problem::Problems;
 use crate::template::Template;
 use std::collections::BTreeSet;
@@ -52,10 +52,11 @@ pub(super) fn overlaps(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Ve
 /// Whether the selector of one matches the pods that the other creates. An empty one chooses nothing in effect.
 fn chooses(one: &DaemonSet, other: &DaemonSet) -> bool {
     let mut problems = Problems::default();
-    let none = LabelSelector::default();
-    let selector = Selector::compile(one.spec.selector.as_ref().unwrap_or(&none), SELECTOR, &mut problems);
     let template = Template::parse(&other.spec.template, &mut problems);
-    problems.len() == 0 && !selector.is_empty() && selector.matches(&template.metadata.labels)
+    let selector = one.spec.selector.as_ref().and_then(Selector::compile_if_valid);
+    problems.len() == 0
+        && selector
+            .is_some_and(|selector| !selector.is_empty() && selector.matches(&template.metadata.labels))
 }
 
 /// Pods that nobody controls: orphans of a DaemonSet before this one, or pods that somebody made by hand.
