@@ -2,7 +2,6 @@
 
 use crate::flags::{self, Flag, FlagError, Given, Name, Needs};
 use crate::target::{Target, TargetError, target};
-use crate::words::words;
 use daemonset::rollout::DryRun;
 
 /// A `kubectl rollout` command.
@@ -90,7 +89,9 @@ const CHANGE: &[Flag] = &[flag("field-manager", None, Needs::Value)];
 impl Command {
     /// Reads `kubectl rollout VERB TYPE/NAME --flags`, in any order.
     pub(crate) fn parse(command: &str) -> Result<Command, Unusable> {
-        let mut words = words(command).map_err(Unusable::Unanswered)?;
+        let mut words = shlex::split(command).ok_or_else(|| {
+            Unusable::Unanswered(format!("command: {command:?}: a quote or a backslash without its end"))
+        })?;
         if words.first().is_some_and(|word| word == "kubectl" || word.ends_with("/kubectl")) {
             words.remove(0);
         }

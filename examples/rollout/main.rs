@@ -35,7 +35,6 @@ mod rollouts;
 mod source;
 mod target;
 mod told;
-mod words;
 
 use crate::args::{Args, Asked, Job};
 use crate::console::{Stop, finish, print};
