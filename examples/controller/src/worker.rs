@@ -6,7 +6,7 @@ use crate::queue::Queue;
 use crate::record::Recorder;
 use crate::world::{Key, World};
 use daemonset::model::{DaemonSet, Uid};
-use daemonset::{Action, Memory, Plan, Policy, Snapshot, plan};
+use daemonset::{Action, Memory, Plan, Policy, Snapshot, audit, plan};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -137,6 +137,12 @@ impl Worker {
         };
         desk.memory.observe(&snapshot);
         let plan = plan(&snapshot);
+        let violations = audit(&snapshot, &plan.actions);
+        if !violations.is_empty() {
+            // It shares no rule with the planner: one of the two is wrong, and doing nothing does the least harm.
+            tracing::error!(daemonset = %key, ?violations, "the plan breaks a rule and is not executed");
+            return Ok(None);
+        }
         self.metrics.decide_seconds.observe(begun.elapsed().as_secs_f64());
         if let Some(recorder) = self.recorder.as_ref().filter(|_| !plan.actions.is_empty()) {
             recorder.write(key, &snapshot);

@@ -1,0 +1,193 @@
+//! A real cluster: what a person with all rights does in it.
+
+use daemonset::rollout;
+use http::{Method, Request};
+use kube::{Client, Config};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+pub const IMAGE: &str = "registry.example/web";
+
+/// The cluster that `KUBECONFIG` points to, and a namespace in it for one test.
+#[derive(Clone)]
+pub struct Cluster {
+    pub client: Client,
+    pub config: Config,
+    pub namespace: String,
+    /// Nodes that are Ready and without taints.
+    pub nodes: usize,
+}
+
+impl Cluster {
+    /// None, and a line that says why, where there is no such cluster.
+    pub async fn find(name: &str) -> Option<Self> {
+        if std::env::var_os("KUBECONFIG").is_none() {
+            println!("skipped: KUBECONFIG points to no cluster");
+            return None;
+        }
+        let config = Config::infer().await.expect("KUBECONFIG can be read");
+        let client = Client::try_from(config.clone()).unwrap();
+        let namespace = format!("{name}-{:x}", fastrand::u32(..));
+        let mut cluster = Cluster { client, config, namespace, nodes: 0 };
+        let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace}});
+        cluster.post("/api/v1/namespaces", body).await;
+        cluster.nodes = cluster.ready_nodes().await;
+        cluster
+            .until("the namespace has its service account", async |cluster| {
+                cluster.try_get(&cluster.core("serviceaccounts/default")).await.is_some()
+            })
+            .await;
+        Some(cluster)
+    }
+
+    /// Whether somebody else acts on DaemonSets here: then there is nothing to take over.
+    pub async fn has_another_controller(&self) -> bool {
+        self.create("probe", json!({"maxUnavailable": 1})).await;
+        sleep(Duration::from_secs(3)).await;
+        let acted = !self.pods("probe").await.is_empty();
+        self.request(Method::DELETE, &self.apps("daemonsets/probe"), Value::Null, "").await.unwrap();
+        if acted {
+            println!("skipped: another DaemonSet controller runs in this cluster");
+        }
+        acted
+    }
+
+    pub async fn create(&self, name: &str, limits: Value) {
+        let body = json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name},
+            "spec": {
+                "selector": {"matchLabels": {"app": name}},
+                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": limits},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {
+                        "terminationGracePeriodSeconds": 1,
+                        "containers": [{"name": "web", "image": format!("{IMAGE}:v1")}],
+                    },
+                },
+            },
+        });
+        self.post(&self.apps("daemonsets"), body).await;
+    }
+
+    pub async fn set_image(&self, name: &str, image: &str) {
+        let container = json!({"name": "web", "image": image});
+        self.patch(name, json!({"spec": {"template": {"spec": {"containers": [container]}}}})).await;
+    }
+
+    pub async fn set_limits(&self, name: &str, limits: Value) {
+        self.patch(name, json!({"spec": {"updateStrategy": {"rollingUpdate": limits}}})).await;
+    }
+
+    pub async fn patch(&self, name: &str, body: Value) {
+        let path = self.apps(&format!("daemonsets/{name}"));
+        self.request(Method::PATCH, &path, body, "application/strategic-merge-patch+json").await.unwrap();
+    }
+
+    /// What `kubectl rollout undo` does.
+    pub async fn undo(&self, name: &str, to: i64) {
+        let (ds, revisions) =
+            (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
+        let undone = rollout::undo(&ds, &revisions, Some(to), rollout::DryRun::None).unwrap();
+        let rollout::Undo::RolledBack(change) = undone else { panic!("{undone:?}") };
+        self.patch(name, change.patches.strategic_merge).await;
+    }
+
+    /// What `kubectl rollout restart` does.
+    pub async fn restart(&self, name: &str) {
+        let change = rollout::restart(&self.daemon_set(name).await, jiff::Timestamp::now()).unwrap();
+        self.patch(name, change.patches.strategic_merge).await;
+    }
+
+    /// Waits as `kubectl rollout status` does, and until no old pod is left.
+    pub async fn rolled_out(&self, name: &str, image: &str) {
+        self.until(&format!("{name} is rolled out to {image}"), async |cluster| {
+            let ds = cluster.daemon_set(name).await;
+            if !rollout::status(&ds, None).unwrap().is_done() {
+                return false;
+            }
+            let pods = cluster.pods(name).await;
+            pods.len() == cluster.nodes && pods.iter().all(|pod| image_of(pod) == image)
+        })
+        .await;
+    }
+
+    /// The numbers of the history.
+    pub async fn history(&self, name: &str) -> Vec<i64> {
+        let (ds, revisions) =
+            (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
+        let history = rollout::history(&ds, &revisions).unwrap();
+        history.revisions.iter().map(|entry| entry.revision).collect()
+    }
+
+    pub async fn daemon_set(&self, name: &str) -> Value {
+        self.try_get(&self.apps(&format!("daemonsets/{name}"))).await.expect("the DaemonSet is there")
+    }
+
+    pub async fn pods(&self, name: &str) -> Vec<Value> {
+        self.list(&self.core(&format!("pods?labelSelector=app%3D{name}"))).await
+    }
+
+    pub async fn delete(&self, path: &str) {
+        let body = json!({"propagationPolicy": "Background"});
+        self.request(Method::DELETE, path, body, "application/json").await.unwrap();
+    }
+
+    pub async fn list(&self, path: &str) -> Vec<Value> {
+        let list = self.try_get(path).await.expect("a list");
+        list["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    pub async fn try_get(&self, path: &str) -> Option<Value> {
+        self.request(Method::GET, path, Value::Null, "").await.ok()
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Value {
+        self.request(Method::POST, path, body, "application/json").await.unwrap()
+    }
+
+    pub async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Value,
+        content: &str,
+    ) -> Result<Value, kube::Error> {
+        let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
+        let request = Request::builder().method(method).uri(path).header("content-type", content).body(body);
+        self.client.request(request.unwrap()).await
+    }
+
+    pub fn core(&self, rest: &str) -> String {
+        format!("/api/v1/namespaces/{}/{rest}", self.namespace)
+    }
+
+    pub fn apps(&self, rest: &str) -> String {
+        format!("/apis/apps/v1/namespaces/{}/{rest}", self.namespace)
+    }
+
+    /// Two minutes are enough for everything here.
+    pub async fn until(&self, what: &str, holds: impl AsyncFn(&Cluster) -> bool) {
+        let begun = Instant::now();
+        while !holds(self).await {
+            assert!(begun.elapsed() < Duration::from_secs(120), "waited two minutes until {what}");
+            sleep(Duration::from_millis(200)).await;
+        }
+        println!("{:>6.1} s  {what}", begun.elapsed().as_secs_f64());
+    }
+
+    async fn ready_nodes(&self) -> usize {
+        let ready = |node: &Value| {
+            let conditions = node["status"]["conditions"].as_array();
+            let ready =
+                conditions.into_iter().flatten().any(|c| c["type"] == "Ready" && c["status"] == "True");
+            ready && node["spec"].get("taints").is_none()
+        };
+        self.list("/api/v1/nodes").await.iter().filter(|node| ready(node)).count()
+    }
+}
+
+pub fn image_of(pod: &Value) -> &str {
+    pod["spec"]["containers"][0]["image"].as_str().unwrap_or_default()
+}
