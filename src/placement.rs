@@ -83,6 +83,7 @@ pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
 pub(crate) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 /// Whether a node is down: its condition Ready says so, and it is tainted for it.
+#[inline]
 pub(crate) fn is_down(node: &NodeView<'_>) -> bool {
     let tainted = |taint: TaintView<'_>| taint.effect == "NoSchedule" && DOWN.contains(&taint.key);
     node.ready == Some(false) && node.taints.iter().any(tainted)

@@ -16,6 +16,7 @@ pub(crate) enum LabelsView<'a> {
 
 impl<'a> LabelsView<'a> {
     /// The value of a label.
+    #[inline]
     pub(crate) fn get(self, key: &str) -> Option<&'a str> {
         match self {
             LabelsView::Packed(labels) => labels.get(key),

@@ -27,12 +27,14 @@ pub(crate) enum TaintsView<'a> {
 
 impl<'a> TaintsView<'a> {
     #[cfg(not(feature = "k8s-openapi"))]
+    #[inline]
     pub(crate) fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
         let TaintsView::Model(taints) = self;
         taints.iter().map(TaintView::from)
     }
 
     #[cfg(feature = "k8s-openapi")]
+    #[inline]
     pub(crate) fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
         let (model, typed): (&[Taint], &[core::Taint]) = match self {
             TaintsView::Model(taints) => (taints, &[]),
@@ -43,6 +45,7 @@ impl<'a> TaintsView<'a> {
 }
 
 impl<'a> From<&'a Taint> for TaintView<'a> {
+    #[inline]
     fn from(taint: &'a Taint) -> Self {
         TaintView { key: &taint.key, value: &taint.value, effect: &taint.effect }
     }

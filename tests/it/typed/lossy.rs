@@ -108,10 +108,10 @@ fn a_new_pod_has_the_field_again() {
 
 /// Four revisions that are equal only after the loss, but for two that are equal as they are.
 fn with_several() -> Given {
-    let one = renamed(stored("new", 3, 1), "one");
+    let one = renamed(stored("new", 2, 1), "one");
     let two = renamed(stored("new", 5, 2), "two");
     let bare = renamed(revision("new", 4), "bare");
-    let twin = renamed(stored("new", 2, 2), "twin");
+    let twin = renamed(stored("new", 3, 2), "twin");
     given(rolling(1)).revisions([revision("old", 1), one, two, bare, twin])
 }
 
