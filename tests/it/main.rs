@@ -8,6 +8,8 @@ mod conformance;
 mod dumps;
 mod example;
 mod goldens;
+#[cfg(feature = "kube")]
+mod kube;
 mod lint;
 #[cfg(feature = "sim")]
 mod machine;

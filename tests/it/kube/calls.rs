@@ -1,0 +1,236 @@
+//! Each action as the API call that it needs.
+
+use daemonset::kube::{ApiCall, Caller, PatchType, Verb, is_own_revision};
+use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef};
+use daemonset::{
+    Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RequeueReason, RevisionReason,
+    Snapshot, StatusReason, reconcile,
+};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+
+fn daemon_set() -> DaemonSet {
+    serde_json::from_value(json!({
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {
+            "name": "web", "namespace": "default", "uid": "ds-uid", "resourceVersion": "7", "generation": 2,
+            "labels": {"team": "a"}, "annotations": {"deprecated.daemonset.template.generation": "2"},
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "finalizers": ["example.com/wait"],
+            "ownerReferences": [{"apiVersion": "example.com/v1", "kind": "App", "name": "web", "uid": "app-uid"}],
+            "managedFields": [{"manager": "kubectl"}],
+            "somethingNew": {"kept": [1, 2]},
+        },
+        "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web"}]}},
+        },
+    }))
+    .unwrap()
+}
+
+fn object() -> ObjectRef {
+    ObjectRef {
+        namespace: "default".to_owned(),
+        name: "web-x".to_owned(),
+        uid: "object-uid".into(),
+        resource_version: "9".to_owned(),
+    }
+}
+
+fn call(action: &Action) -> ApiCall {
+    try_call(action).expect("a call")
+}
+
+fn try_call(action: &Action) -> Option<ApiCall> {
+    let now: Timestamp = "2026-01-01T00:10:00.123456Z".parse().unwrap();
+    ApiCall::new(action, &Caller { daemon_set: &daemon_set(), component: "daemonset-controller", now })
+}
+
+/// Method, URI, content type and body as they are sent.
+fn sent(call: &ApiCall) -> (String, String, String, Value) {
+    let request = call.to_request().unwrap();
+    let content = request.headers().get("content-type").map(|value| value.to_str().unwrap().to_owned());
+    let uri = request.uri().to_string();
+    let body = serde_json::from_slice(request.body()).unwrap();
+    (
+        request.method().to_string(),
+        uri.trim_end_matches(['?', '&']).to_owned(),
+        content.unwrap_or_default(),
+        body,
+    )
+}
+
+#[test]
+fn patches_name_their_object_by_its_uid() {
+    let owner = json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "web", "uid": "ds-uid",
+        "controller": true, "blockOwnerDeletion": true,
+    });
+    let adopted = json!({"metadata": {"uid": "object-uid", "ownerReferences": [owner]}});
+    let gone = json!({"$patch": "delete", "uid": "ds-uid"});
+    let released = json!({"metadata": {"uid": "object-uid", "ownerReferences": [gone]}});
+    let labels: Labels = [("controller-revision-hash", "abc")].into_iter().collect();
+    let labelled = json!({"metadata": {"uid": "object-uid", "labels": {"controller-revision-hash": "abc"}}});
+    let renumbered = json!({"metadata": {"uid": "object-uid"}, "revision": 7});
+
+    let (pod, revision) = (
+        "/api/v1/namespaces/default/pods/web-x",
+        "/apis/apps/v1/namespaces/default/controllerrevisions/web-x",
+    );
+    let reason = ClaimReason::SelectorMatches;
+    let hash = LabelReason::HashMissing;
+    for (action, path, body) in [
+        (Action::AdoptPod { pod: object(), reason }, pod, &adopted),
+        (Action::ReleasePod { pod: object(), reason }, pod, &released),
+        (Action::LabelPod { pod: object(), labels: labels.clone(), reason: hash }, pod, &labelled),
+        (Action::AdoptRevision { revision: object(), reason }, revision, &adopted),
+        (Action::ReleaseRevision { revision: object(), reason }, revision, &released),
+        (Action::LabelRevision { revision: object(), labels, reason: hash }, revision, &labelled),
+        (
+            Action::RenumberRevision { revision: object(), number: 7, reason: RevisionReason::CurrentAgain },
+            revision,
+            &renumbered,
+        ),
+    ] {
+        let call = call(&action);
+        assert_eq!(call.verb, Verb::Patch(PatchType::StrategicMerge));
+        assert_eq!(call.preconditions.uid, Some("object-uid".into()));
+        assert_eq!(call.preconditions.resource_version, None, "one plan may change an object twice");
+        assert_eq!(sent(&call), ("PATCH".to_owned(), path.to_owned(), STRATEGIC.to_owned(), body.clone()));
+    }
+}
+
+#[test]
+fn deletes_have_preconditions() {
+    let pod = Action::DeletePod {
+        node: NodeName::from("a"),
+        pod: object(),
+        reason: DeleteReason::OutdatedAvailable,
+        failure: None,
+    };
+    let (method, uri, _, body) = sent(&call(&pod));
+    assert_eq!((method.as_str(), uri.as_str()), ("DELETE", "/api/v1/namespaces/default/pods/web-x"));
+    assert_eq!(
+        body["preconditions"],
+        json!({"uid": "object-uid"}),
+        "a kubelet changes its version all the time"
+    );
+    assert!(body.get("gracePeriodSeconds").is_none(), "the pod's own grace");
+
+    let revision = Action::DeleteRevision { revision: object(), reason: RevisionReason::HistoryLimit };
+    let (method, uri, _, body) = sent(&call(&revision));
+    assert_eq!(
+        (method.as_str(), uri.as_str()),
+        ("DELETE", "/apis/apps/v1/namespaces/default/controllerrevisions/web-x")
+    );
+    assert_eq!(body["preconditions"], json!({"uid": "object-uid", "resourceVersion": "9"}));
+    assert_eq!(call(&revision).body["preconditions"], body["preconditions"]);
+}
+
+#[test]
+fn a_status_is_written_with_all_metadata_and_no_spec() {
+    let status = DaemonSetStatus { desired_number_scheduled: 3, ..DaemonSetStatus::default() };
+    let daemon_set = daemon_set().object_ref();
+    let call = call(&Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed });
+    assert_eq!(call.preconditions.resource_version.as_deref(), Some("7"));
+    let (method, uri, _, body) = sent(&call);
+    assert_eq!(
+        (method.as_str(), uri.as_str()),
+        ("PUT", "/apis/apps/v1/namespaces/default/daemonsets/web/status")
+    );
+    let metadata = &body["metadata"];
+    assert_eq!((&metadata["uid"], &metadata["resourceVersion"]), (&json!("ds-uid"), &json!("7")));
+    assert_eq!(metadata["finalizers"], json!(["example.com/wait"]), "what is left out is lost");
+    assert_eq!(metadata["ownerReferences"][0]["uid"], "app-uid");
+    assert_eq!(metadata["somethingNew"], json!({"kept": [1, 2]}));
+    assert_eq!(metadata["labels"], json!({"team": "a"}));
+    assert_eq!(metadata["creationTimestamp"], "2026-01-01T00:00:00Z");
+    assert!(metadata.get("managedFields").is_none(), "the API server keeps them itself");
+    assert!(body.get("spec").is_none());
+    assert_eq!(body["status"]["desiredNumberScheduled"], 3);
+}
+
+#[test]
+fn objects_are_created_in_the_daemon_sets_namespace() {
+    let ds = daemon_set();
+    let node: daemonset::model::Node = serde_json::from_value(json!({"metadata": {"name": "a"}})).unwrap();
+    let snapshot = Snapshot::new(&ds, Timestamp::UNIX_EPOCH).nodes([&node]).check().unwrap();
+    let actions = reconcile(&snapshot);
+    let revision = actions.iter().find(|action| matches!(action, Action::CreateRevision { .. })).unwrap();
+    let (method, uri, _, body) = sent(&call(revision));
+    assert_eq!(
+        (method.as_str(), uri.as_str()),
+        ("POST", "/apis/apps/v1/namespaces/default/controllerrevisions")
+    );
+    assert_eq!(body["kind"], "ControllerRevision");
+
+    let pod = actions.iter().find(|action| matches!(action, Action::CreatePod { .. })).unwrap();
+    let (method, uri, content, body) = sent(&call(pod));
+    assert_eq!((method.as_str(), uri.as_str()), ("POST", "/api/v1/namespaces/default/pods"));
+    assert_eq!(content, "application/json");
+    assert_eq!((&body["kind"], &body["metadata"]["generateName"]), (&json!("Pod"), &json!("web-")));
+    assert_eq!(call(pod).name, None);
+}
+
+#[test]
+fn an_event_is_as_kubernetes_records_it() {
+    let action = Action::RecordEvent {
+        daemon_set: daemon_set().object_ref(),
+        event_type: EventType::Warning,
+        reason: EventReason::FailedDaemonPod,
+        message: "Found failed daemon pod default/web-x on node a, will try to kill it".to_owned(),
+    };
+    let (method, uri, _, body) = sent(&call(&action));
+    assert_eq!((method.as_str(), uri.as_str()), ("POST", "/api/v1/namespaces/default/events"));
+    assert_eq!((&body["type"], &body["reason"]), (&json!("Warning"), &json!("FailedDaemonPod")));
+    assert_eq!(body["message"], "Found failed daemon pod default/web-x on node a, will try to kill it");
+    assert_eq!(body["source"], json!({"component": "daemonset-controller"}));
+    assert_eq!(body["firstTimestamp"], "2026-01-01T00:10:00Z", "meta/v1 Time has seconds");
+    let about = &body["involvedObject"];
+    assert_eq!(
+        (&about["kind"], &about["name"], &about["uid"]),
+        (&json!("DaemonSet"), &json!("web"), &json!("ds-uid"))
+    );
+}
+
+#[test]
+fn a_requeue_asks_nothing_of_the_api_server() {
+    let requeue = Action::Requeue { at: Timestamp::UNIX_EPOCH, reason: RequeueReason::Burst };
+    assert_eq!(try_call(&requeue), None);
+}
+
+#[test]
+fn a_revision_in_the_way_is_ours_by_owner_and_content() {
+    let ds = daemon_set();
+    let revision = |uid: &str, image: Option<&str>| -> ControllerRevision {
+        let mut container = json!({"name": "web"});
+        if let Some(image) = image {
+            container["image"] = json!(image);
+        }
+        serde_json::from_value(json!({
+            "metadata": {
+                "name": "web-x", "namespace": "default", "uid": "r",
+                "ownerReferences": [{"uid": uid, "controller": true}],
+            },
+            "data": {"spec": {"template": {
+                "$patch": "replace", "metadata": {"labels": {"app": "web"}, "creationTimestamp": null},
+                "spec": {"containers": [container]},
+            }}},
+            "revision": 1,
+        }))
+        .unwrap()
+    };
+    assert!(is_own_revision(&revision("ds-uid", None), &ds));
+    assert!(!is_own_revision(&revision("another", None), &ds));
+    assert!(!is_own_revision(&revision("ds-uid", Some("web:v2")), &ds));
+    let mut elsewhere = revision("ds-uid", None);
+    elsewhere.metadata.namespace = "another".to_owned();
+    assert!(!is_own_revision(&elsewhere, &ds));
+    let mut unowned = revision("ds-uid", None);
+    unowned.metadata.owner_references.clear();
+    assert!(!is_own_revision(&unowned, &ds));
+}

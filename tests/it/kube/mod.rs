@@ -1,0 +1,4 @@
+//! The model as resources of kube, and actions as API calls.
+
+mod calls;
+mod resources;

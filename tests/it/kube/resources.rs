@@ -1,0 +1,63 @@
+//! The lean types as kube's resources.
+
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use kube_core::{Resource, ResourceExt};
+use serde_json::json;
+
+#[test]
+fn each_has_its_place_in_the_api() {
+    assert_eq!(Pod::url_path(&(), Some("default")), "/api/v1/namespaces/default/pods");
+    assert_eq!(Node::url_path(&(), None), "/api/v1/nodes");
+    assert_eq!(DaemonSet::url_path(&(), Some("default")), "/apis/apps/v1/namespaces/default/daemonsets");
+    assert_eq!(ControllerRevision::url_path(&(), None), "/apis/apps/v1/controllerrevisions");
+    assert_eq!(
+        [Pod::kind(&()), Node::kind(&()), DaemonSet::kind(&()), ControllerRevision::kind(&())],
+        ["Pod", "Node", "DaemonSet", "ControllerRevision"]
+    );
+}
+
+#[test]
+fn metadata_is_what_the_model_keeps() {
+    let metadata = json!({
+        "name": "web-x", "namespace": "default", "uid": "u", "resourceVersion": "9", "generation": 4,
+        "labels": {"app": "web"}, "annotations": {"a": "b"}, "creationTimestamp": "2026-01-01T00:00:00Z",
+        "deletionTimestamp": "2026-01-01T00:01:00Z",
+        "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "web", "uid": "ds", "controller": true}],
+    });
+    let object = json!({"metadata": metadata});
+    let pod: Pod = serde_json::from_value(object.clone()).unwrap();
+    let revision: ControllerRevision = serde_json::from_value(object.clone()).unwrap();
+    for meta in [pod.meta(), revision.meta()] {
+        assert_eq!(meta.name.as_deref(), Some("web-x"));
+        assert_eq!(meta.namespace.as_deref(), Some("default"));
+        assert_eq!((meta.uid.as_deref(), meta.resource_version.as_deref()), (Some("u"), Some("9")));
+        assert_eq!(meta.labels.as_ref().unwrap()["app"], "web");
+        assert_eq!(serde_json::to_value(&meta.owner_references).unwrap(), metadata["ownerReferences"]);
+        assert_eq!(serde_json::to_value(&meta.deletion_timestamp).unwrap(), metadata["deletionTimestamp"]);
+        assert_eq!(serde_json::to_value(&meta.creation_timestamp).unwrap(), metadata["creationTimestamp"]);
+    }
+    let ds: DaemonSet = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!((ds.meta().generation, ds.labels()["app"].as_str()), (Some(4), "web"));
+    let node: Node = serde_json::from_value(object).unwrap();
+    assert_eq!((node.name_any().as_str(), node.uid().as_deref()), ("web-x", Some("u")));
+    assert_eq!((node.resource_version().as_deref(), node.namespace()), (Some("9"), None));
+}
+
+#[test]
+fn lent_metadata_is_no_part_of_the_object() {
+    let mut pod: Pod = serde_json::from_value(json!({"metadata": {"name": "a", "uid": "u"}})).unwrap();
+    let before = pod.clone();
+    let json = serde_json::to_value(&pod).unwrap();
+    pod.meta();
+    pod.meta_mut().finalizers = Some(vec!["x".to_owned()]);
+    assert_eq!(
+        (pod.name_any().as_str(), pod.finalizers()),
+        ("a", &["x".to_owned()][..]),
+        "made, then changed"
+    );
+    assert_eq!(pod.clone().finalizers().len(), 1);
+    assert_eq!(pod, before);
+    assert_eq!(serde_json::to_value(&pod).unwrap(), json);
+    let mut fresh = before;
+    assert_eq!(fresh.meta_mut().name.as_deref(), Some("a"), "changed before it was looked at");
+}
