@@ -53,6 +53,7 @@ impl Tally {
             tally.present = true;
             tally.ready |= pod.is_ready();
             tally.available |= pod.is_available();
+            // [finished-is-not-updated]
             tally.updated |= pod.is_live() && pod.is_updated();
             tally.outdated |= pod.is_live() && !pod.is_updated();
         }

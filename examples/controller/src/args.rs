@@ -23,6 +23,18 @@ pub struct Args {
     /// Put each plan beside what another controller does, report where they differ, and change nothing.
     #[arg(long)]
     pub compare: bool,
+    /// With --compare: seconds that an action of ours may wait for theirs before it is a difference.
+    #[arg(long, requires = "compare", default_value_t = 30, value_name = "SECONDS")]
+    pub grace: u64,
+    /// With --compare: seconds that an action of theirs may be away from a plan of ours that has it.
+    #[arg(long, requires = "compare", default_value_t = 5, value_name = "SECONDS")]
+    pub window: u64,
+    /// With --compare: seconds without a change before statuses are compared.
+    #[arg(long, requires = "compare", default_value_t = 5, value_name = "SECONDS")]
+    pub quiet: u64,
+    /// With --compare: end with code 1 when there was a difference.
+    #[arg(long, requires = "compare")]
+    pub fail_on_difference: bool,
     /// Write what each decision was made from into this directory, for replay.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,

@@ -1,12 +1,13 @@
 //! A DaemonSet controller around the crate `daemonset`: it watches, asks the library what to do, and does it.
 //!
 //! `world` has the caches, `queue` who is next, `worker` reconciles, `execute` sends the calls of a plan and `answer` tells
-//! what the API server's answers mean.
+//! what the API server's answers mean. `compare` puts plans beside what another controller does.
 
 #![forbid(unsafe_code)]
 
 pub mod answer;
 pub mod args;
+pub mod compare;
 pub mod events;
 pub mod execute;
 pub mod leader;

@@ -26,6 +26,12 @@ pub struct Metrics {
     /// 1 while this process is the one that acts.
     pub leader: Gauge,
     actions: Family<Acted, Counter>,
+    compared: Family<Compared, Counter>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Compared {
+    verdict: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -52,6 +58,8 @@ impl Default for Metrics {
         registry.register("queue_depth", "DaemonSets that wait to be reconciled", queue_depth.clone());
         registry.register("leader", "1 while this process is the one that acts", leader.clone());
         registry.register("actions", "Actions by type, reason and outcome", Family::clone(&actions));
+        let compared = Family::default();
+        registry.register("compared", "What was compared, by verdict", Family::clone(&compared));
         Metrics {
             registry: Arc::new(registry),
             reconcile_seconds,
@@ -60,6 +68,7 @@ impl Default for Metrics {
             queue_depth,
             leader,
             actions,
+            compared,
         }
     }
 }
@@ -79,6 +88,11 @@ impl Metrics {
             _ => "unknown",
         };
         self.actions.get_or_create(&Acted { action, reason, outcome }).inc();
+    }
+
+    /// Counts what came of a comparison.
+    pub fn compared(&self, verdict: &'static str) {
+        self.compared.get_or_create(&Compared { verdict }).inc();
     }
 
     /// The text that Prometheus reads.

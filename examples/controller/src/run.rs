@@ -1,6 +1,8 @@
 //! From the command line to the end of the process.
 
 use crate::args::Args;
+use crate::compare::Comparison;
+use crate::compare::ledger::Patience;
 use crate::events::Events;
 use crate::execute::Executor;
 use crate::leader::Leadership;
@@ -31,7 +33,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let writes = Client::try_from(once)?;
 
     let metrics = Metrics::default();
-    let (world, writers) = World::empty();
+    let (mut world, writers) = World::empty();
     web::serve(args.listen, metrics.clone(), world.clone()).await?;
     let acts = !args.dry_run && !args.compare;
     let mut ended = signals()?;
@@ -46,10 +48,17 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
 
     let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
+    let comparison = args.compare.then(|| Comparison::new(patience(&args), metrics.clone()));
+    if let Some(comparison) = &comparison {
+        world.compared_by(comparison.clone());
+    }
     world.watch(writers, &reads, &scope, &queue);
-    let doing = match acts {
-        true => Doing::Execute(Executor::new(writes.clone(), Events::new(writes.clone()), metrics.clone())),
-        false => Doing::Print,
+    let doing = match (&comparison, acts) {
+        (Some(comparison), _) => Doing::Compare(comparison.clone()),
+        (None, true) => {
+            Doing::Execute(Executor::new(writes.clone(), Events::new(writes.clone()), metrics.clone()))
+        }
+        (None, false) => Doing::Print,
     };
     let worker = Worker {
         world: world.clone(),
@@ -72,6 +81,9 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         nodes = world.nodes.len(),
         "the caches are filled"
     );
+    if let Some(comparison) = &comparison {
+        tokio::spawn(comparison.clone().run(world.clone()));
+    }
     for _ in 0..args.workers {
         workers.spawn(worker.clone().run());
     }
@@ -91,7 +103,18 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     if let Some(leadership) = leadership {
         leadership.release().await;
     }
-    Ok(())
+    match comparison.map(|comparison| comparison.end(&world)) {
+        Some(differences @ 1..) if args.fail_on_difference => bail!("{differences} differences"),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn patience(args: &Args) -> Patience {
+    Patience {
+        window: Duration::from_secs(args.window),
+        grace: Duration::from_secs(args.grace),
+        quiet: Duration::from_secs(args.quiet),
+    }
 }
 
 async fn lost(leadership: Option<&mut Leadership>) {

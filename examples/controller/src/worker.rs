@@ -1,12 +1,14 @@
 //! One DaemonSet, once: snapshot, decision, execution.
 
+use crate::compare::Comparison;
+use crate::compare::undone::Undone;
 use crate::execute::{Executor, Stop};
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::record::Recorder;
 use crate::world::{Key, World};
 use daemonset::model::{DaemonSet, Uid};
-use daemonset::{Action, Memory, Plan, Policy, Snapshot, audit, plan};
+use daemonset::{Action, Memory, Outcome, Plan, Policy, Snapshot, audit, plan};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +22,8 @@ pub enum Doing {
     Execute(Executor),
     /// Print it, and change nothing.
     Print,
+    /// Put it beside what another controller does, and change nothing.
+    Compare(Comparison),
 }
 
 /// Reconciles DaemonSets.
@@ -93,14 +97,18 @@ impl Worker {
     }
 
     async fn attempt(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk) -> Result<(), Stop> {
-        let Some(plan) = self.decide(key, ds, desk)? else { return Ok(()) };
-        for action in &plan.actions {
-            if let Action::Requeue { at, .. } = action {
-                self.queue.add_after(key.clone(), until(*at));
+        if let Doing::Compare(comparison) = &self.doing {
+            comparison.look(ds, |undone| self.compare(key, ds, desk, undone));
+            if comparison.take_forgotten(ds) {
+                desk.memory = Memory::default();
             }
+            return Ok(());
         }
+        let Some(plan) = self.decide(key, ds, desk, &Undone::default()) else { return Ok(()) };
+        self.wake(key, &plan);
         match &self.doing {
             Doing::Print => desk.print(key, &plan),
+            Doing::Compare(_) => {}
             Doing::Execute(executor) => {
                 let actions = self.paced(key, plan.actions, desk);
                 executor.execute(ds, &actions, &mut desk.memory).await?;
@@ -112,13 +120,37 @@ impl Worker {
         Ok(())
     }
 
-    /// The plan for what the caches have now; none where the input is not usable, which is told.
-    fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk) -> Result<Option<Plan>, Stop> {
+    /// The plan for the cluster with this undone. The failures that they act on are remembered as if they were acted on
+    /// here, so that both back off alike.
+    fn compare(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, undone: &Undone) -> Option<Plan> {
+        let plan = self.decide(key, ds, desk, undone)?;
+        if undone.is_empty() {
+            self.wake(key, &plan);
+        } else {
+            for action in plan.actions.iter().filter(|action| undone.has_failure(action)) {
+                desk.memory.record(action, &Outcome::Done, Timestamp::now());
+            }
+        }
+        Some(plan)
+    }
+
+    /// Comes back when time alone changes the answer.
+    fn wake(&self, key: &Key, plan: &Plan) {
+        for action in &plan.actions {
+            if let Action::Requeue { at, .. } = action {
+                self.queue.add_after(key.clone(), until(*at));
+            }
+        }
+    }
+
+    /// The plan for what the caches have now, with this undone; none where the input is not usable, which is told.
+    fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, undone: &Undone) -> Option<Plan> {
         let begun = Instant::now();
         let namespace = key.namespace.as_str();
-        let pods = self.world.pods.state_filter(|pod| pod.metadata.namespace == namespace);
+        let pods = undone.pods(self.world.pods.state_filter(|pod| pod.metadata.namespace == namespace));
         let revisions =
             self.world.revisions.state_filter(|revision| revision.metadata.namespace == namespace);
+        let revisions = undone.revisions(revisions);
         let nodes = self.world.nodes.state();
         let snapshot = Snapshot::new(ds, Timestamp::now())
             .pods(pods.iter().map(|pod| &**pod))
@@ -132,7 +164,7 @@ impl Worker {
             Err(invalid) => {
                 // Nobody but its author can mend it; it comes back when it is changed.
                 tracing::error!(daemonset = %key, error = %invalid, "the input is not usable");
-                return Ok(None);
+                return None;
             }
         };
         desk.memory.observe(&snapshot);
@@ -141,13 +173,15 @@ impl Worker {
         if !violations.is_empty() {
             // It shares no rule with the planner: one of the two is wrong, and doing nothing does the least harm.
             tracing::error!(daemonset = %key, ?violations, "the plan breaks a rule and is not executed");
-            return Ok(None);
+            return None;
         }
         self.metrics.decide_seconds.observe(begun.elapsed().as_secs_f64());
-        if let Some(recorder) = self.recorder.as_ref().filter(|_| !plan.actions.is_empty()) {
+        if let Some(recorder) =
+            self.recorder.as_ref().filter(|_| !plan.actions.is_empty() || !undone.is_empty())
+        {
             recorder.write(key, &snapshot);
         }
-        Ok(Some(plan))
+        Some(plan)
     }
 
     /// Without the status, where the last one was written a moment ago: it is asked for again.

@@ -1,6 +1,8 @@
 //! What the API server has: reflectors of DaemonSets, pods, nodes and revisions, shared by all DaemonSets, and which of these
 //! an event concerns.
 
+use crate::compare::Comparison;
+use crate::compare::watched::{self, Compared};
 use crate::queue::Queue;
 use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, OwnerReference, Pod};
 use futures::StreamExt;
@@ -56,6 +58,7 @@ pub struct World {
     /// Revisions.
     pub revisions: Store<ControllerRevision>,
     ready: Arc<AtomicBool>,
+    comparison: Option<Comparison>,
 }
 
 /// The other ends of the caches.
@@ -81,8 +84,14 @@ impl World {
             nodes: writers.nodes.as_reader(),
             revisions: writers.revisions.as_reader(),
             ready: Arc::default(),
+            comparison: None,
         };
         (world, writers)
+    }
+
+    /// Tells this comparison of every change; it must be said before watching.
+    pub fn compared_by(&mut self, comparison: Comparison) {
+        self.comparison = Some(comparison);
     }
 
     /// Lists and watches from now on, and puts whom it concerns into the queue.
@@ -140,7 +149,7 @@ struct Told {
 }
 
 /// What an object's change concerns.
-trait Concerns: Sized {
+trait Concerns: Compared {
     /// Whether a decision could be another one for it.
     fn differs(&self, before: &Self) -> bool;
 
@@ -156,7 +165,6 @@ impl Told {
         K: serde::de::DeserializeOwned,
     {
         let kind = K::kind(&()).into_owned();
-        let store = writer.as_reader();
         let mut events = pin!(watcher(api, config).default_backoff());
         while let Some(event) = events.next().await {
             let event = match event {
@@ -166,11 +174,7 @@ impl Told {
                     continue;
                 }
             };
-            let before = match &event {
-                Event::Apply(object) | Event::Delete(object) => store.get(&ObjectRef::from_obj(object)),
-                Event::Init | Event::InitApply(_) | Event::InitDone => None,
-            };
-            writer.apply_watcher_event(&event);
+            let before = self.apply(&mut writer, &event);
             match &event {
                 Event::Apply(object) => self.changed(before.as_deref(), object),
                 Event::Delete(object) => object.tell(&self),
@@ -179,6 +183,31 @@ impl Told {
                 Event::Init | Event::InitApply(_) => {}
             }
         }
+    }
+
+    /// Puts an event into the cache, and tells the comparison; gives the object as it was.
+    fn apply<K>(&self, writer: &mut Writer<K>, event: &Event<K>) -> Option<Arc<K>>
+    where
+        K: Compared + Resource<DynamicType = ()> + Clone + 'static,
+    {
+        let store = writer.as_reader();
+        let before = match event {
+            Event::Apply(object) | Event::Delete(object) => store.get(&ObjectRef::from_obj(object)),
+            Event::Init | Event::InitApply(_) | Event::InitDone => None,
+        };
+        let Some(comparison) = &self.world.comparison else {
+            writer.apply_watcher_event(event);
+            return before;
+        };
+        watched::event(comparison, event, before.as_ref());
+        // The first list is how it was when the comparison began.
+        let is_list_again = matches!(event, Event::InitDone) && self.world.is_ready();
+        let listed = is_list_again.then(|| store.state());
+        writer.apply_watcher_event(event);
+        if let Some(listed) = listed {
+            watched::lists(comparison, &listed, &store.state());
+        }
+        before
     }
 
     fn changed<K: Concerns>(&self, before: Option<&K>, object: &K) {

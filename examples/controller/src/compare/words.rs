@@ -1,0 +1,83 @@
+//! Verdicts and actions in words.
+
+use crate::metrics::kind_and_reason;
+use daemonset::{Action, NodeOutcome, NodeVerdict, PodState};
+
+/// What is done to what: `delete pod web-x on node-3`.
+pub fn action(action: &Action) -> String {
+    match action {
+        Action::CreatePod { node, .. } => format!("create pod on {node}"),
+        Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),
+        Action::AdoptPod { pod, .. } => format!("adopt pod {}", pod.name),
+        Action::ReleasePod { pod, .. } => format!("release pod {}", pod.name),
+        Action::LabelPod { pod, .. } => format!("label pod {}", pod.name),
+        Action::CreateRevision { revision, .. } => {
+            let name = revision.pointer("/metadata/name").and_then(|name| name.as_str());
+            format!("create revision {}", name.unwrap_or_default())
+        }
+        Action::DeleteRevision { revision, .. } => format!("delete revision {}", revision.name),
+        Action::AdoptRevision { revision, .. } => format!("adopt revision {}", revision.name),
+        Action::ReleaseRevision { revision, .. } => format!("release revision {}", revision.name),
+        Action::LabelRevision { revision, .. } => format!("label revision {}", revision.name),
+        Action::RenumberRevision { revision, number, .. } => {
+            format!("renumber revision {} as #{number}", revision.name)
+        }
+        Action::UpdateStatus { .. } => "write the status".to_owned(),
+        Action::RecordEvent { .. } => "record an event".to_owned(),
+        Action::Requeue { .. } => "look again".to_owned(),
+    }
+}
+
+/// Its typed reason.
+pub fn reason(action: &Action) -> String {
+    kind_and_reason(action).1
+}
+
+/// What is to be said of a node: what happens to it, and how its pods are.
+pub fn verdict(node: &NodeVerdict) -> String {
+    let pods = node.pods.iter().map(|pod| {
+        let age = if pod.updated { "updated" } else { "outdated" };
+        format!("{} {age}, {}", pod.pod.name, state(pod.state))
+    });
+    let pods: Vec<String> = pods.collect();
+    match pods.as_slice() {
+        [] => outcome(&node.outcome),
+        pods => format!("{} ({})", outcome(&node.outcome), pods.join("; ")),
+    }
+}
+
+fn state(state: PodState) -> String {
+    match state {
+        PodState::Available { .. } => "available".to_owned(),
+        PodState::Ready { .. } => "Ready, not yet available".to_owned(),
+        PodState::NotReady { .. } => "not Ready".to_owned(),
+        PodState::Pending { .. } => "Pending".to_owned(),
+        PodState::Terminating { .. } => "terminating".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn outcome(outcome: &NodeOutcome) -> String {
+    match outcome {
+        NodeOutcome::UpToDate => "up to date".to_owned(),
+        NodeOutcome::NotTarget => "none wanted here".to_owned(),
+        NodeOutcome::Create { reason, .. } => format!("create: {reason:?}"),
+        NodeOutcome::Delete { reason } => format!("delete: {reason:?}"),
+        NodeOutcome::WaitsForNextPlan => "waits for the next plan: this one is full".to_owned(),
+        NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+            format!("waits: maxUnavailable spent, {used} of {limit}")
+        }
+        NodeOutcome::HeldByMaxSurge { used, limit } => format!("waits: maxSurge spent, {used} of {limit}"),
+        NodeOutcome::WaitsForDelete => "waits for a person to delete its pod: OnDelete".to_owned(),
+        NodeOutcome::WaitsForReady => "waits until Ready".to_owned(),
+        NodeOutcome::WaitsForMinReady { .. } => "waits until available".to_owned(),
+        NodeOutcome::WaitsForTermination { .. } => "waits until the old pod is gone".to_owned(),
+        NodeOutcome::WaitsForBackOff { until, failures } => {
+            format!(
+                "waits until {until}: failed {failures} times; they may have been restarted, and have forgotten it"
+            )
+        }
+        NodeOutcome::WaitsForCreatedPod { .. } => "waits for the pod that was created".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,245 @@
+//! A small cluster in which another controller acts, and a ledger that watches it. The clock stands still unless it is moved.
+
+use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod, Uid};
+use daemonset::{Plan, Snapshot, plan};
+use daemonset_controller::compare::ledger::{Ledger, Patience};
+use daemonset_controller::compare::seen;
+use daemonset_controller::compare::undone::Undone;
+use daemonset_controller::compare::verdict::{Finding, Verdict};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, from_value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+const PATIENCE: Patience = Patience {
+    window: Duration::from_secs(5),
+    grace: Duration::from_secs(30),
+    quiet: Duration::from_secs(5),
+};
+
+pub struct Beside {
+    ds: DaemonSet,
+    nodes: Vec<Node>,
+    pods: BTreeMap<Uid, Arc<Pod>>,
+    revisions: BTreeMap<Uid, Arc<ControllerRevision>>,
+    ledger: Ledger,
+    now: Duration,
+    uids: u32,
+    found: Vec<Finding>,
+}
+
+fn template(version: u32) -> Value {
+    json!({"metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "web", "image": format!("web:v{version}")}]}})
+}
+
+fn owner() -> Value {
+    json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "web", "uid": "ds", "controller": true}])
+}
+
+impl Beside {
+    /// So many nodes, each with an available pod of the first version; whatever is to be said of that has been said.
+    pub fn a_fleet(nodes: usize, max_unavailable: Value) -> Self {
+        let mut beside = Beside::nothing_on(nodes, max_unavailable);
+        beside.they_create_revision(1);
+        for node in 1..=nodes {
+            beside.they_create(node, 1);
+        }
+        beside.look();
+        beside.found.clear();
+        beside
+    }
+
+    /// So many nodes, and a DaemonSet that has just been created.
+    pub fn nothing_on(nodes: usize, max_unavailable: Value) -> Self {
+        let ds = json!({
+            "metadata": {"name": "web", "namespace": "default", "uid": "ds", "generation": 1},
+            "spec": {
+                "selector": {"matchLabels": {"app": "web"}}, "template": template(1),
+                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": max_unavailable}}
+            }
+        });
+        let node = |n: usize| {
+            json!({"metadata": {"name": format!("node-{n}")},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+        };
+        Beside {
+            ds: from_value(ds).unwrap(),
+            nodes: (1..=nodes).map(|n| from_value(node(n)).unwrap()).collect(),
+            pods: BTreeMap::new(),
+            revisions: BTreeMap::new(),
+            ledger: Ledger::new("default/web".to_owned(), PATIENCE, Duration::ZERO),
+            now: Duration::ZERO,
+            uids: 0,
+            found: Vec::new(),
+        }
+    }
+
+    pub fn set_version(&mut self, version: u32) {
+        self.ds.spec.template = template(version);
+        self.ds.metadata.generation += 1;
+    }
+
+    pub fn set_min_ready_seconds(&mut self, seconds: i32) {
+        self.ds.spec.min_ready_seconds = seconds;
+    }
+
+    pub fn delete_daemon_set(&mut self) {
+        self.ds.metadata.deletion_timestamp = Some(self.wall());
+    }
+
+    pub fn remove_node(&mut self, node: usize) {
+        self.nodes.retain(|other| other.metadata.name.as_str() != format!("node-{node}"));
+    }
+
+    /// Its pod may stay there.
+    pub fn taint_node(&mut self, node: usize) {
+        let taint = from_value(json!({"key": "mine", "effect": "NoSchedule"})).unwrap();
+        self.nodes[node - 1].spec.taints.push(taint);
+    }
+
+    /// They have written a status.
+    pub fn they_look(&mut self) {
+        self.ledger.synced(self.now);
+    }
+
+    pub fn they_create_revision(&mut self, version: u32) {
+        let mut data = json!({"spec": {"template": template(version)}});
+        data["spec"]["template"]["$patch"] = json!("replace");
+        let revision = json!({
+            "metadata": {"name": format!("web-their{version}"), "namespace": "default", "uid": self.uid(),
+                "labels": {"app": "web", "controller-revision-hash": format!("their{version}")},
+                "ownerReferences": owner()},
+            "data": data, "revision": version
+        });
+        let revision: ControllerRevision = from_value(revision).unwrap();
+        for (_, seen) in seen::revision(None, Some(&revision)) {
+            self.ledger.saw(seen, self.now);
+        }
+        self.revisions.insert(revision.metadata.uid.clone(), Arc::new(revision));
+    }
+
+    /// An available pod of this version.
+    pub fn they_create(&mut self, node: usize, version: u32) {
+        let uid = self.uid();
+        self.created(node, version, &uid, "True");
+    }
+
+    pub fn they_create_not_ready(&mut self, node: usize, version: u32) {
+        let uid = self.uid();
+        self.created(node, version, &uid, "False");
+    }
+
+    /// Nobody's action: its kubelet's.
+    pub fn gets_ready(&mut self, node: usize) {
+        let pod = Arc::make_mut(self.pods.get_mut(&self.live(node)).unwrap());
+        pod.status.conditions[0].status = "True".to_owned();
+    }
+
+    fn created(&mut self, node: usize, version: u32, uid: &str, ready: &str) {
+        let pod = json!({
+            "metadata": {"name": format!("web-{uid}"), "namespace": "default", "uid": uid,
+                "labels": {"app": "web", "controller-revision-hash": format!("their{version}")},
+                "ownerReferences": owner(), "creationTimestamp": self.wall().to_string()},
+            "spec": {"nodeName": format!("node-{node}")},
+            "status": {"phase": "Running", "conditions": [
+                {"type": "Ready", "status": ready, "lastTransitionTime": self.wall().to_string()}]}
+        });
+        self.becomes(None, Some(from_value(pod).unwrap()));
+    }
+
+    /// The pod gets a deletionTimestamp.
+    pub fn they_delete(&mut self, node: usize) {
+        let uid = self.live(node);
+        let before = self.pods.get(&uid).cloned();
+        let mut pod = before.as_deref().unwrap().clone();
+        pod.metadata.deletion_timestamp = Some(self.wall() + SignedDuration::from_secs(30));
+        self.becomes(before, Some(pod));
+    }
+
+    /// What was terminating there is gone.
+    pub fn is_gone(&mut self, node: usize) {
+        let terminating = |pod: &Pod| {
+            pod.spec.node_name.as_str() == format!("node-{node}") && pod.metadata.deletion_timestamp.is_some()
+        };
+        let pod = self.pods.values().find(|pod| terminating(pod)).cloned();
+        self.becomes(Some(pod.unwrap()), None);
+    }
+
+    fn becomes(&mut self, before: Option<Arc<Pod>>, after: Option<Pod>) {
+        for (_, seen) in seen::pod(before.as_ref(), after.as_ref()) {
+            self.ledger.saw(seen, self.now);
+        }
+        if let Some(pod) = before {
+            self.pods.remove(&pod.metadata.uid);
+        }
+        if let Some(pod) = after {
+            self.pods.insert(pod.metadata.uid.clone(), Arc::new(pod));
+        }
+    }
+
+    fn live(&self, node: usize) -> Uid {
+        let is_live = |pod: &&Arc<Pod>| {
+            pod.spec.node_name.as_str() == format!("node-{node}") && pod.metadata.deletion_timestamp.is_none()
+        };
+        self.pods.values().find(is_live).unwrap().metadata.uid.clone()
+    }
+
+    fn uid(&mut self) -> String {
+        self.uids += 1;
+        format!("u{}", self.uids)
+    }
+
+    fn wall(&self) -> Timestamp {
+        let begun: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        begun + self.now
+    }
+
+    /// The controller reconciles.
+    pub fn look(&mut self) {
+        let Beside { ds, nodes, pods, revisions, .. } = self;
+        let wall = "2026-01-01T12:00:00Z".parse::<Timestamp>().unwrap() + self.now;
+        let decide = |undone: &Undone| -> Option<Plan> {
+            let pods = undone.pods(pods.values().cloned().collect());
+            let revisions = undone.revisions(revisions.values().cloned().collect());
+            let snapshot = Snapshot::new(ds, wall)
+                .nodes(nodes.iter())
+                .pods(pods.iter().map(|pod| &**pod))
+                .revisions(revisions.iter().map(|revision| &**revision))
+                .check()
+                .unwrap();
+            Some(plan(&snapshot))
+        };
+        let found = self.ledger.look(self.now, decide);
+        self.found.extend(found);
+    }
+
+    /// Seconds go by, one after the other.
+    pub fn pass(&mut self, seconds: u64) {
+        for _ in 0..seconds {
+            self.now += Duration::from_secs(1);
+            self.found.extend(self.ledger.unexplained(self.now));
+            self.found.extend(self.ledger.unfollowed(self.now));
+        }
+    }
+
+    pub fn they_write(&mut self, status: Value) {
+        let status: DaemonSetStatus = from_value(status).unwrap();
+        self.found.extend(self.ledger.status(&status, self.now));
+    }
+
+    /// How many of each verdict since the last time, in the order of the verdicts.
+    pub fn verdicts(&mut self) -> Vec<(Verdict, usize)> {
+        let mut counts = BTreeMap::new();
+        for finding in self.found.drain(..) {
+            *counts.entry(finding.verdict).or_insert(0) += 1;
+        }
+        counts.into_iter().collect()
+    }
+
+    /// The lines since the last time.
+    pub fn lines(&mut self) -> Vec<String> {
+        self.found.drain(..).map(|finding| finding.told()).collect()
+    }
+}
