@@ -2,8 +2,8 @@
 //! k8s-openapi, and hold what a decision needs instead of the whole object.
 //!
 //! What [`Resource::meta`] lends is made when it is first asked for, from what the model keeps: name, namespace, uid,
-//! resource version, generation, timestamps, owners and labels. Annotations and the rest are not there; what is changed
-//! in it is not written back to the model's own metadata.
+//! resource version, generation, timestamps, owners and, except for pods, labels; a pod's are in `metadata.labels` of the
+//! model. Annotations and the rest are not there. What is changed in it is not written back to the model's own metadata.
 
 use crate::model::{
     ControllerRevision, DaemonSet, DaemonSetMeta, Labels, Node, NodeMeta, OwnerReference, Pod, PodMeta,
@@ -72,13 +72,13 @@ impl DaemonSetMeta {
 }
 
 impl PodMeta {
+    /// Without labels: a second copy of them would be the largest part of a pod, and there are tens of thousands.
     fn object_meta(&self) -> ObjectMeta {
         ObjectMeta {
             name: text(&self.name),
             namespace: text(&self.namespace),
             uid: text(self.uid.as_str()),
             resource_version: text(&self.resource_version),
-            labels: labels(&self.labels),
             owner_references: owners(&self.owner_references),
             creation_timestamp: self.creation_timestamp.map(Time),
             deletion_timestamp: self.deletion_timestamp.map(Time),

@@ -153,9 +153,9 @@ impl Worker {
         let revisions = undone.revisions(revisions);
         let nodes = self.world.nodes.state();
         let snapshot = Snapshot::new(ds, Timestamp::now())
-            .pods(pods.iter().map(|pod| &**pod))
-            .nodes(nodes.iter().map(|node| &**node))
-            .revisions(revisions.iter().map(|revision| &**revision))
+            .pods(&pods)
+            .nodes(&nodes)
+            .revisions(&revisions)
             .memory(&desk.memory)
             .policy(&self.policy)
             .check();

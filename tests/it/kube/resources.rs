@@ -31,11 +31,13 @@ fn metadata_is_what_the_model_keeps() {
         assert_eq!(meta.name.as_deref(), Some("web-x"));
         assert_eq!(meta.namespace.as_deref(), Some("default"));
         assert_eq!((meta.uid.as_deref(), meta.resource_version.as_deref()), (Some("u"), Some("9")));
-        assert_eq!(meta.labels.as_ref().unwrap()["app"], "web");
         assert_eq!(serde_json::to_value(&meta.owner_references).unwrap(), metadata["ownerReferences"]);
         assert_eq!(serde_json::to_value(&meta.deletion_timestamp).unwrap(), metadata["deletionTimestamp"]);
         assert_eq!(serde_json::to_value(&meta.creation_timestamp).unwrap(), metadata["creationTimestamp"]);
     }
+    assert_eq!(revision.labels()["app"], "web");
+    assert_eq!(pod.metadata.labels.get("app"), Some("web"));
+    assert_eq!(pod.meta().labels, None, "not twice");
     let ds: DaemonSet = serde_json::from_value(object.clone()).unwrap();
     assert_eq!((ds.meta().generation, ds.labels()["app"].as_str()), (Some(4), "web"));
     let node: Node = serde_json::from_value(object).unwrap();

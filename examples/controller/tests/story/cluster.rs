@@ -103,14 +103,17 @@ impl Cluster {
     /// Waits as `kubectl rollout status` does, and until no old pod is left.
     pub async fn rolled_out(&self, name: &str, image: &str) {
         self.until(&format!("{name} is rolled out to {image}"), async |cluster| {
-            let ds = cluster.daemon_set(name).await;
-            if !rollout::status(&ds, None).unwrap().is_done() {
-                return false;
-            }
-            let pods = cluster.pods(name).await;
-            pods.len() == cluster.nodes && pods.iter().all(|pod| image_of(pod) == image)
+            cluster.is_rolled_out(name, image).await
         })
         .await;
+    }
+
+    pub async fn is_rolled_out(&self, name: &str, image: &str) -> bool {
+        if !rollout::status(&self.daemon_set(name).await, None).unwrap().is_done() {
+            return false;
+        }
+        let pods = self.pods(name).await;
+        pods.len() == self.nodes && pods.iter().all(|pod| image_of(pod) == image)
     }
 
     /// The numbers of the history.

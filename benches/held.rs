@@ -1,0 +1,65 @@
+//! How much memory a pod takes in a reflector: the model's, with the metadata that `kube` asks for, and k8s-openapi's. Bytes
+//! are the same on every run; a pod of the model that takes more than the limit fails.
+//!
+//! `cargo bench --bench held --features kube,k8s-openapi`
+
+use daemonset::model;
+use k8s_openapi::api::core::v1;
+use kube_core::Resource;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+/// Bytes that a pod of the model may take.
+const LIMIT: usize = 2_000;
+const PODS: usize = 1_000;
+
+fn main() -> ExitCode {
+    let dump: Value =
+        serde_json::from_str(include_str!("../tests/data/dumps/steady.json")).unwrap_or_default();
+    let items = dump["items"].as_array().cloned().unwrap_or_default();
+    let Some(pod) = items.into_iter().find(|item| item["kind"] == "Pod") else { return ExitCode::FAILURE };
+    let model = held::<model::Pod>(&pod);
+    let typed = held::<v1::Pod>(&pod);
+    let large = weighty(pod);
+    println!("a pod in a reflector, of a fake kubelet: {model} bytes, typed {typed} bytes");
+    println!(
+        "one with six volumes and ten containers: {} bytes, typed {} bytes",
+        held::<model::Pod>(&large),
+        held::<v1::Pod>(&large)
+    );
+    if model <= LIMIT { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Bytes on the heap for each of many, with the metadata that a reflector reads.
+fn held<K: Resource<DynamicType = ()> + DeserializeOwned>(pod: &Value) -> usize {
+    let texts: Vec<String> = (0..PODS).map(|number| text(pod, number)).collect();
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let pods: Vec<Arc<K>> =
+        texts.iter().filter_map(|text| serde_json::from_str(text).ok()).map(Arc::new).collect();
+    let named = pods.iter().filter(|pod| pod.meta().name.is_some()).count();
+    let held = dhat::HeapStats::get().curr_bytes;
+    assert_eq!(named, PODS);
+    held / PODS
+}
+
+fn text(pod: &Value, number: usize) -> String {
+    let mut pod = pod.clone();
+    pod["metadata"]["name"] = json!(format!("node-exporter-{number:05}"));
+    pod.to_string()
+}
+
+/// As agents of a service mesh and the like are.
+fn weighty(mut pod: Value) -> Value {
+    let container = pod["spec"]["containers"][0].clone();
+    let status = pod["status"]["containerStatuses"][0].clone();
+    let many = |value: &Value, count: usize| -> Value { (0..count).map(|_| value.clone()).collect() };
+    pod["spec"]["containers"] = many(&container, 10);
+    pod["status"]["containerStatuses"] = many(&status, 10);
+    pod["spec"]["volumes"] = many(&pod["spec"]["volumes"][0].clone(), 6);
+    pod
+}
