@@ -4,6 +4,7 @@
 //! `record.EventSourceObjectSpamFilter`); so that 500 pods do not make 1,000 events.
 
 use crate::answer::{Answer, send};
+use crate::clock::Clock;
 use daemonset::EventType;
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, Uid};
@@ -27,6 +28,7 @@ const WAITING: usize = 1000;
 pub struct Events {
     queue: mpsc::Sender<ApiCall>,
     tokens: Arc<Mutex<HashMap<Uid, Tokens>>>,
+    clock: Clock,
 }
 
 #[derive(Clone, Copy)]
@@ -37,7 +39,7 @@ struct Tokens {
 
 impl Events {
     /// Sends events with this client, for as long as one of these is there.
-    pub fn new(client: Client) -> Self {
+    pub fn new(client: Client, clock: Clock) -> Self {
         let (queue, mut calls) = mpsc::channel::<ApiCall>(WAITING);
         tokio::spawn(async move {
             while let Some(call) = calls.recv().await {
@@ -48,12 +50,17 @@ impl Events {
                 }
             }
         });
-        Events { queue, tokens: Arc::default() }
+        Events { queue, tokens: Arc::default(), clock }
+    }
+
+    /// What time it is for what is told.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Who calls, now.
     pub fn caller<'a>(&self, daemon_set: &'a DaemonSet) -> Caller<'a> {
-        Caller { daemon_set, component: COMPONENT, now: Timestamp::now() }
+        Caller { daemon_set, component: COMPONENT, now: self.now() }
     }
 
     /// Records one, unless the DaemonSet had too many.

@@ -11,7 +11,6 @@ use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod};
 use daemonset::{Action, EventType, Memory, Outcome};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use jiff::Timestamp;
 use kube::core::Status;
 use kube::{Api, Client};
 use std::time::Duration;
@@ -71,7 +70,7 @@ impl Executor {
                 under_way.push(self.call(ds, action));
             }
             let Some((action, outcome, stopped)) = under_way.next().await else { break };
-            memory.record(action, &outcome, Timestamp::now());
+            memory.record(action, &outcome, self.events.now());
             self.metrics.acted(action, &outcome);
             stop = stop.or(stopped);
         }

@@ -7,7 +7,9 @@
 
 pub mod answer;
 pub mod args;
+pub mod clock;
 pub mod compare;
+pub mod control;
 pub mod events;
 pub mod execute;
 pub mod leader;

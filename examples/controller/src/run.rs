@@ -1,8 +1,10 @@
 //! From the command line to the end of the process.
 
 use crate::args::Args;
+use crate::clock::Clock;
 use crate::compare::Comparison;
 use crate::compare::ledger::Patience;
+use crate::control::Controller;
 use crate::events::Events;
 use crate::execute::Executor;
 use crate::leader::Leadership;
@@ -18,7 +20,6 @@ use kube::{Client, Config};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::JoinSet;
 
 /// Runs the controller until it is asked to end.
 ///
@@ -52,40 +53,32 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     if let Some(comparison) = &comparison {
         world.compared_by(comparison.clone());
     }
-    world.watch(writers, &reads, &scope, &queue);
+    let clock = Clock::default();
     let doing = match (&comparison, acts) {
         (Some(comparison), _) => Doing::Compare(comparison.clone()),
         (None, true) => {
-            Doing::Execute(Executor::new(writes.clone(), Events::new(writes.clone()), metrics.clone()))
+            let events = Events::new(writes.clone(), clock.clone());
+            Doing::Execute(Executor::new(writes.clone(), events, metrics.clone()))
         }
         (None, false) => Doing::Print,
     };
     let worker = Worker {
         world: world.clone(),
-        queue: queue.clone(),
+        queue,
         doing,
         policy: Policy::default(),
         status_interval: Duration::from_millis(args.status_interval),
         recorder: args.record.as_deref().map(Recorder::new).transpose()?,
         metrics: metrics.clone(),
+        clock,
         desks: Arc::default(),
     };
-    let mut workers = JoinSet::new();
-    tokio::select! {
-        filled = world.filled() => filled?,
+    let controller = tokio::select! {
+        begun = Controller::start(worker, writers, &reads, &scope, args.workers) => begun?,
         () = ended.wait() => return Ok(()),
-    }
-    tracing::info!(
-        daemonsets = world.daemon_sets.len(),
-        pods = world.pods.len(),
-        nodes = world.nodes.len(),
-        "the caches are filled"
-    );
+    };
     if let Some(comparison) = &comparison {
         tokio::spawn(comparison.clone().run(world.clone()));
-    }
-    for _ in 0..args.workers {
-        workers.spawn(worker.clone().run());
     }
 
     let lost = tokio::select! {
@@ -98,8 +91,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         bail!("the lease was lost");
     }
     tracing::info!("ending: what is under way is waited for");
-    queue.close();
-    while workers.join_next().await.is_some() {}
+    controller.finish().await;
     if let Some(leadership) = leadership {
         leadership.release().await;
     }

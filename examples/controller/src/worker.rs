@@ -1,5 +1,6 @@
 //! One DaemonSet, once: snapshot, decision, execution.
 
+use crate::clock::Clock;
 use crate::compare::Comparison;
 use crate::compare::undone::Undone;
 use crate::execute::{Executor, Stop};
@@ -43,6 +44,8 @@ pub struct Worker {
     pub recorder: Option<Recorder>,
     /// Counts.
     pub metrics: Metrics,
+    /// What time it is.
+    pub clock: Clock,
     /// Kept between two reconciles, by DaemonSet.
     pub desks: Arc<Mutex<HashMap<Key, Desk>>>,
 }
@@ -128,7 +131,7 @@ impl Worker {
             self.wake(key, &plan);
         } else {
             for action in plan.actions.iter().filter(|action| undone.has_failure(action)) {
-                desk.memory.record(action, &Outcome::Done, Timestamp::now());
+                desk.memory.record(action, &Outcome::Done, self.clock.now());
             }
         }
         Some(plan)
@@ -138,7 +141,7 @@ impl Worker {
     fn wake(&self, key: &Key, plan: &Plan) {
         for action in &plan.actions {
             if let Action::Requeue { at, .. } = action {
-                self.queue.add_after(key.clone(), until(*at));
+                self.queue.add_after(key.clone(), self.until(*at));
             }
         }
     }
@@ -152,7 +155,7 @@ impl Worker {
             self.world.revisions.state_filter(|revision| revision.metadata.namespace == namespace);
         let revisions = undone.revisions(revisions);
         let nodes = self.world.nodes.state();
-        let snapshot = Snapshot::new(ds, Timestamp::now())
+        let snapshot = Snapshot::new(ds, self.clock.now())
             .pods(&pods)
             .nodes(&nodes)
             .revisions(&revisions)
@@ -195,6 +198,13 @@ impl Worker {
         actions
     }
 
+    /// From now to an instant; nothing when it has passed.
+    fn until(&self, at: Timestamp) -> Duration {
+        let left = at.duration_since(self.clock.now());
+        // Timers round down to a millisecond: an instant before its time, nothing would have changed yet.
+        Duration::try_from(left.saturating_add(SignedDuration::from_millis(2))).unwrap_or_default()
+    }
+
     fn forget(&self, key: &Key) {
         self.queue.forget(key);
         self.desks.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
@@ -204,13 +214,6 @@ impl Worker {
 fn is_status(action: &Action) -> bool {
     // A collision of names has to be told before anything else can go on.
     matches!(action, Action::UpdateStatus { reason, .. } if *reason == daemonset::StatusReason::Changed)
-}
-
-/// From now to an instant; nothing when it has passed.
-fn until(at: Timestamp) -> Duration {
-    let left = at.duration_since(Timestamp::now());
-    // Timers round down to a millisecond: an instant before its time, nothing would have changed yet.
-    Duration::try_from(left.saturating_add(SignedDuration::from_millis(2))).unwrap_or_default()
 }
 
 impl Desk {
