@@ -71,7 +71,7 @@ fn status(code: StatusCode, body: &[u8]) -> Status {
 
 /// Admission webhooks are asked before anything is stored.
 fn was_refused_before_storage(status: &Status) -> bool {
-    status.code == 503 || status.message.contains("failed calling webhook")
+    status.reason == "ServiceUnavailable" || status.message.contains("failed calling webhook")
 }
 
 fn retry_after(headers: &http::HeaderMap, status: &Status) -> Duration {
