@@ -67,6 +67,17 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.changed.notify_one();
     }
 
+    /// Asks for this key after a time, and gives it to nobody before, whatever happens meanwhile.
+    pub fn hold(&self, key: K, delay: Duration) {
+        let now = Instant::now();
+        let until = now.checked_add(delay).unwrap_or_else(|| now + LONGEST_RETRY);
+        let mut state = self.state();
+        state.due.insert(key.clone(), until);
+        state.resting_until.insert(key, until);
+        drop(state);
+        self.changed.notify_one();
+    }
+
     /// Asks for this key again after a failure, later each time.
     pub fn retry(&self, key: K) {
         let mut state = self.state();
@@ -101,6 +112,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     pub fn done(&self, key: &K) {
         let mut state = self.state();
         let rested = Instant::now() + self.rest;
+        let rested = state.resting_until.get(key).map_or(rested, |held| rested.max(*held));
         state.running.remove(key);
         if let Some(due) = state.due.get_mut(key) {
             *due = (*due).max(rested);
@@ -240,6 +252,26 @@ mod tests {
         let start = Instant::now();
         queue.next().await;
         assert_eq!(start.elapsed().as_millis(), 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_that_is_held_comes_to_nobody_before() {
+        let queue = Queue::new(REST);
+        queue.add("a");
+        let start = Instant::now();
+        assert_eq!(queue.next().await, Some("a"));
+        queue.add("a");
+        queue.hold("a", Duration::from_secs(30));
+        queue.add("a");
+        queue.done(&"a");
+        queue.add_after("a", Duration::from_secs(5));
+        queue.retry("a");
+        assert_eq!(queue.next().await, Some("a"));
+        assert_eq!(start.elapsed().as_secs(), 30);
+        queue.done(&"a");
+        queue.add("a");
+        assert_eq!(queue.next().await, Some("a"), "it rests as usual then");
+        assert_eq!(start.elapsed().as_secs(), 30);
     }
 
     #[tokio::test(start_paused = true)]

@@ -85,7 +85,7 @@ impl Worker {
         match stop {
             Stop::Later(wait) => {
                 tracing::info!(daemonset = %key, seconds = wait.as_secs(), "the API server asks to wait");
-                self.queue.add_after(key.clone(), wait);
+                self.queue.hold(key.clone(), wait);
             }
             Stop::Outdated(message) => {
                 tracing::debug!(daemonset = %key, message, "the snapshot was outdated");
