@@ -2,9 +2,11 @@
 
 use http::StatusCode;
 use http_body_util::BodyExt;
-use kube::Client;
 use kube::client::Body;
 use kube::core::Status;
+use kube::{Api, Client};
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
 use std::time::Duration;
 
 /// How long an answer is waited for. The API server itself gives a request up after 60 s.
@@ -30,6 +32,20 @@ pub async fn send(client: &Client, request: http::Request<Vec<u8>>) -> Answer {
     match tokio::time::timeout(PATIENCE, exchange(client, request)).await {
         Ok(answer) => answer,
         Err(_) => Answer::Lost(format!("no answer within {} s", PATIENCE.as_secs())),
+    }
+}
+
+/// Reads one object, and gives up as [`send`] does.
+///
+/// # Errors
+/// As [`Api::get`], and when no answer comes.
+pub async fn get<K>(api: &Api<K>, name: &str) -> Result<K, kube::Error>
+where
+    K: Clone + DeserializeOwned + Debug,
+{
+    match tokio::time::timeout(PATIENCE, api.get(name)).await {
+        Ok(answer) => answer,
+        Err(elapsed) => Err(kube::Error::Service(elapsed.into())),
     }
 }
 
@@ -69,7 +85,8 @@ fn status(code: StatusCode, body: &[u8]) -> Status {
     })
 }
 
-/// Admission webhooks are asked before anything is stored.
+/// The API server says `ServiceUnavailable` while it starts or ends, and asks admission webhooks before anything is stored.
+/// A proxy's 503 has no such reason, and may come after its connection broke in the middle of the request.
 fn was_refused_before_storage(status: &Status) -> bool {
     status.reason == "ServiceUnavailable" || status.message.contains("failed calling webhook")
 }

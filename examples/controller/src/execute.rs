@@ -3,7 +3,7 @@
 //! Each call is sent once. What came of it goes into [`Memory`], also where nobody knows: a pod that may have been created
 //! is counted until the watch shows it, or does not for minutes.
 
-use crate::answer::{Answer, send};
+use crate::answer::{Answer, get, send};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use daemonset::kube::{ApiCall, Caller, is_own_revision};
@@ -136,13 +136,13 @@ impl Executor {
     /// Whether the revision that is in the way is the one that was to be created: the watch has not shown it yet.
     async fn exists_as_ours(&self, ds: &DaemonSet, name: &str) -> bool {
         let api: Api<ControllerRevision> = Api::namespaced(self.client.clone(), &ds.metadata.namespace);
-        api.get(name).await.is_ok_and(|existing| is_own_revision(&existing, ds))
+        get(&api, name).await.is_ok_and(|existing| is_own_revision(&existing, ds))
     }
 
     /// Nothing is adopted for a DaemonSet that is gone by now, or another one (v1.36 `RecheckDeletionTimestamp`).
     async fn may_adopt(&self, ds: &DaemonSet) -> Result<(), Stop> {
         let api: Api<DaemonSet> = Api::namespaced(self.client.clone(), &ds.metadata.namespace);
-        match api.get(&ds.metadata.name).await {
+        match get(&api, &ds.metadata.name).await {
             Ok(now) if now.metadata.uid == ds.metadata.uid && now.metadata.deletion_timestamp.is_none() => {
                 Ok(())
             }

@@ -21,12 +21,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
+/// A watch is silent for 290 s at most, and given up after 295.
+const LONGEST_SILENCE: Duration = Duration::from_secs(300);
+
 /// Runs the controller until it is asked to end.
 ///
 /// # Errors
 /// When it can't start, or loses its lease: whoever starts it again begins with fresh caches.
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let config = Config::infer().await.context("find the API server")?;
+    let mut config = Config::infer().await.context("find the API server")?;
+    // A list whose answer never comes would be waited for until the end of the process; watches end by themselves before.
+    config.read_timeout = Some(LONGEST_SILENCE);
+    config.reset_reader_on_write = true;
     let reads = Client::try_from(config.clone())?;
     // A client that repeats a create on its own, as on 504, makes a second pod where the first one was stored.
     let mut once = config;
