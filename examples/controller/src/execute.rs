@@ -7,7 +7,7 @@ use crate::answer::{Answer, get, send};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use daemonset::kube::{ApiCall, Caller, is_own_revision};
-use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod};
+use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
 use daemonset::{Action, EventType, Memory, Outcome};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -48,15 +48,29 @@ impl Executor {
     /// Executes the actions, which are those of one plan for this DaemonSet.
     ///
     /// # Errors
-    /// The first failure; what was under way then is waited for, nothing is begun.
+    /// The first failure; what was under way then is waited for, and nothing is begun but the status: where creates fail for
+    /// long, how the other pods are must be told nevertheless (v1.36 `syncDaemonSet`).
     pub async fn execute(&self, ds: &DaemonSet, actions: &[Action], memory: &mut Memory) -> Result<(), Stop> {
         if actions.iter().any(is_adoption) {
             self.may_adopt(ds).await?;
         }
+        let mut ended = Ok(());
         for step in actions.chunk_by(together) {
-            self.step(ds, step, memory).await?;
+            match &ended {
+                Ok(()) => ended = self.step(ds, step, memory).await,
+                Err(Stop::Failed(_) | Stop::NamespaceTerminating) if step.iter().all(is_status) => {
+                    // What comes of it changes nothing: it failed already.
+                    let _ = self.step(ds, step, memory).await;
+                }
+                Err(_) => {}
+            }
         }
-        Ok(())
+        ended
+    }
+
+    /// Nothing is remembered of a DaemonSet that is gone.
+    pub fn forget(&self, uid: &Uid) {
+        self.events.forget(uid);
     }
 
     /// Actions that may be under way at the same time; none is begun after a failure.
@@ -183,6 +197,10 @@ impl Executor {
 
 fn is_adoption(action: &Action) -> bool {
     matches!(action, Action::AdoptPod { .. } | Action::AdoptRevision { .. })
+}
+
+fn is_status(action: &Action) -> bool {
+    matches!(action, Action::UpdateStatus { .. })
 }
 
 /// Whether two consecutive actions may be under way at the same time.

@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// How long the desk of a DaemonSet that left is kept: longer than what is in flight is believed in.
+const KEPT: Duration = Duration::from_secs(600);
+
 /// What is done with a plan.
 #[derive(Clone)]
 pub enum Doing {
@@ -56,6 +59,8 @@ pub struct Desk {
     uid: Uid,
     memory: Memory,
     status_written: Option<Instant>,
+    /// Since when it has no DaemonSet any more.
+    left: Option<Instant>,
     printed: String,
 }
 
@@ -78,6 +83,7 @@ impl Worker {
         if desk.uid != ds.metadata.uid {
             desk = Desk { uid: ds.metadata.uid.clone(), ..Desk::default() };
         }
+        desk.left = None;
         let ended = self.attempt(key, &ds, &mut desk).await;
         self.desks.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), desk);
         let Err(stop) = ended else { return self.queue.succeeded(key) };
@@ -108,19 +114,41 @@ impl Worker {
             return Ok(());
         }
         let Some(plan) = self.decide(key, ds, desk, &Undone::default()) else { return Ok(()) };
-        self.wake(key, &plan);
+        let again = look_again(&plan);
         match &self.doing {
             Doing::Print => desk.print(key, &plan),
             Doing::Compare(_) => {}
-            Doing::Execute(executor) => {
-                let actions = self.paced(key, plan.actions, desk);
-                executor.execute(ds, &actions, &mut desk.memory).await?;
-                if actions.iter().any(is_status) {
-                    desk.status_written = Some(Instant::now());
+            // A plan that failed is made anew, later each time: not when it would have gone on.
+            Doing::Execute(executor) => self.execute(executor, key, ds, plan.actions, desk).await?,
+        }
+        self.wake(key, again);
+        Ok(())
+    }
+
+    async fn execute(
+        &self,
+        executor: &Executor,
+        key: &Key,
+        ds: &DaemonSet,
+        actions: Vec<Action>,
+        desk: &mut Desk,
+    ) -> Result<(), Stop> {
+        let (actions, held) = self.paced(actions, desk);
+        let ended = executor.execute(ds, &actions, &mut desk.memory).await;
+        match &ended {
+            Ok(()) | Err(Stop::NamespaceTerminating) => {
+                if let Some(rest) = held {
+                    self.queue.add_after(key.clone(), rest);
                 }
             }
+            // Tried again anyway, with the status.
+            Err(Stop::Later(_) | Stop::Outdated(_) | Stop::Failed(_)) => {}
         }
-        Ok(())
+        let was_sent = matches!(ended, Ok(()) | Err(Stop::NamespaceTerminating | Stop::Failed(_)));
+        if was_sent && actions.iter().any(is_status) {
+            desk.status_written = Some(Instant::now());
+        }
+        ended
     }
 
     /// The plan for the cluster with this undone. The failures that they act on are remembered as if they were acted on
@@ -128,7 +156,7 @@ impl Worker {
     fn compare(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, undone: &Undone) -> Option<Plan> {
         let plan = self.decide(key, ds, desk, undone)?;
         if undone.is_empty() {
-            self.wake(key, &plan);
+            self.wake(key, look_again(&plan));
         } else {
             for action in plan.actions.iter().filter(|action| undone.has_failure(action)) {
                 desk.memory.record(action, &Outcome::Done, self.clock.now());
@@ -138,11 +166,9 @@ impl Worker {
     }
 
     /// Comes back when time alone changes the answer.
-    fn wake(&self, key: &Key, plan: &Plan) {
-        for action in &plan.actions {
-            if let Action::Requeue { at, .. } = action {
-                self.queue.add_after(key.clone(), self.until(*at));
-            }
+    fn wake(&self, key: &Key, at: Option<Timestamp>) {
+        if let Some(at) = at {
+            self.queue.add_after(key.clone(), self.until(at));
         }
     }
 
@@ -187,15 +213,15 @@ impl Worker {
         Some(plan)
     }
 
-    /// Without the status, where the last one was written a moment ago: it is asked for again.
-    fn paced(&self, key: &Key, mut actions: Vec<Action>, desk: &Desk) -> Vec<Action> {
-        let Some(written) = desk.status_written else { return actions };
+    /// Without the status, where the last one was written a moment ago; and when it may be written then.
+    fn paced(&self, mut actions: Vec<Action>, desk: &Desk) -> (Vec<Action>, Option<Duration>) {
+        let Some(written) = desk.status_written else { return (actions, None) };
         let rest = self.status_interval.saturating_sub(written.elapsed());
-        if !rest.is_zero() && actions.iter().any(is_status) {
-            actions.retain(|action| !is_status(action));
-            self.queue.add_after(key.clone(), rest);
+        if rest.is_zero() || !actions.iter().any(is_status) {
+            return (actions, None);
         }
-        actions
+        actions.retain(|action| !is_status(action));
+        (actions, Some(rest))
     }
 
     /// From now to an instant; nothing when it has passed.
@@ -205,10 +231,29 @@ impl Worker {
         Duration::try_from(left.saturating_add(SignedDuration::from_millis(2))).unwrap_or_default()
     }
 
+    /// A DaemonSet may be away for a moment only, as when its label is mistyped: what is in flight for it is kept as long as
+    /// it may matter.
     fn forget(&self, key: &Key) {
         self.queue.forget(key);
-        self.desks.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(desk) = desks.get_mut(key) {
+            desk.left.get_or_insert_with(Instant::now);
+        }
+        let is_over = |desk: &Desk| desk.left.is_some_and(|left| left.elapsed() > KEPT);
+        for (_, desk) in desks.extract_if(|_, desk| is_over(desk)) {
+            if let Doing::Execute(executor) = &self.doing {
+                executor.forget(&desk.uid);
+            }
+        }
     }
+}
+
+/// When time alone may have changed the answer.
+fn look_again(plan: &Plan) -> Option<Timestamp> {
+    plan.actions.iter().find_map(|action| match action {
+        Action::Requeue { at, .. } => Some(*at),
+        _ => None,
+    })
 }
 
 fn is_status(action: &Action) -> bool {
