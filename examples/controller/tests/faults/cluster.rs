@@ -1,0 +1,297 @@
+//! A cluster with the controller in it: a steady fleet, then a story, then its end.
+
+use crate::api::{Api, NAMESPACE};
+use crate::faults::{Fault, Verb};
+use crate::kubelet;
+use crate::pods::{controller_uid, image_of, is_available, node_of, version_of};
+use crate::store::{By, Id, Kind, id, text};
+use daemonset::Policy;
+use daemonset_controller::clock::Clock;
+use daemonset_controller::control::Controller;
+use daemonset_controller::events::Events;
+use daemonset_controller::execute::Executor;
+use daemonset_controller::metrics::Metrics;
+use daemonset_controller::queue::Queue;
+use daemonset_controller::worker::{Doing, Worker};
+use daemonset_controller::world::{Scope, World};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+pub const AGENT: &str = "agent";
+/// An image whose pods fail.
+pub const CRASHES: &str = "agent:crashes";
+/// What a story may take.
+pub const HOUR: Duration = Duration::from_secs(3600);
+
+pub struct Cluster {
+    pub api: Api,
+    /// How many calls there were before the story.
+    begun: usize,
+    _controller: Controller,
+}
+
+/// A clock that goes with tokio's, which jumps to the next timer when nothing else is to be done.
+pub fn clock() -> Clock {
+    let (begin, start) = (Instant::now(), Timestamp::from_second(1_767_225_600).expect("2026"));
+    Clock::new(move || start + SignedDuration::try_from(begin.elapsed()).expect("an hour or two"))
+}
+
+pub fn rolling(max_unavailable: usize) -> Value {
+    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": max_unavailable, "maxSurge": 0}})
+}
+
+pub fn surging(max_surge: usize) -> Value {
+    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": max_surge}})
+}
+
+pub fn daemon_set(name: &str, strategy: &Value) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet",
+        "metadata": {"name": name, "namespace": NAMESPACE, "generation": 1, "labels": {"trial": "yes"},
+            "annotations": {"deprecated.daemonset.template.generation": "1"}},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {"metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "c", "image": format!("{name}:v1")}]}},
+            "updateStrategy": strategy, "revisionHistoryLimit": 10
+        },
+        "status": {"currentNumberScheduled": 0, "desiredNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0}
+    })
+}
+
+pub fn node(name: &str) -> Value {
+    let ready = json!({"type": "Ready", "status": "True"});
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "spec": {}, "status": {"conditions": [ready]}})
+}
+
+impl Cluster {
+    /// So many nodes whose pods are all there, beside objects of others. The guard is on from now on.
+    pub async fn steady(nodes: usize, strategy: Value) -> Self {
+        let cluster = Cluster::begin(nodes, &strategy).await;
+        cluster.done(HOUR).await;
+        cluster.guarded(&strategy).await
+    }
+
+    /// The same from the DaemonSet's creation on, with nothing to guard yet.
+    pub async fn begin(nodes: usize, strategy: &Value) -> Self {
+        let clock = clock();
+        let api = Api::new(clock.clone());
+        {
+            let store = &mut api.state().store;
+            for number in 0..nodes {
+                store.create(By::Others, Kind::Node, node(&format!("n{number:02}")));
+            }
+            store.create(By::Others, Kind::DaemonSet, daemon_set(AGENT, strategy));
+            others(store);
+        }
+        tokio::spawn(kubelet::run(api.clone(), BTreeSet::from([CRASHES.to_owned()])));
+        let controller = start(&api, clock).await;
+        Cluster { api, begun: 0, _controller: controller }
+    }
+
+    async fn guarded(mut self, strategy: &Value) -> Self {
+        sleep(Duration::from_secs(10)).await;
+        let uid = text(&self.daemon_set()["metadata"]["uid"]).to_owned();
+        let limit = |field: &str| strategy["rollingUpdate"][field].as_u64().unwrap_or(0) as usize;
+        let mut state = self.api.state();
+        self.begun = state.calls.len();
+        let guard = &mut state.store.guard;
+        guard.daemon_set = Some(uid);
+        guard.max_unavailable = limit("maxUnavailable");
+        guard.max_surge = limit("maxSurge");
+        drop(state);
+        self
+    }
+
+    pub fn daemon_set(&self) -> Value {
+        self.api.state().store.get(&id(Kind::DaemonSet, AGENT)).cloned().unwrap_or_default()
+    }
+
+    /// A new template, as a user applies one.
+    pub fn release(&self, image: &str) {
+        self.api.state().store.change(By::Others, &id(Kind::DaemonSet, AGENT), |ds| {
+            let generation = ds["metadata"]["generation"].as_i64().expect("a number") + 1;
+            ds["metadata"]["generation"] = json!(generation);
+            ds["metadata"]["annotations"]["deprecated.daemonset.template.generation"] =
+                json!(generation.to_string());
+            ds["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image);
+        });
+    }
+
+    pub fn fault(&self, verb: Verb, kind: Kind, fault: Fault, times: u32) {
+        self.api.state().faults.add(verb, kind, fault, times);
+    }
+
+    pub fn happened(&self, fault: Fault) -> u32 {
+        self.api.state().faults.happened.get(&fault).copied().unwrap_or(0)
+    }
+
+    /// What watches of a kind tell comes so much later.
+    pub fn lag(&self, kind: Kind, lag: Duration) {
+        self.api.state().lag.insert(kind, lag);
+    }
+
+    /// What happens apart from the controller may take so many nodes down on top.
+    pub fn allow_down(&self, nodes: usize) {
+        self.api.state().store.guard.max_unavailable += nodes;
+    }
+
+    pub fn break_watches(&self) {
+        let mut state = self.api.state();
+        state.epoch += 1;
+        // Whoever waits looks again.
+        let version = state.store.version();
+        state.store.changed.send_replace(version);
+    }
+
+    /// History before now is gone: whoever was cut off must list again.
+    pub fn compact(&self) {
+        let mut state = self.api.state();
+        state.compacted = state.store.version() + 1;
+    }
+
+    /// Calls of the story so far, without events and without watching.
+    pub fn writes(&self) -> usize {
+        self.count(|verb, kind| verb.writes() && kind != Kind::Event)
+    }
+
+    pub fn calls(&self) -> usize {
+        self.count(|_, _| true)
+    }
+
+    pub fn count(&self, chosen: impl Fn(Verb, Kind) -> bool) -> usize {
+        self.api.state().calls[self.begun..].iter().filter(|call| chosen(call.verb, call.kind)).count()
+    }
+
+    pub fn pods_of_agent(&self) -> Vec<Value> {
+        let uid = text(&self.daemon_set()["metadata"]["uid"]).to_owned();
+        self.api.state().store.of(Kind::Pod).filter(|pod| controller_uid(pod) == uid).cloned().collect()
+    }
+
+    /// Names of the pods of a DaemonSet that had its name before.
+    pub fn pods_of_uid_but(&self, uid: &str) -> Vec<String> {
+        let state = self.api.state();
+        let managed = state.store.of(Kind::Pod).filter(|pod| !pod["metadata"]["generateName"].is_null());
+        let old = managed.filter(|pod| controller_uid(pod) != uid);
+        old.map(|pod| text(&pod["metadata"]["name"]).to_owned()).collect()
+    }
+
+    /// Waits until every node has the one pod that it should have, and the status says so.
+    pub async fn done(&self, limit: Duration) {
+        let begun = Instant::now();
+        while let Err(missing) = self.is_done() {
+            let broken = self.api.state().store.guard.broken.clone();
+            assert!(broken.is_empty(), "{broken:#?}");
+            assert!(begun.elapsed() < limit, "not done after {limit:?}: {missing}");
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Nothing was broken, and nothing goes on: a minute without a write. At most so many writes in all.
+    pub async fn end(&self, at_most: usize) {
+        let writes = self.writes();
+        assert!(writes <= at_most, "{writes} writes, {at_most} would do");
+        sleep(Duration::from_secs(60)).await;
+        assert_eq!(self.writes(), writes, "something goes on");
+        let reads = self.calls() - writes;
+        assert!(reads <= at_most + 60, "{reads} reads and events");
+        assert_eq!(self.is_done(), Ok(()));
+        let broken = self.api.state().store.guard.broken.clone();
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
+
+    pub fn is_done(&self) -> Result<(), String> {
+        let ds = self.daemon_set();
+        let image = text(&ds["spec"]["template"]["spec"]["containers"][0]["image"]);
+        let state = self.api.state();
+        let nodes: Vec<&str> =
+            state.store.of(Kind::Node).map(|node| text(&node["metadata"]["name"])).collect();
+        let uid = text(&ds["metadata"]["uid"]);
+        let mut pods: Vec<&Value> = state.store.of(Kind::Pod).collect();
+        pods.retain(|pod| controller_uid(pod) == uid);
+        for node in &nodes {
+            let here: Vec<&&Value> = pods.iter().filter(|pod| node_of(pod) == *node).collect();
+            let [pod] = here.as_slice() else { return Err(format!("{} pods on {node}", here.len())) };
+            if image_of(pod) != image || !is_available(pod) {
+                return Err(format!("{node} has {} as {}", image_of(pod), pod["status"]["phase"]));
+            }
+            if state.store.get(&id(Kind::Revision, &format!("{AGENT}-{}", version_of(pod)))).is_none() {
+                return Err(format!("no revision {}", version_of(pod)));
+            }
+        }
+        status_is_right(&ds, nodes.len())
+    }
+}
+
+fn status_is_right(ds: &Value, nodes: usize) -> Result<(), String> {
+    let status = &ds["status"];
+    let is = |field: &str, wanted: &Value| match status[field].clone() {
+        Value::Null if *wanted == json!(0) => Ok(()),
+        now if now == *wanted => Ok(()),
+        now => Err(format!("{field} is {now}, not {wanted}")),
+    };
+    is("observedGeneration", &ds["metadata"]["generation"])?;
+    for field in [
+        "desiredNumberScheduled",
+        "currentNumberScheduled",
+        "updatedNumberScheduled",
+        "numberReady",
+        "numberAvailable",
+    ] {
+        is(field, &json!(nodes))?;
+    }
+    is("numberMisscheduled", &json!(0))?;
+    is("numberUnavailable", &json!(0))
+}
+
+/// A controller as `run` makes one, for the DaemonSets of the trial.
+pub async fn start(api: &Api, clock: Clock) -> Controller {
+    let client = api.client();
+    let metrics = Metrics::default();
+    let (world, writers) = World::empty();
+    let events = Events::new(client.clone(), clock.clone());
+    let worker = Worker {
+        world,
+        queue: Arc::new(Queue::new(Duration::from_millis(50))),
+        doing: Doing::Execute(Executor::new(client.clone(), events, metrics.clone())),
+        policy: Policy::default(),
+        status_interval: Duration::from_millis(500),
+        recorder: None,
+        metrics,
+        clock,
+        desks: Arc::default(),
+    };
+    let scope = Scope { namespace: None, selector: Some("trial=yes".to_owned()) };
+    Controller::start(worker, writers, &client, &scope, 2).await.expect("a start")
+}
+
+/// Objects that look as if they might be the controller's business.
+fn others(store: &mut crate::store::Store) {
+    let owner = |name: &str, uid: &str| json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "uid": uid, "controller": true}]);
+    let pod = |name: &str, app: &str, owners: Value| {
+        json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"app": app}, "ownerReferences": owners},
+            "spec": {"nodeName": "n00", "containers": []}, "status": {"phase": "Running"}})
+    };
+    // Not of the trial: its pods are missing, old, or where no node is, and nobody may mend that.
+    let mut unchosen = daemon_set("unchosen", &rolling(1));
+    unchosen["metadata"]["labels"] = json!({});
+    let unchosen = store.create(By::Others, Kind::DaemonSet, unchosen);
+    let of_unchosen = owner("unchosen", text(&unchosen["metadata"]["uid"]));
+    store.create(By::Others, Kind::Pod, pod("of-unchosen", "unchosen", of_unchosen));
+    store.create(By::Others, Kind::Pod, pod("orphan-of-unchosen", "unchosen", json!([])));
+    store.create(
+        By::Others,
+        Kind::Pod,
+        pod("of-another-with-our-labels", AGENT, owner(AGENT, "uid-of-yore")),
+    );
+    store.create(By::Others, Kind::Pod, pod("of-nobody", "else", json!([])));
+    let foreign: BTreeSet<Id> =
+        store.objects.keys().filter(|id| id.kind == Kind::Pod || id.name == "unchosen").cloned().collect();
+    store.guard.foreign = foreign;
+}

@@ -1,0 +1,89 @@
+//! Scheduler and kubelets: pods come to their node, become ready or fail after a time, and end after their grace.
+
+use crate::api::Api;
+use crate::pods::{image_of, is_deleting, is_finished, node_of};
+use crate::store::{By, Id, Kind, id, text};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+const STARTS_IN: Duration = Duration::from_millis(400);
+const ENDS_IN: Duration = Duration::from_millis(300);
+
+/// What kubelets do with pods from now on.
+#[derive(Default)]
+pub struct Kubelets {
+    /// Since when a pod is as it is: starting or ending.
+    since: BTreeMap<(String, bool), Instant>,
+}
+
+/// Runs until the test ends. Pods of these images fail soon after they were started, which only time can tell.
+pub async fn run(api: Api, failing: BTreeSet<String>) {
+    let mut kubelets = Kubelets::default();
+    let mut changed = api.state().store.changed.subscribe();
+    loop {
+        changed.mark_unchanged();
+        let wake = kubelets.act(&api, &failing);
+        tokio::select! {
+            _ = changed.changed() => {}
+            () = sleep_until(wake) => {}
+        }
+    }
+}
+
+impl Kubelets {
+    /// Does what is due, and tells when something will be.
+    fn act(&mut self, api: &Api, failing: &BTreeSet<String>) -> Instant {
+        let now = Instant::now();
+        let mut wake = now + Duration::from_secs(3600);
+        let pods: Vec<Value> = api.state().store.of(Kind::Pod).cloned().collect();
+        for pod in &pods {
+            let Some(wait) = next(pod) else { continue };
+            let since = self.since.entry((text(&pod["metadata"]["uid"]).to_owned(), is_deleting(pod)));
+            let due = *since.or_insert(now) + wait;
+            if due > now {
+                wake = wake.min(due);
+            } else if step(api, pod, failing) {
+                wake = now;
+            }
+        }
+        wake
+    }
+}
+
+/// How long the next step of this pod takes; none where it has none.
+fn next(pod: &Value) -> Option<Duration> {
+    let managed = !text(&pod["metadata"]["generateName"]).is_empty();
+    let bound = !pod["spec"]["nodeName"].is_null();
+    match (managed, is_deleting(pod), bound) {
+        (false, _, _) => None,
+        (true, true, _) => Some(ENDS_IN),
+        (true, false, false) => Some(Duration::ZERO),
+        (true, false, true) => (text(&pod["status"]["phase"]) == "Pending").then_some(STARTS_IN),
+    }
+}
+
+/// Whether anything was done.
+fn step(api: &Api, pod: &Value, failing: &BTreeSet<String>) -> bool {
+    let store = &mut api.state().store;
+    let own: Id = id(Kind::Pod, text(&pod["metadata"]["name"]));
+    let now = store.clock.now().to_string();
+    if is_deleting(pod) {
+        store.remove(By::Others, &own);
+    } else if pod["spec"]["nodeName"].is_null() {
+        let node = node_of(pod).to_owned();
+        if store.get(&id(Kind::Node, &node)).is_none() {
+            return false;
+        }
+        store.change(By::Others, &own, |pod| pod["spec"]["nodeName"] = json!(node));
+    } else if failing.contains(image_of(pod)) {
+        store.change(By::Others, &own, |pod| pod["status"] = json!({"phase": "Failed"}));
+    } else if !is_finished(pod) {
+        let ready = json!({"type": "Ready", "status": "True", "lastTransitionTime": now});
+        store.change(By::Others, &own, |pod| {
+            pod["status"] = json!({"phase": "Running", "conditions": [ready]});
+        });
+    }
+    true
+}

@@ -1,0 +1,22 @@
+//! The controller against an API server that refuses, fails, lags and falls silent.
+//!
+//! `api` answers from `store`, `faults` tells what goes wrong, `kubelet` runs the pods, `guard` looks at every change, and
+//! `cluster` puts the controller among them. Time is tokio's paused clock: an hour takes a moment.
+
+#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "tests may have a clock")]
+
+mod answers;
+mod api;
+mod cluster;
+mod faults;
+mod guard;
+mod hands;
+mod kubelet;
+mod lost;
+mod mixed;
+mod patch;
+mod pods;
+mod refused;
+mod store;
+mod watch;
+mod watches;

@@ -1,0 +1,38 @@
+//! A strategic merge patch, as far as the controller uses it: maps are merged, owners too, by uid.
+
+use serde_json::{Map, Value};
+
+pub fn apply(object: &mut Value, patch: &Value) {
+    let (Some(object), Some(patch)) = (object.as_object_mut(), patch.as_object()) else { return };
+    for (key, value) in patch {
+        match value {
+            Value::Null => {
+                object.remove(key);
+            }
+            Value::Array(owners) if key == "ownerReferences" => {
+                let list = object.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));
+                for owner in owners {
+                    merge_owner(list.as_array_mut().expect("owners are a list"), owner);
+                }
+            }
+            Value::Object(_) => {
+                apply(object.entry(key.clone()).or_insert_with(|| Value::Object(Map::new())), value);
+            }
+            Value::Array(_) | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                object.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+fn merge_owner(owners: &mut Vec<Value>, owner: &Value) {
+    let place = owners.iter().position(|known| known["uid"] == owner["uid"]);
+    match (owner["$patch"] == "delete", place) {
+        (true, Some(place)) => {
+            owners.remove(place);
+        }
+        (true, None) => {}
+        (false, Some(place)) => apply(&mut owners[place], owner),
+        (false, None) => owners.push(owner.clone()),
+    }
+}

@@ -1,0 +1,98 @@
+//! Watches and lists: they break off, expire, and tell late what has happened.
+
+use crate::cluster::{Cluster, HOUR, rolling, surging};
+use crate::faults::{Fault, Verb};
+use crate::store::Kind;
+use std::time::Duration;
+use tokio::time::sleep;
+
+const KINDS: [Kind; 4] = [Kind::DaemonSet, Kind::Pod, Kind::Node, Kind::Revision];
+
+#[tokio::test(start_paused = true)]
+async fn watches_break_off_in_the_middle() {
+    let cluster = Cluster::steady(8, rolling(2)).await;
+    cluster.release("agent:v2");
+    for _ in 0..10 {
+        sleep(Duration::from_millis(333)).await;
+        cluster.break_watches();
+    }
+    cluster.done(HOUR).await;
+    let again = cluster.count(|verb, kind| verb == Verb::Watch && kind == Kind::Pod);
+    assert!((2..=20).contains(&again), "{again} watches of pods");
+    assert_eq!(cluster.count(|verb, kind| verb == Verb::List && kind == Kind::Pod), 0, "nothing was lost");
+    cluster.end(60).await;
+}
+
+/// Everything that happened while nobody watched is in the list: pods that came, and pods that went.
+#[tokio::test(start_paused = true)]
+async fn what_has_expired_is_listed_again() {
+    let cluster = Cluster::steady(8, rolling(2)).await;
+    cluster.release("agent:v2");
+    for _ in 0..4 {
+        sleep(Duration::from_millis(700)).await;
+        cluster.compact();
+        cluster.break_watches();
+    }
+    cluster.done(HOUR).await;
+    let again = cluster.count(|verb, kind| verb == Verb::List && kind == Kind::Pod);
+    assert!((1..=10).contains(&again), "{again} lists of pods");
+    cluster.end(60).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_and_watches_fail_for_a_while() {
+    let cluster = Cluster::steady(4, rolling(1)).await;
+    for kind in KINDS {
+        cluster.fault(Verb::List, kind, Fault::Error, 2);
+        cluster.fault(Verb::List, kind, Fault::Broken, 1);
+        cluster.fault(Verb::Watch, kind, Fault::Forbidden, 1);
+        cluster.fault(Verb::Watch, kind, Fault::TooManyRequests(1), 1);
+    }
+    cluster.compact();
+    cluster.break_watches();
+    cluster.release("agent:v2");
+    cluster.done(HOUR).await;
+    for fault in [Fault::Error, Fault::Broken, Fault::Forbidden, Fault::TooManyRequests(1)] {
+        assert!(cluster.happened(fault) >= 4, "{fault:?}: {}", cluster.happened(fault));
+    }
+    cluster.end(60).await;
+}
+
+/// Each kind late in turn, then all: the controller sees pods that are gone, and none where one is.
+#[tokio::test(start_paused = true)]
+async fn watches_tell_late() {
+    for strategy in [rolling(2), surging(2)] {
+        for late in KINDS.iter().map(std::slice::from_ref).chain([&KINDS[..]]) {
+            let cluster = Cluster::steady(6, strategy.clone()).await;
+            for kind in late {
+                cluster.lag(*kind, Duration::from_secs(3));
+            }
+            cluster.release("agent:v2");
+            cluster.done(HOUR).await;
+            sleep(Duration::from_secs(5)).await;
+            cluster.end(75).await;
+        }
+    }
+}
+
+/// A list from before the last writes, as a cache of the API server may give one.
+#[tokio::test(start_paused = true)]
+async fn lists_show_what_was() {
+    for strategy in [rolling(2), surging(2)] {
+        let cluster = Cluster::steady(6, strategy).await;
+        cluster.api.state().list_lag = Duration::from_secs(2);
+        cluster.release("agent:v2");
+        for _ in 0..5 {
+            sleep(Duration::from_millis(450)).await;
+            for kind in KINDS {
+                cluster.fault(Verb::Watch, kind, Fault::Gone, 1);
+            }
+            cluster.break_watches();
+        }
+        cluster.done(HOUR).await;
+        assert!(cluster.happened(Fault::Gone) >= 12, "{}", cluster.happened(Fault::Gone));
+        assert!(cluster.count(|verb, kind| verb == Verb::List && kind == Kind::Pod) >= 3);
+        sleep(Duration::from_secs(30)).await;
+        cluster.end(75).await;
+    }
+}
