@@ -11,7 +11,7 @@ use super::standing::Standing;
 use super::undone::Undone;
 use super::verdict::{Finding, Verdict};
 use super::waiting::{Waiting, not_theirs, verdict};
-use daemonset::model::DaemonSetStatus;
+use daemonset::model::DaemonSet;
 use daemonset::{Action, Plan};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -169,8 +169,7 @@ impl Ledger {
     /// What a limit held back when we looked first, and still did a second later. Once the pods that were taken in its
     /// stead are Ready, a plan would have it, which says nothing about how many were down at a time.
     fn over_the_limit(&mut self, now: Duration) -> Vec<Finding> {
-        let is_over =
-            |waiting: &mut Waiting| waiting.held.is_some_and(|since| now.saturating_sub(since) >= HELD);
+        let is_over = |waiting: &mut Waiting| waiting.is_held(now, HELD);
         let over: Vec<Waiting> = self.waiting.extract_if(.., is_over).collect();
         self.forgotten |= over.iter().any(Waiting::is_back_off);
         over.into_iter().map(|waiting| waiting.puzzling(&self.name)).collect()
@@ -261,11 +260,15 @@ impl Ledger {
     }
 
     /// Where the status in the cluster differs from ours, once both are quiet; each difference once.
-    pub fn status(&mut self, theirs: &DaemonSetStatus, now: Duration) -> Vec<Finding> {
-        let is_quiet = self.waiting.is_empty() && now.saturating_sub(self.changed) >= self.patience.quiet;
+    ///
+    /// v1.36 `updateDaemonSetStatus` looks again minReadySeconds after it has looked, and not when the next pod is available.
+    pub fn status(&mut self, ds: &DaemonSet, now: Duration) -> Vec<Finding> {
+        let later = Duration::from_secs(ds.spec.min_ready_seconds.try_into().unwrap_or_default());
+        let quiet = self.patience.quiet.saturating_add(later);
+        let is_quiet = self.waiting.is_empty() && now.saturating_sub(self.changed) >= quiet;
         let Some(plan) = self.latest.as_ref().filter(|_| is_quiet) else { return Vec::new() };
         let Some(ours) = &plan.status else { return Vec::new() };
-        let differing = differing(theirs, ours);
+        let differing = differing(&ds.status, ours);
         let is_behind = self.nodes_changed > self.synced;
         let name =
             |field: &str| deliberate::counter(field, plan).or(is_behind.then_some("status-follows-nodes"));

@@ -122,7 +122,7 @@ impl Comparison {
             if let Some(ledger) = book.ledgers.get_mut(&ds.metadata.uid) {
                 theirs.extend(ledger.unexplained(now));
                 ours.extend(ledger.unfollowed(now));
-                ours.extend(ledger.status(&ds.status, now));
+                ours.extend(ledger.status(&ds, now));
             }
         }
         theirs.extend(book.drop_gone(world, now));

@@ -14,56 +14,88 @@ use std::time::Duration;
 pub(super) struct Waiting {
     pub(super) seen: Seen,
     pub(super) since: Duration,
-    /// Our verdict when we first looked.
-    why: Option<String>,
+    puzzle: Option<Puzzle>,
+}
+
+/// What a plan says instead.
+#[derive(Debug)]
+struct Puzzle {
+    why: String,
     deliberate: Option<&'static str>,
-    /// Since when a limit of ours holds it back.
-    pub(super) held: Option<Duration>,
-    back_off: bool,
+    held: Option<Held>,
+}
+
+/// Ours has the same reason, and waits.
+#[derive(Debug)]
+struct Held {
+    since: Duration,
+    by: Holder,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Holder {
+    Limit,
+    BackOff,
 }
 
 impl Waiting {
     pub(super) fn new(seen: Seen, since: Duration) -> Self {
-        Waiting { seen, since, why: None, deliberate: None, held: None, back_off: false }
+        Waiting { seen, since, puzzle: None }
     }
 
-    /// Keeps what this plan says instead.
+    /// Keeps what the first plan says. One that has the reason by now says it better, but one that was made after they went
+    /// on says nothing of what was then.
     pub(super) fn puzzle(&mut self, plan: &Plan, now: Duration) {
         let verdict = verdict(plan, self.seen.node.as_ref());
-        self.why.get_or_insert_with(|| match (verdict, &self.seen.node) {
+        let held = verdict.and_then(|verdict| Held::by(&verdict.outcome, now));
+        let has_reason = self.puzzle.as_ref().is_some_and(|puzzle| puzzle.held.is_some());
+        if self.puzzle.is_some() && (has_reason || held.is_none()) {
+            return;
+        }
+        let why = match (verdict, &self.seen.node) {
             (Some(verdict), _) => words::verdict(verdict),
             (None, Some(_)) => format!("{:?}, and no such node", plan.report.situation),
             (None, None) => "not in the plan".to_owned(),
-        });
-        let outcome = verdict.map(|verdict| &verdict.outcome);
-        match outcome {
-            Some(NodeOutcome::WaitsForBackOff { .. }) => {
-                self.back_off = true;
-                self.held.get_or_insert(now);
-            }
-            Some(NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. }) => {
-                self.held.get_or_insert(now);
-            }
-            Some(_) | None => {}
-        }
-        if self.deliberate.is_none() {
-            self.deliberate = verdict.and_then(|verdict| deliberate::theirs(&self.seen.act, verdict, plan));
-        }
+        };
+        let deliberate = verdict.and_then(|verdict| deliberate::theirs(&self.seen.act, verdict, plan));
+        self.puzzle = Some(Puzzle { why, deliberate, held });
+    }
+
+    /// Whether ours waits for so long.
+    pub(super) fn is_held(&self, now: Duration, long: Duration) -> bool {
+        self.held().is_some_and(|held| now.saturating_sub(held.since) >= long)
     }
 
     /// It did not wait for our back-off.
     pub(super) fn is_back_off(&self) -> bool {
-        self.back_off
+        self.held().is_some_and(|held| held.by == Holder::BackOff)
+    }
+
+    fn held(&self) -> Option<&Held> {
+        self.puzzle.as_ref()?.held.as_ref()
     }
 
     /// No plan within the window had it.
     pub(super) fn puzzling(self, daemon_set: &str) -> Finding {
-        let why = self.why.unwrap_or_else(|| "no plan could be made then".to_owned());
-        let (verdict, why) = match self.deliberate {
-            Some(name) => (Verdict::Deliberate, format!("[{name}] we: {why}")),
-            None => (Verdict::TheyOnly, format!("we: {why}")),
+        let (verdict, why) = match self.puzzle {
+            Some(Puzzle { why, deliberate: Some(name), .. }) => {
+                (Verdict::Deliberate, format!("[{name}] we: {why}"))
+            }
+            Some(Puzzle { why, deliberate: None, .. }) => (Verdict::TheyOnly, format!("we: {why}")),
+            None => (Verdict::TheyOnly, "no plan could be made then".to_owned()),
         };
         Finding { verdict, daemon_set: daemon_set.to_owned(), what: self.seen.told, why }
+    }
+}
+
+impl Held {
+    fn by(outcome: &NodeOutcome, since: Duration) -> Option<Self> {
+        let by = match outcome {
+            NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. } => Holder::Limit,
+            NodeOutcome::WaitsForBackOff { .. } => Holder::BackOff,
+            _ => return None,
+        };
+        Some(Held { since, by })
     }
 }
 

@@ -1,6 +1,6 @@
 //! A small cluster in which another controller acts, and a ledger that watches it. The clock stands still unless it is moved.
 
-use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Plan, Snapshot, plan};
 use daemonset_controller::compare::ledger::{Ledger, Patience};
 use daemonset_controller::compare::seen;
@@ -225,8 +225,8 @@ impl Beside {
     }
 
     pub fn they_write(&mut self, status: Value) {
-        let status: DaemonSetStatus = from_value(status).unwrap();
-        self.found.extend(self.ledger.status(&status, self.now));
+        self.ds.status = from_value(status).unwrap();
+        self.found.extend(self.ledger.status(&self.ds, self.now));
     }
 
     /// How many of each verdict since the last time, in the order of the verdicts.

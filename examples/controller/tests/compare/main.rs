@@ -286,6 +286,8 @@ fn a_create_after_a_foreign_delete_is_agreed_on() {
     beside.they_create(2, 1);
     beside.look();
     assert_eq!(beside.verdicts(), [(Agreed, 1)]);
+    // The node has two pods now where it is taken back, which is no reason for a delete.
+    beside.look();
     beside.pass(10);
     assert_eq!(beside.verdicts(), [(TheyOnly, 1)]);
 }
@@ -311,4 +313,21 @@ fn a_status_from_before_a_node_changed_is_a_deliberate_difference_until_they_wri
     after["numberAvailable"] = json!(0);
     beside.they_write(after);
     assert_eq!(beside.lines(), ["DIFFERENCE status default/web status numberAvailable | theirs 0, ours 1"]);
+}
+
+#[test]
+fn with_min_ready_seconds_they_may_look_so_much_later() {
+    let mut beside = Beside::a_fleet(1, json!(1));
+    beside.set_min_ready_seconds(20);
+    beside.look();
+    beside.pass(24);
+    let behind = json!({"currentNumberScheduled": 1, "desiredNumberScheduled": 1, "numberReady": 1,
+        "numberUnavailable": 1, "updatedNumberScheduled": 1, "observedGeneration": 1});
+    beside.they_write(behind.clone());
+    assert_eq!(beside.lines(), Vec::<String>::new());
+    beside.pass(1);
+    beside.look();
+    beside.pass(25);
+    beside.they_write(behind);
+    assert_eq!(beside.lines().len(), 2);
 }
