@@ -40,9 +40,12 @@ fn what_they_never_do_is_told_once_after_the_grace_time() {
     beside.pass(29);
     beside.look();
     assert_eq!(beside.verdicts(), [(Agreed, 1)]);
+    beside.pass(1);
+    let lines = beside.lines();
     beside.pass(60);
+    assert_eq!(beside.verdicts(), []);
     assert_eq!(
-        beside.lines(),
+        lines,
         ["DIFFERENCE we-only default/web delete pod web-u2 on node-1 | \
           we for 30 s: OutdatedAvailable, delete: OutdatedAvailable (web-u2 outdated, available)"]
     );
@@ -320,14 +323,56 @@ fn with_min_ready_seconds_they_may_look_so_much_later() {
     let mut beside = Beside::a_fleet(1, json!(1));
     beside.set_min_ready_seconds(20);
     beside.look();
+    beside.pass(20);
+    beside.look();
     beside.pass(24);
     let behind = json!({"currentNumberScheduled": 1, "desiredNumberScheduled": 1, "numberReady": 1,
         "numberUnavailable": 1, "updatedNumberScheduled": 1, "observedGeneration": 1});
     beside.they_write(behind.clone());
     assert_eq!(beside.lines(), Vec::<String>::new());
     beside.pass(1);
-    beside.look();
-    beside.pass(25);
     beside.they_write(behind);
     assert_eq!(beside.lines().len(), 2);
+}
+
+#[test]
+fn a_second_pod_for_a_node_is_not_excused_by_the_first() {
+    let mut beside = Beside::a_fleet(1, json!(1));
+    beside.they_create(1, 1);
+    beside.look();
+    beside.pass(6);
+    assert_eq!(beside.verdicts(), [(TheyOnly, 1)]);
+}
+
+#[test]
+fn a_plan_of_ours_excuses_theirs_within_the_window() {
+    for (seconds, verdict) in [(4, Agreed), (6, TheyOnly)] {
+        let mut beside = Beside::a_fleet(1, json!(1));
+        beside.set_version(2);
+        beside.they_create_revision(2);
+        beside.look();
+        // The reason goes before they act.
+        beside.set_version(1);
+        beside.look();
+        beside.verdicts();
+        beside.pass(seconds);
+        beside.they_delete(1);
+        beside.look();
+        beside.pass(10);
+        assert_eq!(beside.verdicts(), [(verdict, 1)], "{seconds} s");
+    }
+}
+
+#[test]
+fn what_follows_from_an_action_of_theirs_is_explained_by_the_same_look() {
+    let mut beside = Beside::nothing_on(1, json!(1));
+    beside.they_create_revision(1);
+    beside.look();
+    beside.verdicts();
+    beside.they_create(1, 1);
+    beside.set_version(2);
+    beside.they_create_revision(2);
+    beside.they_delete(1);
+    beside.look();
+    assert_eq!(beside.verdicts(), [(Agreed, 3)]);
 }
