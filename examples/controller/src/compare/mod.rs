@@ -16,11 +16,11 @@ mod waiting;
 pub mod watched;
 mod words;
 
+use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::world::World;
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference, Pod, Uid};
-use jiff::Timestamp;
 use ledger::{Ledger, Patience};
 use seen::{Owner, Seen};
 use std::collections::BTreeMap;
@@ -41,6 +41,7 @@ const SUMMARY: Duration = Duration::from_secs(60);
 pub struct Comparison {
     book: Arc<Mutex<Book>>,
     begun: Instant,
+    clock: Clock,
     metrics: Metrics,
 }
 
@@ -56,7 +57,12 @@ impl Comparison {
     pub fn new(patience: Patience, metrics: Metrics) -> Self {
         let summarized = (Tally::default(), Duration::ZERO);
         let book = Book { ledgers: BTreeMap::new(), patience, tally: Tally::default(), summarized };
-        Comparison { book: Arc::new(Mutex::new(book)), begun: Instant::now(), metrics }
+        Comparison {
+            book: Arc::new(Mutex::new(book)),
+            begun: Instant::now(),
+            clock: Clock::default(),
+            metrics,
+        }
     }
 
     /// A pod has changed.
@@ -180,7 +186,7 @@ impl Comparison {
     fn print(&self, line: Option<String>) {
         if let Some(line) = line {
             // Whoever reads may have gone.
-            let _ = writeln!(std::io::stdout(), "{:.3} {line}", Timestamp::now());
+            let _ = writeln!(std::io::stdout(), "{:.3} {line}", self.clock.now());
         }
     }
 
