@@ -3,7 +3,7 @@
 use crate::api::{Api, NAMESPACE};
 use crate::faults::{Fault, Verb};
 use crate::kubelet;
-use crate::pods::{controller_uid, image_of, is_available, node_of, version_of};
+use crate::pods::{controller_uid, image_of, is_available, is_deleting, node_of, version_of};
 use crate::store::{By, Id, Kind, id, text};
 use daemonset::Policy;
 use daemonset_controller::clock::Clock;
@@ -185,8 +185,7 @@ impl Cluster {
     pub async fn done(&self, limit: Duration) {
         let begun = Instant::now();
         while let Err(missing) = self.is_done() {
-            let broken = self.api.state().store.guard.broken.clone();
-            assert!(broken.is_empty(), "{broken:#?}");
+            self.sound();
             assert!(begun.elapsed() < limit, "not done after {limit:?}: {missing}");
             sleep(Duration::from_millis(100)).await;
         }
@@ -201,8 +200,31 @@ impl Cluster {
         let reads = self.calls() - writes;
         assert!(reads <= at_most + 60, "{reads} reads and events");
         assert_eq!(self.is_done(), Ok(()));
+        self.sound();
+    }
+
+    /// No invariant was broken; what came before it is told.
+    fn sound(&self) {
         let broken = self.api.state().store.guard.broken.clone();
-        assert!(broken.is_empty(), "{broken:#?}");
+        if !broken.is_empty() {
+            let state = self.api.state();
+            let first = state.store.log.first().map(|change| change.at);
+            for change in state.store.log.iter().filter(|change| change.id.kind == Kind::Pod) {
+                let pod = &change.object;
+                eprintln!(
+                    "{:?} {:?} {} on {}: {} {}{}",
+                    first.map(|first| change.at - first).unwrap_or_default(),
+                    change.what,
+                    change.id.name,
+                    node_of(pod),
+                    image_of(pod),
+                    pod["status"]["phase"],
+                    if is_deleting(pod) { ", ending" } else { "" },
+                );
+            }
+            drop(state);
+            panic!("{broken:#?}");
+        }
     }
 
     pub fn is_done(&self) -> Result<(), String> {

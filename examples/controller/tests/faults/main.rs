@@ -2,6 +2,8 @@
 //!
 //! `api` answers from `store`, `faults` tells what goes wrong, `kubelet` runs the pods, `guard` looks at every change, and
 //! `cluster` puts the controller among them. Time is tokio's paused clock: an hour takes a moment.
+//!
+//! `FAULTS_SEEDS=1000` tells more of the stories at random, `FAULTS_SEED=7` one of them.
 
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "tests may have a clock")]
 

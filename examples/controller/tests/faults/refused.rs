@@ -226,21 +226,25 @@ async fn a_revision_of_another_makes_another_name() {
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
     let name = revision_of(&cluster, "agent:v2");
-    // The same name and content, for somebody else; the own one goes with its pods.
     cluster.release("agent:v1");
     cluster.done(HOUR).await;
+    // The own one goes; the same name and content, for somebody else, comes when the watch is late.
+    let own = id(Kind::Revision, &name);
+    let mut object = cluster.api.state().store.remove(By::Others, &own);
+    sleep(Duration::from_secs(1)).await;
     cluster.lag(Kind::Revision, Duration::from_secs(3));
+    object["metadata"]["ownerReferences"][0]["uid"] = json!("uid-of-another");
     {
         let store = &mut cluster.api.state().store;
-        let mut object = store.remove(By::Others, &id(Kind::Revision, &name));
-        object["metadata"]["ownerReferences"][0]["uid"] = json!("uid-of-another");
         store.create(By::Others, Kind::Revision, object);
-        store.guard.foreign.insert(id(Kind::Revision, &name));
+        store.guard.foreign.insert(own);
     }
     let asked = cluster.count(|verb, kind| verb == Verb::Get && kind == Kind::Revision);
-    sleep(Duration::from_millis(2900)).await;
+    let deletes = |verb, kind| verb == Verb::Delete && kind == Kind::Pod;
+    let deleted = cluster.count(deletes);
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
+    assert_eq!(cluster.count(deletes), deleted + 3, "each pod once: none was made under that name");
     assert_eq!(cluster.daemon_set()["status"]["collisionCount"], 1);
     assert_ne!(revision_of(&cluster, "agent:v2"), name);
     let asked = cluster.count(|verb, kind| verb == Verb::Get && kind == Kind::Revision) - asked;
