@@ -1,7 +1,8 @@
 //! What others do meanwhile: pods, nodes and DaemonSets come and go, and pods fail.
 
-use crate::cluster::{AGENT, CRASHES, Cluster, HOUR, daemon_set, node, rolling};
+use crate::cluster::{AGENT, CRASHES, Cluster, HOUR};
 use crate::faults::Verb;
+use crate::objects::{daemon_set, node, rolling};
 use crate::store::{By, Kind, id, text};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Answers that are lost: whether it was done, nobody knows. What was sent is believed until the watch tells.
 
-use crate::cluster::{Cluster, HOUR, rolling, surging};
+use crate::cluster::{Cluster, HOUR};
 use crate::faults::{Fault, Verb};
+use crate::objects::{rolling, surging};
 use crate::store::Kind;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -5,8 +5,6 @@
 //!
 //! `FAULTS_SEEDS=1000` tells more of the stories at random, `FAULTS_SEED=7` one of them.
 
-#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "tests may have a clock")]
-
 mod answers;
 mod api;
 mod cluster;
@@ -16,6 +14,7 @@ mod hands;
 mod kubelet;
 mod lost;
 mod mixed;
+mod objects;
 mod patch;
 mod pods;
 mod refused;

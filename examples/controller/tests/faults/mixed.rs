@@ -1,7 +1,8 @@
 //! Everything at once, at random: half a minute of it, and then the rollout comes to its end.
 
-use crate::cluster::{Cluster, HOUR, rolling, surging};
+use crate::cluster::{Cluster, HOUR};
 use crate::faults::Fault;
+use crate::objects::{rolling, surging};
 use crate::store::{By, Kind, id, text};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Calls that are refused: nothing was done, and it is told so.
 
-use crate::cluster::{AGENT, Cluster, HOUR, rolling};
+use crate::cluster::{AGENT, Cluster, HOUR};
 use crate::faults::{Fault, Verb};
+use crate::objects::rolling;
 use crate::pods::controller_uid;
 use crate::store::{By, Kind, id, text};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! Watches and lists: they break off, expire, and tell late what has happened.
 
-use crate::cluster::{Cluster, HOUR, rolling, surging};
+use crate::cluster::{Cluster, HOUR};
 use crate::faults::{Fault, Verb};
+use crate::objects::{rolling, surging};
 use crate::store::Kind;
 use std::time::Duration;
 use tokio::time::sleep;

@@ -92,7 +92,7 @@ struct Seen {
 
 impl Seen {
     fn look(&mut self) {
-        let newest = self.pods.values().max_by_key(|pod| generation(pod)).map(|pod| generation(pod));
+        let newest = self.pods.values().max_by_key(|pod| generation(pod)).map(generation);
         let (mut available, mut old, mut waiting) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut of_one_version = BTreeSet::new();
         for pod in self.pods.values().filter(|pod| runs(pod)) {
