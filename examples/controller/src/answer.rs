@@ -2,11 +2,9 @@
 
 use http::StatusCode;
 use http_body_util::BodyExt;
+use kube::Client;
 use kube::client::Body;
 use kube::core::Status;
-use kube::{Api, Client};
-use serde::de::DeserializeOwned;
-use std::fmt::Debug;
 use std::time::Duration;
 
 /// How long an answer is waited for. The API server itself gives a request up after 60 s.
@@ -32,20 +30,6 @@ pub async fn send(client: &Client, request: http::Request<Vec<u8>>) -> Answer {
     match tokio::time::timeout(PATIENCE, exchange(client, request)).await {
         Ok(answer) => answer,
         Err(_) => Answer::Lost(format!("no answer within {} s", PATIENCE.as_secs())),
-    }
-}
-
-/// Reads one object, and gives up as [`send`] does.
-///
-/// # Errors
-/// As [`Api::get`], and when no answer comes.
-pub async fn get<K>(api: &Api<K>, name: &str) -> Result<K, kube::Error>
-where
-    K: Clone + DeserializeOwned + Debug,
-{
-    match tokio::time::timeout(PATIENCE, api.get(name)).await {
-        Ok(answer) => answer,
-        Err(elapsed) => Err(kube::Error::Service(elapsed.into())),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each call is sent once. What came of it goes into [`Memory`], also where nobody knows: a pod that may have been created
 //! is counted until the watch shows it, or does not for minutes.
 
-use crate::answer::{Answer, get, send};
+use crate::answer::{Answer, send};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use daemonset::kube::{ApiCall, Caller, is_own_revision};
@@ -11,8 +11,10 @@ use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
 use daemonset::{Action, EventType, Memory, Outcome};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use kube::core::Status;
-use kube::{Api, Client};
+use kube::api::GetParams;
+use kube::core::{Request, Status};
+use kube::{Client, Resource};
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// Requests under way at the same time. Each has a connection of its own, and the API server is the slower side.
@@ -135,8 +137,9 @@ impl Executor {
                 let name =
                     revision.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
                 match self.exists_as_ours(ds, name).await {
-                    true => (Outcome::Done, None),
-                    false => (Outcome::Failed, Some(Stop::Outdated(status.message.clone()))),
+                    Ok(true) => (Outcome::Done, None),
+                    Ok(false) => (Outcome::Failed, Some(Stop::Outdated(status.message.clone()))),
+                    Err(stop) => (Outcome::Failed, Some(stop)),
                 }
             }
             _ if is_namespace_terminating(status) => (Outcome::Failed, Some(Stop::NamespaceTerminating)),
@@ -148,21 +151,36 @@ impl Executor {
     }
 
     /// Whether the revision that is in the way is the one that was to be created: the watch has not shown it yet.
-    async fn exists_as_ours(&self, ds: &DaemonSet, name: &str) -> bool {
-        let api: Api<ControllerRevision> = Api::namespaced(self.client.clone(), &ds.metadata.namespace);
-        get(&api, name).await.is_ok_and(|existing| is_own_revision(&existing, ds))
+    async fn exists_as_ours(&self, ds: &DaemonSet, name: &str) -> Result<bool, Stop> {
+        let existing: Option<ControllerRevision> = self.read(&ds.metadata.namespace, name).await?;
+        Ok(existing.is_some_and(|existing| is_own_revision(&existing, ds)))
     }
 
     /// Nothing is adopted for a DaemonSet that is gone by now, or another one (v1.36 `RecheckDeletionTimestamp`).
     async fn may_adopt(&self, ds: &DaemonSet) -> Result<(), Stop> {
-        let api: Api<DaemonSet> = Api::namespaced(self.client.clone(), &ds.metadata.namespace);
-        match get(&api, &ds.metadata.name).await {
-            Ok(now) if now.metadata.uid == ds.metadata.uid && now.metadata.deletion_timestamp.is_none() => {
-                Ok(())
-            }
-            Ok(_) => Err(Stop::Outdated("the DaemonSet is being deleted, or is another one".to_owned())),
-            Err(kube::Error::Api(status)) if status.is_not_found() => Err(Stop::Outdated(status.message)),
-            Err(error) => Err(Stop::Failed(error.to_string())),
+        let now: Option<DaemonSet> = self.read(&ds.metadata.namespace, &ds.metadata.name).await?;
+        let is_this = |now: &DaemonSet| {
+            now.metadata.uid == ds.metadata.uid && now.metadata.deletion_timestamp.is_none()
+        };
+        match now.is_some_and(|now| is_this(&now)) {
+            true => Ok(()),
+            false => Err(Stop::Outdated("the DaemonSet is gone, or going, or another one".to_owned())),
+        }
+    }
+
+    /// One object as it is now, if it is there; as patient as with everything that is sent, and no more.
+    async fn read<K>(&self, namespace: &str, name: &str) -> Result<Option<K>, Stop>
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned,
+    {
+        let request = Request::new(K::url_path(&(), Some(namespace))).get(name, &GetParams::default());
+        let failed = |error: &dyn std::error::Error| Stop::Failed(error.to_string());
+        match send(&self.client, request.map_err(|error| failed(&error))?).await {
+            Answer::Done(body) => serde_json::from_slice(&body).map(Some).map_err(|error| failed(&error)),
+            Answer::Refused(status) if status.is_not_found() => Ok(None),
+            Answer::Refused(status) => Err(Stop::Failed(status.message)),
+            Answer::Later(wait) => Err(Stop::Later(wait)),
+            Answer::NotSent(error) | Answer::Lost(error) => Err(Stop::Failed(error)),
         }
     }
 

@@ -109,6 +109,21 @@ async fn too_many_requests_are_waited_out() {
     }
 }
 
+/// The read before an adoption is a call like others.
+#[tokio::test(start_paused = true)]
+async fn an_adoption_waits_too() {
+    let cluster = Cluster::steady(3, rolling(1)).await;
+    cluster.fault(Verb::Get, Kind::DaemonSet, Fault::TooManyRequests(30), 1);
+    cluster.fault(Verb::Get, Kind::DaemonSet, Fault::Silent, 1);
+    orphan(&cluster);
+    sleep(Duration::from_secs(29)).await;
+    assert_eq!((cluster.happened(Fault::TooManyRequests(30)), cluster.writes()), (1, 0));
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!((cluster.happened(Fault::Silent), cluster.writes()), (1, 0), "nobody knows yet");
+    cluster.done(Duration::from_secs(30)).await;
+    cluster.end(5).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_api_server_that_ends_is_asked_again() {
     let cluster = Cluster::steady(4, rolling(1)).await;
