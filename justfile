@@ -94,4 +94,20 @@ fuzz-one target seconds="600":
 bench:
     cargo bench --bench instructions
     cargo bench --bench memory
+    cargo bench --features kube,k8s-openapi --bench held
     cargo bench --bench reconcile
+
+# A feature that needs another one would be broken for whoever has only that.
+features:
+    cargo hack test --each-feature --include-features k8s-openapi,kube --exclude-no-default-features --exclude-all-features \
+        --lib --test it -- tests:: typed:: kube::
+    cargo hack check --feature-powerset --lib
+
+# What is around the library, against an API server in the test's own process.
+controller:
+    cargo clippy -p daemonset-controller --all-targets -- -D warnings
+    cargo test -p daemonset-controller
+
+# On a real cluster without a DaemonSet controller.
+story:
+    cargo test --release -p daemonset-controller --test story -- --nocapture --test-threads 1
