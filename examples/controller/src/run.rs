@@ -29,48 +29,89 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(300);
 /// # Errors
 /// When it can't start, or loses its lease: whoever starts it again begins with fresh caches.
 pub async fn run(args: Args) -> anyhow::Result<()> {
+    let (reads, writes) = clients().await?;
+    let metrics = Metrics::default();
+    let comparison = args.compare.then(|| Comparison::new(patience(&args), metrics.clone()));
+    let (mut world, writers) = World::empty();
+    if let Some(comparison) = &comparison {
+        world.compared_by(comparison.clone());
+    }
+    web::serve(args.listen, metrics.clone(), world.clone()).await?;
+    let acts = !args.dry_run && !args.compare;
+    let mut asked = signals()?;
+    let mut leadership = match args.leader_elect && acts {
+        true => tokio::select! {
+            leadership = Leadership::acquire(writes.clone(), &args) => Some(leadership?),
+            () = asked.wait() => return Ok(()),
+        },
+        false => None,
+    };
+    metrics.leader.set(i64::from(acts));
+
+    let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
+    let worker = worker(&args, &world, comparison.as_ref(), &writes, &metrics)?;
+    let begun = tokio::select! {
+        begun = Controller::start(worker, writers, &reads, &scope, args.workers) => Ok(begun?),
+        end = end(&mut asked, leadership.as_mut()) => Err(end),
+    };
+    let (controller, end) = match begun {
+        Ok(controller) => {
+            if let Some(comparison) = &comparison {
+                tokio::spawn(comparison.clone().run(world.clone()));
+            }
+            (Some(controller), end(&mut asked, leadership.as_mut()).await)
+        }
+        Err(end) => (None, end),
+    };
+    metrics.leader.set(0);
+    match end {
+        // Another one acts now: what is under way can't be taken back, nothing must be added.
+        End::LeaseLost => bail!("the lease was lost"),
+        End::Asked => tracing::info!("ending: what is under way is waited for"),
+    }
+    if let Some(controller) = controller {
+        controller.finish().await;
+    }
+    if let Some(leadership) = leadership {
+        leadership.release().await;
+    }
+    match comparison.map(|comparison| comparison.end(&world)) {
+        Some(differences @ 1..) if args.fail_on_difference => bail!("{differences} differences"),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// One that reads and watches, and one that writes.
+async fn clients() -> anyhow::Result<(Client, Client)> {
     let mut config = Config::infer().await.context("find the API server")?;
     // A list whose answer never comes would be waited for until the end of the process; watches end by themselves before.
     config.read_timeout = Some(LONGEST_SILENCE);
     config.reset_reader_on_write = true;
     let reads = Client::try_from(config.clone())?;
     // A client that repeats a create on its own, as on 504, makes a second pod where the first one was stored.
-    let mut once = config;
-    once.default_retry = false;
-    let writes = Client::try_from(once)?;
+    config.default_retry = false;
+    Ok((reads, Client::try_from(config)?))
+}
 
-    let metrics = Metrics::default();
-    let (mut world, writers) = World::empty();
-    web::serve(args.listen, metrics.clone(), world.clone()).await?;
-    let acts = !args.dry_run && !args.compare;
-    let mut ended = signals()?;
-    let mut leadership = match args.leader_elect && acts {
-        true => tokio::select! {
-            leadership = Leadership::acquire(writes.clone(), &args) => Some(leadership?),
-            () = ended.wait() => return Ok(()),
-        },
-        false => None,
-    };
-    metrics.leader.set(i64::from(acts));
-
-    let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
-    let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
-    let comparison = args.compare.then(|| Comparison::new(patience(&args), metrics.clone()));
-    if let Some(comparison) = &comparison {
-        world.compared_by(comparison.clone());
-    }
+fn worker(
+    args: &Args,
+    world: &World,
+    comparison: Option<&Comparison>,
+    writes: &Client,
+    metrics: &Metrics,
+) -> anyhow::Result<Worker> {
     let clock = Clock::default();
-    let doing = match (&comparison, acts) {
-        (Some(comparison), _) => Doing::Compare(comparison.clone()),
-        (None, true) => {
+    let doing = match comparison {
+        Some(comparison) => Doing::Compare(comparison.clone()),
+        None if args.dry_run => Doing::Print,
+        None => {
             let events = Events::new(writes.clone(), clock.clone());
             Doing::Execute(Executor::new(writes.clone(), events, metrics.clone()))
         }
-        (None, false) => Doing::Print,
     };
-    let worker = Worker {
+    Ok(Worker {
         world: world.clone(),
-        queue,
+        queue: Arc::new(Queue::new(Duration::from_millis(args.rest))),
         doing,
         policy: Policy::default(),
         status_interval: Duration::from_millis(args.status_interval),
@@ -78,32 +119,19 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         metrics: metrics.clone(),
         clock,
         desks: Arc::default(),
-    };
-    let controller = tokio::select! {
-        begun = Controller::start(worker, writers, &reads, &scope, args.workers) => begun?,
-        () = ended.wait() => return Ok(()),
-    };
-    if let Some(comparison) = &comparison {
-        tokio::spawn(comparison.clone().run(world.clone()));
-    }
+    })
+}
 
-    let lost = tokio::select! {
-        () = ended.wait() => false,
-        () = lost(leadership.as_mut()) => true,
-    };
-    metrics.leader.set(0);
-    if lost {
-        // Another one acts now: what is under way can't be taken back, nothing must be added.
-        bail!("the lease was lost");
-    }
-    tracing::info!("ending: what is under way is waited for");
-    controller.finish().await;
-    if let Some(leadership) = leadership {
-        leadership.release().await;
-    }
-    match comparison.map(|comparison| comparison.end(&world)) {
-        Some(differences @ 1..) if args.fail_on_difference => bail!("{differences} differences"),
-        Some(_) | None => Ok(()),
+/// Why it ends.
+enum End {
+    Asked,
+    LeaseLost,
+}
+
+async fn end(asked: &mut Asked, leadership: Option<&mut Leadership>) -> End {
+    tokio::select! {
+        () = asked.wait() => End::Asked,
+        () = lost(leadership) => End::LeaseLost,
     }
 }
 
@@ -122,16 +150,16 @@ async fn lost(leadership: Option<&mut Leadership>) {
     }
 }
 
-struct Ended {
+struct Asked {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
-fn signals() -> anyhow::Result<Ended> {
-    Ok(Ended { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+fn signals() -> anyhow::Result<Asked> {
+    Ok(Asked { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
 }
 
-impl Ended {
+impl Asked {
     async fn wait(&mut self) {
         tokio::select! { _ = self.terminate.recv() => {}, _ = self.interrupt.recv() => {} }
     }
