@@ -57,7 +57,7 @@ pub struct Args {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: u16,
     /// Milliseconds that a DaemonSet rests after a reconcile: what happens meanwhile is one change.
-    #[arg(long, default_value_t = 50, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 20, value_name = "MILLISECONDS")]
     pub rest: u64,
     /// Milliseconds between two statuses of a DaemonSet.
     #[arg(long, default_value_t = 500, value_name = "MILLISECONDS")]
