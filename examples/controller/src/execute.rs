@@ -11,11 +11,15 @@ use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
 use daemonset::{Action, EventType, Memory, Outcome};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use kube::api::GetParams;
-use kube::core::{Request, Status};
+use kube::api::{GetParams, ListParams, ObjectList};
+use kube::core::Status;
+use kube::core::request::{Error as RequestError, Request};
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 use std::time::Duration;
+
+type Asked = http::Request<Vec<u8>>;
 
 /// Requests under way at the same time. Each has a connection of its own, and the API server is the slower side.
 const AT_ONCE: usize = 16;
@@ -168,12 +172,30 @@ impl Executor {
         }
     }
 
-    /// One object as it is now, if it is there; as patient as with everything that is sent, and no more.
+    /// All revisions of a namespace as they are stored now, whatever a watch has shown of them so far.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub async fn revisions(&self, namespace: &str) -> Result<Vec<Arc<ControllerRevision>>, Stop> {
+        let path = ControllerRevision::url_path(&(), Some(namespace));
+        let list: Option<ObjectList<ControllerRevision>> =
+            self.ask(Request::new(path).list(&ListParams::default())).await?;
+        Ok(list.into_iter().flatten().map(Arc::new).collect())
+    }
+
+    /// One object as it is now, if it is there.
     async fn read<K>(&self, namespace: &str, name: &str) -> Result<Option<K>, Stop>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,
     {
-        let request = Request::new(K::url_path(&(), Some(namespace))).get(name, &GetParams::default());
+        self.ask(Request::new(K::url_path(&(), Some(namespace))).get(name, &GetParams::default())).await
+    }
+
+    /// As patient as with everything that is sent, and no more.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        request: Result<Asked, RequestError>,
+    ) -> Result<Option<T>, Stop> {
         let failed = |error: &dyn std::error::Error| Stop::Failed(error.to_string());
         match send(&self.client, request.map_err(|error| failed(&error))?).await {
             Answer::Done(body) => serde_json::from_slice(&body).map(Some).map_err(|error| failed(&error)),

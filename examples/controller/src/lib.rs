@@ -12,6 +12,7 @@ pub mod compare;
 pub mod control;
 pub mod events;
 pub mod execute;
+pub mod input;
 pub mod leader;
 pub mod metrics;
 pub mod print;

@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::compare::Comparison;
 use crate::compare::undone::Undone;
 use crate::execute::{Executor, Stop};
+use crate::input::{Input, Recorded};
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::record::Recorder;
@@ -113,7 +114,19 @@ impl Worker {
             }
             return Ok(());
         }
-        let Some(plan) = self.decide(key, ds, desk, &Undone::default()) else { return Ok(()) };
+        let Some(plan) = self.decide(key, ds, desk, Input::seen(&self.world, key)) else { return Ok(()) };
+        let plan = match &self.doing {
+            Doing::Execute(executor) if plan.actions.iter().any(is_new_revision) => {
+                // A number is given once. The watch of revisions may be behind the one that has shown the template.
+                let stored = Input {
+                    revisions: executor.revisions(&key.namespace).await?,
+                    ..Input::seen(&self.world, key)
+                };
+                let Some(plan) = self.decide(key, ds, desk, stored) else { return Ok(()) };
+                plan
+            }
+            _ => plan,
+        };
         let again = look_again(&plan);
         match &self.doing {
             Doing::Print => desk.print(key, &plan),
@@ -154,7 +167,10 @@ impl Worker {
     /// The plan for the cluster with this undone. The failures that they act on are remembered as if they were acted on
     /// here, so that both back off alike.
     fn compare(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, undone: &Undone) -> Option<Plan> {
-        let plan = self.decide(key, ds, desk, undone)?;
+        let Input { pods, revisions, .. } = Input::seen(&self.world, key);
+        let recorded = if undone.is_empty() { Recorded::WhereItActs } else { Recorded::Always };
+        let input = Input { pods: undone.pods(pods), revisions: undone.revisions(revisions), recorded };
+        let plan = self.decide(key, ds, desk, input)?;
         if undone.is_empty() {
             self.wake(key, look_again(&plan));
         } else {
@@ -172,19 +188,14 @@ impl Worker {
         }
     }
 
-    /// The plan for what the caches have now, with this undone; none where the input is not usable, which is told.
-    fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, undone: &Undone) -> Option<Plan> {
+    /// The plan for this input; none where the input is not usable, which is told.
+    fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, input: Input) -> Option<Plan> {
         let begun = Instant::now();
-        let namespace = key.namespace.as_str();
-        let pods = undone.pods(self.world.pods.state_filter(|pod| pod.metadata.namespace == namespace));
-        let revisions =
-            self.world.revisions.state_filter(|revision| revision.metadata.namespace == namespace);
-        let revisions = undone.revisions(revisions);
         let nodes = self.world.nodes.state();
         let snapshot = Snapshot::new(ds, self.clock.now())
-            .pods(&pods)
+            .pods(&input.pods)
             .nodes(&nodes)
-            .revisions(&revisions)
+            .revisions(&input.revisions)
             .memory(&desk.memory)
             .policy(&self.policy)
             .check();
@@ -205,9 +216,8 @@ impl Worker {
             return None;
         }
         self.metrics.decide_seconds.observe(begun.elapsed().as_secs_f64());
-        if let Some(recorder) =
-            self.recorder.as_ref().filter(|_| !plan.actions.is_empty() || !undone.is_empty())
-        {
+        let is_recorded = input.recorded == Recorded::Always || !plan.actions.is_empty();
+        if let Some(recorder) = self.recorder.as_ref().filter(|_| is_recorded) {
             recorder.write(key, &snapshot);
         }
         Some(plan)
@@ -246,6 +256,10 @@ impl Worker {
             }
         }
     }
+}
+
+fn is_new_revision(action: &Action) -> bool {
+    matches!(action, Action::CreateRevision { .. })
 }
 
 /// When time alone may have changed the answer.

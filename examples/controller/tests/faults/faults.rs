@@ -123,7 +123,9 @@ impl Faults {
         if rng.u32(..one_in) > 0 {
             return None;
         }
-        let fault = rng.choice(faults.iter()).copied()?;
+        // Watches are begun seldom, and nothing else can be too old.
+        let is_gone = verb == Verb::Watch && faults.contains(&Fault::Gone) && rng.bool();
+        let fault = if is_gone { Fault::Gone } else { rng.choice(faults.iter()).copied()? };
         // A watcher waits for its list as long as the connection lives.
         let fits = match fault {
             Fault::Silent | Fault::SilentAfterwards => !matches!(verb, Verb::List | Verb::Watch),

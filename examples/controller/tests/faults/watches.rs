@@ -97,3 +97,22 @@ async fn lists_show_what_was() {
         cluster.end(75).await;
     }
 }
+
+/// The watch that shows a new template is ahead of the one of revisions: the number of the newest that nobody has shown yet
+/// is not given a second time.
+#[tokio::test(start_paused = true)]
+async fn revisions_are_numbered_by_what_is_stored() {
+    let cluster = Cluster::steady(3, rolling(1)).await;
+    cluster.lag(Kind::Revision, Duration::from_secs(20));
+    cluster.release("agent:v2");
+    cluster.done(Duration::from_secs(15)).await;
+    cluster.release("agent:v3");
+    cluster.done(Duration::from_secs(15)).await;
+    let mut numbers: Vec<i64> = {
+        let state = cluster.api.state();
+        state.store.of(Kind::Revision).filter_map(|revision| revision["revision"].as_i64()).collect()
+    };
+    numbers.sort_unstable();
+    assert_eq!(numbers, [1, 2, 3]);
+    cluster.end(90).await;
+}
