@@ -13,7 +13,7 @@ use crate::queue::Queue;
 use crate::record::Recorder;
 use crate::web;
 use crate::worker::{Doing, Worker};
-use crate::world::{Scope, World};
+use crate::world::{Key, Scope, World};
 use anyhow::{Context, bail};
 use daemonset::Policy;
 use kube::{Client, Config};
@@ -36,7 +36,8 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     if let Some(comparison) = &comparison {
         world.compared_by(comparison.clone());
     }
-    web::serve(args.listen, metrics.clone(), world.clone()).await?;
+    let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
+    web::serve(args.listen, metrics.clone(), world.clone(), queue.clone()).await?;
     let acts = !args.dry_run && !args.compare;
     let mut asked = signals()?;
     let mut leadership = match args.leader_elect && acts {
@@ -49,7 +50,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     metrics.leader.set(i64::from(acts));
 
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
-    let worker = worker(&args, &world, comparison.as_ref(), &writes, &metrics)?;
+    let worker = worker(&args, (&world, queue), comparison.as_ref(), &writes, &metrics)?;
     let begun = tokio::select! {
         begun = Controller::start(worker, writers, &reads, &scope, args.workers) => Ok(begun?),
         end = end(&mut asked, leadership.as_mut()) => Err(end),
@@ -95,7 +96,7 @@ async fn clients() -> anyhow::Result<(Client, Client)> {
 
 fn worker(
     args: &Args,
-    world: &World,
+    (world, queue): (&World, Arc<Queue<Key>>),
     comparison: Option<&Comparison>,
     writes: &Client,
     metrics: &Metrics,
@@ -111,7 +112,7 @@ fn worker(
     };
     Ok(Worker {
         world: world.clone(),
-        queue: Arc::new(Queue::new(Duration::from_millis(args.rest))),
+        queue,
         doing,
         policy: Policy::default(),
         status_interval: Duration::from_millis(args.status_interval),

@@ -1,19 +1,26 @@
 //! `/healthz`, `/readyz` and `/metrics`.
 
 use crate::metrics::Metrics;
-use crate::world::World;
+use crate::queue::Queue;
+use crate::world::{Key, World};
 use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// Answers on this address until the process ends.
 ///
 /// # Errors
 /// When the address is taken.
-pub async fn serve(address: SocketAddr, metrics: Metrics, world: World) -> anyhow::Result<()> {
+pub async fn serve(
+    address: SocketAddr,
+    metrics: Metrics,
+    world: World,
+    queue: Arc<Queue<Key>>,
+) -> anyhow::Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?;
     let ready = move || async move {
         match world.is_ready() {
@@ -21,10 +28,14 @@ pub async fn serve(address: SocketAddr, metrics: Metrics, world: World) -> anyho
             false => (StatusCode::SERVICE_UNAVAILABLE, "the caches are not filled yet"),
         }
     };
+    let figures = move || async move {
+        metrics.queue_depth.set(i64::try_from(queue.len()).unwrap_or(i64::MAX));
+        metrics.text()
+    };
     let router = Router::new()
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(ready))
-        .route("/metrics", get(move || async move { metrics.text() }));
+        .route("/metrics", get(figures));
     tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!(%error, "the web server ended");

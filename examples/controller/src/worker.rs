@@ -69,7 +69,6 @@ impl Worker {
     /// Works until the queue is closed.
     pub async fn run(self) {
         while let Some(key) = self.queue.next().await {
-            self.metrics.queue_depth.set(self.queue.len() as i64);
             let begun = Instant::now();
             self.reconcile(&key).await;
             self.metrics.reconcile_seconds.observe(begun.elapsed().as_secs_f64());
