@@ -7,7 +7,7 @@
 
 use crate::model::{
     ControllerRevision, DaemonSet, DaemonSetMeta, Labels, Node, NodeMeta, OwnerReference, Pod, PodMeta,
-    RevisionMeta,
+    RevisionMeta, Uid,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference as TypedOwner, Time};
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
@@ -58,15 +58,11 @@ resource!(ControllerRevision, NamespaceResourceScope, "apps", "controllerrevisio
 impl DaemonSetMeta {
     fn object_meta(&self) -> ObjectMeta {
         ObjectMeta {
-            name: text(&self.name),
-            namespace: text(&self.namespace),
-            uid: text(self.uid.as_str()),
-            resource_version: text(&self.resource_version),
             generation: Some(self.generation),
             labels: labels(&self.labels),
             creation_timestamp: self.creation_timestamp.map(Time),
             deletion_timestamp: self.deletion_timestamp.map(Time),
-            ..ObjectMeta::default()
+            ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
         }
     }
 }
@@ -75,14 +71,10 @@ impl PodMeta {
     /// Without labels: a second copy of them would be the largest part of a pod, and there are tens of thousands.
     fn object_meta(&self) -> ObjectMeta {
         ObjectMeta {
-            name: text(&self.name),
-            namespace: text(&self.namespace),
-            uid: text(self.uid.as_str()),
-            resource_version: text(&self.resource_version),
             owner_references: owners(&self.owner_references),
             creation_timestamp: self.creation_timestamp.map(Time),
             deletion_timestamp: self.deletion_timestamp.map(Time),
-            ..ObjectMeta::default()
+            ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
         }
     }
 }
@@ -90,15 +82,11 @@ impl PodMeta {
 impl RevisionMeta {
     fn object_meta(&self) -> ObjectMeta {
         ObjectMeta {
-            name: text(&self.name),
-            namespace: text(&self.namespace),
-            uid: text(self.uid.as_str()),
-            resource_version: text(&self.resource_version),
             labels: labels(&self.labels),
             owner_references: owners(&self.owner_references),
             creation_timestamp: self.creation_timestamp.map(Time),
             deletion_timestamp: self.deletion_timestamp.map(Time),
-            ..ObjectMeta::default()
+            ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
         }
     }
 }
@@ -106,12 +94,20 @@ impl RevisionMeta {
 impl NodeMeta {
     fn object_meta(&self) -> ObjectMeta {
         ObjectMeta {
-            name: text(self.name.as_str()),
-            uid: text(self.uid.as_str()),
-            resource_version: text(&self.resource_version),
             labels: labels(&self.labels),
-            ..ObjectMeta::default()
+            ..identity(self.name.as_str(), "", &self.uid, &self.resource_version)
         }
+    }
+}
+
+/// Which object it is, and which version of it.
+fn identity(name: &str, namespace: &str, uid: &Uid, resource_version: &str) -> ObjectMeta {
+    ObjectMeta {
+        name: text(name),
+        namespace: text(namespace),
+        uid: text(uid.as_str()),
+        resource_version: text(resource_version),
+        ..ObjectMeta::default()
     }
 }
 
