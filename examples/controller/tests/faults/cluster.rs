@@ -103,6 +103,16 @@ impl Cluster {
         self.api.state().faults.happened.get(&fault).copied().unwrap_or(0)
     }
 
+    /// Waits until every fault has happened as often as it was asked for: a watcher comes again after a time of its own, at
+    /// random, which may be after the rollout.
+    pub async fn struck(&self, limit: Duration) {
+        let begun = Instant::now();
+        while self.api.state().faults.are_left() {
+            assert!(begun.elapsed() < limit, "not all faults have happened after {limit:?}");
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
     /// What watches of a kind tell comes so much later.
     pub fn lag(&self, kind: Kind, lag: Duration) {
         self.api.state().lag.insert(kind, lag);

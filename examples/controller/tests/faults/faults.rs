@@ -94,6 +94,11 @@ impl Faults {
         self.rules.push(Rule { verb, kind, fault, left: times });
     }
 
+    /// Whether rules are left that no call has met as often as they say.
+    pub fn are_left(&self) -> bool {
+        self.rules.iter().any(|rule| rule.left > 0)
+    }
+
     /// One of these with every fifth write, and now and then with a read.
     pub fn at_random(&mut self, rng: fastrand::Rng, faults: &[Fault]) {
         self.random = Some((rng, faults.to_vec()));

@@ -52,9 +52,12 @@ async fn lists_and_watches_fail_for_a_while() {
     cluster.compact();
     cluster.break_watches();
     cluster.release("agent:v2");
+    cluster.struck(HOUR).await;
     cluster.done(HOUR).await;
-    for fault in [Fault::Error, Fault::Broken, Fault::Forbidden, Fault::TooManyRequests(1)] {
-        assert!(cluster.happened(fault) >= 4, "{fault:?}: {}", cluster.happened(fault));
+    for (fault, times) in
+        [(Fault::Error, 8), (Fault::Broken, 4), (Fault::Forbidden, 4), (Fault::TooManyRequests(1), 4)]
+    {
+        assert_eq!(cluster.happened(fault), times, "{fault:?}");
     }
     cluster.end(60).await;
 }
