@@ -82,14 +82,24 @@ fn compare() -> ExitCode {
     println!("instructions per node, and how they grow from {small} to {large} nodes");
     println!("{:<12} {:<10} {small:>9} {medium:>9} {large:>9} {:>7}", "scenario", "step", "growth");
     let mut good = true;
-    for scenario in SCENARIOS {
-        let counts = SIZES.map(|nodes| per_node(scenario, nodes));
+    for (scenario, counts) in SCENARIOS.into_iter().zip(count_all()) {
         for (step, name) in STEPS.into_iter().enumerate() {
             good &= print(scenario, name, counts.each_ref().map(|steps| steps[step]));
         }
         good &= is_cheap_audit(scenario, &counts);
     }
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+type Counts = [[f64; STEPS.len()]; SIZES.len()];
+
+/// All scenarios at once, since a count does not depend on what else runs.
+fn count_all() -> [Counts; SCENARIOS.len()] {
+    std::thread::scope(|scope| {
+        let running =
+            SCENARIOS.map(|scenario| scope.spawn(move || SIZES.map(|nodes| per_node(scenario, nodes))));
+        running.map(|counts| counts.join().expect("a count of each step"))
+    })
 }
 
 /// Prints a line, and tells whether it is as good as linear.
@@ -101,7 +111,7 @@ fn print(scenario: Scenario, step: &str, [small, medium, large]: [f64; 3]) -> bo
 }
 
 /// Prints how an audit compares with the decision at each size, and tells whether it is cheap enough.
-fn is_cheap_audit(scenario: Scenario, counts: &[[f64; STEPS.len()]; SIZES.len()]) -> bool {
+fn is_cheap_audit(scenario: Scenario, counts: &Counts) -> bool {
     let [small, medium, large] = counts.map(|[_, reconcile, _, audit]| audit / reconcile);
     let cheap = [small, medium, large].into_iter().all(|ratio| ratio <= DEAREST_AUDIT);
     let remark = if cheap { "" } else { "  too dear" };
