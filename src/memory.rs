@@ -109,6 +109,37 @@ impl Memory {
         }
     }
 
+    /// Takes an action back whose outcome was [`Unknown`](Outcome::Unknown), where `stored` shows that it was not done: a
+    /// create, where no live pod of its revision is on its node; a delete, where its pod stands. A failure that the delete
+    /// has counted stays counted.
+    ///
+    /// `stored` has to hold the DaemonSet's pods as storage has them (a list without a resource version, not a watch's
+    /// cache), read after the API server has given the call up: by default it does after 60 s (`--request-timeout`).
+    /// Without this, such an action is believed in until a watch shows it or it expires.
+    pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
+        if !self.is_in_flight(action) {
+            return;
+        }
+        if let Action::CreatePod { node, .. } = action {
+            let shown = self.shown(stored);
+            self.creates.retain(|of, create| of != node || create.uid.is_some() || shown.has(of, create));
+        }
+        if let Action::DeletePod { pod, .. } = action {
+            let stands = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
+            if stored.pods.iter().any(stands) {
+                self.deletes.remove(&pod.uid);
+            }
+        }
+    }
+
+    /// Whether this create or delete is believed in, since no snapshot has shown it yet.
+    pub fn is_in_flight(&self, action: &Action) -> bool {
+        if let Action::CreatePod { node, pod, .. } = action {
+            return self.creates.get(node).is_some_and(|create| create.revision == pod.revision_hash());
+        }
+        matches!(action, Action::DeletePod { pod, .. } if self.deletes.contains_key(&pod.uid))
+    }
+
     /// Forgets what the snapshot shows and what has expired by its `now`.
     ///
     /// A create is shown when its pod is there (one whose answer was lost: when a live pod of its revision is on its

@@ -1,14 +1,15 @@
 //! Executes a plan: in order, pods of one batch at the same time, to the first failure.
 //!
-//! Each call is sent once. What came of it goes into [`Memory`], also where nobody knows: a pod that may have been created
-//! is counted until the watch shows it, or does not for minutes.
+//! Each call is sent once. What came of it is [kept](Sent), also where nobody knows: a pod that may have been created is
+//! counted until the watch shows it, or storage does not.
 
-use crate::answer::{Answer, send};
+use crate::answer::{Answer, Lost, send};
 use crate::events::Events;
 use crate::metrics::Metrics;
+use crate::sent::Sent;
 use daemonset::kube::{ApiCall, Caller, is_own_revision};
 use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
-use daemonset::{Action, EventType, Memory, Outcome};
+use daemonset::{Action, EventType, Outcome};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use kube::api::{GetParams, ListParams, ObjectList};
@@ -41,8 +42,10 @@ pub enum Stop {
     Later(Duration),
     /// The namespace is being deleted: no pod will be created in it.
     NamespaceTerminating,
-    /// A call failed, or may have.
+    /// A call failed.
     Failed(String),
+    /// A call failed, or was done.
+    Lost(Lost),
 }
 
 impl Executor {
@@ -56,17 +59,19 @@ impl Executor {
     /// # Errors
     /// The first failure; what was under way then is waited for, and nothing is begun but the status: where creates fail for
     /// long, how the other pods are must be told nevertheless (v1.36 `syncDaemonSet`).
-    pub async fn execute(&self, ds: &DaemonSet, actions: &[Action], memory: &mut Memory) -> Result<(), Stop> {
+    pub async fn execute(&self, ds: &DaemonSet, actions: &[Action], sent: &mut Sent) -> Result<(), Stop> {
         if actions.iter().any(is_adoption) {
             self.may_adopt(ds).await?;
         }
         let mut ended = Ok(());
         for step in actions.chunk_by(together) {
             match &ended {
-                Ok(()) => ended = self.step(ds, step, memory).await,
-                Err(Stop::Failed(_) | Stop::NamespaceTerminating) if step.iter().all(is_status) => {
+                Ok(()) => ended = self.step(ds, step, sent).await,
+                Err(Stop::Failed(_) | Stop::Lost(_) | Stop::NamespaceTerminating)
+                    if step.iter().all(is_status) =>
+                {
                     // What comes of it changes nothing: it failed already.
-                    let _ = self.step(ds, step, memory).await;
+                    let _ = self.step(ds, step, sent).await;
                 }
                 Err(_) => {}
             }
@@ -80,7 +85,7 @@ impl Executor {
     }
 
     /// Actions that may be under way at the same time; none is begun after a failure.
-    async fn step(&self, ds: &DaemonSet, step: &[Action], memory: &mut Memory) -> Result<(), Stop> {
+    async fn step(&self, ds: &DaemonSet, step: &[Action], sent: &mut Sent) -> Result<(), Stop> {
         let mut waiting = step.iter();
         let mut under_way = FuturesUnordered::new();
         let mut stop = None;
@@ -90,7 +95,10 @@ impl Executor {
                 under_way.push(self.call(ds, action));
             }
             let Some((action, outcome, stopped)) = under_way.next().await else { break };
-            memory.record(action, &outcome, self.events.now());
+            sent.record(action, &outcome, self.events.now());
+            if let Some(Stop::Lost(lost)) = &stopped {
+                sent.lose(action, lost.settles);
+            }
             self.metrics.acted(action, &outcome);
             stop = stop.or(stopped);
         }
@@ -121,7 +129,7 @@ impl Executor {
             Answer::Refused(status) => self.refused(ds, action, &status).await,
             Answer::Later(wait) => (Outcome::Failed, Some(Stop::Later(wait))),
             Answer::NotSent(error) => (Outcome::Failed, Some(Stop::Failed(error))),
-            Answer::Lost(error) => (Outcome::Unknown, Some(Stop::Failed(error))),
+            Answer::Lost(lost) => (Outcome::Unknown, Some(Stop::Lost(lost))),
         }
     }
 
@@ -172,14 +180,16 @@ impl Executor {
         }
     }
 
-    /// All revisions of a namespace as they are stored now, whatever a watch has shown of them so far.
+    /// The objects of a kind in a namespace as they are stored now, whatever a watch has shown of them so far.
     ///
     /// # Errors
     /// When they can't be read.
-    pub async fn revisions(&self, namespace: &str) -> Result<Vec<Arc<ControllerRevision>>, Stop> {
-        let path = ControllerRevision::url_path(&(), Some(namespace));
-        let list: Option<ObjectList<ControllerRevision>> =
-            self.ask(Request::new(path).list(&ListParams::default())).await?;
+    pub async fn stored<K>(&self, namespace: &str, chosen: &ListParams) -> Result<Vec<Arc<K>>, Stop>
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned + Clone,
+    {
+        let path = K::url_path(&(), Some(namespace));
+        let list: Option<ObjectList<K>> = self.ask(Request::new(path).list(chosen)).await?;
         Ok(list.into_iter().flatten().map(Arc::new).collect())
     }
 
@@ -202,7 +212,7 @@ impl Executor {
             Answer::Refused(status) if status.is_not_found() => Ok(None),
             Answer::Refused(status) => Err(Stop::Failed(status.message)),
             Answer::Later(wait) => Err(Stop::Later(wait)),
-            Answer::NotSent(error) | Answer::Lost(error) => Err(Stop::Failed(error)),
+            Answer::NotSent(error) | Answer::Lost(Lost { error, .. }) => Err(Stop::Failed(error)),
         }
     }
 
@@ -213,7 +223,7 @@ impl Executor {
             Answer::Refused(status) if status.is_not_found() || is_namespace_terminating(status) => return,
             Answer::Refused(status) => Some(status.message.clone()),
             Answer::Later(_) => Some("too many requests".to_owned()),
-            Answer::NotSent(error) | Answer::Lost(error) => Some(error.clone()),
+            Answer::NotSent(error) | Answer::Lost(Lost { error, .. }) => Some(error.clone()),
         };
         let (kind, reason, message) = match (action, error, answer) {
             (Action::CreatePod { .. }, None, Answer::Done(body)) => {

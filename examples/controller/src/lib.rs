@@ -19,6 +19,7 @@ pub mod print;
 pub mod queue;
 pub mod record;
 pub mod run;
+pub mod sent;
 pub mod web;
 pub mod worker;
 pub mod world;

@@ -1,5 +1,6 @@
 //! One DaemonSet, once: snapshot, decision, execution.
 
+use crate::answer::Lost;
 use crate::clock::Clock;
 use crate::compare::Comparison;
 use crate::compare::undone::Undone;
@@ -8,10 +9,12 @@ use crate::input::{Input, Recorded};
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::record::Recorder;
+use crate::sent::Sent;
 use crate::world::{Key, World};
 use daemonset::model::{DaemonSet, Uid};
-use daemonset::{Action, Memory, Outcome, Plan, Policy, Snapshot, audit, plan};
+use daemonset::{Action, Outcome, Plan, Policy, Snapshot, audit, plan};
 use jiff::{SignedDuration, Timestamp};
+use kube::api::ListParams;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -58,7 +61,7 @@ pub struct Worker {
 #[derive(Debug, Clone, Default)]
 pub struct Desk {
     uid: Uid,
-    memory: Memory,
+    sent: Sent,
     status_written: Option<Instant>,
     /// Since when it has no DaemonSet any more.
     left: Option<Instant>,
@@ -85,6 +88,9 @@ impl Worker {
         }
         desk.left = None;
         let ended = self.attempt(key, &ds, &mut desk).await;
+        if let Some(at) = desk.sent.looks_again() {
+            self.queue.add_after(key.clone(), at.saturating_duration_since(Instant::now()));
+        }
         self.desks.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), desk);
         let Err(stop) = ended else { return self.queue.succeeded(key) };
         self.metrics.failures.inc();
@@ -98,7 +104,7 @@ impl Worker {
                 self.queue.retry(key.clone());
             }
             Stop::NamespaceTerminating => tracing::debug!(daemonset = %key, "the namespace is being deleted"),
-            Stop::Failed(error) => {
+            Stop::Failed(error) | Stop::Lost(Lost { error, .. }) => {
                 tracing::warn!(daemonset = %key, error, "the plan failed");
                 self.queue.retry(key.clone());
             }
@@ -109,16 +115,19 @@ impl Worker {
         if let Doing::Compare(comparison) = &self.doing {
             comparison.look(ds, |undone| self.compare(key, ds, desk, undone));
             if comparison.take_forgotten(ds) {
-                desk.memory = Memory::default();
+                desk.sent = Sent::default();
             }
             return Ok(());
+        }
+        if let Doing::Execute(executor) = &self.doing {
+            desk.sent.settle(executor, ds, &self.world, self.clock.now()).await?;
         }
         let Some(plan) = self.decide(key, ds, desk, Input::seen(&self.world, key)) else { return Ok(()) };
         let plan = match &self.doing {
             Doing::Execute(executor) if plan.actions.iter().any(is_new_revision) => {
                 // A number is given once. The watch of revisions may be behind the one that has shown the template.
                 let stored = Input {
-                    revisions: executor.revisions(&key.namespace).await?,
+                    revisions: executor.stored(&key.namespace, &ListParams::default()).await?,
                     ..Input::seen(&self.world, key)
                 };
                 let Some(plan) = self.decide(key, ds, desk, stored) else { return Ok(()) };
@@ -146,7 +155,7 @@ impl Worker {
         desk: &mut Desk,
     ) -> Result<(), Stop> {
         let (actions, held) = self.paced(actions, desk);
-        let ended = executor.execute(ds, &actions, &mut desk.memory).await;
+        let ended = executor.execute(ds, &actions, &mut desk.sent).await;
         match &ended {
             Ok(()) | Err(Stop::NamespaceTerminating) => {
                 if let Some(rest) = held {
@@ -154,9 +163,10 @@ impl Worker {
                 }
             }
             // Tried again anyway, with the status.
-            Err(Stop::Later(_) | Stop::Outdated(_) | Stop::Failed(_)) => {}
+            Err(Stop::Later(_) | Stop::Outdated(_) | Stop::Failed(_) | Stop::Lost(_)) => {}
         }
-        let was_sent = matches!(ended, Ok(()) | Err(Stop::NamespaceTerminating | Stop::Failed(_)));
+        let was_sent =
+            matches!(ended, Ok(()) | Err(Stop::NamespaceTerminating | Stop::Failed(_) | Stop::Lost(_)));
         if was_sent && actions.iter().any(is_status) {
             desk.status_written = Some(Instant::now());
         }
@@ -174,7 +184,7 @@ impl Worker {
             self.wake(key, look_again(&plan));
         } else {
             for action in plan.actions.iter().filter(|action| undone.has_failure(action)) {
-                desk.memory.record(action, &Outcome::Done, self.clock.now());
+                desk.sent.record(action, &Outcome::Done, self.clock.now());
             }
         }
         Some(plan)
@@ -195,7 +205,7 @@ impl Worker {
             .pods(&input.pods)
             .nodes(&nodes)
             .revisions(&input.revisions)
-            .memory(&desk.memory)
+            .memory(&desk.sent.memory)
             .policy(&self.policy)
             .check();
         let snapshot = match snapshot {
@@ -206,7 +216,7 @@ impl Worker {
                 return None;
             }
         };
-        desk.memory.observe(&snapshot);
+        desk.sent.memory.observe(&snapshot);
         let plan = plan(&snapshot);
         let violations = audit(&snapshot, &plan.actions);
         if !violations.is_empty() {

@@ -212,34 +212,6 @@ fn a_snapshot_with_the_memory_may_be_observed_by_it() {
 }
 
 #[test]
-fn a_create_whose_answer_was_lost_is_found_again_by_node_and_revision() {
-    let mut memory = Memory::default();
-    for action in given(rolling(1)).node(node("a")).plan().actions {
-        memory.record(&action, &Outcome::Unknown, now());
-    }
-    let shown = given(rolling(1)).memory(&memory).node(node("a").has(new())).node(node("b").has(old()));
-    assert_eq!(shown.steps(), ["delete b-1: OutdatedAvailable"]);
-    let another = given(rolling(1)).memory(&memory).node(node("a").has(old().terminating(30)));
-    assert_eq!(another.steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
-    memory.observe(&shown.recording().snapshot().unwrap());
-    assert_eq!(memory, Memory::default());
-}
-
-#[test]
-fn a_pod_that_may_be_gone_does_not_show_its_successors_create() {
-    let given = || given(surging(1)).node(node("a").has(new().not_ready()));
-    let deleted = serde_json::json!({"deletes": {"uid-a-1": now()}});
-    let mut memory: Memory = serde_json::from_value(deleted).unwrap();
-    let plan = given().memory(&memory).plan();
-    assert_eq!(steps(&plan)[0], "create on a in batch 0: MissingPod");
-    for action in &plan.actions {
-        memory.record(action, &Outcome::Unknown, now());
-    }
-    let stale = given().memory(&memory);
-    assert_eq!(stale.steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
-}
-
-#[test]
 fn a_revision_whose_pod_is_in_flight_is_live_history() {
     let mut memory = Memory::default();
     for action in given(rolling(1)).node(node("a")).plan().actions {

@@ -7,6 +7,7 @@ mod forms;
 mod history;
 mod input;
 mod known_bugs;
+mod lost;
 mod manifest;
 mod memory;
 mod node_sync;

@@ -52,9 +52,10 @@ fn later(answer: Answer) -> u64 {
     }
 }
 
-fn lost(answer: Answer) -> String {
+/// Error, and after how many seconds nothing is done any more.
+fn lost(answer: Answer) -> (String, u64) {
     match answer {
-        Answer::Lost(told) => told,
+        Answer::Lost(lost) => (lost.error, lost.settles.as_secs()),
         other => panic!("{other:?}"),
     }
 }
@@ -104,11 +105,17 @@ async fn too_many_requests_come_later() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failing_server_may_have_done_it() {
-    for (code, reason) in [(500, "InternalError"), (500, "ServerTimeout"), (504, "Timeout")] {
+    // Errors of etcd have no reason.
+    for (code, reason, settles) in
+        [(500, "InternalError", 10), (500, "ServerTimeout", 10), (500, "", 10), (504, "Timeout", 75)]
+    {
         let told = lost(meaning(response(code, &status(code, reason, "who knows"))).await);
-        assert_eq!(told, "who knows");
+        assert_eq!(told, ("who knows".to_owned(), settles), "{reason}");
     }
-    assert_eq!(lost(meaning(plain(502, "bad gateway")).await), "502 Bad Gateway: bad gateway");
+    let gateway = lost(meaning(plain(502, "bad gateway")).await);
+    assert_eq!(gateway, ("502 Bad Gateway: bad gateway".to_owned(), 75));
+    let proxy = lost(meaning(plain(500, "")).await);
+    assert_eq!(proxy, ("500 Internal Server Error".to_owned(), 75), "it is no `Status`");
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,7 +131,7 @@ async fn unavailable_is_refused_only_where_the_api_server_says_so() {
     assert_eq!(refused(meaning(response(503, &own)).await).0, 503);
     // A proxy says it also when its connection broke after the request was through.
     let text = "upstream connect error or disconnect/reset before headers";
-    assert_eq!(lost(meaning(plain(503, text)).await), format!("503 Service Unavailable: {text}"));
+    assert_eq!(lost(meaning(plain(503, text)).await), (format!("503 Service Unavailable: {text}"), 75));
     lost(meaning(plain(503, "")).await);
     lost(meaning(response(503, &json!({"message": "no healthy upstream", "code": 503}))).await);
 }
@@ -137,7 +144,9 @@ async fn a_connection_that_never_was_sent_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_breaks_may_have_done_it() {
-    assert!(lost(meaning(Err("connection reset by peer".into())).await).contains("connection reset by peer"));
+    let (told, settles) = lost(meaning(Err("connection reset by peer".into())).await);
+    assert!(told.contains("connection reset by peer"), "{told}");
+    assert_eq!(settles, 75, "the API server may not know it yet");
     // The head tells that it was done; which object it is nobody knows.
     let body = Body::from_stream(futures::stream::iter([
         Ok("{\"kind\":"),
@@ -153,7 +162,7 @@ async fn silence_ends_in_a_minute() {
         Ok::<_, std::io::Error>("{}")
     }));
     let begun = tokio::time::Instant::now();
-    lost(meaning(Ok(Response::new(body))).await);
+    assert_eq!(lost(meaning(Ok(Response::new(body))).await).1, 10, "the API server has given up by then");
     let waited = begun.elapsed();
     assert!((Duration::from_secs(60)..Duration::from_secs(70)).contains(&waited), "{waited:?}");
 }

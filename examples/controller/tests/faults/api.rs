@@ -83,6 +83,14 @@ impl Api {
         let fault = self.state().faults.strike(asked.verb, asked.kind);
         match fault {
             None => self.done(&asked),
+            Some(Fault::BrokenLongBefore) => {
+                let broken = wrong(Fault::Broken, &asked).await;
+                tokio::spawn(async move {
+                    sleep(Duration::from_secs(55)).await;
+                    self.done(&asked)
+                });
+                broken
+            }
             Some(fault) if fault.comes_afterwards() => {
                 let _ = self.done(&asked);
                 wrong(fault, &asked).await
@@ -176,7 +184,7 @@ async fn wrong(fault: Fault, asked: &Asked) -> Answered {
         }
         Fault::Gone => Ok(Response::new(watch::gone())),
         Fault::NotConnected => Err(not_connected().await),
-        Fault::Broken | Fault::BrokenAfterwards => {
+        Fault::Broken | Fault::BrokenAfterwards | Fault::BrokenLongBefore => {
             Err(format!("connection reset by peer: {:?} {:?}", asked.verb, asked.kind).into())
         }
         Fault::Silent | Fault::SilentAfterwards => {

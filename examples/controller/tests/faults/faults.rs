@@ -52,6 +52,8 @@ pub enum Fault {
     Broken,
     /// The connection breaks after it was done.
     BrokenAfterwards,
+    /// The connection breaks, and the API server does it most of a minute later.
+    BrokenLongBefore,
     /// No answer ever, though it was done.
     SilentAfterwards,
     /// No answer ever.

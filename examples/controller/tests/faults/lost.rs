@@ -50,14 +50,34 @@ async fn the_server_falls_silent_after_the_write() {
     }
 }
 
-/// Nothing was done: a pod that is believed in is waited for, five minutes and no longer.
+/// Nothing was done: storage tells so, as soon as nothing can be done any more. Only then the next attempt is made.
 #[tokio::test(start_paused = true)]
 async fn the_server_fails_before_the_write() {
     for (verb, kind) in WRITES {
-        for fault in [Fault::Error, Fault::Broken, Fault::Silent] {
-            rollout(fault, verb, kind, Duration::from_secs(1200)).await;
+        for (fault, limit) in [(Fault::Error, 40), (Fault::Broken, 200), (Fault::Silent, 260)] {
+            rollout(fault, verb, kind, Duration::from_secs(limit)).await;
         }
     }
+}
+
+/// Whoever asks storage too early believes that nothing was done, and makes a second pod.
+#[tokio::test(start_paused = true)]
+async fn the_connection_breaks_long_before_the_write() {
+    for (verb, kind) in [(Verb::Create, Kind::Pod), (Verb::Delete, Kind::Pod)] {
+        rollout(Fault::BrokenLongBefore, verb, kind, Duration::from_secs(200)).await;
+    }
+}
+
+/// One create fails, another one is still under way when storage is asked about the first.
+#[tokio::test(start_paused = true)]
+async fn what_is_settled_settles_nothing_else() {
+    let cluster = Cluster::steady(6, surging(2)).await;
+    cluster.fault(Verb::Create, Kind::Pod, Fault::BrokenLongBefore, 1);
+    cluster.fault(Verb::Create, Kind::Pod, Fault::Error, 1);
+    cluster.release("agent:v2");
+    cluster.done(HOUR).await;
+    assert_eq!((cluster.happened(Fault::BrokenLongBefore), cluster.happened(Fault::Error)), (1, 1));
+    cluster.end(75).await;
 }
 
 /// A new pod beside each old one, each create's answer lost: never a third pod.

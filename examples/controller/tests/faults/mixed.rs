@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::sleep;
 
-const ALL: [Fault; 13] = [
+const ALL: [Fault; 14] = [
     Fault::Conflict,
     Fault::Forbidden,
     Fault::TooManyRequests(2),
@@ -19,6 +19,7 @@ const ALL: [Fault; 13] = [
     Fault::NotConnected,
     Fault::Broken,
     Fault::BrokenAfterwards,
+    Fault::BrokenLongBefore,
     Fault::SilentAfterwards,
     Fault::Silent,
     Fault::Gone,
