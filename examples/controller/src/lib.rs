@@ -10,6 +10,7 @@ pub mod args;
 pub mod clock;
 pub mod compare;
 pub mod control;
+pub mod desk;
 pub mod events;
 pub mod execute;
 pub mod input;

@@ -4,6 +4,7 @@ use crate::answer::Lost;
 use crate::clock::Clock;
 use crate::compare::Comparison;
 use crate::compare::undone::Undone;
+use crate::desk::Desk;
 use crate::execute::{Executor, Stop};
 use crate::input::{Input, Recorded};
 use crate::metrics::Metrics;
@@ -11,7 +12,7 @@ use crate::queue::Queue;
 use crate::record::Recorder;
 use crate::sent::Sent;
 use crate::world::{Key, World};
-use daemonset::model::{DaemonSet, Uid};
+use daemonset::model::DaemonSet;
 use daemonset::{Action, Outcome, Plan, Policy, Snapshot, audit, plan};
 use jiff::{SignedDuration, Timestamp};
 use kube::api::ListParams;
@@ -57,17 +58,6 @@ pub struct Worker {
     pub desks: Arc<Mutex<HashMap<Key, Desk>>>,
 }
 
-/// What is kept of one DaemonSet between two reconciles.
-#[derive(Debug, Clone, Default)]
-pub struct Desk {
-    uid: Uid,
-    sent: Sent,
-    status_written: Option<Instant>,
-    /// Since when it has no DaemonSet any more.
-    left: Option<Instant>,
-    printed: String,
-}
-
 impl Worker {
     /// Works until the queue is closed.
     pub async fn run(self) {
@@ -84,7 +74,7 @@ impl Worker {
         let mut desk =
             self.desks.lock().unwrap_or_else(PoisonError::into_inner).remove(key).unwrap_or_default();
         if desk.uid != ds.metadata.uid {
-            desk = Desk { uid: ds.metadata.uid.clone(), ..Desk::default() };
+            desk = Desk::of(ds.metadata.uid.clone());
         }
         desk.left = None;
         let ended = self.attempt(key, &ds, &mut desk).await;
@@ -122,7 +112,7 @@ impl Worker {
         if let Doing::Execute(executor) = &self.doing {
             desk.sent.settle(executor, ds, &self.world, self.clock.now()).await?;
         }
-        let Some(plan) = self.decide(key, ds, desk, Input::seen(&self.world, key)) else { return Ok(()) };
+        let Some(plan) = self.decide(key, ds, desk, Input::seen(&self.world, key))? else { return Ok(()) };
         let plan = match &self.doing {
             Doing::Execute(executor) if plan.actions.iter().any(is_new_revision) => {
                 // A number is given once. The watch of revisions may be behind the one that has shown the template.
@@ -130,7 +120,7 @@ impl Worker {
                     revisions: executor.stored(&key.namespace, &ListParams::default()).await?,
                     ..Input::seen(&self.world, key)
                 };
-                let Some(plan) = self.decide(key, ds, desk, stored) else { return Ok(()) };
+                let Some(plan) = self.decide(key, ds, desk, stored)? else { return Ok(()) };
                 plan
             }
             _ => plan,
@@ -154,7 +144,7 @@ impl Worker {
         actions: Vec<Action>,
         desk: &mut Desk,
     ) -> Result<(), Stop> {
-        let (actions, held) = self.paced(actions, desk);
+        let (actions, held) = desk.paced(actions, self.status_interval);
         let ended = executor.execute(ds, &actions, &mut desk.sent).await;
         match &ended {
             Ok(()) | Err(Stop::NamespaceTerminating) => {
@@ -167,8 +157,8 @@ impl Worker {
         }
         let was_sent =
             matches!(ended, Ok(()) | Err(Stop::NamespaceTerminating | Stop::Failed(_) | Stop::Lost(_)));
-        if was_sent && actions.iter().any(is_status) {
-            desk.status_written = Some(Instant::now());
+        if was_sent {
+            desk.has_written(&actions);
         }
         ended
     }
@@ -179,7 +169,7 @@ impl Worker {
         let Input { pods, revisions, .. } = Input::seen(&self.world, key);
         let recorded = if undone.is_empty() { Recorded::WhereItActs } else { Recorded::Always };
         let input = Input { pods: undone.pods(pods), revisions: undone.revisions(revisions), recorded };
-        let plan = self.decide(key, ds, desk, input)?;
+        let plan = self.decide(key, ds, desk, input).ok()??;
         if undone.is_empty() {
             self.wake(key, look_again(&plan));
         } else {
@@ -198,7 +188,7 @@ impl Worker {
     }
 
     /// The plan for this input; none where the input is not usable, which is told.
-    fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, input: Input) -> Option<Plan> {
+    fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, input: Input) -> Result<Option<Plan>, Stop> {
         let begun = Instant::now();
         let nodes = self.world.nodes.state();
         let snapshot = Snapshot::new(ds, self.clock.now())
@@ -213,34 +203,23 @@ impl Worker {
             Err(invalid) => {
                 // Nobody but its author can mend it; it comes back when it is changed.
                 tracing::error!(daemonset = %key, error = %invalid, "the input is not usable");
-                return None;
+                return Ok(None);
             }
         };
         desk.sent.memory.observe(&snapshot);
         let plan = plan(&snapshot);
         let violations = audit(&snapshot, &plan.actions);
-        if !violations.is_empty() {
-            // It shares no rule with the planner: one of the two is wrong, and doing nothing does the least harm.
-            tracing::error!(daemonset = %key, ?violations, "the plan breaks a rule and is not executed");
-            return None;
-        }
         self.metrics.decide_seconds.observe(begun.elapsed().as_secs_f64());
         let is_recorded = input.recorded == Recorded::Always || !plan.actions.is_empty();
         if let Some(recorder) = self.recorder.as_ref().filter(|_| is_recorded) {
             recorder.write(key, &snapshot);
         }
-        Some(plan)
-    }
-
-    /// Without the status, where the last one was written a moment ago; and when it may be written then.
-    fn paced(&self, mut actions: Vec<Action>, desk: &Desk) -> (Vec<Action>, Option<Duration>) {
-        let Some(written) = desk.status_written else { return (actions, None) };
-        let rest = self.status_interval.saturating_sub(written.elapsed());
-        if rest.is_zero() || !actions.iter().any(is_status) {
-            return (actions, None);
+        if violations.is_empty() {
+            return Ok(Some(plan));
         }
-        actions.retain(|action| !is_status(action));
-        (actions, Some(rest))
+        // It shares no rule with the planner: one of the two is wrong, and doing nothing does the least harm.
+        tracing::error!(daemonset = %key, ?violations, "the plan breaks a rule and is not executed");
+        Err(Stop::Failed("the plan breaks a rule".to_owned()))
     }
 
     /// From now to an instant; nothing when it has passed.
@@ -277,20 +256,4 @@ fn look_again(plan: &Plan) -> Option<Timestamp> {
         Action::Requeue { at, .. } => Some(*at),
         _ => None,
     })
-}
-
-fn is_status(action: &Action) -> bool {
-    // A collision of names has to be told before anything else can go on.
-    matches!(action, Action::UpdateStatus { reason, .. } if *reason == daemonset::StatusReason::Changed)
-}
-
-impl Desk {
-    /// Prints a plan, once.
-    fn print(&mut self, key: &Key, plan: &Plan) {
-        let text = crate::print::plan(key, plan);
-        if text != self.printed {
-            print!("{text}");
-            self.printed = text;
-        }
-    }
 }
