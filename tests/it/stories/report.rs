@@ -90,6 +90,9 @@ fn a_node_is_acted_on_now_or_in_the_next_plan() {
         |strategy| given(strategy).policy(one.clone()).node(node("0").has(old())).node(node("a").has(old()));
     assert_eq!(outcome(&full(rolling(2))), json!({"type": "WaitsForNextPlan"}));
     assert_eq!(outcome(&full(surging(2))), json!({"type": "WaitsForNextPlan"}));
+    let beside_one_that_ends =
+        given(surging(1)).policy(one.clone()).node(node("0")).node(node("a").has(new().terminating(30)));
+    assert_eq!(outcome(&beside_one_that_ends), json!({"type": "WaitsForNextPlan"}));
 }
 
 #[test]
