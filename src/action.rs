@@ -242,6 +242,17 @@ pub enum EventReason {
     SucceededDaemonPod,
 }
 
+impl EventReason {
+    /// As it stands in the event (v1.36 `daemon_controller.go`).
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            EventReason::SelectingAll => "SelectingAll",
+            EventReason::FailedDaemonPod => "FailedDaemonPod",
+            EventReason::SucceededDaemonPod => "SucceededDaemonPod",
+        }
+    }
+}
+
 /// What time alone will change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -113,7 +113,7 @@ impl ApiCall {
                 preconditions: unchanged(daemon_set),
             },
             Action::RecordEvent { event_type, reason, message, .. } => {
-                ApiCall::event(caller, *event_type, events::word(*reason), message)
+                ApiCall::event(caller, *event_type, reason.as_str(), message)
             }
             Action::Requeue { .. } => return None,
         })

@@ -1,17 +1,8 @@
 //! Events about a DaemonSet, as Kubernetes' own controller records them.
 
 use super::Caller;
-use crate::action::{EventReason, EventType};
+use crate::action::EventType;
 use serde_json::{Value, json};
-
-/// The reason as it stands in an event (v1.36 `daemon_controller.go`).
-pub(super) fn word(reason: EventReason) -> &'static str {
-    match reason {
-        EventReason::SelectingAll => "SelectingAll",
-        EventReason::FailedDaemonPod => "FailedDaemonPod",
-        EventReason::SucceededDaemonPod => "SucceededDaemonPod",
-    }
-}
 
 /// A `core/v1` Event; its name is left to the API server.
 pub(super) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message: &str) -> Value {

@@ -114,7 +114,7 @@ impl Executor {
     async fn done(&self, ds: &DaemonSet, action: &Action) -> (Outcome, Option<Stop>) {
         let caller = self.events.caller(ds);
         if let Action::RecordEvent { event_type, reason, message, .. } = action {
-            self.events.record(ds, *event_type, &format!("{reason:?}"), message);
+            self.events.record(ds, *event_type, reason.as_str(), message);
             return (Outcome::Done, None);
         }
         let Some(call) = ApiCall::new(action, &caller) else { return (Outcome::Done, None) };
