@@ -67,7 +67,7 @@ pub enum Outcome {
     Done,
     /// The API server refused: nothing changed.
     Failed,
-    /// The answer was lost (a time-out, a broken connection): it may have been done.
+    /// The answer was lost (a time-out, a broken connection): it may have been done; see [`Memory::settle`].
     Unknown,
 }
 
@@ -114,7 +114,8 @@ impl Memory {
     /// has counted stays counted.
     ///
     /// `stored` has to hold the DaemonSet's pods as storage has them (a list without a resource version, not a watch's
-    /// cache), read after the API server has given the call up: by default it does after 60 s (`--request-timeout`).
+    /// cache), read after the API server has given the call up: by default it does after 60 s (`--request-timeout`). The
+    /// action has to be the last one that was recorded for its node or pod: what came later may still be under way.
     /// Without this, such an action is believed in until a watch shows it or it expires.
     pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
         if !self.is_in_flight(action) {

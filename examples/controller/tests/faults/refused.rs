@@ -124,45 +124,29 @@ async fn an_adoption_waits_too() {
     cluster.end(5).await;
 }
 
+/// It says that it ends, then it is not there.
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_ends_is_asked_again() {
-    let cluster = Cluster::steady(4, rolling(1)).await;
-    for (verb, kind) in [
-        (Verb::Create, Kind::Pod),
-        (Verb::Delete, Kind::Pod),
-        (Verb::UpdateStatus, Kind::DaemonSet),
-        (Verb::Create, Kind::Revision),
-        (Verb::Watch, Kind::Pod),
-        (Verb::List, Kind::Pod),
-    ] {
-        cluster.fault(verb, kind, Fault::Unavailable, 2);
+async fn an_api_server_that_is_started_again_is_asked_again() {
+    for fault in [Fault::Unavailable, Fault::NotConnected] {
+        let cluster = Cluster::steady(4, rolling(1)).await;
+        for (verb, kind) in [
+            (Verb::Create, Kind::Pod),
+            (Verb::Delete, Kind::Pod),
+            (Verb::UpdateStatus, Kind::DaemonSet),
+            (Verb::Create, Kind::Revision),
+            (Verb::Watch, Kind::Pod),
+            (Verb::List, Kind::Pod),
+        ] {
+            cluster.fault(verb, kind, fault, 2);
+        }
+        cluster.compact();
+        cluster.break_watches();
+        cluster.release("agent:v2");
+        // Nobody has to wait for minutes, as if a create might have been done.
+        cluster.done(Duration::from_secs(60)).await;
+        assert_eq!(cluster.happened(fault), 12, "{fault:?}");
+        cluster.end(50).await;
     }
-    cluster.compact();
-    cluster.break_watches();
-    cluster.release("agent:v2");
-    // Nobody has to wait for minutes, as if a create might have been done.
-    cluster.done(Duration::from_secs(60)).await;
-    assert_eq!(cluster.happened(Fault::Unavailable), 12);
-    cluster.end(50).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn nobody_listens_for_a_while() {
-    let cluster = Cluster::steady(4, rolling(1)).await;
-    for (verb, kind) in [
-        (Verb::Create, Kind::Pod),
-        (Verb::Delete, Kind::Pod),
-        (Verb::UpdateStatus, Kind::DaemonSet),
-        (Verb::Create, Kind::Revision),
-        (Verb::Watch, Kind::Pod),
-    ] {
-        cluster.fault(verb, kind, Fault::NotConnected, 3);
-    }
-    cluster.break_watches();
-    cluster.release("agent:v2");
-    cluster.done(Duration::from_secs(60)).await;
-    assert_eq!(cluster.happened(Fault::NotConnected), 15);
-    cluster.end(60).await;
 }
 
 /// A quota that is never raised: the status is right nevertheless, and attempts become rare.
