@@ -2,7 +2,7 @@
 
 use crate::classify::TEMPLATE_GENERATION_LABEL;
 use crate::matching::Selector;
-use crate::model::{DaemonSet, IntOrString};
+use crate::model::{DaemonSet, IntOrString, LIMIT_MUST_BE, UpdateStrategy};
 use crate::policy::Policy;
 use crate::problem::{Problem, Problems};
 use crate::snapshot::Strategy;
@@ -84,9 +84,8 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
         "" | "OnDelete" => Strategy::OnDelete,
         "RollingUpdate" => {
             let limits = strategy.rolling_update.clone().unwrap_or_default();
-            let path = "spec.updateStrategy.rollingUpdate";
-            limit(limits.max_unavailable, format!("{path}.maxUnavailable"), problems);
-            limit(limits.max_surge, format!("{path}.maxSurge"), problems);
+            limit(strategy, limits.max_unavailable, "rollingUpdate.maxUnavailable", problems);
+            limit(strategy, limits.max_surge, "rollingUpdate.maxSurge", problems);
             let max_unavailable = limits.max_unavailable.unwrap_or(IntOrString::Int(1));
             match limits.max_surge.filter(|surge| !surge.is_zero()) {
                 Some(limit) => Strategy::Surge { limit, max_unavailable: Some(max_unavailable) },
@@ -94,11 +93,12 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
             }
         }
         "SurgingRollingUpdate" => {
-            let path = "spec.updateStrategy.surgingRollingUpdate.maxSurge";
+            let name = "surgingRollingUpdate.maxSurge";
             let max_surge = strategy.surging_rolling_update.as_ref().and_then(|limits| limits.max_surge);
-            limit(max_surge, path.to_owned(), problems);
+            limit(strategy, max_surge, name, problems);
             let surge = max_surge.unwrap_or(IntOrString::Int(1));
             if surge.is_zero() {
+                let path = format!("spec.updateStrategy.{name}");
                 problems.add(Problem::invalid(path, surge.to_string(), "must be greater than 0"));
             }
             Strategy::Surge { limit: surge, max_unavailable: None }
@@ -111,10 +111,17 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
     }
 }
 
-/// What JSON can't say, code can: a recording of it could not be read again.
-fn limit(limit: Option<IntOrString>, path: String, problems: &mut Problems) {
-    if let Some(limit) = limit.filter(|limit| !limit.is_in_range()) {
-        problems.add(Problem::invalid(path, limit.to_string(), "must not be above 2147483647"));
+/// A limit that is in force. What JSON can't say, code can: a recording of it could not be read again.
+fn limit(strategy: &UpdateStrategy, limit: Option<IntOrString>, name: &str, problems: &mut Problems) {
+    let path = format!("spec.updateStrategy.{name}");
+    match (limit, strategy.unreadable.get(name)) {
+        (Some(limit), _) if !limit.is_in_range() => {
+            problems.add(Problem::invalid(path, limit.to_string(), "must not be above 2147483647"));
+        }
+        (None, Some(value)) => {
+            problems.add(Problem::invalid(path, format_args!("{value}"), LIMIT_MUST_BE));
+        }
+        (Some(_), _) | (None, None) => {}
     }
 }
 

@@ -23,7 +23,8 @@ pub struct ApiCall {
     pub name: Option<String>,
     /// What is written: the object, the patch or, to delete, the `DeleteOptions`. Preconditions are in it.
     pub body: Value,
-    /// What the API server checks before it does anything; 409 Conflict when it does not hold.
+    /// What the API server checks before it does anything. Where it does not hold, it answers 409 Conflict to a deletion and
+    /// to a status, and 422 Invalid to a patch (`metadata.uid: field is immutable`); 404 where no object has the name.
     pub preconditions: Preconditions,
 }
 
@@ -109,7 +110,7 @@ impl ApiCall {
                 verb: Verb::UpdateStatus,
                 collection: collection::<DaemonSet>(&daemon_set.namespace),
                 name: Some(daemon_set.name.clone()),
-                body: patches::with_status(ds, status),
+                body: patches::with_status(ds, daemon_set, status),
                 preconditions: unchanged(daemon_set),
             },
             Action::RecordEvent { event_type, reason, message, .. } => {
@@ -136,8 +137,12 @@ impl ApiCall {
     /// The HTTP request.
     ///
     /// # Errors
-    /// When the names in it make no valid URL, which those from an API server always do.
+    /// When a name in it is no segment of a path, as each name from an API server is.
     pub fn to_request(&self) -> Result<http::Request<Vec<u8>>, Error> {
+        if !is_path(&self.collection) || !self.name.as_deref().is_none_or(is_segment) {
+            let name = self.name.as_deref().unwrap_or_default();
+            return Err(Error::Validation(format!("no path of one object: {} {name:?}", self.collection)));
+        }
         let request = Request::new(self.collection.as_str());
         let name = self.name.as_deref().unwrap_or_default();
         let body = || serde_json::to_vec(&self.body).map_err(Error::SerializeBody);
@@ -195,6 +200,20 @@ fn delete<K: Resource<DynamicType = ()>>(object: &ObjectRef, preconditions: Prec
         body: patches::delete_options(&preconditions),
         preconditions,
     }
+}
+
+/// Group, version, namespace and plural, and nothing more.
+fn is_path(collection: &str) -> bool {
+    let segments: Vec<&str> = collection.split('/').skip(1).collect();
+    let shape =
+        matches!(segments.as_slice(), ["api", _, "namespaces", _, _] | ["apis", _, _, "namespaces", _, _]);
+    shape && segments.into_iter().all(is_segment)
+}
+
+/// v1.36 `apimachinery/pkg/api/validation/path IsValidPathSegmentName`; more is left out that has a meaning in a URL.
+fn is_segment(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"/%?#".contains(&byte);
+    !name.is_empty() && name != "." && name != ".." && name.bytes().all(plain)
 }
 
 /// The very object of the snapshot.

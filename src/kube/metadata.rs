@@ -1,9 +1,7 @@
 //! The model's types as resources of `kube`: `Api<Pod>`, watchers and reflectors work with them as with the types of
 //! k8s-openapi, and hold what a decision needs instead of the whole object.
 //!
-//! What [`Resource::meta`] lends is made when it is first asked for, from what the model keeps: name, namespace, uid,
-//! resource version, generation, timestamps, owners and, except for pods, labels; a pod's are in `metadata.labels` of the
-//! model. Annotations and the rest are not there. What is changed in it is not written back to the model's own metadata.
+//! What [`Resource::meta`] lends is made from what the model keeps; the module above tells what that is.
 
 use crate::model::{
     ControllerRevision, DaemonSet, DaemonSetMeta, Labels, Node, NodeMeta, OwnerReference, Pod, PodMeta,
@@ -56,14 +54,14 @@ resource!(Node, ClusterResourceScope, "", "nodes");
 resource!(ControllerRevision, NamespaceResourceScope, "apps", "controllerrevisions");
 
 impl DaemonSetMeta {
+    /// All of it: DaemonSets are few.
     fn object_meta(&self) -> ObjectMeta {
-        ObjectMeta {
-            generation: Some(self.generation),
+        let whole = serde_json::to_value(self).and_then(serde_json::from_value::<ObjectMeta>);
+        // A member that is not of its type, which no API server stores.
+        whole.unwrap_or_else(|_| ObjectMeta {
             labels: labels(&self.labels),
-            creation_timestamp: self.creation_timestamp.map(Time),
-            deletion_timestamp: self.deletion_timestamp.map(Time),
             ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
-        }
+        })
     }
 }
 

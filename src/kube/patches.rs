@@ -26,8 +26,14 @@ pub(super) fn number(object: &ObjectRef, number: i64) -> Value {
 
 /// The DaemonSet with this status. Its metadata is whole, since the subresource `status` takes that over too; the spec
 /// is not read there, and left out (v1.36 `registry/apps/daemonset statusStrategy`).
-pub(super) fn with_status(ds: &DaemonSet, status: &DaemonSetStatus) -> Value {
-    json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": ds.metadata, "status": status})
+///
+/// It is the object that the action is about, also where the caller has read a newer one since: the status is computed from
+/// the older.
+pub(super) fn with_status(ds: &DaemonSet, about: &ObjectRef, status: &DaemonSetStatus) -> Value {
+    let mut metadata = ds.metadata.clone();
+    metadata.uid.clone_from(&about.uid);
+    metadata.resource_version.clone_from(&about.resource_version);
+    json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "status": status})
 }
 
 /// `meta/v1` DeleteOptions.

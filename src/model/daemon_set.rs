@@ -1,7 +1,8 @@
 //! `apps/v1` DaemonSet, with the fields of the update proposals beside today's.
 
+use super::time::time;
 use super::{
-    IntOrString, KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, TemplateFidelity, Uid,
+    KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, TemplateFidelity, Uid, UpdateStrategy,
     is_default, null_is_default,
 };
 use jiff::Timestamp;
@@ -39,14 +40,20 @@ impl DaemonSet {
         }
     }
 
-    /// Names this object exactly.
-    pub fn object_ref(&self) -> ObjectRef {
+    /// Names this object exactly. Not public: it would stand in the way of kube's `Resource::object_ref`.
+    pub(crate) fn object_ref(&self) -> ObjectRef {
         ObjectRef {
             namespace: self.metadata.namespace.clone(),
             name: self.metadata.name.clone(),
             uid: self.metadata.uid.clone(),
             resource_version: self.metadata.resource_version.clone(),
         }
+    }
+}
+
+impl From<&DaemonSet> for ObjectRef {
+    fn from(ds: &DaemonSet) -> Self {
+        ds.object_ref()
     }
 }
 
@@ -76,10 +83,10 @@ pub struct DaemonSetMeta {
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub annotations: Labels,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Timestamp>,
     /// Set while it is being deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
     /// Members that this crate does not know, such as `ownerReferences` and `finalizers`. A status is written with the
     /// whole metadata, and what is left out then is lost. Without `managedFields`, which the API server keeps itself.
@@ -118,50 +125,6 @@ pub struct DaemonSetSpec {
     /// `deprecated.daemonset.template.generation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template_generation: Option<i64>,
-}
-
-/// `spec.updateStrategy`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct UpdateStrategy {
-    /// `OnDelete` (also when absent, as in the proposal), `RollingUpdate` or the proposal's
-    /// `SurgingRollingUpdate`.
-    #[serde(rename = "type", deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-    pub kind: String,
-    /// Limits of `RollingUpdate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rolling_update: Option<RollingUpdate>,
-    /// Limit of `SurgingRollingUpdate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub surging_rolling_update: Option<SurgingRollingUpdate>,
-}
-
-/// Limits of the `RollingUpdate` strategy.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RollingUpdate {
-    /// How many target nodes may be without an available pod during the update; percentages of the target nodes
-    /// round up. 1 when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_unavailable: Option<IntOrString>,
-    /// How many target nodes may have an updated pod beside the outdated one during the update; percentages of the
-    /// target nodes round up. 0 when absent.
-    ///
-    /// Above 0, two pods of the DaemonSet run on one node at the same time. That fails, or does harm, where they
-    /// share something that only one can hold: a host port (the new pod then stays Pending), a lock on a host path,
-    /// an exclusive device. Such a workload must be replaced, not surged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_surge: Option<IntOrString>,
-}
-
-/// Limit of the proposal's `SurgingRollingUpdate` strategy.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct SurgingRollingUpdate {
-    /// As [`RollingUpdate::max_surge`], with the same warning about shared host ports, locks on host paths and
-    /// exclusive devices; 1 when absent, never 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_surge: Option<IntOrString>,
 }
 
 /// Status of a [`DaemonSet`]; the counters are nodes, not pods.

@@ -21,11 +21,14 @@ pub enum IntOrString {
 
 /// Why a value is no [`IntOrString`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("Invalid value: {found}: must be an integer from 0 to 2147483647 or a percentage such as \"10%\"")]
+#[error("Invalid value: {found}: {MUST_BE}")]
 pub struct InvalidIntOrString {
     /// The JSON that was found.
     pub found: String,
 }
+
+/// What it must be.
+pub(crate) const MUST_BE: &str = "must be an integer from 0 to 2147483647 or a percentage such as \"10%\"";
 
 const LARGEST: u32 = i32::MAX as u32;
 

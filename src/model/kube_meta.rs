@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// It is made from the object's other metadata when it is first asked for, and is no part of what the object says:
 /// neither compared nor written down.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct KubeMeta {
     #[cfg(feature = "kube")]
     made: std::sync::OnceLock<Box<kube_core::ObjectMeta>>,
@@ -30,6 +30,18 @@ impl KubeMeta {
     ) -> &mut kube_core::ObjectMeta {
         let KubeMeta { made, changed } = self;
         changed.get_or_insert_with(|| made.take().unwrap_or_else(|| Box::new(make())))
+    }
+}
+
+/// A clone makes its own, since what it is made from may be changed there.
+impl Clone for KubeMeta {
+    fn clone(&self) -> Self {
+        KubeMeta {
+            #[cfg(feature = "kube")]
+            made: std::sync::OnceLock::new(),
+            #[cfg(feature = "kube")]
+            changed: self.changed.clone(),
+        }
     }
 }
 

@@ -16,12 +16,12 @@ mod pod;
 mod revision;
 mod scheduling;
 mod selector;
+mod strategy;
+mod time;
 
-pub use daemon_set::{
-    DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus, RollingUpdate, SurgingRollingUpdate,
-    UpdateStrategy,
-};
+pub use daemon_set::{DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus};
 pub use fidelity::TemplateFidelity;
+pub(crate) use int_or_string::MUST_BE as LIMIT_MUST_BE;
 pub use int_or_string::{IntOrString, InvalidIntOrString};
 pub use kube_meta::KubeMeta;
 pub use labels::Labels;
@@ -35,6 +35,7 @@ pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
 pub use revision::{ControllerRevision, RevisionMeta};
 pub use scheduling::{NodeSelector, NodeSelectorTerm, Requirement, Toleration};
 pub use selector::LabelSelector;
+pub use strategy::{RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
 
 use serde::{Deserialize, Deserializer};
 

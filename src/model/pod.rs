@@ -1,5 +1,6 @@
 //! `core/v1` Pod, as lean as a decision allows: fleets have tens of thousands of them.
 
+use super::time::time;
 use super::{
     KubeMeta, Labels, NodeName, NodeSelector, OwnerReference, Toleration, Uid, is_default, null_is_default,
 };
@@ -77,10 +78,10 @@ pub struct PodMeta {
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub owner_references: Vec<OwnerReference>,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Timestamp>,
     /// When it is to be gone at the latest, unless its node is dead.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
     /// For the feature `kube`.
     #[serde(skip)]
@@ -139,7 +140,7 @@ pub struct PodCondition {
     #[serde(deserialize_with = "null_is_default")]
     pub status: String,
     /// Since when it has this status.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Timestamp>,
 }
 

@@ -1,5 +1,6 @@
 //! `apps/v1` ControllerRevision.
 
+use super::time::time;
 use super::{KubeMeta, Labels, OwnerReference, Uid, is_default, null_is_default};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -43,10 +44,10 @@ pub struct RevisionMeta {
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub owner_references: Vec<OwnerReference>,
     /// When it was created.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Timestamp>,
     /// When it is to be gone.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
     /// For the feature `kube`.
     #[serde(skip)]

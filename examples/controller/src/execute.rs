@@ -154,6 +154,16 @@ impl Executor {
                     Err(stop) => (Outcome::Failed, Some(stop)),
                 }
             }
+            // What has the name now is another object: its uid can't be changed, says the API server.
+            Action::AdoptPod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+                if status.is_invalid() =>
+            {
+                (Outcome::Failed, Some(Stop::Outdated(status.message.clone())))
+            }
             _ if is_namespace_terminating(status) => (Outcome::Failed, Some(Stop::NamespaceTerminating)),
             _ if status.is_conflict() || status.is_already_exists() || status.is_not_found() => {
                 (Outcome::Failed, Some(Stop::Outdated(status.message.clone())))

@@ -30,7 +30,7 @@ fn good_lines_are_answered_bad_ones_are_told_and_blank_ones_skipped() {
     assert_eq!(answers[1], json!({"name": "tuesday", "line": 3, "error": "spec.selector: Required value"}));
     assert_eq!((&answers[2]["name"], &answers[2]["line"]), (&json!("wednesday"), &json!(5)));
     let error = answers[2]["error"].as_str().unwrap();
-    let path = "daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"5x\"";
+    let path = "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"5x\": must be";
     assert!(error.starts_with(path), "{error}");
     assert_eq!(
         answers[3],

@@ -134,7 +134,7 @@ fn deletes_have_preconditions() {
 #[test]
 fn a_status_is_written_with_all_metadata_and_no_spec() {
     let status = DaemonSetStatus { desired_number_scheduled: 3, ..DaemonSetStatus::default() };
-    let daemon_set = daemon_set().object_ref();
+    let daemon_set = (&daemon_set()).into();
     let call = call(&Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed });
     assert_eq!(call.preconditions.resource_version.as_deref(), Some("7"));
     let (method, uri, _, body) = sent(&call);
@@ -179,7 +179,7 @@ fn objects_are_created_in_the_daemon_sets_namespace() {
 #[test]
 fn an_event_is_as_kubernetes_records_it() {
     let action = Action::RecordEvent {
-        daemon_set: daemon_set().object_ref(),
+        daemon_set: (&daemon_set()).into(),
         event_type: EventType::Warning,
         reason: EventReason::FailedDaemonPod,
         message: "Found failed daemon pod default/web-x on node a, will try to kill it".to_owned(),
@@ -233,4 +233,28 @@ fn a_revision_in_the_way_is_ours_by_owner_and_content() {
     let mut unowned = revision("ds-uid", None);
     unowned.metadata.owner_references.clear();
     assert!(!is_own_revision(&unowned, &ds));
+}
+
+/// A caller that has read the DaemonSet anew must not write the old snapshot's status over the newer one.
+#[test]
+fn a_status_is_of_the_object_that_it_was_computed_from() {
+    let daemon_set = ObjectRef { resource_version: "6".to_owned(), ..(&daemon_set()).into() };
+    let status = DaemonSetStatus::default();
+    let call = call(&Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed });
+    assert_eq!(call.preconditions.resource_version.as_deref(), Some("6"));
+    assert_eq!(call.body["metadata"]["resourceVersion"], "6");
+    assert_eq!(call.body["metadata"]["labels"], json!({"team": "a"}));
+}
+
+#[test]
+fn a_name_that_would_lead_elsewhere_makes_no_request() {
+    let delete = |namespace: &str, name: &str| {
+        let pod = ObjectRef { namespace: namespace.to_owned(), name: name.to_owned(), ..object() };
+        call(&Action::DeletePod { node: "a".into(), pod, reason: DeleteReason::ExcessPod, failure: None })
+    };
+    assert!(delete("default", "agent-x.1").to_request().is_ok());
+    for name in ["", ".", "..", "a/b", "a?dryRun=All", "a#b", "a%2Fb", "a b", "a\n", "ä"] {
+        assert!(delete("default", name).to_request().is_err(), "{name:?}");
+        assert!(delete(name, "agent-x").to_request().is_err(), "{name:?}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The lean types as kube's resources.
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use kube_core::{Resource, ResourceExt};
+use kube_core::{ObjectList, Resource, ResourceExt};
 use serde_json::json;
 
 #[test]
@@ -39,7 +39,8 @@ fn metadata_is_what_the_model_keeps() {
     assert_eq!(pod.metadata.labels.get("app"), Some("web"));
     assert_eq!(pod.meta().labels, None, "not twice");
     let ds: DaemonSet = serde_json::from_value(object.clone()).unwrap();
-    assert_eq!((ds.meta().generation, ds.labels()["app"].as_str()), (Some(4), "web"));
+    assert_eq!(serde_json::to_value(ds.meta()).unwrap(), metadata, "all of it");
+    assert_eq!(ds.object_ref(&()).uid.as_deref(), Some("u"), "kube's, as of each resource");
     let node: Node = serde_json::from_value(object).unwrap();
     assert_eq!((node.name_any().as_str(), node.uid().as_deref()), ("web-x", Some("u")));
     assert_eq!((node.resource_version().as_deref(), node.namespace()), (Some("9"), None));
@@ -60,6 +61,25 @@ fn lent_metadata_is_no_part_of_the_object() {
     assert_eq!(pod.clone().finalizers().len(), 1);
     assert_eq!(pod, before);
     assert_eq!(serde_json::to_value(&pod).unwrap(), json);
+    let other = before.clone();
+    other.meta();
+    let mut other = other.clone();
+    other.metadata.name = "b".to_owned();
+    assert_eq!(other.name_any(), "b", "a clone is another object");
     let mut fresh = before;
     assert_eq!(fresh.meta_mut().name.as_deref(), Some("a"), "changed before it was looked at");
+}
+
+/// As the API server stores them: under `OnDelete` it looks at no limit, and a time may be the last of RFC 3339.
+#[test]
+fn no_single_object_makes_a_list_unreadable() {
+    let strategy = json!({"type": "OnDelete", "rollingUpdate": {"maxUnavailable": "ten", "maxSurge": -1}});
+    let list = json!({"metadata": {"resourceVersion": "9"}, "items": [
+        {"metadata": {"name": "odd"}, "spec": {"updateStrategy": strategy}}, {"metadata": {"name": "plain"}}]});
+    let list: ObjectList<DaemonSet> = serde_json::from_value(list).unwrap();
+    assert_eq!(list.items.len(), 2);
+    let condition =
+        json!({"type": "example.com/x", "status": "True", "lastTransitionTime": "9999-12-31T23:59:59Z"});
+    let pod: Result<Pod, _> = serde_json::from_value(json!({"status": {"conditions": [condition]}}));
+    assert!(pod.is_ok(), "{pod:?}");
 }

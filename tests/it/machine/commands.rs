@@ -117,7 +117,7 @@ impl Limits {
         let rolling = |max_unavailable, max_surge| UpdateStrategy {
             kind: "RollingUpdate".to_owned(),
             rolling_update: Some(RollingUpdate { max_unavailable: Some(max_unavailable), max_surge }),
-            surging_rolling_update: None,
+            ..UpdateStrategy::default()
         };
         match self {
             Limits::OnDelete => UpdateStrategy { kind: "OnDelete".to_owned(), ..UpdateStrategy::default() },
@@ -126,10 +126,10 @@ impl Limits {
             Limits::MaxSurge(number) => rolling(IntOrString::Int(0), Some(IntOrString::Int(number.into()))),
             Limits::Surging(number) => UpdateStrategy {
                 kind: "SurgingRollingUpdate".to_owned(),
-                rolling_update: None,
                 surging_rolling_update: Some(SurgingRollingUpdate {
                     max_surge: Some(IntOrString::Int(number.into())),
                 }),
+                ..UpdateStrategy::default()
             },
         }
     }

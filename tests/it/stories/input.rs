@@ -201,10 +201,11 @@ fn a_recording_that_cannot_be_read_tells_where() {
         let text = given(rolling(1)).node(node("a").has(new())).with(pointer, value).json.to_string();
         Recording::from_json(text.as_bytes()).unwrap_err().to_string()
     };
-    let limit = "/daemonSet/spec/updateStrategy/rollingUpdate/maxUnavailable";
-    assert!(unreadable(limit, json!("5x")).starts_with(
-        "daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"5x\": must be"
-    ));
+    assert!(
+        unreadable("/daemonSet/spec/updateStrategy/rollingUpdate", json!([1])).starts_with(
+            "daemonSet.spec.updateStrategy.rollingUpdate: invalid type: sequence, expected a map"
+        )
+    );
     assert!(
         unreadable("/pods/0/metadata/creationTimestamp", json!("yesterday"))
             .starts_with("pods[0].metadata.creationTimestamp: ")
@@ -213,7 +214,6 @@ fn a_recording_that_cannot_be_read_tells_where() {
         unreadable("/pods/0/metadata/labels", json!(["app"]))
             .starts_with("pods[0].metadata.labels: invalid type: sequence, expected a map of strings")
     );
-    assert!(unreadable(limit, json!(true)).contains("Invalid value: true: must be"));
     assert!(unreadable("/policy", json!({"burts": 1})).starts_with("policy.burts: unknown field"));
     let text = given(rolling(1)).json.to_string();
     for (text, message) in [
@@ -281,6 +281,38 @@ fn a_patch_directive_that_is_null_is_absent() {
     let given =
         given(rolling(1)).node(node("a").has(new())).with("/daemonSet/spec/template/$patch", json!(null));
     assert_eq!(given.steps(), [""; 0], "the stored revision has the template");
+}
+
+/// Under another strategy the API server stores anything in its place, and a list of all must be read nevertheless.
+#[test]
+fn a_limit_that_is_none_is_refused_where_it_is_in_force() {
+    let must = "must be an integer from 0 to 2147483647 or a percentage such as \"10%\"";
+    let limits = |kind: &str| {
+        json!({"type": kind, "rollingUpdate": {"maxUnavailable": "5x", "maxSurge": -1},
+            "surgingRollingUpdate": {"maxSurge": true}})
+    };
+    let with =
+        |kind: &str| given(rolling(1)).node(node("a")).with("/daemonSet/spec/updateStrategy", limits(kind));
+    assert_eq!(
+        with("RollingUpdate").problems(),
+        [
+            format!("spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"5x\": {must}"),
+            format!("spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: -1: {must}"),
+        ]
+    );
+    assert_eq!(
+        with("SurgingRollingUpdate").problems(),
+        [format!("spec.updateStrategy.surgingRollingUpdate.maxSurge: Invalid value: true: {must}")]
+    );
+    assert_eq!(with("OnDelete").steps(), ["create on a in batch 0: MissingPod"]);
+    let recording = with("OnDelete").recording();
+    let written = serde_json::to_value(&recording.daemon_set.spec.update_strategy).unwrap();
+    assert_eq!(written, limits("OnDelete"), "nothing is lost");
+    let mut mended = with("RollingUpdate").recording();
+    let limits = mended.daemon_set.spec.update_strategy.rolling_update.as_mut().unwrap();
+    limits.max_unavailable = Some(daemonset::model::IntOrString::Int(1));
+    limits.max_surge = Some(daemonset::model::IntOrString::Int(0));
+    assert!(mended.snapshot().is_ok(), "what was read in its place counts");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn carry_out(facts: &Facts<'_>, manage: &Wish<'_>, update: &Wish<'_>, actions: &
 
 fn events(facts: &Facts<'_>, manage: &Wish<'_>) -> Vec<Action> {
     let event = |(event_type, reason): (EventType, EventReason)| Action::RecordEvent {
-        daemon_set: facts.recording.daemon_set.object_ref(),
+        daemon_set: (&facts.recording.daemon_set).into(),
         event_type,
         reason,
         message: String::new(),

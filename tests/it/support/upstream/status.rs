@@ -23,7 +23,7 @@ pub(super) fn update(facts: &Facts<'_>, generation: Generation) -> Option<Action
     if generation == Generation::Observed {
         status.observed_generation = daemon_set.metadata.generation;
     }
-    let daemon_set = daemon_set.object_ref();
+    let daemon_set = daemon_set.into();
     Some(Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed })
 }
 
