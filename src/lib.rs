@@ -3,6 +3,8 @@
 //! [`reconcile`] decides; [`plan`] decides and explains; [`audit`] guards what is executed; [`Snapshot`] is what they
 //! read, [`Action`] what they give, [`Recording`] what replays them.
 #![doc = include_str!("../README.md")]
+// Tells of each item which feature it needs; only docs.rs has the compiler for it.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 #![deny(
