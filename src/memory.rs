@@ -5,6 +5,8 @@
 //! lets it [forget](Memory::observe) what a snapshot shows. Without it a plan is still right for what the snapshot
 //! shows.
 
+mod trouble;
+
 use crate::action::{Action, Failure};
 use crate::check::Hasher;
 use crate::index::Tie;
@@ -14,16 +16,12 @@ use crate::mutants::{Mutant, is_active};
 use crate::snapshot::Snapshot;
 use crate::view::PodView;
 use indexmap::IndexSet;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use trouble::{NodeFailures, is_long_ago, updated_within_a_limit};
 
-/// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
-const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
-/// How long after its last failure a node starts afresh (client-go `flowcontrol.Backoff`: twice the longest).
-const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
-
-/// In-flight actions and failures of one DaemonSet.
+/// In-flight actions, failures and refusals of one DaemonSet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Memory {
@@ -36,6 +34,9 @@ pub struct Memory {
     /// Failures, by node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) failures: BTreeMap<NodeName, NodeFailures>,
+    /// When an update of a node was refused.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) refusals: BTreeMap<NodeName, Timestamp>,
 }
 
 /// A create that the API server accepted (or may have accepted).
@@ -46,14 +47,6 @@ pub(crate) struct InFlightCreate {
     pub(crate) uid: Option<Uid>,
     /// The hash of the pod's revision.
     pub(crate) revision: String,
-    pub(crate) at: Timestamp,
-}
-
-/// The failures in a row of one node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct NodeFailures {
-    pub(crate) generation: i64,
-    pub(crate) count: u32,
     pub(crate) at: Timestamp,
 }
 
@@ -74,8 +67,16 @@ pub enum Outcome {
 impl Memory {
     /// Keeps what came of an action; `at` is when its outcome was known.
     ///
-    /// Only creates and deletes of pods leave a trace, and only if the API server accepted them, or may have.
+    /// Only creates and deletes of pods leave a trace, and only if the API server accepted them, or may have. But where it
+    /// refuses what updates a node within a limit, another node comes first the next time: one pod that nobody may delete
+    /// must not be the end of a rollout.
     pub fn record(&mut self, action: &Action, outcome: &Outcome, at: Timestamp) {
+        if let Some(node) = updated_within_a_limit(action) {
+            match outcome {
+                Outcome::Failed => self.refusals.insert(node.clone(), at),
+                Outcome::Created(_) | Outcome::Done | Outcome::Unknown => self.refusals.remove(node),
+            };
+        }
         if *outcome == Outcome::Failed {
             return;
         }
@@ -156,6 +157,7 @@ impl Memory {
         self.creates.retain(|node, create| !shown.has(node, create) && active(create.at));
         self.deletes.retain(|uid, at| standing.contains(uid.as_str()) && active(*at));
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
+        self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
     }
 
     /// The in-flight creates that this snapshot does not show, by node.
@@ -190,17 +192,6 @@ impl Memory {
     pub(crate) fn has_deletes(&self) -> bool {
         !self.deletes.is_empty()
     }
-
-    /// Failures in a row of a node, and until when its failed pods are held back.
-    pub(crate) fn failures(&self, node: &str, generation: i64, now: Timestamp) -> Failures {
-        match self.failures.get(node) {
-            Some(failures) if failures.generation == generation && !failures.forgotten(now) => Failures {
-                count: failures.count,
-                held_until: failures.back_off_ends().filter(|until| now < *until),
-            },
-            _ => Failures { count: 0, held_until: None },
-        }
-    }
 }
 
 impl Memory {
@@ -234,12 +225,6 @@ pub(crate) struct UnseenCreate<'m> {
     pub(crate) until: Timestamp,
 }
 
-/// What is remembered about a node's failures.
-pub(crate) struct Failures {
-    pub(crate) count: u32,
-    pub(crate) held_until: Option<Timestamp>,
-}
-
 /// The pods of a snapshot in which a create can be found again.
 #[derive(Default)]
 struct Shown<'s> {
@@ -255,19 +240,5 @@ impl Shown<'_> {
             Some(uid) => self.uids.contains(uid.as_str()),
             None => self.live.contains(&(node.as_str(), create.revision.as_str())),
         }
-    }
-}
-
-impl NodeFailures {
-    /// Long ago, or so far ahead that a clock must have gone back.
-    fn forgotten(self, now: Timestamp) -> bool {
-        now.duration_since(self.at).abs() >= FAILURES_FORGOTTEN_AFTER
-    }
-
-    /// 1 s after the first failure, then doubling to 15 minutes (v1.36 `failedPodsBackoff`).
-    fn back_off_ends(self) -> Option<Timestamp> {
-        let doublings = self.count.saturating_sub(1).min(20);
-        let delay = SignedDuration::from_secs(1 << doublings).min(LONGEST_BACK_OFF);
-        self.at.checked_add(delay).ok()
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn candidate<'f>(
 }
 
 fn candidates(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Candidates {
-    let ranks = Ranks::of(history);
+    let ranks = Ranks::of(history, fleet);
     let mut candidates = Candidates::default();
     let room_for_young = budget.room_for_young() > 0;
     let room_for_available = budget.room_for_available() > 0;
@@ -69,7 +69,7 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget:
             Readiness::Available if room_for_available && may_get_a_pod => &mut candidates.available,
             Readiness::Young | Readiness::Available => continue,
         };
-        group.push(ranks.candidate(node, index, pod));
+        group.push(ranks.candidate(fleet, node, index, pod));
     }
     candidates
 }

@@ -45,12 +45,12 @@ pub(crate) fn has_place(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool
 }
 
 fn candidates(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync) -> Candidates {
-    let ranks = Ranks::of(history);
+    let ranks = Ranks::of(history, fleet);
     let mut candidates = Candidates::default();
     for node in fleet.targets() {
         let Some((index, pod)) = candidate(fleet, sync, node) else { continue };
         let delete = |reason| Deletion::new(index, reason);
-        let candidate = || ranks.candidate(node, index, pod);
+        let candidate = || ranks.candidate(fleet, node, index, pod);
         match pod.readiness {
             Readiness::Pending => candidates.unready.push(delete(DeleteReason::OutdatedPending)),
             Readiness::NotReady => candidates.unready.push(delete(DeleteReason::OutdatedNotReady)),

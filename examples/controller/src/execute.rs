@@ -96,8 +96,10 @@ impl Executor {
             }
             let Some((action, outcome, stopped)) = under_way.next().await else { break };
             sent.record(action, &outcome, self.events.now());
-            if let Some(Stop::Lost(lost)) = &stopped {
-                sent.lose(action, lost.settles);
+            match &stopped {
+                Some(Stop::Lost(lost)) => sent.lose(action, lost.settles),
+                Some(Stop::Failed(_)) => sent.turns.refused(action),
+                Some(Stop::Outdated(_) | Stop::Later(_) | Stop::NamespaceTerminating) | None => {}
             }
             self.metrics.acted(action, &outcome);
             stop = stop.or(stopped);

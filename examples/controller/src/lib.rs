@@ -21,6 +21,7 @@ pub mod queue;
 pub mod record;
 pub mod run;
 pub mod sent;
+pub mod turns;
 pub mod web;
 pub mod worker;
 pub mod world;

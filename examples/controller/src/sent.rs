@@ -1,6 +1,7 @@
 //! What was sent for one DaemonSet: what is believed of it, and when storage is asked what became of what was lost.
 
 use crate::execute::{Executor, Stop};
+use crate::turns::Turns;
 use crate::world::World;
 use daemonset::model::{DaemonSet, Pod};
 use daemonset::{Action, Memory, Outcome, Snapshot};
@@ -19,12 +20,17 @@ pub struct Sent {
     pub memory: Memory,
     /// Creates and deletes of pods that may have been done, and from when on that does not change any more.
     lost: Vec<(Action, Instant)>,
+    /// What was refused comes last.
+    pub turns: Turns,
 }
 
 impl Sent {
     /// Keeps what came of an action.
     pub fn record(&mut self, action: &Action, outcome: &Outcome, at: Timestamp) {
         self.memory.record(action, outcome, at);
+        if *outcome != Outcome::Failed {
+            self.turns.accepted(action);
+        }
         // Whatever became of the one before it: this is what is believed now.
         self.lost.retain(|(before, _)| !is_same(before, action));
     }
@@ -32,6 +38,10 @@ impl Sent {
     /// Nobody knows what became of this action, which is settled after a time.
     pub fn lose(&mut self, action: &Action, settles: Duration) {
         if self.memory.is_in_flight(action) {
+            tracing::warn!(
+                seconds = settles.as_secs(),
+                "nobody knows whether it was done: storage is asked then"
+            );
             self.lost.push((action.clone(), Instant::now() + settles));
         }
     }

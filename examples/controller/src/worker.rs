@@ -129,8 +129,15 @@ impl Worker {
         match &self.doing {
             Doing::Print => desk.print(key, &plan),
             Doing::Compare(_) => {}
-            // A plan that failed is made anew, later each time: not when it would have gone on.
-            Doing::Execute(executor) => self.execute(executor, key, ds, plan.actions, desk).await?,
+            Doing::Execute(executor) => {
+                let ended = self.execute(executor, key, ds, plan.actions, desk).await;
+                if ended.is_err() {
+                    // A plan that failed is made anew, later each time: not at once, as if it could go on. Other nodes do
+                    // not wait for that.
+                    self.wake(key, again.filter(|at| *at > self.clock.now()));
+                    return ended;
+                }
+            }
         }
         self.wake(key, again);
         Ok(())
@@ -144,16 +151,15 @@ impl Worker {
         actions: Vec<Action>,
         desk: &mut Desk,
     ) -> Result<(), Stop> {
+        let actions = desk.sent.turns.order(actions);
         let (actions, held) = desk.paced(actions, self.status_interval);
         let ended = executor.execute(ds, &actions, &mut desk.sent).await;
-        match &ended {
-            Ok(()) | Err(Stop::NamespaceTerminating) => {
-                if let Some(rest) = held {
-                    self.queue.add_after(key.clone(), rest);
-                }
-            }
-            // Tried again anyway, with the status.
-            Err(Stop::Later(_) | Stop::Outdated(_) | Stop::Failed(_) | Stop::Lost(_)) => {}
+        // Also where the plan failed: how the other pods are does not wait until it is tried again.
+        if let Some(rest) = held {
+            self.queue.add_after(key.clone(), rest);
+        }
+        if let Some(wait) = desk.sent.turns.take_next() {
+            self.queue.add_after(key.clone(), wait);
         }
         let was_sent =
             matches!(ended, Ok(()) | Err(Stop::NamespaceTerminating | Stop::Failed(_) | Stop::Lost(_)));

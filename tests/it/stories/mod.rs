@@ -12,6 +12,7 @@ mod manifest;
 mod memory;
 mod node_sync;
 mod placement;
+mod refused;
 mod replace;
 mod report;
 mod status;

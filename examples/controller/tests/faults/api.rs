@@ -2,6 +2,7 @@
 
 use crate::faults::{Call, FOR_EVER, Fault, Faults, Verb, status};
 use crate::patch;
+use crate::pods::node_of;
 use crate::store::{By, Id, Kind, Store, id, text};
 use crate::watch;
 use axum::body::Body;
@@ -10,7 +11,7 @@ use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::Client;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -35,6 +36,8 @@ pub struct State {
     /// Watches from before this version are answered 410.
     pub compacted: u64,
     pub terminating: bool,
+    /// A policy refuses pods for these nodes, and the deletion of these pods.
+    pub refused: BTreeSet<String>,
 }
 
 #[derive(Clone)]
@@ -64,6 +67,7 @@ impl Api {
             epoch: 0,
             compacted: 0,
             terminating: false,
+            refused: BTreeSet::new(),
         })))
     }
 
@@ -257,6 +261,9 @@ impl State {
             self.events.push(text(&asked.body["reason"]).to_owned());
             return Ok(asked.body.clone());
         }
+        if asked.kind == Kind::Pod {
+            self.allowed(node_of(&asked.body))?;
+        }
         let name = text(&asked.body["metadata"]["name"]);
         if self.store.get(&id(asked.kind, name)).is_some() {
             return Err(status(409, "AlreadyExists", &format!("{name} already exists")));
@@ -266,6 +273,7 @@ impl State {
 
     fn delete(&mut self, id: &Id, preconditions: &Value) -> Result<Value, Value> {
         let mut object = self.found(id)?;
+        self.allowed(&id.name)?;
         same("uid", &preconditions["uid"], &object)?;
         same("resourceVersion", &preconditions["resourceVersion"], &object)?;
         // A pod that no kubelet has needs no time.
@@ -277,6 +285,13 @@ impl State {
             object["metadata"]["deletionTimestamp"] = json!(ends.to_string());
         }
         Ok(self.store.put(By::Controller, id.clone(), object))
+    }
+
+    fn allowed(&self, name: &str) -> Result<(), Value> {
+        match self.refused.contains(name) {
+            true => Err(status(403, "Forbidden", &format!("the policy denied the request: {name}"))),
+            false => Ok(()),
+        }
     }
 
     fn found(&self, id: &Id) -> Result<Value, Value> {

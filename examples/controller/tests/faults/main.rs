@@ -17,6 +17,7 @@ mod mixed;
 mod objects;
 mod patch;
 mod pods;
+mod policy;
 mod refused;
 mod store;
 mod watch;

@@ -1,0 +1,83 @@
+//! What goes wrong on nodes again and again: pods that fail, and updates that are refused.
+
+use super::Memory;
+use crate::action::{Action, CreateReason, DeleteReason};
+use crate::model::NodeName;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
+const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
+/// How long after its last failure a node starts afresh (client-go `flowcontrol.Backoff`: twice the longest).
+const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
+
+/// The failures in a row of one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NodeFailures {
+    pub(crate) generation: i64,
+    pub(crate) count: u32,
+    pub(crate) at: Timestamp,
+}
+
+/// What is remembered about a node's failures.
+pub(crate) struct Failures {
+    pub(crate) count: u32,
+    pub(crate) held_until: Option<Timestamp>,
+}
+
+impl Memory {
+    /// Failures in a row of a node, and until when its failed pods are held back.
+    pub(crate) fn failures(&self, node: &str, generation: i64, now: Timestamp) -> Failures {
+        match self.failures.get(node) {
+            Some(failures) if failures.generation == generation && !failures.forgotten(now) => Failures {
+                count: failures.count,
+                held_until: failures.back_off_ends().filter(|until| now < *until),
+            },
+            _ => Failures { count: 0, held_until: None },
+        }
+    }
+
+    /// Nodes whose update was refused, with the place that each has behind the others: who was refused first comes first.
+    pub(crate) fn refused(&self, now: Timestamp) -> BTreeMap<&str, u32> {
+        let refusals = self.refusals.iter().filter(|(_, at)| !is_long_ago(**at, now));
+        let mut nodes: Vec<(Timestamp, &str)> = refusals.map(|(node, at)| (*at, node.as_str())).collect();
+        nodes.sort_unstable();
+        nodes.into_iter().zip(1..).map(|((_, node), place)| (node, place)).collect()
+    }
+}
+
+impl NodeFailures {
+    /// Long ago, or so far ahead that a clock must have gone back.
+    pub(super) fn forgotten(self, now: Timestamp) -> bool {
+        is_long_ago(self.at, now)
+    }
+
+    /// 1 s after the first failure, then doubling to 15 minutes (v1.36 `failedPodsBackoff`).
+    fn back_off_ends(self) -> Option<Timestamp> {
+        let doublings = self.count.saturating_sub(1).min(20);
+        let delay = SignedDuration::from_secs(1 << doublings).min(LONGEST_BACK_OFF);
+        self.at.checked_add(delay).ok()
+    }
+}
+
+pub(super) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(at).abs() >= FAILURES_FORGOTTEN_AFTER
+}
+
+/// The node, where another one could be updated in its place.
+pub(super) fn updated_within_a_limit(action: &Action) -> Option<&NodeName> {
+    match action {
+        Action::CreatePod { node, reason: CreateReason::Surge, .. } => Some(node),
+        Action::DeletePod {
+            node,
+            reason:
+                DeleteReason::OutdatedPending
+                | DeleteReason::OutdatedNotReady
+                | DeleteReason::OutdatedNotYetAvailable
+                | DeleteReason::OutdatedAvailable,
+            ..
+        } => Some(node),
+        _ => None,
+    }
+}
