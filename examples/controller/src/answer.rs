@@ -120,7 +120,7 @@ fn was_not_sent(error: &kube::Error) -> bool {
 }
 
 /// An error with its causes.
-fn told(error: &dyn std::error::Error) -> String {
+pub fn told(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -131,4 +131,10 @@ fn told(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+/// v1.36 `HasStatusCause(err, NamespaceTerminatingCause)`.
+pub fn is_namespace_terminating(status: &Status) -> bool {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating")
 }

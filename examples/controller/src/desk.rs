@@ -18,6 +18,8 @@ pub struct Desk {
     pub left: Option<Instant>,
     status_written: Option<Instant>,
     printed: String,
+    /// What was told last: problems that nothing is done for, or warnings.
+    told: Vec<String>,
 }
 
 impl Desk {
@@ -42,6 +44,13 @@ impl Desk {
         if actions.iter().any(is_status) {
             self.status_written = Some(Instant::now());
         }
+    }
+
+    /// What has not been told yet of what there is to tell now.
+    pub fn news(&mut self, now: Vec<String>) -> Vec<String> {
+        let news = now.iter().filter(|text| !self.told.contains(text)).cloned().collect();
+        self.told = now;
+        news
     }
 
     /// Prints a plan, once.

@@ -3,7 +3,7 @@
 //! Each call is sent once. What came of it is [kept](Sent), also where nobody knows: a pod that may have been created is
 //! counted until the watch shows it, or storage does not.
 
-use crate::answer::{Answer, Lost, send};
+use crate::answer::{Answer, Lost, is_namespace_terminating, send};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use crate::sent::Sent;
@@ -77,6 +77,11 @@ impl Executor {
             }
         }
         ended
+    }
+
+    /// Tells of a DaemonSet that nothing is done for: it can't be used as it is.
+    pub fn refuse(&self, ds: &DaemonSet, problems: &str) {
+        self.events.record(ds, EventType::Warning, "InvalidDaemonSet", problems);
     }
 
     /// Nothing is remembered of a DaemonSet that is gone.
@@ -292,10 +297,4 @@ fn created(body: &[u8]) -> Option<ObjectRef> {
         uid: metadata.uid,
         resource_version: metadata.resource_version,
     })
-}
-
-/// v1.36 `HasStatusCause(err, NamespaceTerminatingCause)`.
-fn is_namespace_terminating(status: &Status) -> bool {
-    let causes = status.details.iter().flat_map(|details| &details.causes);
-    causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating")
 }

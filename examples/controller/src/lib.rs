@@ -9,6 +9,7 @@ pub mod answer;
 pub mod args;
 pub mod clock;
 pub mod compare;
+mod concerns;
 pub mod control;
 pub mod desk;
 pub mod events;

@@ -18,6 +18,9 @@ pub fn plan(key: &Key, plan: &Plan) -> String {
     for line in lines {
         let _ = writeln!(text, "  {line}");
     }
+    for warning in &plan.warnings {
+        let _ = writeln!(text, "  warning: {warning:?}");
+    }
     text
 }
 

@@ -5,6 +5,7 @@ use anyhow::Context;
 use daemonset::{Recording, Snapshot};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Writes recordings into a directory.
@@ -34,7 +35,8 @@ impl Recorder {
         let path = self.directory.join(format!("{}.{}.jsonl", key.namespace, key.name));
         let mut line = serde_json::to_vec(recording)?;
         line.push(b'\n');
-        let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+        // What is in a template, an environment say, is nobody else's business.
+        let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
         // In one write, so that a line is whole or not there.
         file.write_all(&line)?;
         Ok(())

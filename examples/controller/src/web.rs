@@ -6,10 +6,13 @@ use crate::world::{Key, World};
 use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Answers on this address until the process ends.
 ///
@@ -30,7 +33,7 @@ pub async fn serve(
     };
     let figures = move || async move {
         metrics.queue_depth.set(i64::try_from(queue.len()).unwrap_or(i64::MAX));
-        metrics.text()
+        ([(CONTENT_TYPE, OPEN_METRICS)], metrics.text())
     };
     let router = Router::new()
         .route("/healthz", get(|| async { "ok" }))

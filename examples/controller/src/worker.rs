@@ -208,12 +208,21 @@ impl Worker {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 // Nobody but its author can mend it; it comes back when it is changed.
-                tracing::error!(daemonset = %key, error = %invalid, "the input is not usable");
+                for problem in desk.news(vec![invalid.to_string()]) {
+                    tracing::error!(daemonset = %key, problem, "the input is not usable");
+                    self.metrics.failures.inc();
+                    if let Doing::Execute(executor) = &self.doing {
+                        executor.refuse(ds, &problem);
+                    }
+                }
                 return Ok(None);
             }
         };
         desk.sent.memory.observe(&snapshot);
         let plan = plan(&snapshot);
+        for warning in desk.news(plan.warnings.iter().map(|warning| format!("{warning:?}")).collect()) {
+            tracing::warn!(daemonset = %key, warning);
+        }
         let violations = audit(&snapshot, &plan.actions);
         self.metrics.decide_seconds.observe(begun.elapsed().as_secs_f64());
         let is_recorded = input.recorded == Recorded::Always || !plan.actions.is_empty();

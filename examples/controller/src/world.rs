@@ -1,13 +1,17 @@
 //! What the API server has: reflectors of DaemonSets, pods, nodes and revisions, shared by all DaemonSets, and which of these
 //! an event concerns.
 
+use crate::answer::told;
 use crate::compare::Comparison;
 use crate::compare::watched::{self, Compared};
+use crate::concerns::Concerns;
 use crate::queue::Queue;
-use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, OwnerReference, Pod};
-use futures::StreamExt;
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use futures::future::ready;
+use futures::{StreamExt, TryStreamExt};
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
+use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::{Config, Event};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource};
@@ -15,6 +19,7 @@ use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Names a DaemonSet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +49,32 @@ pub struct Scope {
     pub namespace: Option<String>,
     /// A label selector for DaemonSets.
     pub selector: Option<String>,
+}
+
+/// How long a watch that broke off waits before it begins anew (client-go `reflector.go`, but for its longest wait of 30 s:
+/// caches are to be right soon after an API server is back).
+#[derive(Debug, Default)]
+struct LaterEachTime {
+    failures: u32,
+}
+
+const FIRST_WAIT: Duration = Duration::from_millis(800);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+impl Iterator for LaterEachTime {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        let wait = FIRST_WAIT.saturating_mul(1 << self.failures.min(10)).min(LONGEST_WAIT);
+        self.failures += 1;
+        Some(wait)
+    }
+}
+
+impl Backoff for LaterEachTime {
+    fn reset(&mut self) {
+        self.failures = 0;
+    }
 }
 
 /// The caches.
@@ -143,18 +174,9 @@ fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope
 
 /// Puts DaemonSets into the queue.
 #[derive(Clone)]
-struct Told {
-    world: World,
-    queue: Arc<Queue<Key>>,
-}
-
-/// What an object's change concerns.
-trait Concerns: Compared {
-    /// Whether a decision could be another one for it.
-    fn differs(&self, before: &Self) -> bool;
-
-    /// Puts the DaemonSets that it concerns into the queue.
-    fn tell(&self, told: &Told);
+pub(crate) struct Told {
+    pub(crate) world: World,
+    pub(crate) queue: Arc<Queue<Key>>,
 }
 
 impl Told {
@@ -165,12 +187,16 @@ impl Told {
         K: serde::de::DeserializeOwned,
     {
         let kind = K::kind(&()).into_owned();
-        let mut events = pin!(watcher(api, config).default_backoff());
+        // That a list begins is no success, which would end the waiting.
+        let events = watcher(api, config).try_filter(|event| ready(!matches!(event, Event::Init)));
+        let mut events = pin!(events.backoff(LaterEachTime::default()));
         while let Some(event) = events.next().await {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    tracing::warn!(%error, kind, "the watch broke off and begins anew");
+                    tracing::warn!(error = told(&error), kind, "the watch broke off and begins anew");
+                    // Of a list that broke off, nothing is in the next one.
+                    writer.apply_watcher_event(&Event::Init);
                     continue;
                 }
             };
@@ -222,79 +248,9 @@ impl Told {
         }
     }
 
-    fn all(&self) {
+    pub(crate) fn all(&self) {
         for ds in self.world.daemon_sets.state() {
             self.queue.add(Key::from(&*ds));
         }
-    }
-
-    /// The controller; without one, every DaemonSet of the namespace, which may adopt it.
-    fn of(&self, namespace: &str, owners: &[OwnerReference]) {
-        match owners.iter().find(|owner| owner.controller == Some(true)) {
-            Some(owner) if owner.kind == "DaemonSet" => {
-                let key = Key { namespace: namespace.to_owned(), name: owner.name.clone() };
-                if self.world.daemon_set(&key).is_some_and(|ds| ds.metadata.uid == owner.uid) {
-                    self.queue.add(key);
-                }
-            }
-            Some(_) => {}
-            None => {
-                let all = self.world.daemon_sets.state();
-                for ds in all.iter().filter(|ds| ds.metadata.namespace == namespace) {
-                    self.queue.add(Key::from(&**ds));
-                }
-            }
-        }
-    }
-}
-
-impl Concerns for DaemonSet {
-    fn differs(&self, _: &Self) -> bool {
-        true
-    }
-
-    fn tell(&self, told: &Told) {
-        told.queue.add(Key::from(self));
-    }
-}
-
-impl Concerns for Pod {
-    /// The model keeps what a decision reads, and the version.
-    fn differs(&self, before: &Self) -> bool {
-        let (new, old) = (&self.metadata, &before.metadata);
-        self.spec != before.spec
-            || self.status != before.status
-            || new.uid != old.uid
-            || new.labels != old.labels
-            || new.owner_references != old.owner_references
-            || new.deletion_timestamp != old.deletion_timestamp
-    }
-
-    fn tell(&self, told: &Told) {
-        told.of(&self.metadata.namespace, &self.metadata.owner_references);
-    }
-}
-
-impl Concerns for ControllerRevision {
-    fn differs(&self, _: &Self) -> bool {
-        true
-    }
-
-    fn tell(&self, told: &Told) {
-        told.of(&self.metadata.namespace, &self.metadata.owner_references);
-    }
-}
-
-impl Concerns for Node {
-    /// Heartbeats and images change a node all the time (v1.36 `shouldIgnoreNodeUpdate`).
-    fn differs(&self, before: &Self) -> bool {
-        let labels = |node: &Self| -> Labels { node.metadata.labels.clone() };
-        let ready =
-            |node: &Self| node.status.conditions.iter().find(|c| c.kind == "Ready").map(|c| c.status.clone());
-        labels(self) != labels(before) || self.spec != before.spec || ready(self) != ready(before)
-    }
-
-    fn tell(&self, told: &Told) {
-        told.all();
     }
 }

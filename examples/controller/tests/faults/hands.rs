@@ -140,3 +140,30 @@ async fn pods_that_fail_are_replaced_later_each_time() {
     cluster.done(Duration::from_secs(60)).await;
     cluster.end(100).await;
 }
+
+/// The API server takes an affinity that compares with no integer; nothing is done for it until its author mends it.
+#[tokio::test(start_paused = true)]
+async fn a_daemon_set_that_is_not_usable_is_told_once() {
+    let cluster = Cluster::steady(3, rolling(1)).await;
+    let own = id(Kind::DaemonSet, AGENT);
+    let with_affinity = |terms: Value| {
+        cluster.api.state().store.change(By::Others, &own, |ds| {
+            ds["spec"]["template"]["spec"]["affinity"] = json!({"nodeAffinity":
+                {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}});
+        });
+    };
+    with_affinity(json!([{"matchExpressions": [{"key": "cpus", "operator": "Gt", "values": ["many"]}]}]));
+    for turn in 0..5 {
+        sleep(Duration::from_secs(10)).await;
+        cluster.api.state().store.change(By::Others, &id(Kind::Node, "n01"), |node| {
+            node["metadata"]["labels"]["turn"] = json!(turn.to_string());
+        });
+    }
+    assert_eq!(cluster.writes(), 0);
+    let told = cluster.api.state().events.iter().filter(|reason| *reason == "InvalidDaemonSet").count();
+    assert_eq!(told, 1);
+    with_affinity(json!([{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}]));
+    cluster.release("agent:v2");
+    cluster.done(HOUR).await;
+    cluster.end(45).await;
+}

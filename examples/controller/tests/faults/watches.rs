@@ -62,6 +62,22 @@ async fn lists_and_watches_fail_for_a_while() {
     cluster.end(60).await;
 }
 
+/// Every ten seconds, once it is clear that the API server can't.
+#[tokio::test(start_paused = true)]
+async fn lists_that_fail_are_asked_for_later_each_time() {
+    let cluster = Cluster::steady(2, rolling(1)).await;
+    cluster.fault(Verb::List, Kind::Pod, Fault::Error, 1000);
+    cluster.compact();
+    cluster.break_watches();
+    cluster.release("agent:v2");
+    sleep(Duration::from_secs(600)).await;
+    let lists = cluster.happened(Fault::Error);
+    assert!((10..70).contains(&lists), "{lists} lists in ten minutes");
+    cluster.api.state().faults.end();
+    cluster.done(Duration::from_secs(120)).await;
+    cluster.end(60).await;
+}
+
 /// Each kind late in turn, then all: the controller sees pods that are gone, and none where one is.
 #[tokio::test(start_paused = true)]
 async fn watches_tell_late() {
