@@ -154,6 +154,9 @@ pub enum LabelReason {
     HashMissing,
     /// The pod's hash names a revision that goes as a duplicate of the current one.
     DuplicateRevision,
+    /// The revision has the current template and the name for it, and no controller, since its labels don't match the
+    /// selector: with these it is adopted by a later plan.
+    LabelsLost,
 }
 
 /// Why a revision is created, renumbered or deleted.

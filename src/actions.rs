@@ -86,16 +86,25 @@ fn history_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<A
         let revision = history::manifest(snapshot, hash, *number);
         actions.push(Action::CreateRevision { revision, reason: RevisionReason::NewTemplate });
     }
-    for revision in history.unlabelled(key).into_iter().filter_map(|revision| revision.view) {
-        let labels = Labels::from_iter([(key, revision.name)]);
-        let revision = revision.object_ref();
-        actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing });
-    }
+    label_revisions(key, history, actions);
     if let (Some(number), Some(view)) = (history.renumbered, history.current().and_then(|c| c.view)) {
         let revision = view.object_ref();
         actions.push(Action::RenumberRevision { revision, number, reason: RevisionReason::CurrentAgain });
     }
     label_pods(snapshot, sync, history, actions);
+}
+
+fn label_revisions(key: &str, history: &History<'_>, actions: &mut Vec<Action>) {
+    for revision in history.unlabelled(key).into_iter().filter_map(|revision| revision.view) {
+        let labels = Labels::from_iter([(key, revision.name)]);
+        let revision = revision.object_ref();
+        actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing });
+    }
+    let lost = history.lost_labels.as_ref().filter(|labels| !labels.is_empty());
+    if let (Some(labels), Some(view)) = (lost, history.current().and_then(|current| current.view)) {
+        let (revision, labels) = (view.object_ref(), labels.clone());
+        actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::LabelsLost });
+    }
 }
 
 fn label_pods(snapshot: &Snapshot<'_>, sync: &Sync<'_>, history: &History<'_>, actions: &mut Vec<Action>) {

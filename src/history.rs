@@ -4,6 +4,8 @@
 
 use crate::canonical;
 use crate::claim::Claim;
+use crate::model::{DaemonSet, Labels};
+use crate::namesake;
 use crate::snapshot::Snapshot;
 use crate::view::RevisionView;
 use serde_json::{Value, json};
@@ -24,6 +26,8 @@ pub(crate) struct History<'a> {
     by_hash: Vec<(Cow<'a, str>, u32)>,
     /// The current revision's new number, where it must change.
     pub(crate) renumbered: Option<i64>,
+    /// The labels that the current revision lacks, where it is not the DaemonSet's for want of them.
+    pub(crate) lost_labels: Option<Labels>,
 }
 
 /// A revision, and what it is to the template.
@@ -49,10 +53,10 @@ pub(crate) enum Role {
 pub(crate) struct NameCollision;
 
 impl<'a> History<'a> {
-    /// Finds the current revision by content, or plans one.
+    /// Finds the current revision by content, then by the name of a new one and content, or plans one.
     ///
     /// # Errors
-    /// When the new revision's name is taken by one of other content or of another owner.
+    /// When the new revision's name is taken by one of other content, of another owner, or that is being deleted.
     pub(crate) fn of(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
         let template = &*snapshot.raw_template;
         let mut revisions: Vec<Revision<'a>> = claim
@@ -68,23 +72,27 @@ impl<'a> History<'a> {
             })
             .collect();
         let next = next_number(&revisions);
+        let mut lost_labels = None;
         let current = match best_equal(&revisions) {
             Some(current) => current,
             None => {
-                revisions.push(new_revision(snapshot, next)?);
+                let (revision, lost) = named_as_new(snapshot, next)?;
+                lost_labels = lost;
+                revisions.push(revision);
                 revisions.len() - 1
             }
         };
         let mut renumbered = None;
         if let Some(revision) = revisions.get_mut(current) {
             revision.role = Role::Current;
-            if revision.number < next {
+            // One that is not the DaemonSet's yet is renumbered when it is.
+            if revision.number < next && lost_labels.is_none() {
                 revision.number = next;
                 renumbered = Some(next);
             }
         }
         let by_hash = index_by_hash(&revisions);
-        Ok(History { revisions, current, by_hash, renumbered })
+        Ok(History { revisions, current, by_hash, renumbered, lost_labels })
     }
 
     /// The hash of the current revision.
@@ -128,9 +136,10 @@ impl<'a> History<'a> {
         old.into_iter().filter(|r| !live(r)).take(excess).collect()
     }
 
-    /// Revisions without the hash label, by name.
+    /// Revisions of the DaemonSet without the hash label, by name.
     pub(crate) fn unlabelled(&self, key: &str) -> Vec<&Revision<'a>> {
-        let lacks = |r: &&Revision<'_>| r.view.is_some_and(|view| !view.labels.contains_key(key));
+        let owned = |r: &Revision<'_>| r.role != Role::Current || self.lost_labels.is_none();
+        let lacks = |r: &&Revision<'_>| owned(r) && r.view.is_some_and(|view| !view.labels.contains_key(key));
         let mut unlabelled: Vec<_> = self.revisions.iter().filter(lacks).collect();
         unlabelled.sort_unstable_by_key(|r| r.name());
         unlabelled
@@ -157,7 +166,7 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
         members.insert("$patch".to_owned(), Value::from("replace"));
     }
     let mut metadata = json!({
-        "name": revision_name(snapshot, hash),
+        "name": revision_name(ds, hash),
         "namespace": ds.metadata.namespace,
         "labels": labels,
         "ownerReferences": [ds.owner_reference()],
@@ -176,8 +185,8 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     revision
 }
 
-fn revision_name(snapshot: &Snapshot<'_>, hash: &str) -> String {
-    format!("{}-{hash}", snapshot.daemon_set.metadata.name)
+pub(crate) fn revision_name(ds: &DaemonSet, hash: &str) -> String {
+    format!("{}-{hash}", ds.metadata.name)
 }
 
 /// Its label, or where it has none its own name, which it is given as label.
@@ -213,17 +222,26 @@ fn best_equal(revisions: &[Revision<'_>]) -> Option<usize> {
     equal.min_by_key(|(_, r)| r.view.as_ref().map(rank)).map(|(position, _)| position)
 }
 
-fn new_revision<'a>(snapshot: &'a Snapshot<'a>, number: i64) -> Result<Revision<'a>, NameCollision> {
+/// The revision of the name that a new one would get: the new one where the name is free; where it is the current one
+/// that was released, that one with the labels that it lacks `[released-revision-comes-back]`.
+fn named_as_new<'a>(
+    snapshot: &'a Snapshot<'a>,
+    number: i64,
+) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
     let ds = snapshot.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
     let hash = canonical::template_hash(&snapshot.raw_template, collisions);
-    let name = revision_name(snapshot, &hash);
-    // One that is ours and equal would have been found as the current one: whatever has this name is in the way.
-    let taken = snapshot.revisions.iter().any(|r| r.namespace == ds.metadata.namespace && r.name == name);
-    if taken {
+    let name = revision_name(ds, &hash);
+    let namesake = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
+    let Some(view) = snapshot.revisions.iter().find(namesake) else {
+        return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
+    };
+    if !namesake::is_current(ds, &snapshot.raw_template, view) {
         return Err(NameCollision);
     }
-    Ok(Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current })
+    let lost = namesake::missing_labels(snapshot, view, &hash);
+    let hash = view.labels.get(&snapshot.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
+    Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
 }
 
 fn index_by_hash<'a>(revisions: &[Revision<'a>]) -> Vec<(Cow<'a, str>, u32)> {

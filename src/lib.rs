@@ -50,6 +50,7 @@ pub mod model;
 #[cfg(daemonset_mutants)]
 #[doc(hidden)]
 pub mod mutants;
+mod namesake;
 mod node_sync;
 mod number;
 pub mod patch;

@@ -128,6 +128,7 @@ pub(crate) fn labelling(reason: LabelReason) -> String {
     match reason {
         LabelReason::HashMissing => "its hash label is missing".to_owned(),
         LabelReason::DuplicateRevision => "its revision goes as a duplicate".to_owned(),
+        LabelReason::LabelsLost => "the current revision has lost them".to_owned(),
         other => format!("{other:?}"),
     }
 }

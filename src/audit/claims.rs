@@ -83,6 +83,7 @@ fn wrong_action_on_revision(docket: &Docket<'_>, action: &Action, position: u32)
         Action::ReleaseRevision { .. } => {
             (tie != Tie::Ours || selected).then_some(ViolationKind::WrongRelease)
         }
+        Action::LabelRevision { .. } if docket.lineage.released(position).is_some() => None,
         _ => (!docket.owns_revision(position)).then_some(ViolationKind::ForeignObject),
     }
 }

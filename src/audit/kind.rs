@@ -38,7 +38,8 @@ pub enum ViolationKind {
     #[error("no object of the snapshot has this namespace, name and uid")]
     UnknownObject,
     /// Only objects of the DaemonSet, or adopted in this list, are deleted or changed; never mirror pods, and never
-    /// those of other namespaces or controllers (v1.36 `controller_ref_manager.go ClaimObject`).
+    /// those of other namespaces or controllers (v1.36 `controller_ref_manager.go ClaimObject`). But a released revision
+    /// of the template may get its labels back `[released-revision-comes-back]`.
     #[error("it is not the DaemonSet's, nor adopted in this list")]
     ForeignObject,
     /// Only an object without controller that matches the selector and is not being deleted is adopted (`ClaimObject`).
@@ -156,10 +157,12 @@ pub enum ViolationKind {
         found: u32,
     },
     /// Labels: a pod gets the current hash, and only where its hash is missing and its generation is the DaemonSet's, or
-    /// where its hash is a duplicate's `[relabel-only-duplicates]`; a revision without hash gets its own name.
+    /// where its hash is a duplicate's `[relabel-only-duplicates]`; a revision without hash gets its own name,
+    /// a released one of the template the labels of a new one.
     #[error("it must not get these labels")]
     WrongLabel,
-    /// A revision is created only where the DaemonSet has none of the template (v1.36 `constructHistory`).
+    /// A revision is created only where the DaemonSet has none of the template (v1.36 `constructHistory`), and none of it
+    /// that was released is there under its name.
     #[error("the DaemonSet has a revision of the template already")]
     RevisionExists,
     /// A new revision holds the template, is the DaemonSet's own, and its name is free (v1.36 `update.go snapshot`).

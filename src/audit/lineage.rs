@@ -15,6 +15,8 @@ pub(super) struct Lineage<'s> {
     pub(super) members: Vec<Member<'s>>,
     /// Position in `members` of the one to keep of those with the template.
     current: Option<usize>,
+    /// Where none of them has the template: the revision that was let go and has both the template and the name for it.
+    released: Option<Member<'s>>,
     /// The hash of the revision that the template has, or gets by the list.
     pub(super) current_hash: Option<&'s str>,
     /// Whether this hash label, by its number, says that a pod is updated.
@@ -49,17 +51,24 @@ impl<'s> Lineage<'s> {
         let by_rank =
             |member: &Member<'s>| (Reverse(member.view.number), member.view.created_at, member.view.name);
         let current = equal.min_by_key(|(_, member)| by_rank(member)).map(|(position, _)| position);
-        let kept = current.and_then(|current| members.get(current)).map(|member| member.hash);
+        let released = if current.is_none() { released(snapshot, key) } else { None };
+        let kept = current.and_then(|current| members.get(current)).or(released.as_ref());
+        let kept = kept.map(|member| member.hash);
         let current_hash = kept.or_else(|| actions.iter().find_map(|action| created_hash(action, key)));
         let policy = snapshot.policy.classification;
-        let mut lineage = Lineage { policy, members, current, current_hash, updated: Vec::new() };
+        let mut lineage = Lineage { policy, members, current, released, current_hash, updated: Vec::new() };
         lineage.updated = snapshot.index.hashes().map(|hash| lineage.has_template(hash)).collect();
         lineage
     }
 
     /// The revision that has the template and is kept.
     pub(super) fn current(&self) -> Option<&Member<'s>> {
-        self.members.get(self.current?)
+        self.current.and_then(|current| self.members.get(current)).or(self.released.as_ref())
+    }
+
+    /// The current revision at this position, which is not the DaemonSet's until it has its labels back.
+    pub(super) fn released(&self, position: u32) -> Option<&Member<'s>> {
+        self.released.as_ref().filter(|member| member.position == position)
     }
 
     pub(super) fn member(&self, position: u32) -> Option<&Member<'s>> {
@@ -105,6 +114,24 @@ fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
         Tie::Foreign => false,
     };
     ours && snapshot.selector.matches(revision.labels)
+}
+
+/// The revision that has the template and the name for it, stays, and is no other controller's: no second one is made
+/// `[released-revision-comes-back]`.
+fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
+    let ds = snapshot.daemon_set;
+    let template = &*snapshot.raw_template;
+    let collisions = ds.status.collision_count.unwrap_or(0);
+    let named = |view: &'s RevisionView<'s>| {
+        let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
+        rest.strip_prefix('-').filter(|hash| **hash == canonical::template_hash(template, collisions))
+    };
+    let free = |view: &RevisionView<'_>| tie(snapshot, view) != Tie::Foreign && view.deleted_at.is_none();
+    (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
+        let equal = is_of_template(view.data, template);
+        let hash = if equal { named(view)? } else { return None };
+        Some(Member { position, view, hash: view.labels.get(key).unwrap_or(hash), equal })
+    })
 }
 
 /// Whose a revision is.

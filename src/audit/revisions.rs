@@ -26,6 +26,10 @@ pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<
             (Action::LabelRevision { labels, .. }, Some(member)) => {
                 wrong_revision_label(docket, member, labels)
             }
+            (Action::LabelRevision { labels, .. }, None) => {
+                let released = position.and_then(|position| docket.lineage.released(position));
+                released.and_then(|member| wrong_restored_label(docket, member, labels))
+            }
             (Action::LabelPod { labels, .. }, _) => {
                 position.and_then(|position| wrong_pod_label(docket, position, labels))
             }
@@ -141,6 +145,20 @@ fn wrong_revision_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Label
     let key = &docket.snapshot.policy.unique_label_key;
     let right = !member.view.labels.contains_key(key) && is_only(labels, key, member.view.name);
     (!right).then_some(ViolationKind::WrongLabel)
+}
+
+/// A released revision gets what the template's labels are, and the hash only where it has none.
+fn wrong_restored_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Labels) -> Option<ViolationKind> {
+    let key = docket.snapshot.policy.unique_label_key.as_str();
+    let template = &docket.snapshot.template.metadata.labels;
+    let right = |(name, value): (&str, &str)| {
+        if name == key {
+            !member.view.labels.contains_key(key) && value == member.hash
+        } else {
+            template.get(name) == Some(value)
+        }
+    };
+    (!labels.iter().all(right)).then_some(ViolationKind::WrongLabel)
 }
 
 /// A pod gets the current hash where that changes nothing about its being updated.

@@ -13,7 +13,7 @@ mod status;
 mod template;
 mod views;
 
-pub(crate) use template::restored;
+pub(crate) use template::{restored, stored};
 
 use crate::manifest::PodManifest;
 use k8s_openapi::api::apps::v1::ControllerRevision;

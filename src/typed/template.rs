@@ -8,19 +8,18 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The template of the first-ranked revision that equals `template` after the same loss; `template` itself where there
-/// is none, or that one equals it as it is.
+/// The template of the first-ranked revision that equals `template` after the same loss: `template` itself where that one
+/// equals it as it is.
 pub(crate) fn restored<'r, 'a: 'r>(
     template: &'a Value,
     revisions: impl Iterator<Item = &'r RevisionView<'a>>,
-) -> Cow<'a, Value> {
+) -> Option<Cow<'a, Value>> {
     let equal = revisions.filter(|revision| becomes(revision.data, template));
-    match equal.min_by_key(|revision| rank(revision)) {
-        Some(kept) if !has_template(kept.data, template) => {
-            stored(kept.data).map_or(Cow::Borrowed(template), Cow::Owned)
-        }
-        Some(_) | None => Cow::Borrowed(template),
+    let kept = equal.min_by_key(|revision| rank(revision))?;
+    if has_template(kept.data, template) {
+        return Some(Cow::Borrowed(template));
     }
+    stored(kept.data).map(Cow::Owned)
 }
 
 /// Whether stored data, read as the typed template was, is that template. What can't be read so is compared as it is.
@@ -40,7 +39,7 @@ fn after_loss(template: &Value) -> Option<Value> {
 }
 
 /// The template that stored data restores.
-fn stored(data: &Value) -> Option<Value> {
+pub(crate) fn stored(data: &Value) -> Option<Value> {
     let mut template = data.pointer("/spec/template")?.as_object()?.clone();
     template.remove("$patch");
     Some(Value::Object(template))

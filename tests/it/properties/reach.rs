@@ -15,6 +15,7 @@ const EVERYTHING: &[&str] = &[
     "AdoptRevision SelectorMatches",
     "CreateRevision NewTemplate",
     "LabelRevision HashMissing",
+    "LabelRevision LabelsLost",
     "RenumberRevision CurrentAgain",
     "LabelPod HashMissing",
     "LabelPod DuplicateRevision",

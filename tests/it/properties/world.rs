@@ -29,6 +29,7 @@ enum Oddity {
     EmptySelector,
     Deleted,
     TakenName,
+    ReleasedRevision,
     HostPort,
     RightStatus,
 }
@@ -215,6 +216,7 @@ fn oddity() -> impl Strategy<Value = Oddity> {
         1 => Just(Oddity::EmptySelector),
         1 => Just(Oddity::Deleted),
         2 => Just(Oddity::TakenName),
+        1 => Just(Oddity::ReleasedRevision),
         2 => Just(Oddity::HostPort),
         5 => Just(Oddity::RightStatus),
     ]
@@ -350,19 +352,28 @@ impl Oddity {
                 let status = serde_json::to_value(given.plan().status).unwrap();
                 given.with("/daemonSet/status", status)
             }
-            Oddity::TakenName => {
-                let created = given.plan().actions.into_iter().find_map(|action| match action {
-                    Action::CreateRevision { revision, .. } => Some(revision["metadata"]["name"].clone()),
-                    _ => None,
-                });
-                let Some(name) = created else { return given };
+            Oddity::TakenName => beside_the_new_one(given, |new| {
                 let mut taken = revision("taken", 1);
-                taken["metadata"]["name"] = name;
+                taken["metadata"]["name"] = new["metadata"]["name"].clone();
                 taken["metadata"]["ownerReferences"] = json!([{"uid": "uid-other", "controller": true}]);
-                let mut given = given;
-                given.json["revisions"].as_array_mut().unwrap().push(taken);
-                given
-            }
+                taken
+            }),
+            Oddity::ReleasedRevision => beside_the_new_one(given, |mut released| {
+                released["metadata"]["uid"] = json!("uid-released");
+                released["metadata"]["labels"] = json!({"controller-revision-hash": "new"});
+                released["metadata"]["ownerReferences"] = json!([]);
+                released
+            }),
         }
     }
+}
+
+/// Adds what is made of the revision that the plan creates, if it creates one.
+fn beside_the_new_one(mut given: Given, made: impl FnOnce(Value) -> Value) -> Given {
+    let created = given.plan().actions.into_iter().find_map(|action| match action {
+        Action::CreateRevision { revision, .. } => Some(revision),
+        _ => None,
+    });
+    given.json["revisions"].as_array_mut().unwrap().extend(created.map(made));
+    given
 }

@@ -13,6 +13,7 @@ mod memory;
 mod node_sync;
 mod placement;
 mod refused;
+mod released;
 mod replace;
 mod report;
 mod status;

@@ -69,6 +69,7 @@ fn delete(revision: &ControllerRevision) -> Action {
 fn current_deleted(case: &Case<'_>) -> Option<Planted> {
     let name = exists(case)?;
     let current = case.recording.revisions.iter().find(|revision| revision.metadata.name == name)?;
+    current.metadata.labels.get("app")?;
     case.with("CurrentRevisionDeleted", delete(current))
 }
 

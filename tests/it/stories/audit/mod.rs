@@ -5,6 +5,7 @@ mod creates;
 mod list;
 mod objects;
 mod pods;
+mod released;
 mod revisions;
 
 use crate::support::{Given, at, given, node, old, rolling};
