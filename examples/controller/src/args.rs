@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, default_value = "daemonset-controller", value_name = "NAME")]
     pub lease_name: String,
     /// Seconds that a lease holds without being renewed.
-    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(3..))]
+    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub lease_seconds: u64,
     /// Where /healthz, /readyz and /metrics are.
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]

@@ -16,6 +16,7 @@ pub mod events;
 pub mod execute;
 pub mod input;
 pub mod leader;
+pub mod lease;
 pub mod metrics;
 pub mod print;
 pub mod queue;

@@ -7,7 +7,8 @@ use crate::compare::ledger::Patience;
 use crate::control::Controller;
 use crate::events::Events;
 use crate::execute::Executor;
-use crate::leader::Leadership;
+use crate::leader::{Leadership, Standby};
+use crate::lease::Lock;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::record::Recorder;
@@ -37,12 +38,14 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         world.compared_by(comparison.clone());
     }
     let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
-    web::serve(args.listen, metrics.clone(), world.clone(), queue.clone()).await?;
+    let standby = Standby::default();
+    web::serve(args.listen, metrics.clone(), (world.clone(), standby.clone()), queue.clone()).await?;
     let acts = !args.dry_run && !args.compare;
     let mut asked = signals()?;
+    let lock = Lock::new(writes.clone(), Clock::default(), &args);
     let mut leadership = match args.leader_elect && acts {
         true => tokio::select! {
-            leadership = Leadership::acquire(writes.clone(), &args) => Some(leadership?),
+            leadership = Leadership::acquire(lock, &standby) => Some(leadership),
             () = asked.wait() => return Ok(()),
         },
         false => None,
@@ -67,11 +70,14 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     metrics.leader.set(0);
     match end {
         // Another one acts now: what is under way can't be taken back, nothing must be added.
-        End::LeaseLost => bail!("the lease was lost"),
+        End::LeaseLost(why) => bail!("the lease was lost: {why}"),
         End::Asked => tracing::info!("ending: what is under way is waited for"),
     }
     if let Some(controller) = controller {
-        controller.finish().await;
+        tokio::select! {
+            () = controller.finish() => {}
+            why = lost(leadership.as_mut()) => bail!("the lease was lost: {why}"),
+        }
     }
     if let Some(leadership) = leadership {
         leadership.release().await;
@@ -126,13 +132,13 @@ fn worker(
 /// Why it ends.
 enum End {
     Asked,
-    LeaseLost,
+    LeaseLost(String),
 }
 
 async fn end(asked: &mut Asked, leadership: Option<&mut Leadership>) -> End {
     tokio::select! {
         () = asked.wait() => End::Asked,
-        () = lost(leadership) => End::LeaseLost,
+        why = lost(leadership) => End::LeaseLost(why),
     }
 }
 
@@ -144,7 +150,7 @@ fn patience(args: &Args) -> Patience {
     }
 }
 
-async fn lost(leadership: Option<&mut Leadership>) {
+async fn lost(leadership: Option<&mut Leadership>) -> String {
     match leadership {
         Some(leadership) => leadership.lost().await,
         None => std::future::pending().await,

@@ -1,5 +1,6 @@
 //! `/healthz`, `/readyz` and `/metrics`.
 
+use crate::leader::Standby;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::world::{Key, World};
@@ -21,13 +22,15 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 pub async fn serve(
     address: SocketAddr,
     metrics: Metrics,
-    world: World,
+    (world, standby): (World, Standby),
     queue: Arc<Queue<Key>>,
 ) -> anyhow::Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?;
     let ready = move || async move {
         match world.is_ready() {
             true => (StatusCode::OK, "ok"),
+            // A Deployment goes on once its new pods are ready, and the old one holds the lease until then.
+            false if standby.is_ready() => (StatusCode::OK, "ok: waits for the lease"),
             false => (StatusCode::SERVICE_UNAVAILABLE, "the caches are not filled yet"),
         }
     };

@@ -1,7 +1,8 @@
 //! The controller against an API server that refuses, fails, lags and falls silent.
 //!
 //! `api` answers from `store`, `faults` tells what goes wrong, `kubelet` runs the pods, `guard` looks at every change, and
-//! `cluster` puts the controller among them. Time is tokio's paused clock: an hour takes a moment.
+//! `cluster` puts the controller among them; `leases` is another API server, with a lease and nothing else. Time
+//! is tokio's paused clock: an hour takes a moment.
 //!
 //! `FAULTS_SEEDS=1000` tells more of the stories at random, `FAULTS_SEED=7` one of them.
 
@@ -12,6 +13,9 @@ mod faults;
 mod guard;
 mod hands;
 mod kubelet;
+mod lease;
+mod lease_chaos;
+mod leases;
 mod lost;
 mod mixed;
 mod objects;
