@@ -94,17 +94,25 @@ impl From<Written> for UpdateStrategy {
 impl From<UpdateStrategy> for Written {
     fn from(strategy: UpdateStrategy) -> Self {
         let UpdateStrategy { kind, rolling_update, surging_rolling_update, unreadable } = strategy;
-        let limit = |of: &str, name: &str, read: Option<IntOrString>| {
-            let read = read.and_then(|limit| serde_json::to_value(limit).ok());
-            let value = read.or_else(|| unreadable.get(&format!("{of}.{name}")).cloned())?;
-            Some((name.to_owned(), value))
-        };
-        let rolling = rolling_update.map(|limits| {
-            let unavailable = limit(ROLLING, MAX_UNAVAILABLE, limits.max_unavailable);
-            unavailable.into_iter().chain(limit(ROLLING, MAX_SURGE, limits.max_surge)).collect()
-        });
-        let surging = surging_rolling_update
-            .map(|limits| limit(SURGING, MAX_SURGE, limits.max_surge).into_iter().collect());
-        Written { kind, rolling_update: rolling, surging_rolling_update: surging }
+        Written {
+            kind,
+            rolling_update: written(ROLLING, rolling_update, &unreadable),
+            surging_rolling_update: written(SURGING, surging_rolling_update, &unreadable),
+        }
     }
+}
+
+/// Limits as they are written, with what is none in its place, unless a limit was set there since.
+fn written(
+    of: &str,
+    limits: Option<impl Serialize>,
+    unreadable: &BTreeMap<String, Value>,
+) -> Option<Map<String, Value>> {
+    let Ok(Value::Object(mut members)) = serde_json::to_value(limits?) else { return None };
+    for (path, value) in unreadable {
+        if let Some(name) = path.strip_prefix(of).and_then(|rest| rest.strip_prefix('.')) {
+            members.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+    Some(members)
 }
