@@ -3,6 +3,7 @@
 //! As v1.36 client-go `leaderelection.go` and `leaselock.go`, but for a lease that was deleted: here that one, too, holds for
 //! its duration.
 
+use crate::answer::told;
 use crate::args::Args;
 use crate::clock::Clock;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -262,18 +263,6 @@ async fn answered<T>(terms: Terms, call: impl Future<Output = Result<T, Error>>)
         Ok(Err(error)) => Err(Trouble { code: 0, text: told(&error) }),
         Err(_) => Err(Trouble { code: 0, text: format!("no answer within {:?}", terms.patience()) }),
     }
-}
-
-/// An error with the causes that it does not tell itself.
-fn told(error: &Error) -> String {
-    let mut text = error.to_string();
-    for cause in std::iter::successors(std::error::Error::source(error), |cause| cause.source()) {
-        let more = cause.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-    }
-    text
 }
 
 /// The pod's name, or the machine's.

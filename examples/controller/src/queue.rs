@@ -66,7 +66,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.add_at(key, now.checked_add(delay).unwrap_or_else(|| now + LONGEST_RETRY));
     }
 
-    fn add_at(&self, key: K, at: Instant) {
+    /// Asks for this key at an instant; the earliest one that was asked for counts.
+    pub fn add_at(&self, key: K, at: Instant) {
         let mut state = self.state();
         let at = state.resting_until.get(&key).copied().map_or(at, |rested| at.max(rested));
         let due = state.due.entry(key).or_insert(at);

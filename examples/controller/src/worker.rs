@@ -79,7 +79,7 @@ impl Worker {
         desk.left = None;
         let ended = self.attempt(key, &ds, &mut desk).await;
         if let Some(at) = desk.sent.looks_again() {
-            self.queue.add_after(key.clone(), at.saturating_duration_since(Instant::now()));
+            self.queue.add_at(key.clone(), at);
         }
         self.desks.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), desk);
         let Err(stop) = ended else { return self.queue.succeeded(key) };
