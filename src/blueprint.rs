@@ -1,14 +1,14 @@
 //! From the template to the manifests of a plan: what makes it a daemon pod of one node.
 
-use crate::canonical;
-use crate::check::Hasher;
-use crate::classify::TEMPLATE_GENERATION_LABEL;
 use crate::history::History;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::names::is_dns_label;
+use crate::kubernetes::tolerations::daemon_tolerations;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
+use crate::kubernetes::{canonical_json, hash};
 use crate::manifest::{PodManifest, Shared};
 use crate::policy::PodNames;
 use crate::snapshot::Snapshot;
-use crate::syntax::is_dns_label;
-use crate::tolerations::daemon_tolerations;
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl<'s> Blueprint<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
     pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
-        let template = canonical::normalized(&snapshot.raw_template);
+        let template = canonical_json::normalized(&snapshot.raw_template);
         let mut parts = into_map(Some(template));
         let hash = history.current_hash();
         let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);
@@ -100,7 +100,7 @@ impl<'s> DeterministicNames<'s> {
 
     fn name(&self, node: &str, hash: &str) -> Option<String> {
         let attempt = |attempt: u32| {
-            let letters = canonical::name_hash([self.uid, node, hash, &attempt.to_string()]);
+            let letters = hash::name_hash([self.uid, node, hash, &attempt.to_string()]);
             format!("{}-{letters}", self.prefix)
         };
         (0..).map(attempt).find(|name| !self.taken.contains(name.as_str()))

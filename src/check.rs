@@ -1,23 +1,18 @@
 //! What a snapshot's input must be, field by field.
 
-use crate::classify::TEMPLATE_GENERATION_LABEL;
-use crate::matching::Selector;
+use crate::kubernetes::Selector;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::names::is_label_key;
+use crate::kubernetes::well_known::{TEMPLATE_GENERATION_ANNOTATION, TEMPLATE_GENERATION_LABEL};
 use crate::model::{DaemonSet, IntOrString, LIMIT_MUST_BE, UpdateStrategy};
 use crate::policy::Policy;
 use crate::problem::{Problem, Problems};
 use crate::snapshot::Strategy;
-use crate::syntax::is_label_key;
 use crate::template::Template;
 use crate::view::{NodeView, PodView, RevisionView};
 use indexmap::IndexSet;
 use indexmap::map::{Entry, IndexMap};
 use serde_json::Value;
-
-/// For maps that are only ever looked up in: the same hashes on every run.
-pub(crate) type Hasher = foldhash::quality::FixedState;
-
-/// The annotation with the template generation.
-pub(crate) const TEMPLATE_GENERATION_ANNOTATION: &str = "deprecated.daemonset.template.generation";
 
 pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
     problems.require(&ds.metadata.name, "metadata.name");

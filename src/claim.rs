@@ -2,8 +2,9 @@
 //!
 //! v1.36 `controller_ref_manager.go ClaimObject`.
 
-use crate::index::{PodFacts, Tie};
-use crate::matching::Selector;
+use crate::index::PodFacts;
+use crate::kubernetes::Selector;
+use crate::kubernetes::ownership::Ownership;
 use crate::model::DaemonSet;
 use crate::snapshot::Snapshot;
 use crate::view::{PodView, RevisionView};
@@ -70,7 +71,7 @@ fn verdict_on_revision(ds: &DaemonSet, selector: &Selector<'_>, revision: &Revis
     if revision.namespace != ds.namespace {
         return Verdict::Ignore;
     }
-    let tie = Tie::of(revision.controller, ds.uid.as_str());
+    let tie = Ownership::of(revision.controller, ds.uid.as_str());
     verdict(tie, || selector.matches(revision.labels), revision.deleted_at.is_some())
 }
 
@@ -83,12 +84,12 @@ pub(crate) fn belongs(ds: &DaemonSet, selector: &Selector<'_>, revision: &Revisi
     }
 }
 
-fn verdict(tie: Tie, selected: impl Fn() -> bool, deleted: bool) -> Verdict {
+fn verdict(tie: Ownership, selected: impl Fn() -> bool, deleted: bool) -> Verdict {
     match tie {
-        Tie::Foreign => Verdict::Ignore,
-        Tie::Ours if selected() => Verdict::Owned,
-        Tie::Ours => Verdict::Release,
-        Tie::Free if !deleted && selected() => Verdict::Adopt,
-        Tie::Free => Verdict::Ignore,
+        Ownership::Foreign => Verdict::Ignore,
+        Ownership::Controlled if selected() => Verdict::Owned,
+        Ownership::Controlled => Verdict::Release,
+        Ownership::Orphan if !deleted && selected() => Verdict::Adopt,
+        Ownership::Orphan => Verdict::Ignore,
     }
 }

@@ -8,9 +8,6 @@ use crate::policy::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
-/// The label with the template generation that a pod was created at.
-pub(crate) const TEMPLATE_GENERATION_LABEL: &str = "pod-template-generation";
-
 /// Which rule says whether a pod is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -2,8 +2,8 @@
 //!
 //! v1.36 `update.go constructHistory, dedupCurHistories, cleanupHistory, snapshot`.
 
-use crate::canonical;
 use crate::claim::Claim;
+use crate::kubernetes::{canonical_json, hash};
 use crate::model::{DaemonSet, Labels};
 use crate::namesake;
 use crate::snapshot::Snapshot;
@@ -161,7 +161,7 @@ impl<'a> Revision<'a> {
 pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Value {
     let ds = &snapshot.daemon_set;
     let labels = snapshot.template.metadata.labels.with(&snapshot.policy.unique_label_key, hash);
-    let mut template = canonical::normalized(&snapshot.raw_template);
+    let mut template = canonical_json::normalized(&snapshot.raw_template);
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
     }
@@ -202,7 +202,8 @@ pub(crate) fn has_template(data: &Value, template: &Value) -> bool {
     let mut others = stored.iter().filter(|(key, value)| *key != "$patch" && !value.is_null());
     let count = template.values().filter(|value| !value.is_null()).count();
     others.clone().count() == count
-        && others.all(|(key, value)| template.get(key).is_some_and(|other| canonical::same(value, other)))
+        && others
+            .all(|(key, value)| template.get(key).is_some_and(|other| canonical_json::equal(value, other)))
 }
 
 /// One more than the largest number of an old revision; 1 when there is none, or all are negative.
@@ -230,7 +231,7 @@ fn named_as_new<'a>(
 ) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
     let ds = snapshot.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
-    let hash = canonical::template_hash(&snapshot.raw_template, collisions);
+    let hash = hash::template_hash(&snapshot.raw_template, collisions);
     let name = revision_name(ds, &hash);
     let namesake = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
     let Some(view) = snapshot.revisions.iter().find(namesake) else {

@@ -3,9 +3,10 @@
 //! Steps after this one compare small numbers side by side in memory. Strings lie all over the heap, and looking at
 //! them again for each question would be most of the cost of a decision.
 
-use crate::check::Hasher;
-use crate::classify::TEMPLATE_GENERATION_LABEL;
-use crate::matching::Selector;
+use crate::kubernetes::Selector;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::ownership::Ownership;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::DaemonSet;
 use crate::view::PodView;
 use indexmap::IndexSet;
@@ -27,7 +28,7 @@ pub(crate) struct Index<'a> {
 /// What a pod is to the DaemonSet, as numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodFacts {
-    pub(crate) tie: Tie,
+    pub(crate) tie: Ownership,
     /// The selector matches its labels.
     pub(crate) selected: bool,
     /// Its template generation is the DaemonSet's.
@@ -36,18 +37,6 @@ pub(crate) struct PodFacts {
     node: u32,
     /// The position of its hash label in `hashes`, plus one; 0 for none.
     hash: u32,
-}
-
-/// Who controls an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tie {
-    /// This DaemonSet.
-    Ours,
-    /// Nobody.
-    Free,
-    /// Somebody else; or the object is of another namespace, or the mirror of a static pod, which is never ours: its
-    /// kubelet owns it, and a delete would not end it.
-    Foreign,
 }
 
 /// What of a DaemonSet a pod is compared with.
@@ -113,23 +102,12 @@ fn name_keys(names: &IndexSet<&str, Hasher>) -> Vec<u64> {
 }
 
 impl Criteria<'_> {
-    fn tie_of(&self, pod: &PodView<'_>) -> Tie {
+    fn tie_of(&self, pod: &PodView<'_>) -> Ownership {
         let ds = &self.daemon_set.metadata;
         if pod.namespace != ds.namespace || pod.mirror {
-            return Tie::Foreign;
+            return Ownership::Foreign;
         }
-        Tie::of(pod.controller, ds.uid.as_str())
-    }
-}
-
-impl Tie {
-    /// By the uid of the object's controller.
-    pub(crate) fn of(controller: Option<&str>, ours: &str) -> Self {
-        match controller {
-            None => Tie::Free,
-            Some(uid) if uid == ours => Tie::Ours,
-            Some(_) => Tie::Foreign,
-        }
+        Ownership::of(pod.controller, ds.uid.as_str())
     }
 }
 

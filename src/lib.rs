@@ -2,7 +2,6 @@
 //!
 //! [`reconcile`] decides; [`plan`] decides and explains; [`audit`] guards what is executed; [`Snapshot`] is what they
 //! read, [`Action`] what they give, [`Recording`] what replays them.
-#![doc = include_str!("../README.md")]
 // Tells of each item which feature it needs; only docs.rs has the compiler for it.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
@@ -23,28 +22,23 @@
 
 mod action;
 mod actions;
-pub mod admission;
 mod agenda;
 mod audit;
 mod blueprint;
 mod budget;
-mod canonical;
-pub mod cascade;
 mod check;
 mod claim;
 mod classify;
 mod decision;
 mod explain;
-mod fields;
 mod fleet;
 mod history;
-mod image;
 mod index;
 #[cfg(feature = "kube")]
 pub mod kube;
+pub mod kubernetes;
 pub mod lint;
 mod manifest;
-mod matching;
 mod memory;
 pub mod model;
 #[cfg(daemonset_mutants)]
@@ -52,25 +46,19 @@ pub mod model;
 pub mod mutants;
 mod namesake;
 mod node_sync;
-mod number;
-pub mod patch;
+pub mod outlook;
 mod placement;
 mod policy;
 mod problem;
-mod quantity;
 mod reconcile;
 mod recording;
 mod report;
 mod restored;
-pub mod rollout;
-mod schema;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod snapshot;
 mod status;
-mod syntax;
 mod template;
-mod tolerations;
 #[cfg(feature = "k8s-openapi")]
 pub mod typed;
 mod update;

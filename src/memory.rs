@@ -8,8 +8,8 @@
 mod trouble;
 
 use crate::action::{Action, Failure};
-use crate::check::Hasher;
-use crate::index::Tie;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::ownership::Ownership;
 use crate::model::{NodeName, ObjectRef, Uid};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
@@ -203,7 +203,11 @@ impl Memory {
         shown.uids.extend(snapshot.pods.iter().map(|pod| pod.uid));
         if self.creates.values().any(|create| create.uid.is_none()) {
             let key = snapshot.policy.unique_label_key.as_str();
-            let ours = snapshot.pods.iter().zip(&snapshot.index.pods).filter(|(_, pod)| pod.tie == Tie::Ours);
+            let ours = snapshot
+                .pods
+                .iter()
+                .zip(&snapshot.index.pods)
+                .filter(|(_, pod)| pod.tie == Ownership::Controlled);
             let live = ours.map(|(pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));
             shown.live.extend(live.filter_map(|pod| Some((pod.target?, pod.labels.get(key)?))));
         }

@@ -3,7 +3,7 @@
 //! v1.36 `update.go snapshot`, where the create is answered with `AlreadyExists`.
 
 use crate::history::has_template;
-use crate::index::Tie;
+use crate::kubernetes::ownership::Ownership;
 use crate::model::{DaemonSet, Labels};
 use crate::snapshot::Snapshot;
 use crate::view::RevisionView;
@@ -12,9 +12,9 @@ use serde_json::Value;
 /// Whether it is the current revision, though its labels don't match the selector. The name and the content are the
 /// DaemonSet's, and nobody else controls it: one that is the DaemonSet's still is released by this very pass.
 pub(crate) fn is_current(ds: &DaemonSet, template: &Value, revision: &RevisionView<'_>) -> bool {
-    let free = match Tie::of(revision.controller, ds.metadata.uid.as_str()) {
-        Tie::Free | Tie::Ours => true,
-        Tie::Foreign => false,
+    let free = match Ownership::of(revision.controller, ds.metadata.uid.as_str()) {
+        Ownership::Orphan | Ownership::Controlled => true,
+        Ownership::Foreign => false,
     };
     free && revision.deleted_at.is_none() && has_template(revision.data, template)
 }
@@ -37,7 +37,7 @@ pub(crate) fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_
 #[cfg(feature = "k8s-openapi")]
 pub(crate) fn is_named_by_content(ds: &DaemonSet, revision: &RevisionView<'_>) -> bool {
     let named = |template: &Value| {
-        let hash = crate::canonical::template_hash(template, ds.status.collision_count.unwrap_or(0));
+        let hash = crate::kubernetes::hash::template_hash(template, ds.status.collision_count.unwrap_or(0));
         revision.name == crate::history::revision_name(ds, &hash)
     };
     let stored = crate::typed::stored(revision.data);

@@ -2,9 +2,10 @@
 //!
 //! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
 
+use crate::kubernetes::tolerations::tolerated;
+use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
 use crate::snapshot::Snapshot;
-use crate::tolerations::tolerated;
 use crate::view::{NodeView, TaintView, TolerationsView};
 
 /// What the DaemonSet wants of a node.
@@ -78,9 +79,7 @@ pub(crate) fn toleration_withdrawn(
 
 /// Taints of a node that is not Ready, or not heard of (v1.36 `node_lifecycle_controller.go`); each comes with the effects
 /// NoSchedule, which daemon pods do not tolerate by themselves, and NoExecute, which they do.
-const DOWN: [&str; 2] = [NOT_READY, UNREACHABLE];
-pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
-pub(crate) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+const DOWN: [&str; 2] = [TAINT_NOT_READY, TAINT_UNREACHABLE];
 
 /// Whether a node is down: its condition Ready says so, and it is tainted for it.
 #[inline]

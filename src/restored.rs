@@ -1,7 +1,7 @@
 //! The template that a decision is about: the DaemonSet's, or where that one has lost fields the stored one that has
 //! them.
 
-use crate::matching::Selector;
+use crate::kubernetes::Selector;
 use crate::model::{DaemonSet, TemplateFidelity};
 use crate::view::RevisionView;
 use serde_json::Value;

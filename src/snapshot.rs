@@ -2,7 +2,8 @@
 
 use crate::check;
 use crate::index::{Criteria, Index};
-use crate::matching::Selector;
+use crate::kubernetes::Selector;
+use crate::kubernetes::tolerations::daemon_toleration_list;
 use crate::memory::Memory;
 use crate::model::{DaemonSet, IntOrString, Toleration};
 use crate::placement::{Placement, placement};
@@ -10,7 +11,6 @@ use crate::policy::Policy;
 use crate::problem::{InvalidSnapshot, Problems};
 use crate::restored;
 use crate::template::{RequiredAffinity, Template};
-use crate::tolerations::daemon_toleration_list;
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

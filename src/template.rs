@@ -1,6 +1,6 @@
 //! The parts of the pod template that a decision reads; the template itself stays raw.
 
-use crate::matching::{CompiledRequirement, Vocabulary};
+use crate::kubernetes::{CompiledRequirement, Vocabulary};
 use crate::model::{Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
 use crate::problem::{Problem, Problems};
 use crate::view::LabelsView;

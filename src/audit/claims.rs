@@ -7,7 +7,7 @@ use super::lineage::tie;
 use super::named::Subject;
 use super::violation::Findings;
 use crate::action::Action;
-use crate::index::Tie;
+use crate::kubernetes::ownership::Ownership;
 
 /// Names, owners and second deletes of all actions.
 pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
@@ -47,7 +47,7 @@ fn wrong_action_on_own_pod(
     let (pod, facts) = docket.pod(position)?;
     match action {
         Action::AdoptPod { .. } => {
-            let may = facts.tie == Tie::Free && pod.deleted_at.is_none();
+            let may = facts.tie == Ownership::Orphan && pod.deleted_at.is_none();
             (!may).then_some(ViolationKind::WrongAdoption)
         }
         Action::ReleasePod { .. } => Some(ViolationKind::WrongRelease),
@@ -65,7 +65,9 @@ fn wrong_action_on_pod(docket: &Docket<'_>, action: &Action, position: u32) -> O
     let (_, facts) = docket.pod(position)?;
     match action {
         Action::AdoptPod { .. } => Some(ViolationKind::WrongAdoption),
-        Action::ReleasePod { .. } => (facts.tie != Tie::Ours).then_some(ViolationKind::WrongRelease),
+        Action::ReleasePod { .. } => {
+            (facts.tie != Ownership::Controlled).then_some(ViolationKind::WrongRelease)
+        }
         _ => Some(ViolationKind::ForeignObject),
     }
 }
@@ -77,11 +79,11 @@ fn wrong_action_on_revision(docket: &Docket<'_>, action: &Action, position: u32)
     let tie = tie(snapshot, revision);
     match action {
         Action::AdoptRevision { .. } => {
-            let may = tie == Tie::Free && selected && revision.deleted_at.is_none();
+            let may = tie == Ownership::Orphan && selected && revision.deleted_at.is_none();
             (!may).then_some(ViolationKind::WrongAdoption)
         }
         Action::ReleaseRevision { .. } => {
-            (tie != Tie::Ours || selected).then_some(ViolationKind::WrongRelease)
+            (tie != Ownership::Controlled || selected).then_some(ViolationKind::WrongRelease)
         }
         Action::LabelRevision { .. } if docket.lineage.released(position).is_some() => None,
         _ => (!docket.owns_revision(position)).then_some(ViolationKind::ForeignObject),

@@ -6,9 +6,9 @@ use super::kind::ViolationKind;
 use super::life::{Grade, Life};
 use super::memories;
 use super::violation::Findings;
+use crate::kubernetes::tolerations::tolerated;
 use crate::placement::Placement;
 use crate::snapshot::Strategy;
-use crate::tolerations::tolerated;
 use crate::view::{NodeView, TaintView};
 
 /// All deletes, once the fleet has lost what they delete.

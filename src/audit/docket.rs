@@ -5,7 +5,8 @@ use super::lineage::Lineage;
 use super::memories::{self, Unseen};
 use super::named::{ByUid, Subject, positions};
 use crate::action::{Action, Failure};
-use crate::index::{PodFacts, Tie};
+use crate::index::PodFacts;
+use crate::kubernetes::ownership::Ownership;
 use crate::model::NodeName;
 use crate::snapshot::Snapshot;
 use crate::view::PodView;
@@ -88,9 +89,9 @@ impl<'s> Docket<'s> {
         let facts = self.snapshot.index.pods.get(position as usize);
         facts.is_some_and(|facts| {
             let ours = match facts.tie {
-                Tie::Ours => true,
-                Tie::Free => self.marks(position as usize).adopted,
-                Tie::Foreign => false,
+                Ownership::Controlled => true,
+                Ownership::Orphan => self.marks(position as usize).adopted,
+                Ownership::Foreign => false,
             };
             ours && facts.selected
         })

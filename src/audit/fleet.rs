@@ -2,10 +2,10 @@
 
 use super::docket::{Deletion, Docket};
 use super::life::{Grade, Life};
-use crate::index::Tie;
+use crate::kubernetes::ownership::Ownership;
+use crate::kubernetes::tolerations::tolerated;
 use crate::placement::Placement;
 use crate::snapshot::Snapshot;
-use crate::tolerations::tolerated;
 use crate::view::{NodeView, TaintView};
 
 /// All nodes of the snapshot.
@@ -202,9 +202,9 @@ impl Fleet {
         let Snapshot { pods, index, now, .. } = docket.snapshot;
         for (position, (pod, facts)) in pods.iter().zip(&index.pods).enumerate() {
             let ours = match facts.tie {
-                Tie::Ours => true,
-                Tie::Free => pod.deleted_at.is_none(),
-                Tie::Foreign => false,
+                Ownership::Controlled => true,
+                Ownership::Orphan => pod.deleted_at.is_none(),
+                Ownership::Foreign => false,
             };
             if !ours || !facts.selected {
                 continue;

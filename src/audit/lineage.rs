@@ -1,8 +1,9 @@
 //! The DaemonSet's revisions: which one has the template, and which hashes stand for it.
 
 use crate::action::Action;
-use crate::canonical;
-use crate::index::{PodFacts, Tie};
+use crate::index::PodFacts;
+use crate::kubernetes::ownership::Ownership;
+use crate::kubernetes::{canonical_json, hash};
 use crate::policy::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use crate::view::RevisionView;
@@ -109,9 +110,9 @@ impl<'s> Lineage<'s> {
 /// It is the DaemonSet's, or free to be.
 fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
     let ours = match tie(snapshot, revision) {
-        Tie::Ours => true,
-        Tie::Free => revision.deleted_at.is_none(),
-        Tie::Foreign => false,
+        Ownership::Controlled => true,
+        Ownership::Orphan => revision.deleted_at.is_none(),
+        Ownership::Foreign => false,
     };
     ours && snapshot.selector.matches(revision.labels)
 }
@@ -124,9 +125,10 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     let collisions = ds.status.collision_count.unwrap_or(0);
     let named = |view: &'s RevisionView<'s>| {
         let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
-        rest.strip_prefix('-').filter(|hash| **hash == canonical::template_hash(template, collisions))
+        rest.strip_prefix('-').filter(|hash| **hash == hash::template_hash(template, collisions))
     };
-    let free = |view: &RevisionView<'_>| tie(snapshot, view) != Tie::Foreign && view.deleted_at.is_none();
+    let free =
+        |view: &RevisionView<'_>| tie(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none();
     (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
         let equal = is_of_template(view.data, template);
         let hash = if equal { named(view)? } else { return None };
@@ -135,13 +137,13 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
 }
 
 /// Whose a revision is.
-pub(super) fn tie(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Tie {
+pub(super) fn tie(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
     let ds = &snapshot.daemon_set.metadata;
     match revision.controller {
-        _ if revision.namespace != ds.namespace => Tie::Foreign,
-        None => Tie::Free,
-        Some(uid) if uid == ds.uid.as_str() => Tie::Ours,
-        Some(_) => Tie::Foreign,
+        _ if revision.namespace != ds.namespace => Ownership::Foreign,
+        None => Ownership::Orphan,
+        Some(uid) if uid == ds.uid.as_str() => Ownership::Controlled,
+        Some(_) => Ownership::Foreign,
     }
 }
 
@@ -159,5 +161,5 @@ pub(super) fn is_of_template(data: &Value, template: &Value) -> bool {
     let mut wanted = template.iter().filter(|(_, value)| !value.is_null());
     held.clone().all(|(key, _)| template.get(key).is_some_and(|value| !value.is_null()))
         && held.count() == wanted.clone().count()
-        && wanted.all(|(key, value)| stored.get(key).is_some_and(|other| canonical::same(other, value)))
+        && wanted.all(|(key, value)| stored.get(key).is_some_and(|other| canonical_json::equal(other, value)))
 }

@@ -5,7 +5,7 @@ use super::kind::ViolationKind;
 use super::lineage::is_of_template;
 use super::violation::Findings;
 use crate::action::Action;
-use crate::classify::TEMPLATE_GENERATION_LABEL;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::manifest::Shared;
 use crate::model::Labels;
 use crate::snapshot::Snapshot;

@@ -2,7 +2,7 @@
 
 use super::named::ByUid;
 use crate::action::Failure;
-use crate::index::Tie;
+use crate::kubernetes::ownership::Ownership;
 use crate::snapshot::Snapshot;
 use jiff::{SignedDuration, Timestamp};
 
@@ -57,7 +57,7 @@ fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
     let hashes: Vec<&str> = snapshot.index.hashes().collect();
     let mut shown = vec![false; unseen.len()];
     for (pod, facts) in snapshot.pods.iter().zip(&snapshot.index.pods) {
-        if facts.tie != Tie::Ours || pod.deleted_at.is_some() || pod.finished() {
+        if facts.tie != Ownership::Controlled || pod.deleted_at.is_some() || pod.finished() {
             continue;
         }
         let node = facts.node().unwrap_or(u32::MAX) as usize;

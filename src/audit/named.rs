@@ -1,7 +1,7 @@
 //! Which objects of the snapshot the actions name, and by that which ones they change.
 
 use crate::action::Action;
-use crate::check::Hasher;
+use crate::kubernetes::hash::Hasher;
 use crate::model::ObjectRef;
 use crate::snapshot::Snapshot;
 use indexmap::IndexMap;

@@ -4,7 +4,7 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::{Item, Manifest, POD};
 use super::words::count;
-use crate::matching::Selector;
+use crate::kubernetes::Selector;
 use crate::model::{LabelSelector, NodeName};
 use serde::Deserialize;
 use serde_json::Value;
@@ -76,6 +76,7 @@ fn chooses_own(manifest: &Manifest<'_>, term: &Item<'_>) -> bool {
     // None chooses no pod, an empty one every pod.
     let selector = term.value.get("labelSelector").and_then(|value| LabelSelector::deserialize(value).ok());
     let Some(selector) = selector else { return false };
-    Selector::compile_if_valid(&selector)
+    Selector::new(&selector, "")
+        .ok()
         .is_some_and(|selector| selector.matches(&manifest.template.metadata.labels))
 }

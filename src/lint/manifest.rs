@@ -1,7 +1,6 @@
 //! The DaemonSet alone, as the rules look at it: whatever its template holds, a look into it can't fail.
 
 use crate::check;
-use crate::fields::{member, text};
 use crate::model::DaemonSet;
 use crate::problem::Problems;
 use crate::snapshot::Strategy;
@@ -64,7 +63,7 @@ impl<'a> Manifest<'a> {
     /// All containers, and how long each of them lives: a restartable init container as long as the pod
     /// (v1.36 `podutil.IsRestartableInitContainer`).
     pub(super) fn containers(&self) -> Vec<(Item<'a>, Life)> {
-        let restarts = |item: &Item<'_>| text(item.value, "restartPolicy") == "Always";
+        let restarts = |item: &Item<'_>| item.text("restartPolicy") == "Always";
         let init = self.list("initContainers").into_iter().map(|item| {
             let life = if restarts(&item) { Life::Pod } else { Life::Start };
             (item, life)
@@ -80,11 +79,11 @@ impl<'a> Item<'a> {
     }
 
     pub(super) fn has(&self, field: &str) -> bool {
-        member(self.value, field).is_some()
+        self.value.get(field).is_some_and(|value| !value.is_null())
     }
 
     pub(super) fn text(&self, field: &str) -> &'a str {
-        text(self.value, field)
+        self.value.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 }
 

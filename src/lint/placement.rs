@@ -4,9 +4,9 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::POD;
 use super::words::{count, node_names};
+use crate::kubernetes::tolerations::tolerated;
 use crate::model::NodeName;
 use crate::placement::{Mismatch, Placement};
-use crate::tolerations::tolerated;
 use crate::view::TaintView;
 
 /// None where no nodes are given.

@@ -4,7 +4,7 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::{Item, Manifest, POD};
 use super::words::{count, duration};
-use crate::image::Reference;
+use crate::kubernetes::ImageReference;
 use crate::snapshot::Strategy;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(super) fn latest_tags(manifest: &Manifest<'_>) -> Vec<Finding> {
 
 /// With a digest it is the same image for ever, whatever the tag.
 fn is_latest(image: &str) -> bool {
-    let reference = Reference::split(image);
+    let reference = ImageReference::split(image);
     !image.is_empty() && reference.digest.is_none() && reference.is_latest()
 }
 

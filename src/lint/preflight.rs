@@ -1,7 +1,8 @@
 //! What is looked at before a DaemonSet is applied.
 
-use crate::canonical;
-use crate::check::{TEMPLATE_GENERATION_ANNOTATION, template_generation};
+use crate::check::template_generation;
+use crate::kubernetes::canonical_json;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::DaemonSet;
 use crate::policy::Policy;
 use crate::problem::InvalidSnapshot;
@@ -137,7 +138,7 @@ impl<'a> Preflight<'a> {
 
     fn next_template_generation(&self, stored: &DaemonSet) -> Option<String> {
         let generation: i64 = template_generation(stored)?.parse().ok()?;
-        let same = canonical::same(&stored.spec.template, &self.daemon_set.spec.template);
+        let same = canonical_json::equal(&stored.spec.template, &self.daemon_set.spec.template);
         Some(generation.saturating_add(i64::from(!same)).to_string())
     }
 

@@ -5,7 +5,7 @@ use super::finding::{Finding, Rule, Severity};
 use super::manifest::Manifest;
 use super::preflight::Preflight;
 use super::words::{count, names};
-use crate::matching::Selector;
+use crate::kubernetes::Selector;
 use crate::model::DaemonSet;
 use crate::problem::Problems;
 use crate::template::Template;
@@ -53,7 +53,7 @@ pub(super) fn overlaps(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Ve
 fn chooses(one: &DaemonSet, other: &DaemonSet) -> bool {
     let mut problems = Problems::default();
     let template = Template::parse(&other.spec.template, &mut problems);
-    let selector = one.spec.selector.as_ref().and_then(Selector::compile_if_valid);
+    let selector = one.spec.selector.as_ref().and_then(|selector| Selector::new(selector, "").ok());
     problems.len() == 0
         && selector
             .is_some_and(|selector| !selector.is_empty() && selector.matches(&template.metadata.labels))

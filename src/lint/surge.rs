@@ -4,7 +4,6 @@
 
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::{Item, Manifest, POD};
-use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -107,7 +106,7 @@ pub(super) fn devices(manifest: &Manifest<'_>) -> Vec<Finding> {
         for list in ["limits", "requests"] {
             let resources = container.value.pointer(&format!("/resources/{list}")).and_then(Value::as_object);
             for (name, quantity) in resources.into_iter().flatten() {
-                if is_extended_resource(name) && !is_none(quantity) {
+                if is_extended_resource(name) && !is_zero(quantity) {
                     let path = format!("{}.resources.{list}[{name}]", container.path);
                     asked.entry(name).or_insert((path, quantity));
                 }
@@ -129,8 +128,13 @@ fn is_extended_resource(name: &str) -> bool {
     !is_native && !name.starts_with("requests.")
 }
 
-fn is_none(quantity: &Value) -> bool {
-    Quantity::from_json(quantity).is_ok_and(|quantity| quantity.is_zero())
+/// Whether an amount is zero however it is written: `0`, `"0"`, `"0.0"`, `"0k"`. Only the digits before an exponent or
+/// a suffix count.
+fn is_zero(quantity: &Value) -> bool {
+    let text = quantity.as_str().map_or_else(|| quantity.to_string(), str::to_owned);
+    let is_digit_or_sign = |c: &char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
+    let digits: Vec<char> = text.chars().take_while(is_digit_or_sign).filter(char::is_ascii_digit).collect();
+    !digits.is_empty() && digits.iter().all(|digit| *digit == '0')
 }
 
 /// A claim made from a template is each pod's own (dynamic resource allocation).

@@ -4,7 +4,7 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::words::count;
 use crate::budget::BudgetUse;
-use crate::check::TEMPLATE_GENERATION_ANNOTATION;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::policy::ClassificationPolicy;
 use crate::report::Warning;
 use crate::snapshot::Strategy;

@@ -29,7 +29,7 @@ pub struct OwnerReference {
 
 impl OwnerReference {
     /// The uid of the managing controller among `references` (v1.36 `metav1.GetControllerOf`).
-    pub(crate) fn controller_of(references: &[OwnerReference]) -> Option<&str> {
+    pub fn controller_of(references: &[OwnerReference]) -> Option<&str> {
         references.iter().find(|r| r.controller == Some(true)).map(|r| r.uid.as_str())
     }
 }

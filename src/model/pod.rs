@@ -4,7 +4,7 @@ use super::time::time;
 use super::{
     KubeMeta, Labels, NodeName, NodeSelector, OwnerReference, Toleration, Uid, is_default, null_is_default,
 };
-use crate::tolerations::is_of_scheduling;
+use crate::kubernetes::tolerations::is_of_scheduling;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};

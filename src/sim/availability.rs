@@ -1,7 +1,7 @@
 //! How many target nodes had no available pod, instant by instant: read from a history alone.
 
 use super::event::{By, Change, Event, NodeState, PodIdentity};
-use crate::check::Hasher;
+use crate::kubernetes::hash::Hasher;
 use crate::model::{DaemonSet, DaemonSetSpec, Node, NodeName, Uid};
 use crate::placement::Placement;
 use crate::snapshot::Snapshot;

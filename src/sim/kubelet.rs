@@ -7,8 +7,8 @@ use super::queue::{Due, PodStep};
 use super::watch::Seen;
 use super::world::{Life, World, full_name};
 use crate::action::DeleteReason;
+use crate::kubernetes::tolerations::daemon_toleration_list;
 use crate::model::{Pod, PodCondition, Uid};
-use crate::tolerations::daemon_toleration_list;
 use jiff::SignedDuration;
 use std::sync::Arc;
 

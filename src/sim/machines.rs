@@ -7,10 +7,10 @@ use super::needs::Resources;
 use super::queue::Due;
 use super::watch::Seen;
 use super::world::{Machine, World};
-use crate::check::Hasher;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::tolerations::tolerated;
+use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::{Node, NodeCondition, NodeName, Taint, Uid};
-use crate::placement::{NOT_READY, UNREACHABLE};
-use crate::tolerations::tolerated;
 use indexmap::{IndexMap, IndexSet};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl World {
     pub(super) fn join(&mut self, mut node: Node, capacity: Resources) {
         let name = node.metadata.name.clone();
         node.status.conditions = vec![ready_condition("False")];
-        node.spec.taints.push(taint(NOT_READY, "NoSchedule"));
+        node.spec.taints.push(taint(TAINT_NOT_READY, "NoSchedule"));
         self.add_node(By::World, node, capacity);
         let delay = self.settings.joining.draw(&mut self.chance.of(Purpose::Join, [name.as_str(), ""], 0));
         self.queue.push(later(self.now, delay), Due::NodeUp { node: name, turn: 0 });
@@ -105,7 +105,7 @@ impl World {
         self.change_node(name, |node| {
             node.status.conditions = vec![ready_condition("Unknown")];
             for effect in ["NoSchedule", "NoExecute"] {
-                node.spec.taints.push(taint(UNREACHABLE, effect));
+                node.spec.taints.push(taint(TAINT_UNREACHABLE, effect));
             }
         });
         self.tell_of_node(by, name, Change::NodeUnready);
@@ -135,7 +135,7 @@ impl World {
         let pods = machine.pods.clone();
         self.change_node(name, |node| {
             node.status.conditions = vec![ready_condition("True")];
-            node.spec.taints.retain(|taint| taint.key != UNREACHABLE && taint.key != NOT_READY);
+            node.spec.taints.retain(|taint| taint.key != TAINT_UNREACHABLE && taint.key != TAINT_NOT_READY);
         });
         self.tell_of_node(by, name, Change::NodeReady);
         self.resume(&pods);

@@ -5,7 +5,7 @@ use super::needs::Needs;
 use super::watch::Seen;
 use super::world::{World, full_name};
 use crate::action::Action;
-use crate::canonical;
+use crate::kubernetes::canonical_json;
 use crate::manifest::PodManifest;
 use crate::memory::Outcome;
 use crate::model::{ControllerRevision, DaemonSetStatus, ObjectRef, OwnerReference, Pod, Uid};
@@ -151,7 +151,7 @@ impl World {
         if let Some(other) = self.objects.revisions.values().find(same_name) {
             let same_owner =
                 OwnerReference::controller_of(&other.metadata.owner_references) == owner.as_deref();
-            let same = same_owner && canonical::same(&other.data, &revision.data);
+            let same = same_owner && canonical_json::equal(&other.data, &revision.data);
             return if same { Ok(()) } else { Err(Refusal::AlreadyExists) };
         }
         revision.metadata.uid = self.new_uid();

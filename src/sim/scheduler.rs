@@ -5,8 +5,8 @@ use super::kubelet::{is_finished, later};
 use super::needs::Resources;
 use super::queue::Due;
 use super::world::{Life, World};
+use crate::kubernetes::tolerations::tolerated;
 use crate::model::{NodeName, Uid};
-use crate::tolerations::tolerated;
 
 impl World {
     /// The scheduler will look at it soon.

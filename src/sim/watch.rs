@@ -1,7 +1,7 @@
 //! Watch caches: what the controller sees of the API server, late and in the order of each kind.
 
 use super::chance::Spread;
-use crate::check::Hasher;
+use crate::kubernetes::hash::Hasher;
 use crate::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, Uid};
 use fastrand::Rng;
 use indexmap::IndexMap;

@@ -1,7 +1,7 @@
 //! Which stored template a typed one was read from.
 
-use crate::canonical;
 use crate::history::{has_template, rank};
+use crate::kubernetes::canonical_json;
 use crate::view::RevisionView;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ fn becomes(data: &Value, template: &Value) -> bool {
         || data
             .pointer("/spec/template")
             .and_then(after_loss)
-            .is_some_and(|stored| canonical::same(&stored, template))
+            .is_some_and(|stored| canonical_json::equal(&stored, template))
 }
 
 /// A template without what k8s-openapi's version of Kubernetes does not know.

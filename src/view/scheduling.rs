@@ -1,9 +1,9 @@
 //! Taints and tolerations, borrowed in the form in which their holder has them.
 
-use crate::model::{Taint, Toleration};
 #[cfg(feature = "k8s-openapi")]
-use crate::tolerations::is_of_scheduling;
-use crate::tolerations::tolerates;
+use crate::kubernetes::tolerations::is_of_scheduling;
+use crate::kubernetes::tolerations::tolerates;
+use crate::model::{Taint, Toleration};
 #[cfg(feature = "k8s-openapi")]
 use k8s_openapi::api::core::v1 as core;
 

@@ -1,7 +1,7 @@
 //! What a person does with the DaemonSet and its pods.
 
 use super::Cluster;
-use crate::check::TEMPLATE_GENERATION_ANNOTATION;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::{DaemonSet, Pod, Uid};
 use crate::sim::event::{By, Change};
 use crate::sim::needs::Needs;

@@ -1,5 +1,6 @@
 //! One story per rule.
 
+mod adoption;
 mod audit;
 mod claim;
 mod classify;

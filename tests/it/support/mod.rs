@@ -1,13 +1,11 @@
 //! A small language to tell a fleet in: `given(rolling(1)).node(node("a").has(old())).plan()`.
 
 mod cluster;
-mod program;
 mod rollout;
 mod upstream;
 mod words;
 
 pub use cluster::{apply, observe};
-pub use program::{Ran, example, run};
 pub use rollout::{Controller, Rollout};
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, lines, steps};

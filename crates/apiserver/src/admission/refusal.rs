@@ -1,0 +1,141 @@
+//! What the API server answers when it does not store an object, as kubectl prints it.
+
+use super::Invalid;
+use crate::go::quoted;
+use crate::patch::PatchError;
+use serde_json::Value;
+use std::fmt;
+
+/// Why a request is refused. Prints as kubectl does, without the end of the line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The object can't be decoded; kubectl shows the first message.
+    Undecodable {
+        /// One for each value of a wrong type, in Go's words.
+        messages: Vec<String>,
+    },
+    /// It is no DaemonSet.
+    OtherKind {
+        /// Its version.
+        api_version: String,
+        /// What it is.
+        kind: String,
+    },
+    /// A patch made it an object that can't be converted for storage.
+    Unconvertible {
+        /// Why, in Go's words.
+        message: String,
+    },
+    /// The patch can't be applied.
+    Patch(PatchError),
+    /// What the patch makes of the object can't be decoded.
+    UnreadablePatch {
+        /// The patch, as Go prints it.
+        patch: String,
+        /// One for each value of a wrong type.
+        messages: Vec<String>,
+    },
+    /// An update would change the name.
+    OtherName {
+        /// The name that was sent.
+        sent: String,
+        /// The object's name.
+        stored: String,
+    },
+    /// An update would change the namespace.
+    OtherNamespace,
+    /// The object was changed since the client read it.
+    Conflict {
+        /// The object's name.
+        name: String,
+    },
+    /// Validation found errors.
+    Invalid(Invalid),
+}
+
+impl Refusal {
+    /// The same, of an object that a patch made.
+    pub(super) fn of_patch(self, patch: &Value) -> Self {
+        match self {
+            Refusal::Undecodable { messages } => {
+                Refusal::UnreadablePatch { patch: crate::go::go_value(patch), messages }
+            }
+            Refusal::OtherKind { api_version, kind } => Refusal::UnreadablePatch {
+                patch: crate::go::go_value(patch),
+                messages: vec![format!(
+                    "converting ({api_version}.{kind}) to (apps.DaemonSet): unknown conversion"
+                )],
+            },
+            other @ (Refusal::Unconvertible { .. }
+            | Refusal::Patch(_)
+            | Refusal::UnreadablePatch { .. }
+            | Refusal::OtherName { .. }
+            | Refusal::OtherNamespace
+            | Refusal::Conflict { .. }
+            | Refusal::Invalid(_)) => other,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = |messages: &[String]| messages.first().cloned().unwrap_or_default();
+        match self {
+            Refusal::Undecodable { messages } => write!(
+                f,
+                "Error from server (BadRequest): DaemonSet in version \"v1\" cannot be handled as a DaemonSet: {}",
+                first(messages)
+            ),
+            Refusal::OtherKind { api_version, kind } => {
+                let version = api_version.rsplit('/').next().unwrap_or_default();
+                write!(
+                    f,
+                    "Error from server (BadRequest): {kind} in version {} cannot be handled as a DaemonSet: converting ({version}.{kind}) to (apps.DaemonSet): unknown conversion",
+                    quoted(version)
+                )
+            }
+            Refusal::Unconvertible { message } => write!(f, "Error from server: {message}"),
+            Refusal::Patch(error) => {
+                let reason = if is_bad_request(error) { " (BadRequest)" } else { "" };
+                write!(f, "Error from server{reason}: {}", error.to_string().trim_end_matches('\n'))
+            }
+            Refusal::UnreadablePatch { patch, messages } => write!(
+                f,
+                "The request is invalid: patch: Invalid value: {}: {}",
+                quoted(patch),
+                first(messages)
+            ),
+            Refusal::OtherName { sent, stored } if sent.is_empty() => write!(
+                f,
+                "Error from server (BadRequest): the name of the object ({stored} based on URL) was undeterminable: name must be provided"
+            ),
+            Refusal::OtherName { sent, stored } => write!(
+                f,
+                "Error from server (BadRequest): the name of the object ({sent}) does not match the name on the URL ({stored})"
+            ),
+            Refusal::OtherNamespace => f.write_str(
+                "Error from server (BadRequest): the namespace of the provided object does not match the namespace sent on the request",
+            ),
+            Refusal::Conflict { name } => write!(
+                f,
+                "Error from server (Conflict): Operation cannot be fulfilled on daemonsets.apps {}: the object has been modified; please apply your changes to the latest version and try again",
+                quoted(name)
+            ),
+            Refusal::Invalid(invalid) => invalid.fmt(f),
+        }
+    }
+}
+
+/// v1.36 `apiserver/pkg/endpoints/handlers` patch.go interpretStrategicMergePatchError.
+fn is_bad_request(error: &PatchError) -> bool {
+    matches!(
+        error,
+        PatchError::NoObject
+            | PatchError::DeleteFromListForm
+            | PatchError::RetainKeysForm
+            | PatchError::ElementOrderForm
+    )
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,74 @@
+//! Which form of DaemonSet is meant, and what it may combine.
+
+use crate::patch::{PatchError, merge_as};
+use crate::schema::{self, DAEMON_SET, PROPOSED_DAEMON_SET, Struct};
+use serde_json::Value;
+
+/// The two forms of an update strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Form {
+    /// `apps/v1`: RollingUpdate, which may surge, and OnDelete.
+    #[default]
+    AppsV1,
+    /// The proposal's: RollingUpdate, OnDelete and SurgingRollingUpdate, whose maxSurge is under
+    /// `surgingRollingUpdate`.
+    Proposal,
+}
+
+impl Form {
+    /// The fields that a DaemonSet of this form has.
+    pub(crate) fn fields(self) -> &'static Struct {
+        match self {
+            Form::AppsV1 => &DAEMON_SET,
+            Form::Proposal => &PROPOSED_DAEMON_SET,
+        }
+    }
+
+    /// Decodes a DaemonSet as the API server does: unknown fields are dropped, quantities and times are in their
+    /// canonical spelling.
+    ///
+    /// # Errors
+    /// The decoder's first message.
+    pub fn decode(self, daemon_set: &Value) -> Result<Value, String> {
+        schema::decode_struct(self.fields(), daemon_set)
+            .map_err(|refused| refused.first().map_or(String::new(), ToString::to_string))
+    }
+
+    /// Applies a strategic merge patch to a DaemonSet of this form.
+    ///
+    /// # Errors
+    /// The API server's own, see [`PatchError`].
+    pub fn strategic_merge(self, daemon_set: &Value, patch: &Value) -> Result<Value, PatchError> {
+        merge_as(self.fields(), daemon_set, patch)
+    }
+
+    /// The form of an object: only the proposal's API has the strategy `SurgingRollingUpdate`.
+    pub fn of(daemon_set: &Value) -> Self {
+        match daemon_set.pointer("/spec/updateStrategy/type").and_then(Value::as_str) {
+            Some("SurgingRollingUpdate") => Form::Proposal,
+            Some(_) | None => Form::AppsV1,
+        }
+    }
+}
+
+/// Whether a template that surges may take ports of its node: old and new pod can't both have one, so a rollout
+/// of it never gets on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum SurgeWithHostPort {
+    /// As Kubernetes has it.
+    #[default]
+    Allowed,
+    /// Each hostPort of a template that surges is an error.
+    Refused,
+}
+
+/// What a DaemonSet is validated by; the default is what Kubernetes does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// The form of the update strategy.
+    pub form: Form,
+    /// Whether surge and hostPort go together.
+    pub surge_with_host_port: SurgeWithHostPort,
+}

@@ -1,0 +1,105 @@
+//! What must be done in a container to probe it or at the ends of its life: one thing.
+
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::pod::Pod;
+use crate::admission::validate::words;
+use crate::fields::{list, member, number, text};
+use crate::go::GoValue;
+use crate::syntax;
+use serde_json::Value;
+
+/// When it is done; not everything can be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Occasion {
+    /// v1.36 core/validation `handlerFromProbe`.
+    Probe,
+    /// v1.36 core/validation `handlerFromLifecycle`.
+    Lifecycle,
+}
+
+impl Occasion {
+    /// In the order in which they are looked at.
+    fn kinds(self) -> [&'static str; 4] {
+        match self {
+            Occasion::Probe => ["exec", "httpGet", "tcpSocket", "grpc"],
+            Occasion::Lifecycle => ["exec", "httpGet", "tcpSocket", "sleep"],
+        }
+    }
+}
+
+/// The first kind is the one that is meant (v1.36 core/validation `validateHandler`).
+pub(super) fn validate(
+    handler: &Value,
+    occasion: Occasion,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let set = occasion.kinds().into_iter().filter_map(|kind| Some((kind, member(handler, kind)?)));
+    let mut handlers = 0;
+    for (kind, handler) in set {
+        let path = path.child(kind);
+        handlers += 1;
+        if handlers > 1 {
+            errors.forbidden(&path, "may not specify more than 1 handler type");
+            continue;
+        }
+        match kind {
+            "exec" => exec(handler, &path, errors),
+            "httpGet" => http_get(handler, &path, errors),
+            "sleep" => sleep(handler, pod, &path, errors),
+            // tcpSocket and grpc have a port and nothing else to look at.
+            _ => port(handler, &path, errors),
+        }
+    }
+    if handlers == 0 {
+        errors.required(path, "must specify a handler type");
+    }
+}
+
+/// v1.36 core/validation `validateExecAction`.
+fn exec(exec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if list(exec, "command").is_empty() {
+        errors.required(&path.child("command"), "");
+    }
+}
+
+/// v1.36 core/validation `validateHTTPGetAction`.
+fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    words::required(text(get, "path"), &path.child("path"), errors);
+    port(get, path, errors);
+    let (scheme, supported) = (text(get, "scheme"), ["HTTP", "HTTPS"]);
+    if !supported.contains(&scheme) {
+        errors.not_supported(&path.child("scheme"), GoValue::named(scheme), &supported);
+    }
+    for header in list(get, "httpHeaders") {
+        let name = text(header, "name");
+        words::each(syntax::http_header_name_faults(name), name, &path.child("httpHeaders"), errors);
+    }
+}
+
+/// v1.36 core/validation `ValidatePortNumOrName`; 0 if there is none.
+fn port(handler: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let path = path.child("port");
+    if let Some(name) = handler.get("port").and_then(Value::as_str) {
+        return words::each(syntax::port_name_faults(name), name, &path, errors);
+    }
+    let port = number(handler, "port");
+    if let Some(fault) = syntax::port_number_faults(port) {
+        errors.invalid(&path, port, fault);
+    }
+}
+
+/// A pod that is without a grace period is refused for that (v1.36 core/validation `validateSleepAction`).
+fn sleep(sleep: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let seconds = number(sleep, "seconds");
+    match pod.grace_period() {
+        Some(grace) if seconds < 0 || seconds > grace => {
+            let detail =
+                format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+            errors.invalid(path, seconds, detail);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,74 @@
+//! What the init containers of a pod must be, those that keep running among them.
+
+use super::{common, ports, regular, restart};
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::pod::Pod;
+use crate::admission::validate::volumes::Volumes;
+use crate::fields::{list, member, text, text_if_set};
+use crate::go::GoValue;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// v1.36 core/validation `validateInitContainers`.
+pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let mut names: BTreeSet<&str> = list(pod.spec, "containers").iter().map(|c| text(c, "name")).collect();
+    for (position, container) in list(pod.spec, "initContainers").iter().enumerate() {
+        let at = path.index(position);
+        common::validate(container, pod, volumes, &at, errors);
+        restart::init_policy(container, &at, errors);
+        name(container, &mut names, &at, errors);
+        // Upstream counts each init container as the first, whose ports these would be.
+        ports::conflicts([(0, container)], path, errors);
+        if keeps_running(container) {
+            regular::lasting(container, pod, &at, errors);
+        } else {
+            ends(container, &at, errors);
+            resize(container, pod, &at, errors);
+        }
+    }
+}
+
+/// An init container with restartPolicy Always: a sidecar (v1.36 core/validation `isRestartableInitContainer`).
+fn keeps_running(container: &Value) -> bool {
+    text_if_set(container, "restartPolicy") == Some("Always")
+}
+
+/// Unique among init and regular containers; several without a name are told once, as such.
+fn name<'a>(
+    container: &'a Value,
+    names: &mut BTreeSet<&'a str>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let name = text(container, "name");
+    if names.contains(name) {
+        errors.duplicate(&path.child("name"), name);
+    } else if !name.is_empty() {
+        names.insert(name);
+    }
+}
+
+/// Nobody watches over a container that ends.
+fn ends(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for field in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
+        if member(container, field).is_some() {
+            let detail = "may not be set for init containers without restartPolicy=Always";
+            errors.forbidden(&path.child(field), detail);
+        }
+    }
+}
+
+/// A container that ends is not restarted for its resources; a stored template may keep one that says so.
+fn resize(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if pod.kept.restart_of_ending_init {
+        return;
+    }
+    for (position, policy) in list(container, "resizePolicy").iter().enumerate() {
+        if text(policy, "restartPolicy") == "RestartContainer" {
+            let (policies, restart) = (path.child("resizePolicy"), GoValue::named("RestartContainer"));
+            let detail = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+            errors.invalid(&policies.index(position).child("restartPolicy"), restart, detail);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What a container's mounts must be: of volumes that there are, each at a place of its own.
+
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::volumes::Volumes;
+use crate::admission::validate::words;
+use crate::fields::{flag, list, member, text, text_if_set};
+use crate::go::GoValue;
+use crate::syntax;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Some errors are told about the list (v1.36 core/validation `ValidateVolumeMounts`).
+pub(super) fn validate(
+    container: &Value,
+    volumes: &Volumes<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let (path, devices) = (path.child("volumeMounts"), places(container, "volumeDevices", "devicePath"));
+    let mut taken = BTreeSet::new();
+    for (position, mount) in list(container, "volumeMounts").iter().enumerate() {
+        let at = path.index(position);
+        volume(mount, volumes, &at.child("name"), errors);
+        place(mount, &mut taken, &at.child("mountPath"), errors);
+        no_device(mount, &devices, &at, errors);
+        subpaths(mount, &path, &at, errors);
+        propagation(mount, container, &path.child("mountPropagation"), errors);
+        recursive_read_only(mount, &path.child("recursiveReadOnly"), errors);
+    }
+}
+
+/// Where each volume is put, by its name; of several with a name the last one counts (v1.36 core/validation
+/// `GetVolumeMountMap`, `GetVolumeDeviceMap`).
+pub(super) fn places<'a>(container: &'a Value, places: &str, field: &str) -> BTreeMap<&'a str, &'a str> {
+    list(container, places).iter().map(|item| (text(item, "name"), text(item, field))).collect()
+}
+
+fn volume(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let name = text(mount, "name");
+    words::required(name, path, errors);
+    if !volumes.contains_key(name) {
+        errors.not_found(path, name, "");
+    }
+}
+
+fn place<'a>(mount: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let place = text(mount, "mountPath");
+    words::required(place, path, errors);
+    if !taken.insert(place) {
+        errors.invalid(path, place, "must be unique");
+    }
+}
+
+/// A volume is a directory or a device, and so is a path.
+fn no_device(mount: &Value, devices: &BTreeMap<&str, &str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (name, place) = (text(mount, "name"), text(mount, "mountPath"));
+    if devices.contains_key(name) {
+        errors.invalid(&path.child("name"), name, "must not already exist in volumeDevices");
+    }
+    if devices.values().any(|device| *device == place) {
+        let detail = "must not already exist as a path in volumeDevices";
+        errors.invalid(&path.child("mountPath"), place, detail);
+    }
+}
+
+fn subpaths(mount: &Value, path: &FieldPath<'_>, at: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (sub_path, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
+    if !sub_path.is_empty() {
+        words::each(syntax::descending_path_faults(sub_path), sub_path, &path.child("subPath"), errors);
+    }
+    if !sub_path.is_empty() && !expression.is_empty() {
+        let detail = "subPathExpr and subPath are mutually exclusive";
+        errors.invalid(&at.child("subPathExpr"), expression, detail);
+    }
+    if !expression.is_empty() {
+        let faults = syntax::descending_path_faults(expression);
+        words::each(faults, expression, &path.child("subPathExpr"), errors);
+    }
+}
+
+/// v1.36 core/validation `validateMountPropagation`.
+fn propagation(mount: &Value, container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let Some(propagation) = text_if_set(mount, "mountPropagation") else { return };
+    let supported = ["Bidirectional", "HostToContainer", "None"];
+    if !supported.contains(&propagation) {
+        errors.not_supported(path, GoValue::named(propagation), &supported);
+    }
+    let privileged = member(container, "securityContext").is_some_and(|context| flag(context, "privileged"));
+    if propagation == "Bidirectional" && !privileged {
+        let detail = "Bidirectional mount propagation is available only to privileged containers";
+        errors.forbidden(path, detail);
+    }
+}
+
+/// v1.36 core/validation `validateMountRecursiveReadOnly`.
+fn recursive_read_only(mount: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    match text_if_set(mount, "recursiveReadOnly") {
+        None | Some("Disabled") => {}
+        Some("Enabled" | "IfPossible") => {
+            if !flag(mount, "readOnly") {
+                errors.forbidden(path, "may only be specified when readOnly is true");
+            }
+            if text_if_set(mount, "mountPropagation").is_some_and(|propagation| propagation != "None") {
+                let detail = "may only be specified when mountPropagation is None or not specified";
+                errors.forbidden(path, detail);
+            }
+        }
+        Some(other) => {
+            errors.not_supported(path, GoValue::named(other), &["Disabled", "Enabled", "IfPossible"]);
+        }
+    }
+}

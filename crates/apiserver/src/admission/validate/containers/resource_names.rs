@@ -1,0 +1,114 @@
+//! What a resource may be called that a container or a pod asks for.
+
+use super::resources::Names;
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::go::GoValue;
+use crate::syntax;
+use daemonset::kubernetes::names::is_label_key;
+
+/// v1.36 core/helper `standardContainerResources`.
+const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+/// v1.36 core/helper `standardResources`, without those of containers.
+const STANDARD: [&str; 17] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "storage",
+    "requests.storage",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
+/// v1.36 core/helper `integerResources`.
+const COUNTED: [&str; 9] = [
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
+pub(super) fn validate(name: &str, names: Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    match names {
+        Names::Container => of_container(name, path, errors),
+        Names::Pod => of_pod(name, path, errors),
+    }
+}
+
+/// v1.36 core/validation `validateContainerResourceName`.
+fn of_container(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for fault in faults(name) {
+        errors.invalid(path, GoValue::named(name), fault);
+    }
+    if !name.contains('/') {
+        if !OF_CONTAINERS.contains(&name) && !is_huge_pages(name) {
+            errors.invalid(path, GoValue::named(name), "must be a standard resource for containers");
+        }
+    } else if !is_native(name) && !is_extended(name) {
+        errors.invalid(path, GoValue::named(name), "doesn't follow extended resource name standard");
+    }
+}
+
+/// v1.36 core/validation `validatePodResourceName`.
+fn of_pod(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let faults = faults(name);
+    if faults.is_empty() && !["cpu", "memory"].contains(&name) && !is_huge_pages(name) {
+        errors.not_supported(path, GoValue::named(name), &["cpu", "hugepages-", "memory"]);
+    }
+    for fault in faults {
+        errors.invalid(path, GoValue::named(name), fault);
+    }
+}
+
+/// v1.36 core/validation `validateResourceName`.
+fn faults(name: &str) -> Vec<String> {
+    let mut faults = syntax::label_key_faults(name);
+    let huge = is_huge_pages(name) || name.starts_with("requests.hugepages-");
+    let standard = huge || OF_CONTAINERS.contains(&name) || STANDARD.contains(&name);
+    if faults.is_empty() && !name.contains('/') && !standard {
+        faults.push("must be a standard resource type or fully qualified".to_owned());
+    }
+    faults
+}
+
+/// Pages of a size (v1.36 core/helper `IsHugePageResourceName`).
+pub(super) fn is_huge_pages(name: &str) -> bool {
+    name.starts_with("hugepages-")
+}
+
+/// Kubernetes' own (v1.36 core/helper `IsNativeResource`).
+fn is_native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+/// A device of somebody else (v1.36 core/helper `IsExtendedResourceName`).
+fn is_extended(name: &str) -> bool {
+    let in_quota = || format!("requests.{name}");
+    !is_native(name) && !name.starts_with("requests.") && is_label_key(&in_quota())
+}
+
+/// Whether a limit may exceed what is requested (v1.36 core/helper `IsOvercommitAllowed`).
+pub(super) fn may_overcommit(name: &str) -> bool {
+    is_native(name) && !is_huge_pages(name)
+}
+
+/// Whether half of one is none (v1.36 core/helper `IsIntegerResourceName`).
+pub(super) fn is_counted(name: &str) -> bool {
+    COUNTED.contains(&name) || is_extended(name)
+}

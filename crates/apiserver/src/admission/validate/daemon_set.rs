@@ -1,0 +1,146 @@
+//! What a DaemonSet's spec must be, and what of it may change.
+
+use super::kept::Kept;
+use super::labels::{self, SelectorValues};
+use super::{strategy, template};
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::rules::{Rules, SurgeWithHostPort};
+use crate::fields::{entries, flag, list, member, number, number_if_set, text};
+use crate::go::GoValue;
+use crate::schema::{DAEMON_SET, Kind, field_equal};
+use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
+use serde_json::Value;
+
+/// v1.36 apps/validation `ValidateDaemonSetSpec`.
+pub(super) fn validate(
+    object: &Value,
+    kept: Kept,
+    rules: &Rules,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let spec = object.get("spec").unwrap_or(&Value::Null);
+    let template = spec.get("template").unwrap_or(&Value::Null);
+    selector(spec, template, kept, path, errors);
+    template::validate(template, kept, &path.child("template"), errors);
+    always_restarts(template, path, errors);
+    no_deadline(template, path, errors);
+    errors.negative(&path.child("minReadySeconds"), number(spec, "minReadySeconds"));
+    errors.negative(&path.child("templateGeneration"), template_generation(object));
+    strategy::validate(spec, rules.form, &path.child("updateStrategy"), errors);
+    if let Some(limit) = number_if_set(spec, "revisionHistoryLimit") {
+        errors.negative(&path.child("revisionHistoryLimit"), limit);
+    }
+    if rules.surge_with_host_port == SurgeWithHostPort::Refused {
+        surge_without_host_ports(spec, template, rules, path, errors);
+    }
+}
+
+/// The selector chooses the template's pods, and not everything.
+fn selector(spec: &Value, template: &Value, kept: Kept, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let selector = member(spec, "selector");
+    let values = SelectorValues::unless(kept.values_in_selectors);
+    labels::selector(selector, values, &path.child("selector"), errors);
+    let pods = template.get("metadata").and_then(|meta| meta.get("labels")).unwrap_or(&Value::Null);
+    if labels::leaves_out(selector, pods) {
+        let detail = "`selector` does not match template `labels`";
+        let path = path.child("template");
+        errors.invalid(&path.child("metadata").child("labels"), GoValue::json(pods), detail);
+    }
+    let is_empty = |selector: &Value| {
+        list(selector, "matchExpressions").is_empty() && entries(selector, "matchLabels").next().is_none()
+    };
+    if selector.is_some_and(is_empty) {
+        let empty = GoValue::json(&serde_json::json!({}));
+        errors.invalid(&path.child("selector"), empty, "empty selector is invalid for daemonset");
+    }
+}
+
+/// A daemon never ends.
+fn always_restarts(template: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let policy = template.get("spec").map_or("", |spec| text(spec, "restartPolicy"));
+    if policy != "Always" {
+        let (template, policy) = (path.child("template"), GoValue::named(policy));
+        errors.not_supported(&template.child("spec").child("restartPolicy"), policy, &["Always"]);
+    }
+}
+
+fn no_deadline(template: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if template.get("spec").is_some_and(|spec| member(spec, "activeDeadlineSeconds").is_some()) {
+        let template = path.child("template");
+        let detail = "activeDeadlineSeconds in DaemonSet is not Supported";
+        errors.forbidden(&template.child("spec").child("activeDeadlineSeconds"), detail);
+    }
+}
+
+/// `spec.templateGeneration`, where apps/v1 has it (v1.36 apps/v1 conversion.go
+/// `Convert_v1_DaemonSet_To_apps_DaemonSet`).
+fn template_generation(object: &Value) -> i64 {
+    let annotations = object.get("metadata").and_then(|meta| meta.get("annotations"));
+    let annotation = annotations.and_then(|map| map.get(TEMPLATE_GENERATION_ANNOTATION));
+    annotation.and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// v1.36 apps/validation `ValidateDaemonSetSpecUpdate`.
+pub(super) fn validate_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let at = path.child("templateGeneration");
+    let (before, after) = (template_generation(old), template_generation(new));
+    if after < before {
+        errors.invalid(&at, after, "must not be decremented");
+    }
+    let same = means_the_same(old, new, "template");
+    if after == before && !same {
+        errors.invalid(&at, after, "must be incremented upon template update");
+    } else if after > before && same {
+        errors.invalid(&at, after, "must not be incremented without template update");
+    }
+    if !means_the_same(old, new, "selector") {
+        let selector = new.get("spec").and_then(|spec| member(spec, "selector"));
+        let printed = selector.map_or_else(GoValue::null, labels::printed);
+        errors.invalid(&path.child("selector"), printed, "field is immutable");
+    }
+}
+
+/// v1.36 api/equality `Semantic.DeepEqual` of a field of the spec.
+fn means_the_same(old: &Value, new: &Value, field: &str) -> bool {
+    let Some(Kind::Struct(spec)) = DAEMON_SET.field("spec").map(|spec| spec.kind) else { return false };
+    let (old, new) = (old.get("spec").unwrap_or(&Value::Null), new.get("spec").unwrap_or(&Value::Null));
+    spec.field(field).is_some_and(|field| field_equal(field, old, new))
+}
+
+/// While a node surges its old and its new pod run beside each other, but only one can have a port of the node.
+fn surge_without_host_ports(
+    spec: &Value,
+    template: &Value,
+    rules: &Rules,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    if !strategy::surges(spec, rules.form) {
+        return;
+    }
+    let pod = template.get("spec").unwrap_or(&Value::Null);
+    let (template, host_network) = (path.child("template"), flag(pod, "hostNetwork"));
+    let spec = template.child("spec");
+    for containers in ["initContainers", "containers"] {
+        for (position, container) in list(pod, containers).iter().enumerate() {
+            let containers = spec.child(containers);
+            let container_path = containers.index(position);
+            for (port, entry) in list(container, "ports").iter().enumerate() {
+                if let Some(taken) = port_of_host(entry, host_network) {
+                    let path = container_path.child("ports");
+                    let detail = "may not be set when pods are surged";
+                    errors.invalid(&path.index(port).child("hostPort"), taken, detail);
+                }
+            }
+        }
+    }
+}
+
+/// On the host's network each port of a container is one of the host (v1.36 core/v1 defaults.go
+/// `SetHostNetworkPorts`).
+fn port_of_host(port: &Value, host_network: bool) -> Option<i64> {
+    let taken = number_if_set(port, "hostPort").filter(|port| *port != 0);
+    taken.or_else(|| number_if_set(port, "containerPort").filter(|_| host_network))
+}

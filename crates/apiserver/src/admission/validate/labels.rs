@@ -1,0 +1,160 @@
+//! What labels, annotations and selectors of labels must be.
+
+use super::words;
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::fields::{entries, list, member, text, text_entries, texts};
+use crate::go::GoValue;
+use crate::syntax::{label_key_faults, label_value_faults};
+use serde_json::Value;
+
+pub(super) const MOST_BYTES_OF_ANNOTATIONS: usize = 256 * 1024;
+
+/// What the values of a selector's expressions may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SelectorValues {
+    /// Only what labels may have.
+    OfLabels,
+    /// Anything, as the stored object has such values already.
+    AsStored,
+}
+
+impl SelectorValues {
+    pub(super) fn unless(stored: bool) -> Self {
+        if stored { SelectorValues::AsStored } else { SelectorValues::OfLabels }
+    }
+}
+
+/// v1.36 meta/v1/validation `ValidateLabels`: `path` is the map's.
+pub(super) fn labels(object: &Value, name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for (key, value) in text_entries(object, name) {
+        label_name(key, path, errors);
+        words::each(label_value_faults(value), value, path, errors);
+    }
+}
+
+/// v1.36 meta/v1/validation `ValidateLabelName`.
+pub(super) fn label_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    words::each(label_key_faults(name), name, path, errors);
+}
+
+/// Keys may have capital letters before the slash, and all together must not be too long (v1.36 api/validation
+/// `ValidateAnnotations`).
+pub(super) fn annotations<'a>(
+    annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let mut size = 0;
+    for (key, value) in annotations {
+        words::each(label_key_faults(&key.to_lowercase()), key, path, errors);
+        size += key.len() + value.len();
+    }
+    if size > MOST_BYTES_OF_ANNOTATIONS {
+        errors.too_long(path, MOST_BYTES_OF_ANNOTATIONS);
+    }
+}
+
+/// An absent selector has no errors (v1.36 meta/v1/validation `ValidateLabelSelector`).
+pub(super) fn selector(
+    selector: Option<&Value>,
+    values: SelectorValues,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let Some(selector) = selector else { return };
+    labels(selector, "matchLabels", &path.child("matchLabels"), errors);
+    for (position, requirement) in list(selector, "matchExpressions").iter().enumerate() {
+        self::requirement(requirement, values, &path.child("matchExpressions").index(position), errors);
+    }
+}
+
+/// v1.36 meta/v1/validation `ValidateLabelSelectorRequirement`.
+fn requirement(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let operator = text(requirement, "operator");
+    match operator {
+        "In" | "NotIn" => one_value_at_least(requirement, path, errors),
+        "Exists" | "DoesNotExist" => no_values(requirement, path, errors),
+        _ => {
+            let path = path.child("operator");
+            errors.invalid(&path, GoValue::named(operator), "not a valid selector operator");
+        }
+    }
+    label_name(text(requirement, "key"), &path.child("key"), errors);
+    if values == SelectorValues::OfLabels {
+        label_values(requirement, path, errors);
+    }
+}
+
+/// What `In` and `NotIn` ask for.
+pub(super) fn one_value_at_least(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if list(requirement, "values").is_empty() {
+        errors.required(&path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+    }
+}
+
+/// What `Exists` and `DoesNotExist` ask for.
+pub(super) fn no_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if !list(requirement, "values").is_empty() {
+        let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+        errors.forbidden(&path.child("values"), detail);
+    }
+}
+
+/// A requirement's values are those of labels.
+pub(super) fn label_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for (position, value) in texts(requirement, "values").enumerate() {
+        words::each(label_value_faults(value), value, &path.child("values").index(position), errors);
+    }
+}
+
+/// Whether an expression has a value that no label can have (v1.36 meta/v1/validation
+/// `LabelSelectorHasInvalidLabelValue`, core/helper `HasInvalidLabelValueInNodeSelectorTerms`).
+pub(super) fn has_value_of_no_label(selector: &Value) -> bool {
+    list(selector, "matchExpressions")
+        .iter()
+        .flat_map(|requirement| texts(requirement, "values"))
+        .any(|value| !label_value_faults(value).is_empty())
+}
+
+/// Whether a selector that can be understood leaves these labels out. An absent one chooses nothing (v1.36 meta/v1
+/// helpers.go `LabelSelectorAsSelector`).
+pub(super) fn leaves_out(selector: Option<&Value>, labels: &Value) -> bool {
+    let Some(selector) = selector else { return true };
+    let mut errors = ErrorList::default();
+    self::selector(Some(selector), SelectorValues::OfLabels, &FieldPath::new("selector"), &mut errors);
+    errors.is_empty() && !matches(selector, labels)
+}
+
+fn matches(selector: &Value, labels: &Value) -> bool {
+    let label = |key: &str| labels.get(key).and_then(Value::as_str);
+    let all = text_entries(selector, "matchLabels").all(|(key, value)| label(key) == Some(value));
+    all && list(selector, "matchExpressions").iter().all(|requirement| {
+        let found = label(text(requirement, "key"));
+        let listed = found.is_some_and(|found| texts(requirement, "values").any(|value| value == found));
+        match text(requirement, "operator") {
+            "In" => listed,
+            "NotIn" => !listed,
+            "Exists" => found.is_some(),
+            _ => found.is_none(),
+        }
+    })
+}
+
+/// A selector as Go prints one: without what is empty.
+pub(super) fn printed(selector: &Value) -> GoValue {
+    let labels = entries(selector, "matchLabels").next().and(member(selector, "matchLabels"));
+    let labels = labels.map(|labels| ("matchLabels", GoValue::json(labels)));
+    let expressions = list(selector, "matchExpressions").iter().map(printed_requirement);
+    let expressions = expressions.collect::<Vec<_>>();
+    let expressions = Some(expressions).filter(|expressions| !expressions.is_empty());
+    let expressions = expressions.map(|expressions| ("matchExpressions", GoValue::list(expressions)));
+    GoValue::record(labels.into_iter().chain(expressions))
+}
+
+fn printed_requirement(requirement: &Value) -> GoValue {
+    let key = ["key", "operator"].map(|name| (name, GoValue::named(text(requirement, name))));
+    let values = Some(list(requirement, "values")).filter(|values| !values.is_empty());
+    let values = values.map(|values| ("values", GoValue::list(values.iter().map(GoValue::json))));
+    GoValue::record(key.into_iter().chain(values))
+}

@@ -1,0 +1,157 @@
+//! Files of certificates: bundles that a cluster trusts, and a pod's own.
+
+use super::files::file_path;
+use super::projected::Files;
+use super::signer;
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::labels::{self, SelectorValues};
+use crate::admission::validate::words;
+use crate::fields::{member, number_if_set, text, text_entries, text_if_set};
+use crate::go::GoValue;
+use crate::syntax;
+use serde_json::Value;
+
+/// v1.36 core/validation `validateProjectionSources`.
+pub(super) fn trust_bundle<'a>(
+    bundle: &'a Value,
+    files: &mut Files<'a>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    match (text_if_set(bundle, "name"), text_if_set(bundle, "signerName")) {
+        (Some(_), Some(_)) => {
+            errors.invalid(path, printed(bundle), "only one of name and signerName may be used");
+        }
+        (Some(name), None) => bundle_by_name(bundle, name, path, errors),
+        (None, Some(name)) => bundles_of_signer(bundle, name, path, errors),
+        (None, None) => errors.required(path, "either name or signerName must be specified"),
+    }
+    file_path(bundle, path, errors);
+    files.add(text(bundle, "path"), text(bundle, "path"), errors);
+}
+
+fn bundle_by_name(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let at = path.child("name");
+    if name.is_empty() {
+        errors.required(&at, "must be a valid object name");
+    }
+    for fault in bundle_name_faults(name) {
+        errors.invalid(&at, name, format!("not a valid clustertrustbundlename: {fault}"));
+    }
+    if let Some(selector) = member(bundle, "labelSelector") {
+        let detail = "labelSelector must be unset if name is specified";
+        errors.invalid(&path.child("labelSelector"), labels::printed(selector), detail);
+    }
+}
+
+/// What stands before the last colon is the signer, with colons for slashes (v1.36 core/validation names.go
+/// `ValidateClusterTrustBundleName`).
+fn bundle_name_faults(name: &str) -> Vec<String> {
+    match name.rsplit_once(':') {
+        None => syntax::dns_subdomain_faults(name),
+        Some(("", _)) => {
+            vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()]
+        }
+        Some((signer, _)) if signer.contains('/') => {
+            let (signer, prefix) = (signer.replace(':', "/"), signer.replace('/', ":"));
+            vec![format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}:")]
+        }
+        Some((_, object)) => syntax::dns_subdomain_faults(object),
+    }
+}
+
+fn bundles_of_signer(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let at = path.child("signerName");
+    if name.is_empty() {
+        errors.required(&at, "must be a valid signer name");
+    }
+    signer::name(name, &at, errors);
+    let selector = member(bundle, "labelSelector");
+    labels::selector(selector, SelectorValues::OfLabels, &path.child("labelSelector"), errors);
+}
+
+/// The bundle as Go's JSON has it.
+fn printed(bundle: &Value) -> GoValue {
+    let plain = |field| member(bundle, field).map_or_else(GoValue::null, GoValue::json);
+    GoValue::record([
+        ("Name", plain("name")),
+        ("SignerName", plain("signerName")),
+        ("LabelSelector", member(bundle, "labelSelector").map_or_else(GoValue::null, labels::printed)),
+        ("Optional", plain("optional")),
+        ("Path", GoValue::named(text(bundle, "path"))),
+    ])
+}
+
+/// v1.36 core/validation `validateProjectionSources`.
+pub(super) fn of_pod<'a>(
+    certificate: &'a Value,
+    files: &mut Files<'a>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let by = text(certificate, "signerName");
+    signer::name(by, &path.child("signerName"), errors);
+    let annotations = text_entries(certificate, "userAnnotations");
+    user_annotations(annotations, &path.child("userAnnotations"), errors);
+    let (kind, kinds) = (
+        text(certificate, "keyType"),
+        ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"],
+    );
+    if !kinds.contains(&kind) {
+        errors.not_supported(&path.child("keyType"), kind, &kinds);
+    }
+    if let Some(seconds) = number_if_set(certificate, "maxExpirationSeconds") {
+        expiration(seconds, by, &path.child("maxExpirationSeconds"), errors);
+    }
+    let mut paths = 0;
+    for field in ["credentialBundlePath", "keyPath", "certificateChainPath"] {
+        let file = text(certificate, field);
+        if !file.is_empty() {
+            paths += 1;
+            words::each(syntax::unreserved_path_faults(file), file, &path.child(field), errors);
+            files.add(file, file, errors);
+        }
+    }
+    if paths == 0 {
+        let detail = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath";
+        errors.required(path, detail);
+    }
+}
+
+/// A day for Kubernetes' own signers, 91 days for others (v1.36 certificates `MaxMaxExpirationSeconds`).
+fn expiration(seconds: i64, signer: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    const DAY: i64 = 24 * 60 * 60;
+    let longest = if signer::is_of_kubernetes(signer) { DAY } else { 91 * DAY };
+    if seconds < 3600 {
+        errors.invalid(path, seconds, "if provided, maxExpirationSeconds must be >= 3600");
+    }
+    if seconds > longest {
+        let detail = format!("if provided, maxExpirationSeconds must be <= {longest}");
+        errors.invalid(path, seconds, detail);
+    }
+}
+
+/// v1.36 core/validation `ValidateUserAnnotations`.
+fn user_annotations<'a>(
+    annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let mut size = 0;
+    for (key, value) in annotations {
+        size += key.len() + value.len();
+        let key = key.to_lowercase();
+        let faults = syntax::label_key_faults(&key);
+        if key.is_empty() {
+            errors.required(path, "");
+        } else if faults.is_empty() && !key.contains('/') {
+            let detail = "must be a domain-prefixed key (such as \"acme.io/foo\")";
+            errors.invalid(path, key.as_str(), detail);
+        }
+        words::each(faults.into_iter().filter(|_| !key.is_empty()), &key, path, errors);
+    }
+    if size > labels::MOST_BYTES_OF_ANNOTATIONS {
+        errors.too_long(path, labels::MOST_BYTES_OF_ANNOTATIONS);
+    }
+}

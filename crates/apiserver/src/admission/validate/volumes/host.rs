@@ -1,0 +1,52 @@
+//! Volumes of the node itself: its directories, an image's files, a repository's.
+
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::containers::pull_policy;
+use crate::admission::validate::words;
+use crate::fields::{text, text_if_set};
+use crate::go::GoValue;
+use crate::quantity::Quantity;
+use crate::syntax;
+use serde_json::Value;
+
+/// v1.36 core/validation `validateVolumeSource`.
+pub(super) fn empty_dir(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let limit = source.get("sizeLimit").and_then(|limit| Quantity::from_json(limit).ok());
+    if limit.is_some_and(|limit| limit.is_negative()) {
+        errors.forbidden(&path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
+    }
+}
+
+/// v1.36 core/validation `validateHostPathVolumeSource`.
+pub(super) fn host_path(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (directory, at) = (text(source, "path"), path.child("path"));
+    if directory.is_empty() {
+        return errors.required(&at, "");
+    }
+    words::each(syntax::backstep_fault(directory), directory, &at, errors);
+    host_path_type(source, &path.child("type"), errors);
+}
+
+/// v1.36 core/validation `validateHostPathType`.
+fn host_path_type(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let supported =
+        ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+    let kind = text_if_set(source, "type");
+    if let Some(kind) = kind.filter(|kind| !supported.contains(kind)) {
+        errors.not_supported(path, GoValue::named(kind), &supported);
+    }
+}
+
+/// v1.36 core/validation `validateGitRepoVolumeSource`.
+pub(super) fn git_repo(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    words::required(text(source, "repository"), &path.child("repository"), errors);
+    let directory = text(source, "directory");
+    let faults = syntax::descending_path_faults(directory);
+    words::each(faults, directory, &path.child("directory"), errors);
+}
+
+/// A template's image may be left open (v1.36 core/validation `validateImageVolumeSource`).
+pub(super) fn image(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    pull_policy(text(source, "pullPolicy"), &path.child("pullPolicy"), errors);
+}

@@ -1,0 +1,113 @@
+//! Volumes of storage systems in the network.
+
+use crate::admission::error::ErrorList;
+use crate::admission::path::FieldPath;
+use crate::admission::validate::words;
+use crate::fields::{list, member, number_if_set, text};
+use crate::go::GoValue;
+use crate::syntax;
+use serde_json::Value;
+
+/// v1.36 core/validation `validateNFSVolumeSource`.
+pub(super) fn nfs(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    required(source, &["server", "path"], path, errors);
+    let directory = text(source, "path");
+    if !directory.starts_with('/') {
+        errors.invalid(&path.child("path"), directory, "must be an absolute path");
+    }
+}
+
+/// v1.36 core/validation `validateGlusterfsVolumeSource`.
+pub(super) fn glusterfs(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    required(source, &["endpoints", "path"], path, errors);
+}
+
+/// v1.36 core/validation `validateFlockerVolumeSource`.
+pub(super) fn flocker(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (name, uuid) = (text(source, "datasetName"), text(source, "datasetUUID"));
+    if name.is_empty() && uuid.is_empty() {
+        errors.required(path, "one of datasetName and datasetUUID is required");
+    }
+    if !name.is_empty() && !uuid.is_empty() {
+        let detail = "datasetName and datasetUUID can not be specified simultaneously";
+        errors.invalid(path, "resource", detail);
+    }
+    if name.contains('/') {
+        errors.invalid(&path.child("datasetName"), name, "must not contain '/'");
+    }
+}
+
+/// v1.36 core/validation `validateRBDVolumeSource`.
+pub(super) fn rbd(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    monitors(source, path, errors);
+    required(source, &["image"], path, errors);
+}
+
+/// v1.36 core/validation `validateCephFSVolumeSource`.
+pub(super) fn cephfs(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    monitors(source, path, errors);
+}
+
+fn monitors(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if list(source, "monitors").is_empty() {
+        errors.required(&path.child("monitors"), "");
+    }
+}
+
+/// v1.36 core/validation `validateFCVolumeSource`.
+pub(super) fn fibre_channel(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (targets, ids) = (list(source, "targetWWNs"), list(source, "wwids"));
+    let at = path.child("targetWWNs");
+    if targets.is_empty() && ids.is_empty() {
+        errors.required(&at, "must specify either targetWWNs or wwids, but not both");
+    }
+    if !targets.is_empty() && !ids.is_empty() {
+        let targets = GoValue::json(&Value::from(targets));
+        errors.invalid(&at, targets, "targetWWNs and wwids can not be specified simultaneously");
+    }
+    if targets.is_empty() {
+        return;
+    }
+    match number_if_set(source, "lun") {
+        None => errors.required(&path.child("lun"), "lun is required if targetWWNs is specified"),
+        Some(lun) => logical_unit(lun, path, errors),
+    }
+}
+
+/// A number of a unit on a target.
+pub(super) fn logical_unit(lun: i64, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if let Some(fault) = syntax::outside(lun, 0, 255) {
+        errors.invalid(&path.child("lun"), lun, fault);
+    }
+}
+
+/// v1.36 core/validation `validateStorageOSVolumeSource`.
+pub(super) fn storage_os(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    required(source, &["volumeName"], path, errors);
+    for field in ["volumeName", "volumeNamespace"] {
+        let name = text(source, field);
+        if !name.is_empty() {
+            words::dns_label(name, &path.child(field), errors);
+        }
+    }
+    secret_name(source, path, errors);
+}
+
+/// A secret that is referred to has a name.
+pub(super) fn secret_name(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if let Some(secret) = member(source, "secretRef") {
+        required(secret, &["name"], &path.child("secretRef"), errors);
+    }
+}
+
+/// v1.36 core/validation `validateScaleIOVolumeSource`.
+pub(super) fn scale_io(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    required(source, &["gateway", "system", "volumeName"], path, errors);
+}
+
+/// Texts that must be there.
+pub(super) fn required(source: &Value, fields: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for field in fields {
+        words::required(text(source, field), &path.child(field), errors);
+    }
+}

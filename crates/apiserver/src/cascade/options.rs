@@ -1,0 +1,83 @@
+//! What a DELETE asks for.
+
+use daemonset::model::Uid;
+use serde::{Deserialize, Serialize};
+
+/// The kinds of objects that a DaemonSet's deletion is about; they differ in how they end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Kind {
+    /// `apps/v1` DaemonSet: gone as soon as no finalizer holds it.
+    DaemonSet,
+    /// `apps/v1` ControllerRevision: likewise.
+    ControllerRevision,
+    /// `core/v1` Pod: its kubelet has the grace period to end it.
+    Pod,
+}
+
+impl Kind {
+    /// As the API server's conflicts name it: `DaemonSet.apps`, `Pod`.
+    pub(super) fn qualified(self) -> &'static str {
+        match self {
+            Kind::DaemonSet => "DaemonSet.apps",
+            Kind::ControllerRevision => "ControllerRevision.apps",
+            Kind::Pod => "Pod",
+        }
+    }
+}
+
+/// What becomes of the objects that the deleted one owns (v1.36 `metav1.DeletionPropagation`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Propagation {
+    /// They stay, without this owner.
+    Orphan,
+    /// They are deleted once the owner is gone.
+    Background,
+    /// They are deleted, and the owner after those that block it.
+    Foreground,
+}
+
+/// Body of a DELETE (v1.36 `metav1.DeleteOptions`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DeleteOptions {
+    /// What becomes of the objects that this one owns. None: what its finalizers say, else background.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propagation_policy: Option<Propagation>,
+    /// The older form: true is `Orphan`, false `Background`. Not together with `propagationPolicy`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orphan_dependents: Option<bool>,
+    /// Seconds that a pod is given to end, instead of its own; below 0 counts as 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grace_period_seconds: Option<i64>,
+    /// What must be so, or nothing is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preconditions: Option<Preconditions>,
+}
+
+/// Which object is meant, exactly.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Preconditions {
+    /// Its uid must be this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<Uid>,
+    /// Its resource version must be this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+}
+
+impl DeleteOptions {
+    /// Asks for this and nothing else.
+    pub fn with(policy: Propagation) -> Self {
+        DeleteOptions { propagation_policy: Some(policy), ..DeleteOptions::default() }
+    }
+
+    /// What is asked for, in whichever form.
+    pub(super) fn asked(&self) -> Option<Propagation> {
+        match self.orphan_dependents {
+            Some(true) => Some(Propagation::Orphan),
+            Some(false) => Some(Propagation::Background),
+            None => self.propagation_policy,
+        }
+    }
+}

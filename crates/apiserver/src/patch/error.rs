@@ -1,0 +1,119 @@
+//! Why a patch can't be applied or made.
+
+use crate::go::{go_type, go_value};
+use serde_json::Value;
+use thiserror::Error;
+
+/// Why a patch can't be applied or made, in the words of v1.36 `apimachinery/pkg/util/{mergepatch,strategicpatch}`.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PatchError {
+    /// The object or the patch is no JSON object.
+    #[error("invalid JSON document")]
+    NoObject,
+    /// An item of a list that is merged by key lacks the key.
+    #[error("map: {item} does not contain declared merge key: {key}")]
+    NoMergeKey {
+        /// The item, as Go prints it.
+        item: String,
+        /// The field that tells items apart.
+        key: String,
+    },
+    /// A list or an object is something else.
+    #[error("expected a {expected}, but received a {found}")]
+    WrongType {
+        /// Go's type.
+        expected: &'static str,
+        /// Go's type.
+        found: &'static str,
+    },
+    /// `$patch` is neither `replace` nor `delete`.
+    #[error("unknown patch type: {directive} in map: {item}")]
+    UnknownDirective {
+        /// The value of `$patch`.
+        directive: String,
+        /// What it stands in.
+        item: String,
+    },
+    /// `$patch: merge` in an item of a list.
+    #[error("merging lists cannot yet be specified in the patch")]
+    MergeDirectiveInList,
+    /// `$patch` of an object is no text.
+    #[error("invalid value for special key: $patch")]
+    DirectiveIsNoText,
+    /// A list in a list.
+    #[error("lists of lists are not supported")]
+    ListOfLists,
+    /// The items of a list are of several types.
+    #[error("list element types are not identical: {lists}")]
+    MixedElements {
+        /// The lists, as Go prints them.
+        lists: String,
+    },
+    /// An order is given, but there is nothing to order.
+    #[error("no elements in any of the given slices")]
+    NoElements,
+    /// An item of a list that is merged by key is no object.
+    #[error("value for key {index} is not a map")]
+    NotAMap {
+        /// Its place in the list.
+        index: usize,
+    },
+    /// A list of objects has no merge key.
+    #[error("cannot merge lists without merge key for {of}")]
+    NoMergeKeyDeclared {
+        /// Go's kind.
+        of: &'static str,
+    },
+    /// `$deleteFromPrimitiveList` without a field.
+    #[error("invalid patch format of primitive list")]
+    DeleteFromListForm,
+    /// `$retainKeys` is no list, or lacks a field that the patch sets.
+    #[error("invalid patch format of retainKeys")]
+    RetainKeysForm,
+    /// `$setElementOrder` without a field.
+    #[error("invalid patch format of setElementOrder list")]
+    ElementOrderForm,
+    /// The items of a patch are in another order than `$setElementOrder` has them.
+    #[error("The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n")]
+    ElementOrderMismatch {
+        /// The items, as Go prints them.
+        patch: String,
+        /// The order, as Go prints it.
+        order: String,
+    },
+    /// The API has no such field.
+    #[error("unable to find api field in struct {of} for the json field {field:?}")]
+    UnknownField {
+        /// The Go struct.
+        of: &'static str,
+        /// The field.
+        field: String,
+    },
+    /// An object is given where the API has none.
+    #[error("merging an object in json but data type is not struct, instead is: {found}")]
+    NotAStruct {
+        /// Go's kind.
+        found: &'static str,
+    },
+    /// A list is given where the API has none.
+    #[error("expected slice or array type, but got: {found}")]
+    NotAList {
+        /// Go's kind.
+        found: &'static str,
+    },
+}
+
+impl PatchError {
+    pub(super) fn no_merge_key(item: &Value, key: &str) -> Self {
+        PatchError::NoMergeKey { item: go_value(item), key: key.to_owned() }
+    }
+
+    pub(super) fn expected_list(found: &Value) -> Self {
+        PatchError::WrongType { expected: "[]interface {}", found: go_type(found) }
+    }
+
+    pub(super) fn expected_map(found: &Value) -> Self {
+        PatchError::WrongType { expected: "map[string]interface {}", found: go_type(found) }
+    }
+}

@@ -1,0 +1,190 @@
+//! Amounts of resources as Kubernetes writes them: `250m`, `1.5Gi`, `1e3`; equal by value, however they are spelled.
+
+mod decimal;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use crate::go::go_text;
+use decimal::Decimal;
+use serde_json::Value;
+use std::cmp::Ordering;
+use std::fmt;
+use thiserror::Error;
+
+/// An amount of a resource (v1.36 `apimachinery/pkg/api/resource` quantity.go Quantity).
+///
+/// Exact at any size, never a float. Two spellings of one amount are equal. `Display` is what an API server prints
+/// after it has read one: in the largest unit that needs no decimals, of the family of units (`Mi`, `M`, `e6`) it
+/// was written in.
+#[derive(Debug, Clone)]
+pub struct Quantity {
+    amount: Decimal,
+    format: Format,
+    /// Go keeps what it read when that is quick to see as good enough, though it may not be the canonical form:
+    /// `1.500`, `+5Mi`.
+    spelling: Option<String>,
+}
+
+/// Which family of units a quantity prints with (v1.36 quantity.go Format).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    BinarySi,
+    DecimalSi,
+    DecimalExponent,
+}
+
+/// Why a text is no quantity: Go's own words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum QuantityError {
+    /// The text does not have the form of a quantity.
+    #[error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")]
+    Form,
+    /// The number before the suffix is unreadable.
+    #[error("unable to parse numeric part of quantity")]
+    Number,
+    /// The suffix is unknown.
+    #[error("unable to parse quantity's suffix")]
+    Suffix,
+}
+
+/// v1.36 suffix.go newSuffixer: units of 1000, by their exponent of 10.
+const DECIMAL_UNITS: [(i64, &str); 10] =
+    [(-9, "n"), (-6, "u"), (-3, "m"), (0, ""), (3, "k"), (6, "M"), (9, "G"), (12, "T"), (15, "P"), (18, "E")];
+
+/// v1.36 suffix.go newSuffixer: units of 1024, by their exponent of 2.
+const BINARY_UNITS: [(u32, &str); 6] =
+    [(10, "Ki"), (20, "Mi"), (30, "Gi"), (40, "Ti"), (50, "Pi"), (60, "Ei")];
+
+impl Quantity {
+    /// Reads a quantity's text (v1.36 quantity.go ParseQuantity).
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        parse::quantity(text)
+    }
+
+    /// Reads a quantity from JSON: a string, a number, or null, which is 0 (v1.36 quantity.go UnmarshalJSON).
+    pub fn from_json(value: &Value) -> Result<Self, QuantityError> {
+        match value {
+            Value::String(text) => Self::parse(text.trim()),
+            Value::Number(number) => Self::parse(&go_text(number)),
+            Value::Null => Self::parse("0"),
+            Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(QuantityError::Form),
+        }
+    }
+
+    /// Whether the amount is 0.
+    pub fn is_zero(&self) -> bool {
+        self.amount.is_zero()
+    }
+
+    /// Whether the amount is below 0.
+    pub fn is_negative(&self) -> bool {
+        self.amount.is_negative()
+    }
+
+    /// Whether it is a whole number.
+    pub(crate) fn is_integer(&self) -> bool {
+        self.amount.is_multiple_of_ten_to(0)
+    }
+
+    /// Rounded away from zero to a whole number (v1.36 quantity.go Value); None beyond what 128 bits hold.
+    pub(crate) fn to_whole(&self) -> Option<i128> {
+        self.amount.rounded_up_to(0).to_integer()
+    }
+
+    /// Rounded away from zero to thousandths, as the API server does to every amount in a resource list
+    /// (v1.36 core/v1 defaults.go SetDefaults_ResourceList).
+    pub(crate) fn rounded_up_to_thousandths(&self) -> Self {
+        if self.amount.is_multiple_of_ten_to(-3) {
+            return self.clone();
+        }
+        Quantity { amount: self.amount.rounded_up_to(-3), format: self.format, spelling: None }
+    }
+
+    /// Both together, printed as the first is unless that is 0 (v1.36 quantity.go Add). An amount beyond what 128 bits
+    /// hold is left as it is.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let format = if self.is_zero() { other.format } else { self.format };
+        let amount = self.amount.plus(&other.amount).unwrap_or_else(|| self.amount.clone());
+        Quantity { amount, format, spelling: None }
+    }
+
+    /// Its whole units, rounded away from zero; 0 when that is no `int64` (v1.36 quantity.go Value).
+    pub fn units(&self) -> i64 {
+        Self::int64(&self.amount)
+    }
+
+    /// Its thousandths, rounded away from zero; 0 when that is no `int64` (v1.36 quantity.go MilliValue).
+    pub fn thousandths(&self) -> i64 {
+        Self::int64(&self.amount.times_ten_to(3))
+    }
+
+    fn int64(amount: &Decimal) -> i64 {
+        amount.rounded_up_to(0).to_integer().and_then(|amount| i64::try_from(amount).ok()).unwrap_or(0)
+    }
+
+    /// The canonical form (v1.36 quantity.go CanonicalizeBytes).
+    fn canonical(&self) -> String {
+        if self.is_zero() {
+            return "0".to_owned();
+        }
+        match self.format {
+            Format::BinarySi => self.in_units_of_1024().unwrap_or_else(|| self.in_units_of_1000()),
+            Format::DecimalSi => self.in_units_of_1000(),
+            Format::DecimalExponent => match self.amount.in_thousands() {
+                (digits, 0) => digits,
+                (digits, exponent) => format!("{digits}e{exponent}"),
+            },
+        }
+    }
+
+    /// Nothing if it has decimals or is below 1024: then binary units would lose or hide something.
+    fn in_units_of_1024(&self) -> Option<String> {
+        let mut amount = self.amount.to_integer().filter(|amount| amount.unsigned_abs() >= 1024)?;
+        let mut unit = "";
+        for (_, larger) in BINARY_UNITS {
+            if amount % 1024 != 0 {
+                break;
+            }
+            amount /= 1024;
+            unit = larger;
+        }
+        Some(format!("{amount}{unit}"))
+    }
+
+    /// Beyond `E` Go prints no unit at all, and so another number; what an API server stores is that.
+    fn in_units_of_1000(&self) -> String {
+        let (digits, exponent) = self.amount.in_thousands();
+        let unit = DECIMAL_UNITS.iter().find(|(known, _)| *known == exponent).map_or("", |(_, unit)| unit);
+        format!("{digits}{unit}")
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.spelling {
+            Some(spelling) => f.write_str(spelling),
+            None => f.write_str(&self.canonical()),
+        }
+    }
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.amount == other.amount
+    }
+}
+
+impl Eq for Quantity {}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.amount.cmp(&other.amount)
+    }
+}

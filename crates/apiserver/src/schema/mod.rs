@@ -1,0 +1,14 @@
+//! What a DaemonSet may hold: the fields of the API, from a table; reading and comparing objects by it.
+
+mod decode;
+mod equal;
+mod fields;
+mod scalar;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use decode::{Numbers, decode_struct, decode_with};
+pub(crate) use equal::{field_equal, semantic_equal};
+pub(crate) use fields::{DAEMON_SET, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET};
+pub(crate) use table::{Field, Kind, PatchStrategy, Presence, Scalar, Struct};

@@ -1,0 +1,189 @@
+//! Whole requests: what is stored, and what is answered instead.
+
+use super::{stored, with};
+use daemonset_apiserver::admission::{
+    Form, Patch, Refusal, Rules, create, patch, patch_status, template_change, update,
+};
+use serde_json::{Value, json};
+
+fn rules() -> Rules {
+    Rules::default()
+}
+
+fn patched(change: Value) -> Result<Value, String> {
+    patch(&stored(), Patch::Strategic(&change), &rules()).map_err(|refusal| refusal.to_string())
+}
+
+fn merged(change: Value) -> Result<Value, String> {
+    patch(&stored(), Patch::Merge(&change), &rules()).map_err(|refusal| refusal.to_string())
+}
+
+#[test]
+fn a_patch_is_merged_and_then_goes_the_way_of_an_update() {
+    let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v2"}]}}}});
+    let new = patched(image).unwrap();
+    assert_eq!(new["spec"]["template"]["spec"]["containers"][0]["image"], json!("web:v2"));
+    assert_eq!(new["spec"]["template"]["spec"]["containers"][0]["env"], json!([{"name": "A", "value": "1"}]));
+    assert_eq!(new["metadata"]["generation"], json!(4));
+    let strategy =
+        merged(json!({"spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}}})).unwrap();
+    assert_eq!(strategy["spec"]["updateStrategy"], json!({"type": "OnDelete"}));
+    let ready = json!({"spec": {"minReadySeconds": 9}, "status": {"numberReady": 3}});
+    let new = patch_status(&stored(), Patch::Merge(&ready)).unwrap();
+    assert_eq!((&new["spec"], &new["status"]["numberReady"]), (&stored()["spec"], &json!(3)));
+}
+
+#[test]
+fn only_a_strategic_patch_cuts_large_integers() {
+    assert_eq!(
+        patched(json!({"spec": {"minReadySeconds": 4_294_967_297_i64}})).unwrap()["spec"]["minReadySeconds"],
+        json!(1)
+    );
+    assert_eq!(
+        patched(json!({"spec": {"minReadySeconds": 1.0}})).unwrap()["spec"]["minReadySeconds"],
+        json!(1)
+    );
+    assert_eq!(
+        patched(json!({"spec": {"minReadySeconds": 2_147_483_648_i64}})).unwrap_err(),
+        "The DaemonSet \"web\" is invalid: spec.minReadySeconds: Invalid value: -2147483648: must be greater than or equal to 0"
+    );
+    for refused in [json!(2_147_483_648_i64), json!(1.0)] {
+        let error = merged(json!({"spec": {"minReadySeconds": refused}})).unwrap_err();
+        assert!(error.starts_with("The request is invalid: patch: Invalid value: "), "{error}");
+    }
+    let surge = json!({"spec": {"updateStrategy": {"rollingUpdate": {"maxSurge": 4_294_967_297_i64}}}});
+    assert!(patched(surge).is_err(), "a limit is read as JSON");
+}
+
+#[test]
+fn refusals_are_told_as_kubectl_prints_them() {
+    let rows: [(Result<Value, String>, &str); 11] = [
+        (
+            patched(json!({"metadata": {"name": "other"}})),
+            "Error from server (BadRequest): the name of the object (other) does not match the name on the URL (web)",
+        ),
+        (
+            patched(json!({"spec": {"updateStrategy": {"$retainKeys": ["type"], "rollingUpdate": {}}}})),
+            "Error from server (BadRequest): invalid patch format of retainKeys",
+        ),
+        (
+            patched(json!({"metadata": {"resourceVersion": "5"}, "spec": {"minReadySeconds": -1}})),
+            "Error from server (Conflict): Operation cannot be fulfilled on daemonsets.apps \"web\": the object has been modified; please apply your changes to the latest version and try again",
+        ),
+        (
+            patched(json!({"$patch": "delete"})),
+            "Error from server (BadRequest): the name of the object (web based on URL) was undeterminable: name must be provided",
+        ),
+        (
+            patched(json!({"metadata": {"namespace": "other"}})),
+            "Error from server (BadRequest): the namespace of the provided object does not match the namespace sent on the request",
+        ),
+        (
+            patched(json!({"metadata": {"resourceVersion": "5"}})),
+            "Error from server (Conflict): Operation cannot be fulfilled on daemonsets.apps \"web\": the object has been modified; please apply your changes to the latest version and try again",
+        ),
+        (
+            patched(json!({"spec": {"template": {"spec": {"containers": [{"image": "x"}]}}}})),
+            "Error from server: map: map[image:x] does not contain declared merge key: name",
+        ),
+        (
+            patched(
+                json!({"metadata": {"annotations": {"deprecated.daemonset.template.generation": "abc"}}}),
+            ),
+            "Error from server: strconv.ParseInt: parsing \"abc\": invalid syntax",
+        ),
+        (
+            patched(json!({"spec": {"template": {"metadata": {"labels": {"app": null}}}}})),
+            "The DaemonSet \"web\" is invalid: spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`",
+        ),
+        (
+            patched(json!({"spec": {"template": {"metadata": {"labels": null}}}})),
+            "The DaemonSet \"web\" is invalid: spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
+        ),
+        (
+            patched(json!({"spec": {"selector": {"matchLabels": {"tier": "x"}}}})),
+            "The DaemonSet \"web\" is invalid: \n* spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\",\"tier\":\"x\"}}: field is immutable\n* spec.template.metadata.labels: Invalid value: {\"app\":\"web\"}: `selector` does not match template `labels`",
+        ),
+    ];
+    for (answer, text) in rows {
+        assert_eq!(answer.unwrap_err(), text);
+    }
+    assert_eq!(
+        patched(json!({"kind": "Deployment", "apiVersion": "v1"})).unwrap(),
+        stored(),
+        "kind is not looked at"
+    );
+    assert!(merged(json!({"kind": "Deployment"})).is_err());
+}
+
+#[test]
+fn what_is_no_daemon_set_of_this_version_is_refused() {
+    let deployment = with(&stored(), "/kind", json!("Deployment"));
+    let text = create(&deployment, &rules()).unwrap_err().to_string();
+    assert!(text.starts_with(
+        "Error from server (BadRequest): Deployment in version \"v1\" cannot be handled as a DaemonSet: "
+    ));
+    let other = with(&stored(), "/apiVersion", json!("extensions/v1beta1"));
+    assert!(matches!(create(&other, &rules()), Err(Refusal::OtherKind { .. })));
+    let proposal = Rules { form: Form::Proposal, ..rules() };
+    assert!(!matches!(create(&other, &proposal), Err(Refusal::OtherKind { .. })), "the proposal has its own");
+    let mut bare = stored();
+    bare.as_object_mut().unwrap().retain(|name, _| name != "kind" && name != "apiVersion");
+    assert_eq!(update(&stored(), &bare, &rules()).unwrap(), stored());
+}
+
+#[test]
+fn every_wrong_type_is_collected_and_the_first_is_printed() {
+    let mut object = with(&stored(), "/spec/minReadySeconds", json!(2_147_483_648_i64));
+    object["spec"]["revisionHistoryLimit"] = json!("x");
+    let refusal = create(&object, &rules()).unwrap_err();
+    let first = "json: cannot unmarshal number 2147483648 into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32";
+    let second = "json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.revisionHistoryLimit of type int32";
+    assert_eq!(refusal, Refusal::Undecodable { messages: vec![first.to_owned(), second.to_owned()] });
+    assert_eq!(
+        refusal.to_string(),
+        format!(
+            "Error from server (BadRequest): DaemonSet in version \"v1\" cannot be handled as a DaemonSet: {first}"
+        )
+    );
+}
+
+#[test]
+fn a_name_may_be_left_to_the_server() {
+    let mut object = stored();
+    object["metadata"] = json!({"generateName": "web-"});
+    let new = create(&object, &rules()).unwrap();
+    assert_eq!(new["metadata"]["name"], Value::Null);
+    assert_eq!(new["metadata"]["namespace"], json!("default"));
+}
+
+/// The proposal's limits are fields of their own, which `apps/v1` does not have.
+#[test]
+fn the_proposals_limits_are_stored_and_counted() {
+    let proposal = Rules { form: Form::Proposal, ..Rules::default() };
+    let surging = |surge: Value| {
+        let strategy = json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": surge}});
+        with(&stored(), "/spec/updateStrategy", strategy)
+    };
+    let three = create(&surging(json!(3)), &proposal).unwrap();
+    assert_eq!(three["spec"]["updateStrategy"]["surgingRollingUpdate"], json!({"maxSurge": 3}));
+    let counts = |object: &Value| {
+        let key = "deprecated.daemonset.template.generation";
+        (object["metadata"]["generation"].clone(), object["metadata"]["annotations"][key].clone())
+    };
+    let template_generation = counts(&three).1;
+    let to = |surge: Value| with(&three, "/spec/updateStrategy/surgingRollingUpdate/maxSurge", surge);
+    let four = update(&three, &to(json!("4%")), &proposal).unwrap();
+    assert_eq!(counts(&four), (json!(2), template_generation.clone()));
+    let patch_of =
+        |surge: i32| json!({"spec": {"updateStrategy": {"surgingRollingUpdate": {"maxSurge": surge}}}});
+    let five = patch(&three, Patch::Strategic(&patch_of(5)), &proposal).unwrap();
+    assert_eq!(five["spec"]["updateStrategy"]["surgingRollingUpdate"], json!({"maxSurge": 5}));
+    assert_eq!(counts(&five), (json!(2), template_generation));
+    assert_eq!(template_change(&three, &to(json!(9))), Ok(None));
+    let wrong = create(&surging(json!(true)), &proposal).unwrap_err();
+    assert!(matches!(wrong, Refusal::Undecodable { .. }), "{wrong}");
+    let unknown = with(&stored(), "/spec/updateStrategy/surgingRollingUpdate", json!(true));
+    let kept = create(&unknown, &rules()).unwrap();
+    assert_eq!(kept["spec"]["updateStrategy"], stored()["spec"]["updateStrategy"], "as any unknown field");
+}

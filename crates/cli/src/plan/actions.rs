@@ -1,0 +1,143 @@
+//! The actions of a plan as lines, and what they come to.
+
+use crate::plan::words;
+use crate::shell::reasons::deleting;
+use daemonset::Action;
+use daemonset::model::{DaemonSetStatus, Labels};
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// More actions than this are put together where they are alike.
+const MOST_LINES: usize = 40;
+
+/// One line for each action but the Requeue, in order; where there are many, one for those of one kind and reason.
+pub(crate) fn lines(actions: &[Action], before: &DaemonSetStatus) -> Vec<String> {
+    let mut groups: IndexMap<(Kind, String), Vec<String>> = IndexMap::new();
+    let mut lines = Vec::new();
+    for action in actions {
+        let Some(kind) = kind(action) else { continue };
+        let (object, why) = detail(action, before);
+        lines.push(format!("{} {} {object}: {why}", kind.verb, kind.noun));
+        groups.entry((kind, why)).or_default().push(object);
+    }
+    if lines.len() <= MOST_LINES {
+        return lines;
+    }
+    groups.iter().map(|((kind, why), objects)| together(kind, why, objects)).collect()
+}
+
+fn together(kind: &Kind, why: &str, objects: &[String]) -> String {
+    let number = match objects.len() {
+        1 => kind.noun.to_owned(),
+        several => words::count(several, kind.noun),
+    };
+    format!("{} {number} {}: {why}", kind.verb, words::names(objects.iter().map(String::as_str), 3))
+}
+
+/// `delete 1 pod, create 5 pods, write the status`.
+pub(crate) fn summary(actions: &[Action]) -> String {
+    let mut counts: IndexMap<Kind, usize> = IndexMap::new();
+    for kind in actions.iter().filter_map(kind) {
+        *counts.entry(kind).or_default() += 1;
+    }
+    let told = counts.into_iter().map(|(Kind { verb, noun }, number)| match noun {
+        "status" => format!("{verb} the {noun}"),
+        _ => format!("{verb} {}", words::count(number, noun)),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// What is done to what: `delete`, `pod`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    verb: &'static str,
+    noun: &'static str,
+}
+
+/// None for a Requeue, which changes nothing.
+fn kind(action: &Action) -> Option<Kind> {
+    let (verb, noun) = match action {
+        Action::AdoptPod { .. } => ("adopt", "pod"),
+        Action::ReleasePod { .. } => ("release", "pod"),
+        Action::AdoptRevision { .. } => ("adopt", "revision"),
+        Action::ReleaseRevision { .. } => ("release", "revision"),
+        Action::CreateRevision { .. } => ("create", "revision"),
+        Action::LabelRevision { .. } => ("label", "revision"),
+        Action::RenumberRevision { .. } => ("renumber", "revision"),
+        Action::LabelPod { .. } => ("label", "pod"),
+        Action::DeletePod { .. } => ("delete", "pod"),
+        Action::CreatePod { .. } => ("create", "pod"),
+        Action::DeleteRevision { .. } => ("delete", "revision"),
+        Action::UpdateStatus { .. } => ("write", "status"),
+        Action::RecordEvent { .. } => ("record", "event"),
+        Action::Requeue { .. } => return None,
+    };
+    Some(Kind { verb, noun })
+}
+
+/// To which object, and why.
+fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
+    match action {
+        Action::AdoptPod { pod: object, reason }
+        | Action::ReleasePod { pod: object, reason }
+        | Action::AdoptRevision { revision: object, reason }
+        | Action::ReleaseRevision { revision: object, reason } => {
+            (object.name.clone(), words::claiming(*reason))
+        }
+        Action::LabelRevision { revision: object, labels, reason }
+        | Action::LabelPod { pod: object, labels, reason } => {
+            (labelled(&object.name, labels), words::labelling(*reason))
+        }
+        Action::CreateRevision { revision, reason } => (created(revision), words::revising(*reason)),
+        Action::RenumberRevision { revision, number, reason } => {
+            (format!("{} to #{number}", revision.name), words::revising(*reason))
+        }
+        Action::DeleteRevision { revision, reason } => (revision.name.clone(), words::revising(*reason)),
+        Action::DeletePod { node, pod, reason, .. } => (on(&pod.name, node.as_str()), deleting(*reason)),
+        Action::CreatePod { node, batch, reason, .. } => {
+            (format!("on {node} (batch {batch})"), words::creating(*reason))
+        }
+        Action::UpdateStatus { status, reason, .. } => {
+            (words::writing_status(*reason), changes(before, status))
+        }
+        Action::RecordEvent { event_type, reason, message, .. } => {
+            (format!("{message:?}"), format!("{event_type:?} {reason:?}"))
+        }
+        Action::Requeue { at, reason } => (at.to_string(), words::waking(*reason)),
+    }
+}
+
+fn on(pod: &str, node: &str) -> String {
+    if node.is_empty() { pod.to_owned() } else { format!("{pod} on {node}") }
+}
+
+fn labelled(name: &str, labels: &Labels) -> String {
+    let labels = labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+    format!("{name} with {}", labels.join(", "))
+}
+
+fn created(revision: &Value) -> String {
+    let name = revision.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let number = revision.get("revision").and_then(Value::as_i64).unwrap_or_default();
+    format!("{name} as #{number}")
+}
+
+/// The counters that differ.
+fn changes(before: &DaemonSetStatus, after: &DaemonSetStatus) -> String {
+    let counters = |status: &DaemonSetStatus| {
+        [
+            ("desired", i64::from(status.desired_number_scheduled)),
+            ("scheduled", status.current_number_scheduled.into()),
+            ("misscheduled", status.number_misscheduled.into()),
+            ("updated", status.updated_number_scheduled.into()),
+            ("ready", status.number_ready.into()),
+            ("available", status.number_available.into()),
+            ("unavailable", status.number_unavailable.into()),
+            ("observedGeneration", status.observed_generation),
+            ("collisionCount", status.collision_count.unwrap_or(0).into()),
+        ]
+    };
+    let pairs = counters(before).into_iter().zip(counters(after)).filter(|(before, after)| before != after);
+    let told = pairs.map(|((name, before), (_, after))| format!("{name} {before} -> {after}"));
+    told.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,70 @@
+//! The budget in words: how much of it there is, how much is used, and by whom.
+
+use crate::plan::words;
+use daemonset::{Budget, CreateReason, DeleteReason, NodeOutcome, NodeVerdict, StrategyInForce};
+
+/// Names at most so many nodes.
+const MOST_NAMES: usize = 3;
+
+/// One line.
+pub(crate) fn told(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    match strategy {
+        StrategyInForce::Replace(_) => within_max_unavailable(budget, nodes),
+        StrategyInForce::Surge(_) => within_max_surge(budget, nodes),
+        StrategyInForce::OnDelete => {
+            let unavailable = unavailable(budget, nodes, "unavailable ");
+            format!("none: whoever deletes a pod decides; of D {} nodes {unavailable}", budget.desired)
+        }
+        other => format!("{other:?}: {budget:?}"),
+    }
+}
+
+fn within_max_unavailable(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let counted = [DeleteReason::OutdatedAvailable, DeleteReason::OutdatedNotYetAvailable];
+    let reasons = nodes.iter().flat_map(|node| &node.pods).filter_map(|pod| pod.deleted);
+    let taken = reasons.filter(|reason| counted.contains(reason)).count();
+    let Budget { desired, max_unavailable, .. } = *budget;
+    let left = left(max_unavailable, (budget.unavailable + budget.lost) as usize, taken);
+    let limit = format!("M {max_unavailable} of D {desired} nodes may be unavailable");
+    format!("{left}: {limit}, {}", unavailable(budget, nodes, ""))
+}
+
+fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let doubled: Vec<&NodeVerdict> = nodes.iter().filter(|node| node.counts.doubled).collect();
+    let surges =
+        |node: &&NodeVerdict| matches!(node.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+    let Budget { desired, max_surge, .. } = *budget;
+    let left = left(max_surge, doubled.len() + budget.lost as usize, nodes.iter().filter(surges).count());
+    let users = match doubled.as_slice() {
+        [] => "none has".to_owned(),
+        [only] => format!("1 has: {}", only.node),
+        several => format!("{} have: {}", several.len(), names(several.iter().copied())),
+    };
+    let unavailable = unavailable(budget, nodes, "unavailable ");
+    format!("{left}: S {max_surge} of D {desired} nodes may have two pods, {users}; {unavailable}")
+}
+
+/// How much is left, and what this plan takes of it.
+fn left(limit: u32, used: usize, taken: usize) -> String {
+    let left = (limit as usize).saturating_sub(used);
+    match (left, taken) {
+        (0, 0) => "spent".to_owned(),
+        // What is not available yet counts by NR alone.
+        (0, _) => format!("spent but for {taken} not yet available"),
+        (_, 0) => format!("{left} left"),
+        (_, _) => format!("{left} left, {taken} for this plan"),
+    }
+}
+
+/// `U 1 is (NR 1 not Ready): node-2`.
+fn unavailable(budget: &Budget, nodes: &[NodeVerdict], what: &str) -> String {
+    let Budget { unavailable, not_ready, .. } = *budget;
+    let verb = if unavailable == 1 { "is" } else { "are" };
+    let down = nodes.iter().filter(|node| node.counts.unavailable);
+    let colon = if unavailable == 0 { "" } else { ": " };
+    format!("U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}", names(down))
+}
+
+fn names<'a>(nodes: impl Iterator<Item = &'a NodeVerdict>) -> String {
+    words::names(nodes.map(|node| node.node.as_str()), MOST_NAMES)
+}

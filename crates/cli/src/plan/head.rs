@@ -1,0 +1,149 @@
+//! The head of the text: what is planned, how it stands, and what comes of it.
+
+use crate::input::{Clock, Input};
+use crate::plan::phrase::{Urgency, outcome};
+use crate::plan::{actions, budget, words};
+use crate::shell::source::Source;
+use daemonset::model::DaemonSetStatus;
+use daemonset::{NodeOutcome, NodeVerdict, Plan, Policy, Situation, StrategyInForce};
+use indexmap::IndexMap;
+
+/// Each with its label.
+pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("DaemonSet", daemon_set(input, plan))];
+    if let Some(current) = &plan.report.current_revision {
+        let told = format!("{} #{}, {}", current.name, current.number, words::origin(current.origin));
+        lines.push(("Revision", told));
+    }
+    if let (Some(strategy), Some(figures)) = (plan.report.strategy, &plan.report.budget) {
+        lines.push(("Budget", budget::told(strategy, figures, &plan.report.nodes)));
+    }
+    if input.recording.policy != Policy::default() {
+        lines.push(("Policy", policy(&input.recording.policy)));
+    }
+    if !plan.report.nodes.is_empty() {
+        lines.push(("Nodes", nodes(plan)));
+    }
+    lines.push(("Now", now(plan)));
+    lines.push(("As of", as_of(source, input)));
+    lines
+}
+
+fn daemon_set(input: &Input, plan: &Plan) -> String {
+    let daemon_set = &input.recording.daemon_set;
+    let strategy = plan.report.strategy.map(|strategy| match strategy {
+        StrategyInForce::OnDelete => ", OnDelete".to_owned(),
+        StrategyInForce::Replace(limit) => format!(", RollingUpdate, maxUnavailable {limit}"),
+        StrategyInForce::Surge(limit) => {
+            format!(", {}, maxSurge {limit}", daemon_set.spec.update_strategy.kind)
+        }
+        other => format!(", {other:?}"),
+    });
+    let strategy = strategy.unwrap_or_default();
+    let meta = &daemon_set.metadata;
+    let counters = match &plan.status {
+        Some(status) => counters(status),
+        None => format!("{}, as last written", counters(&daemon_set.status)),
+    };
+    let min_ready = match daemon_set.spec.min_ready_seconds {
+        0 => String::new(),
+        seconds => format!(", minReadySeconds {seconds}"),
+    };
+    format!("{}/{}{strategy}{min_ready}: {counters}", meta.namespace, meta.name)
+}
+
+fn counters(status: &DaemonSetStatus) -> String {
+    let desired = status.desired_number_scheduled;
+    let mut text = format!(
+        "updated {}/{desired}, ready {}/{desired}, available {}/{desired}",
+        status.updated_number_scheduled, status.number_ready, status.number_available
+    );
+    if status.number_misscheduled > 0 {
+        text.push_str(&format!(", misscheduled {}", status.number_misscheduled));
+    }
+    text
+}
+
+/// What is not as by default.
+fn policy(policy: &Policy) -> String {
+    let members = |policy: &Policy| serde_json::to_value(policy).unwrap_or_default();
+    let (members, default) = (members(policy), members(&Policy::default()));
+    let changed =
+        members.as_object().into_iter().flatten().filter(|(name, value)| default.get(name) != Some(value));
+    let told = changed.map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name} {text}"),
+        None => format!("{name} {value}"),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// How many there are of each outcome, the most urgent first.
+fn nodes(plan: &Plan) -> String {
+    let mut counts = IndexMap::new();
+    for node in &plan.report.nodes {
+        let (count, urgency) = counts.entry(in_short(&node.outcome)).or_insert((0, outcome(node).urgency));
+        *count += 1;
+        *urgency = (*urgency).min(outcome(node).urgency);
+    }
+    counts.sort_by(|a, (_, x), b, (_, y)| x.cmp(y).then(a.cmp(b)));
+    let told = counts.into_iter().map(|(what, (count, _))| format!("{count} {what}"));
+    format!("{}: {}", plan.report.nodes.len(), told.collect::<Vec<_>>().join(", "))
+}
+
+fn in_short(outcome: &NodeOutcome) -> String {
+    let text = match outcome {
+        NodeOutcome::UpToDate => "up to date",
+        NodeOutcome::NotTarget => "no target",
+        NodeOutcome::Create { .. } => "to get a pod",
+        NodeOutcome::Delete { .. } => "to lose a pod",
+        NodeOutcome::WaitsForNextPlan => "left for the next plan",
+        NodeOutcome::HeldByMaxUnavailable { .. } => "held by maxUnavailable",
+        NodeOutcome::HeldByMaxSurge { .. } => "held by maxSurge",
+        NodeOutcome::WaitsForDelete => "waiting for you to delete the pod",
+        NodeOutcome::WaitsForReady => "waiting for Ready",
+        NodeOutcome::WaitsForMinReady { .. } => "waiting for minReadySeconds",
+        NodeOutcome::WaitsForTermination { .. } => "waiting for a pod to be gone",
+        NodeOutcome::WaitsForBackOff { .. } => "in back-off",
+        NodeOutcome::WaitsForCreatedPod { .. } => "waiting to see the created pod",
+        other => return format!("{other:?}"),
+    };
+    text.to_owned()
+}
+
+fn now(plan: &Plan) -> String {
+    match plan.report.situation {
+        Situation::SelectingAll => {
+            "nothing but an event: the selector is empty, and would choose every pod".to_owned()
+        }
+        Situation::BeingDeleted => "nothing: the DaemonSet is being deleted".to_owned(),
+        Situation::NameCollision => {
+            "only another collision count: the new revision's name is taken".to_owned()
+        }
+        _ => {
+            let waiting = plan.report.nodes.iter().filter(|node| waits(node)).count();
+            let summary = actions::summary(&plan.actions);
+            match (summary.as_str(), waiting) {
+                ("", 0) => "nothing to do".to_owned(),
+                ("", _) => format!("no action: {} must wait", words::count(waiting, "node")),
+                (_, 0) => summary,
+                (_, _) => format!("{summary}; {} must wait", words::count(waiting, "node")),
+            }
+        }
+    }
+}
+
+fn waits(node: &NodeVerdict) -> bool {
+    match outcome(node).urgency {
+        Urgency::Stuck | Urgency::Waits | Urgency::Held => true,
+        Urgency::Acts | Urgency::Calm => false,
+    }
+}
+
+fn as_of(source: &Source, input: &Input) -> String {
+    let now = input.recording.now;
+    match input.clock {
+        Clock::CommandLine => format!("{now}, as --now says; {source}"),
+        Clock::Recording => format!("{now}, the time of recording {}; {source}", input.recording.name),
+        Clock::NewestInList => format!("{now}, the newest time in {source}"),
+    }
+}

@@ -1,0 +1,152 @@
+//! How a pod is and what becomes of a node, in a few words that fit a table.
+
+use crate::plan::words;
+use crate::shell::reasons::deleting;
+use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, PodState};
+use jiff::{SignedDuration, Timestamp};
+
+/// How much something wants to be seen; the first the most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Urgency {
+    /// This plan does something.
+    Acts,
+    /// Something is wrong.
+    Stuck,
+    /// Something is on its way.
+    Waits,
+    /// A limit or a person decides when.
+    Held,
+    /// There is nothing to do.
+    Calm,
+}
+
+/// Words, and the instant that they are about.
+pub(crate) struct Phrase {
+    pub(crate) what: String,
+    pub(crate) urgency: Urgency,
+    at: Option<Timestamp>,
+    joint: Joint,
+}
+
+/// How the instant follows the words.
+#[derive(Clone, Copy)]
+enum Joint {
+    Space,
+    Parentheses,
+    Overdue,
+}
+
+/// What words are chosen by.
+#[derive(Clone, Copy)]
+pub(crate) struct Context {
+    /// Ages are counted from here.
+    pub(crate) now: Timestamp,
+    /// How long after Ready a pod is available.
+    pub(crate) min_ready: SignedDuration,
+    /// Number of the current revision.
+    pub(crate) current: Option<i64>,
+}
+
+impl Phrase {
+    fn new(urgency: Urgency, what: impl Into<String>) -> Self {
+        Phrase { what: what.into(), urgency, at: None, joint: Joint::Space }
+    }
+
+    fn at(self, at: Option<Timestamp>, joint: Joint) -> Self {
+        Phrase { at, joint, ..self }
+    }
+
+    /// With how long it has been so, or will be.
+    pub(crate) fn told(&self, now: Timestamp) -> String {
+        Phrase::told_together(std::slice::from_ref(self), now)
+    }
+
+    /// Phrases of the same words in one, with the span of their times.
+    pub(crate) fn told_together(phrases: &[Phrase], now: Timestamp) -> String {
+        let Some(Phrase { what, joint, .. }) = phrases.first() else { return String::new() };
+        let times = || phrases.iter().filter_map(|phrase| phrase.at);
+        let (Some(first), Some(last)) = (times().min(), times().max()) else { return what.clone() };
+        let span = words::span(first, last, now);
+        match joint {
+            Joint::Space => format!("{what} {span}"),
+            Joint::Parentheses => format!("{what} ({span})"),
+            Joint::Overdue => format!("{what} (overdue {span})"),
+        }
+    }
+}
+
+/// How a pod is, and since or until when.
+pub(crate) fn state(state: PodState, context: Context) -> Phrase {
+    // Clocks differ: what is so already has been so for 0 s at least.
+    let past = |at: Timestamp| at.min(context.now);
+    match state {
+        PodState::Available { ready_since } => {
+            let since = ready_since.and_then(|ready| ready.checked_add(context.min_ready).ok());
+            Phrase::new(Urgency::Calm, "available").at(since.map(past), Joint::Space)
+        }
+        PodState::Ready { available_at } => {
+            Phrase::new(Urgency::Waits, "Ready, available").at(available_at, Joint::Space)
+        }
+        PodState::NotReady { since } => {
+            Phrase::new(Urgency::Stuck, "not Ready").at(since.map(past), Joint::Space)
+        }
+        PodState::Pending { since } => {
+            Phrase::new(Urgency::Stuck, "Pending").at(since.map(past), Joint::Space)
+        }
+        PodState::Terminating { overdue_at } => {
+            Phrase::new(Urgency::Waits, "terminating").at(overdue_at, Joint::Overdue)
+        }
+        PodState::Failed => Phrase::new(Urgency::Stuck, "Failed"),
+        PodState::Succeeded => Phrase::new(Urgency::Stuck, "Succeeded"),
+        other => Phrase::new(Urgency::Stuck, format!("{other:?}")),
+    }
+}
+
+/// What happens to a node now, or why nothing does.
+pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
+    let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
+    match &node.outcome {
+        NodeOutcome::UpToDate => Phrase::new(Urgency::Calm, "up to date"),
+        NodeOutcome::NotTarget if may_stay => Phrase::new(Urgency::Calm, "left alone"),
+        NodeOutcome::NotTarget => Phrase::new(Urgency::Calm, "none wanted"),
+        NodeOutcome::Create { reason, .. } => {
+            Phrase::new(Urgency::Acts, format!("CREATE: {}", words::creating(*reason)))
+        }
+        NodeOutcome::Delete { reason } => {
+            Phrase::new(Urgency::Acts, format!("DELETE: {}", deleting(*reason)))
+        }
+        NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+            Phrase::new(Urgency::Held, format!("waits: maxUnavailable spent ({used} of {limit})"))
+        }
+        NodeOutcome::HeldByMaxSurge { used, limit } => {
+            Phrase::new(Urgency::Held, format!("waits: maxSurge spent ({used} of {limit})"))
+        }
+        NodeOutcome::WaitsForDelete => Phrase::new(Urgency::Held, "waits for you: OnDelete, delete its pod"),
+        waits => waiting(waits),
+    }
+}
+
+/// What a node waits for that time or another controller brings.
+fn waiting(outcome: &NodeOutcome) -> Phrase {
+    match outcome {
+        NodeOutcome::WaitsForNextPlan => {
+            Phrase::new(Urgency::Waits, "waits for the next plan: this one is full")
+        }
+        NodeOutcome::WaitsForReady => Phrase::new(Urgency::Stuck, "waits until Ready"),
+        NodeOutcome::WaitsForMinReady { until } => {
+            Phrase::new(Urgency::Waits, "waits until available").at(*until, Joint::Parentheses)
+        }
+        NodeOutcome::WaitsForTermination { overdue_at } => {
+            Phrase::new(Urgency::Waits, "waits until the old pod is gone").at(*overdue_at, Joint::Overdue)
+        }
+        NodeOutcome::WaitsForBackOff { until, failures } => {
+            let what = format!("failed {failures} times, waits to try again");
+            Phrase::new(Urgency::Stuck, what).at(Some(*until), Joint::Parentheses)
+        }
+        NodeOutcome::WaitsForCreatedPod { until } => {
+            let what = "waits to see the pod it created, or give it up";
+            Phrase::new(Urgency::Waits, what).at(Some(*until), Joint::Parentheses)
+        }
+        other => Phrase::new(Urgency::Stuck, format!("{other:?}")),
+    }
+}

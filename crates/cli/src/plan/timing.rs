@@ -1,0 +1,70 @@
+//! How long each step takes.
+#![allow(clippy::disallowed_types, reason = "a stopwatch needs a clock; the library reads none")]
+
+use crate::input::{Choice, Form, Input};
+use crate::shell::console;
+use crate::shell::console::Stop;
+use crate::shell::source::Source;
+use daemonset::{plan, reconcile};
+use serde::Serialize;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// What is printed; durations are nanoseconds.
+#[derive(Serialize)]
+struct Report {
+    nodes: usize,
+    pods: usize,
+    actions: usize,
+    /// From bytes to model objects.
+    parse: Figures,
+    /// Building and checking the snapshot.
+    check: Figures,
+    reconcile: Figures,
+    plan: Figures,
+}
+
+#[derive(Serialize)]
+struct Figures {
+    min: u64,
+    median: u64,
+}
+
+/// Plans the input so many times, at least once, and prints the figures.
+pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<(), Stop> {
+    let told = |message: String| Stop::Input(format!("{source}: {message}"));
+    let bytes = source.bytes().map_err(told)?;
+    let form = Form::of(&bytes).map_err(told)?;
+    let input = Input::parse(&bytes, form, choice).map_err(told)?;
+    let snapshot = input.snapshot().map_err(told)?;
+    let report = Report {
+        nodes: input.recording.nodes.len(),
+        pods: input.recording.pods.len(),
+        actions: reconcile(&snapshot).len(),
+        parse: Figures::of(times, || Input::parse(black_box(&bytes), form, choice)),
+        check: Figures::of(times, || black_box(&input).snapshot()),
+        reconcile: Figures::of(times, || reconcile(black_box(&snapshot))),
+        plan: Figures::of(times, || plan(black_box(&snapshot))),
+    };
+    let json = serde_json::to_string(&report).map_err(std::io::Error::from)?;
+    Ok(console::print(&json)?)
+}
+
+impl Figures {
+    /// Does the work so many times; throwing away what comes of it is not counted.
+    fn of<T>(times: u32, work: impl Fn() -> T) -> Self {
+        let sample = |_| {
+            let start = Instant::now();
+            let result = black_box(work());
+            let took = start.elapsed();
+            drop(result);
+            u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
+        };
+        let mut samples: Vec<u64> = (0..times).map(sample).collect();
+        samples.sort_unstable();
+        let at = |position: usize| samples.get(position).copied().unwrap_or_default();
+        let middle = samples.len() / 2;
+        let below = samples.len().saturating_sub(1) / 2;
+        Figures { min: at(0), median: at(below).midpoint(at(middle)) }
+    }
+}

@@ -1,0 +1,183 @@
+//! The command line.
+
+use crate::input::Choice;
+use crate::shell::source::Source;
+use crate::simulate::scene::{Release, Scene};
+use crate::simulate::setting::Setting;
+use clap::Args as Group;
+use daemonset::sim::{Odds, Settings, Spread};
+use jiff::SignedDuration;
+use std::path::PathBuf;
+
+/// Simulates a rollout before it happens: how long it takes, how many nodes are down at once, who is left over, and why.
+#[derive(Group)]
+pub(crate) struct Args {
+    /// The cluster to start from: a List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` prints it,
+    /// or a Recording; `-` is stdin. Without it, a real cluster that is built in
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Which DaemonSet, where the List has several
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    daemonset: Option<String>,
+    /// How many nodes: those of the cluster again and again, or the first of them. Default: 60 of the built-in cluster,
+    /// all of another one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    nodes: Option<u32>,
+    /// OnDelete, RollingUpdate or SurgingRollingUpdate. Default: the DaemonSet's
+    #[arg(long, value_name = "TYPE")]
+    strategy: Option<String>,
+    /// As in the DaemonSet: 3 or 10%
+    #[arg(long, value_name = "LIMIT")]
+    max_unavailable: Option<String>,
+    /// As in the DaemonSet: 3 or 10%; maxUnavailable is then 0
+    #[arg(long, value_name = "LIMIT")]
+    max_surge: Option<String>,
+    /// As in the DaemonSet
+    #[arg(long, value_name = "SECONDS")]
+    min_ready_seconds: Option<u32>,
+    /// Run several settings beside each other, each such as maxUnavailable=10% or maxSurge=2,minReadySeconds=30
+    #[arg(long, value_name = "SETTING", num_args = 1.., conflicts_with = "trace")]
+    compare: Vec<String>,
+    /// From a container's start to Ready: 10s, 5s..20s (each as likely), or 8s,p99=1m (a median with a long tail)
+    #[arg(long, value_name = "TIME", default_value = "5s,p99=15s")]
+    startup: Spread,
+    /// Pulling the new image, once a node
+    #[arg(long, value_name = "TIME", default_value = "4s,p99=25s")]
+    pull: Spread,
+    /// From a pod's deletion to its end
+    #[arg(long, value_name = "TIME", default_value = "1s,p99=8s")]
+    stop: Spread,
+    /// How likely a start of the new version crashes; the kubelet then waits and starts again
+    #[arg(long, value_name = "PERCENT", default_value = "0%")]
+    failure_rate: Odds,
+    /// How likely a new pod is evicted before it is Ready
+    #[arg(long, value_name = "PERCENT", default_value = "0%")]
+    evicted: Odds,
+    /// The new version never becomes Ready on so many of the nodes; without a number, on none of them
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100%", default_value = "0%")]
+    broken: Odds,
+    /// How likely a start of the new version takes its whole node down
+    #[arg(long, value_name = "PERCENT", default_value = "0%")]
+    panics_node: Odds,
+    /// A node joins, leaves, or goes down for some minutes, every so often: 2m, 1m..5m
+    #[arg(long, value_name = "TIME")]
+    churn: Option<Spread>,
+    /// How likely the controller crashes before an action
+    #[arg(long, value_name = "PERCENT", default_value = "0%")]
+    crash: Odds,
+    /// How far its caches are behind
+    #[arg(long, value_name = "TIME", default_value = "5ms..100ms")]
+    lag: Spread,
+    /// The same seed, the same luck: nodes are as fast in one run as in the next
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Release no new version: go on from where the cluster is
+    #[arg(long)]
+    as_is: bool,
+    /// Call it stuck when nothing has happened for so long
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = duration)]
+    patience: SignedDuration,
+    /// Give up after so long
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration)]
+    bound: SignedDuration,
+    /// Draw a timeline
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Draw a timeline that tells more where one points
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write every change of the world, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// What to print
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+/// How a summary is printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For a person
+    Text,
+    /// For a program
+    Json,
+}
+
+/// What to simulate, and what to make of it.
+pub(crate) struct Simulation {
+    /// None: the built-in cluster.
+    pub(crate) source: Option<Source>,
+    pub(crate) choice: Choice,
+    pub(crate) scene: Scene,
+    pub(crate) setting: Setting,
+    /// Several beside each other; none: only the one.
+    pub(crate) compare: Vec<Setting>,
+    pub(crate) svg: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
+    pub(crate) trace: Option<PathBuf>,
+    pub(crate) format: Format,
+}
+
+impl Args {
+    /// The simulation that these arguments ask for.
+    pub(crate) fn simulation(self) -> Result<Simulation, String> {
+        let mut setting = Setting::default();
+        let limits = [
+            ("type", self.strategy.clone()),
+            ("maxUnavailable", self.max_unavailable.clone()),
+            ("maxSurge", self.max_surge.clone()),
+            ("minReadySeconds", self.min_ready_seconds.map(|seconds| seconds.to_string())),
+        ];
+        for (key, value) in limits {
+            if let Some(value) = value {
+                setting.set(key, &value)?;
+            }
+        }
+        let compare: Result<Vec<Setting>, String> =
+            self.compare.iter().map(|text| Setting::parse(text)).collect();
+        Ok(Simulation {
+            source: self.from.clone().map(Source::named),
+            choice: Choice { daemon_set: self.daemonset.clone(), now: None, policy: None },
+            scene: self.scene(),
+            setting,
+            compare: compare?,
+            svg: self.svg,
+            html: self.html,
+            trace: self.trace,
+            format: self.output,
+        })
+    }
+
+    fn scene(&self) -> Scene {
+        let mut settings = Settings::default();
+        let behaviour = &mut settings.behaviour;
+        (behaviour.pull, behaviour.ready, behaviour.stop) = (self.pull, self.startup, self.stop);
+        let mut new = *behaviour;
+        new.crash_at_start = self.failure_rate;
+        new.evicted = self.evicted;
+        new.never_ready = self.broken;
+        new.panics_node = self.panics_node;
+        settings.churn.every = self.churn;
+        settings.churn.down_for =
+            self.churn.map(|_| Spread::uniform(SignedDuration::from_mins(1), SignedDuration::from_mins(5)));
+        settings.controller.crash = self.crash;
+        settings.controller.watch_lag = self.lag;
+        let release = if self.as_is { Release::None } else { Release::New(new) };
+        Scene {
+            nodes: self.nodes.or(self.from.is_none().then_some(60)),
+            settings,
+            release,
+            seed: self.seed,
+            patience: self.patience,
+            bound: self.bound,
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<SignedDuration, String> {
+    match text.parse::<SignedDuration>() {
+        Ok(duration) if duration.is_positive() => Ok(duration),
+        Ok(_) => Err("must be more than nothing".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}

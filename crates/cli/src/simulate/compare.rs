@@ -1,0 +1,193 @@
+//! Several runs beside each other: how long each takes against how many nodes it takes down.
+
+use crate::simulate::canvas::{Canvas, width};
+use crate::simulate::figures::Figures;
+use crate::simulate::layers::Layers;
+use crate::simulate::layout::{MARGIN, WIDTH};
+use crate::simulate::panel::{self, Panel};
+use crate::simulate::run::Run;
+use crate::simulate::scale::{CountScale, TimeScale};
+use crate::simulate::svg::{COLUMNS, describe, root};
+use crate::simulate::timeline::Timeline;
+use crate::simulate::words::{count, duration, number};
+use crate::simulate::{axis, head};
+use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
+
+pub(crate) const TITLE: &str = "How long it takes, against how many nodes are down";
+
+const LEFT: f64 = 296.0;
+const STRIP: f64 = 42.0;
+const CURVE: f64 = 84.0;
+const GAP: f64 = 40.0;
+const BLOCK: f64 = STRIP + 8.0 + CURVE + GAP;
+
+/// What is compared.
+struct Entry<'a> {
+    run: &'a Run<'a>,
+    timeline: Timeline,
+    figures: Figures,
+}
+
+impl<'a> Entry<'a> {
+    fn of(run: &'a Run<'a>) -> Self {
+        let timeline = Timeline::of(run);
+        Entry { run, figures: Figures::of(run, &timeline), timeline }
+    }
+}
+
+const HEADER: [&str; 8] =
+    ["SETTING", "DONE IN", "WORST DOWN", "BUDGET", "MOST DOUBLED", "DOWNTIME", "PODS CREATED", "CRASHES"];
+
+/// A line for each run, with its styles.
+pub(crate) fn table(runs: &[Run<'_>]) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .enforce_styling()
+        .set_header(HEADER.map(|title| Cell::new(title).add_attribute(Attribute::Bold)))
+        .add_rows(runs.iter().map(row));
+    for (position, column) in table.column_iter_mut().enumerate() {
+        let last = position + 1 == HEADER.len();
+        column.set_padding((0, if last { 0 } else { 2 }));
+        column.set_cell_alignment(if position == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.to_string()
+}
+
+fn row(run: &Run<'_>) -> [String; 8] {
+    let Entry { figures, .. } = Entry::of(run);
+    let budget = match (figures.surges, figures.worst.max_unavailable) {
+        (true, _) | (_, 0) => "-".to_owned(),
+        (false, budget) => number(budget),
+    };
+    [
+        run.label.clone(),
+        figures.took().map_or_else(|| format!("never: {} of {}", figures.updated, figures.nodes), duration),
+        number(figures.worst.unavailable),
+        budget,
+        number(figures.most_doubled.doubled),
+        duration(figures.lost),
+        number(figures.created),
+        number(figures.crashes),
+    ]
+}
+
+/// All of them on one axis of time, and in one scale.
+pub(crate) fn svg(runs: &[Run<'_>]) -> String {
+    let entries: Vec<Entry<'_>> = runs.iter().map(Entry::of).collect();
+    let time = TimeScale { left: LEFT, right: WIDTH - MARGIN, length: window(&entries) };
+    let most = entries.iter().map(|entry| panel::most(&entry.timeline.curves)).max().unwrap_or(1);
+    let timelines: Vec<&Timeline> = entries.iter().map(|entry| &entry.timeline).collect();
+    let legend = head::common_legend(&timelines);
+    let top = 84.0 + head::lines(&legend) + 24.0;
+    let bottom = top + BLOCK * entries.len() as f64 - GAP;
+    let mut canvas = Canvas::default();
+    canvas.open(root(WIDTH, bottom + 40.0));
+    let told: Vec<String> = entries.iter().map(sentence).collect();
+    let revisions: Vec<usize> = timelines.iter().map(|timeline| timeline.revisions.len()).collect();
+    describe(&mut canvas, TITLE, &told.join(" "), &revisions);
+    canvas.words("title", MARGIN, 40.0, TITLE);
+    let subtitle = "Bars: all nodes by state, until the rollout is done. Curves: nodes without an available pod, in one scale; dashed: the budget.";
+    canvas.words("big muted", MARGIN, 64.0, subtitle);
+    head::draw_legend(&mut canvas, &legend, 84.0);
+    axis::grid(&mut canvas, &time, (top - 8.0, bottom), bottom);
+    for (position, entry) in entries.iter().enumerate() {
+        block(&mut canvas, entry, &time, most, top + BLOCK * position as f64);
+    }
+    axis::times(&mut canvas, &time, bottom + 20.0);
+    canvas.close("svg");
+    canvas.finish()
+}
+
+/// Until the last of them is done, and room for a word after it.
+fn window(entries: &[Entry<'_>]) -> i64 {
+    let end = |entry: &Entry<'_>| entry.figures.settled.unwrap_or(entry.timeline.length);
+    let last = entries.iter().map(end).max().unwrap_or_default();
+    (last + last / 9).max(1)
+}
+
+/// A bar as long as the run takes, and below it the curve.
+fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, top: f64) {
+    let Entry { run, timeline, figures } = entry;
+    let length = figures.settled.unwrap_or(timeline.length).clamp(1, time.length);
+    let own = TimeScale { left: time.left, right: time.x(length), length };
+    let layers = Layers::of(timeline, length, COLUMNS);
+    let strip = CountScale { top, bottom: top + STRIP, most: layers.most };
+    let curve = CountScale { top: top + STRIP + 8.0, bottom: top + STRIP + 8.0 + CURVE, most };
+    axis::counts(canvas, time, &curve, 2);
+    layers.draw(canvas, &own, &strip);
+    Panel { curves: &timeline.curves, time: own, count: curve }.draw(canvas);
+    end(canvas, figures, &own, time.right, (top, curve.bottom));
+    canvas.words("outcome", MARGIN, top + 14.0, &fitting(&run.label));
+    for (line, text) in (0_u8..).zip(lines(figures, timeline.length)) {
+        canvas.words(
+            if line == 0 { "big" } else { "muted" },
+            MARGIN,
+            top + 38.0 + 20.0 * f64::from(line),
+            &text,
+        );
+    }
+}
+
+/// The line where it is done, and what there is to say at it.
+fn end(canvas: &mut Canvas, figures: &Figures, own: &TimeScale, right: f64, (top, bottom): (f64, f64)) {
+    let text = match figures.took() {
+        Some(took) => duration(took),
+        None => "not done".to_owned(),
+    };
+    if figures.settled.is_some() {
+        canvas.line("done", (own.right, top), (own.right, bottom));
+    }
+    match own.right + width(&text, 15.0) * 1.2 + 8.0 < right {
+        true => canvas.words("halo outcome", own.right + 8.0, top + STRIP / 2.0 + 5.0, &text),
+        false => canvas.words("halo outcome end", own.right - 8.0, top + STRIP / 2.0 + 5.0, &text),
+    }
+}
+
+/// The figures at the left.
+fn lines(figures: &Figures, length: i64) -> Vec<String> {
+    let mut lines = vec![match figures.took() {
+        Some(took) => format!("done in {}", duration(took)),
+        None => format!("not done after {}", duration(length - figures.asked)),
+    }];
+    if figures.took().is_none() {
+        lines.push(format!("{} of {} updated", number(figures.updated), number(figures.nodes)));
+    }
+    lines.push(match (figures.worst.unavailable, figures.worst.max_unavailable) {
+        (0, _) => "never a node unavailable".to_owned(),
+        (worst, budget) if budget > 0 && !figures.surges => {
+            format!("at worst {} unavailable (budget {})", number(worst), number(budget))
+        }
+        (worst, _) => format!("at worst {} unavailable", number(worst)),
+    });
+    if figures.surges {
+        lines.push(format!("at most {} with two pods", count(figures.most_doubled.doubled as usize, "node")));
+    }
+    if figures.lost > 0 {
+        lines.push(format!("{} of downtime in all", duration(figures.lost)));
+    }
+    lines
+}
+
+/// Cut where it would run into the picture.
+fn fitting(label: &str) -> String {
+    let room = LEFT - MARGIN - 50.0;
+    let mut text = String::new();
+    for c in label.chars() {
+        if width(&text, 15.0) * 1.15 > room {
+            text.push('…');
+            break;
+        }
+        text.push(c);
+    }
+    text
+}
+
+fn sentence(entry: &Entry<'_>) -> String {
+    format!(
+        "{}: {}, {}.",
+        entry.run.label,
+        entry.figures.outcome(entry.timeline.length),
+        entry.figures.price()
+    )
+}

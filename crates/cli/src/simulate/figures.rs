@@ -1,0 +1,104 @@
+//! What came of a run, in a few figures.
+
+use crate::simulate::curves::Point;
+use crate::simulate::marks::MarkKind;
+use crate::simulate::run::Run;
+use crate::simulate::timeline::{Row, State, Timeline};
+use crate::simulate::words::{count, duration, number};
+use daemonset::sim::Change;
+
+pub(crate) struct Figures {
+    /// Nodes that count at the end.
+    pub(crate) nodes: usize,
+    /// Those of them that run the current revision, and it is available.
+    pub(crate) updated: usize,
+    /// When a person first changed the spec, or else the start.
+    pub(crate) asked: i64,
+    /// Since when every node runs the current revision; nothing where some do not at the end.
+    pub(crate) settled: Option<i64>,
+    /// When the most nodes were without an available pod.
+    pub(crate) worst: Point,
+    /// The most nodes that the controller itself had taken down at once.
+    pub(crate) most_taken_down: u32,
+    /// When the most nodes had two pods.
+    pub(crate) most_doubled: Point,
+    /// Without an available pod at the end.
+    pub(crate) unavailable: u32,
+    /// Node-milliseconds without an available pod.
+    pub(crate) lost: i64,
+    pub(crate) created: usize,
+    pub(crate) crashes: usize,
+    /// More than one revision ran, or was to.
+    pub(crate) updates: bool,
+    pub(crate) surges: bool,
+}
+
+impl Figures {
+    pub(crate) fn of(run: &Run<'_>, timeline: &Timeline) -> Self {
+        let last = |row: &Row| row.spans.last().filter(|span| span.to == timeline.length).cloned();
+        let last: Vec<_> = timeline.rows.iter().filter_map(last).filter(|span| span.target).collect();
+        let goal = timeline.current.map(State::Available);
+        let updated = last.iter().filter(|span| Some(span.state) == goal).count();
+        let asked = timeline.marks.iter().find(|mark| matches!(mark.kind, MarkKind::SpecChanged(_)));
+        let asked = asked.map_or(0, |mark| mark.t);
+        let settled = last.iter().map(|span| span.from).max().unwrap_or_default().max(asked);
+        let curves = &timeline.curves;
+        let created = |change: &Change| matches!(change, Change::PodCreated(_));
+        Figures {
+            nodes: last.len(),
+            updated,
+            asked,
+            settled: (updated == last.len()).then_some(settled),
+            worst: curves.peak(|point| point.unavailable),
+            most_taken_down: curves.peak(|point| point.taken_down).taken_down,
+            most_doubled: curves.peak(|point| point.doubled),
+            unavailable: curves.points.last().map_or(0, |point| point.unavailable),
+            lost: curves.lost(timeline.length),
+            created: run.events.iter().filter(|it| it.t >= run.start && created(&it.change)).count(),
+            crashes: timeline.marks.iter().filter(|mark| mark.kind == MarkKind::Crashed).count(),
+            updates: timeline.revisions.len() > 1,
+            surges: curves.surges,
+        }
+    }
+
+    /// How long the rollout took, where it came to an end.
+    pub(crate) fn took(&self) -> Option<i64> {
+        self.settled.map(|settled| settled - self.asked)
+    }
+
+    /// How it ended.
+    pub(crate) fn outcome(&self, length: i64) -> String {
+        let nodes = self.nodes;
+        let adjective = if self.updates { "updated" } else { "available" };
+        match self.took() {
+            Some(0) => format!("{} available all the time", count(nodes, "node")),
+            Some(took) => format!("{} {adjective} in {}", count(nodes, "node"), duration(took)),
+            None => {
+                let after = duration(length - self.asked);
+                let down = count(self.unavailable as usize, "node");
+                format!(
+                    "Not done after {after}: {} of {} {adjective}, {down} unavailable",
+                    number(self.updated),
+                    number(nodes)
+                )
+            }
+        }
+    }
+
+    /// What it cost.
+    pub(crate) fn price(&self) -> String {
+        let Point { unavailable, max_unavailable, .. } = self.worst;
+        if unavailable == 0 {
+            return "never a node without an available pod".to_owned();
+        }
+        let mut text = format!("at worst {} unavailable at once", number(unavailable));
+        // The budget binds the controller alone: nodes fail without asking.
+        if unavailable > self.most_taken_down {
+            text.push_str(&format!(", at most {} by the rollout itself", number(self.most_taken_down)));
+        }
+        if max_unavailable > 0 && !self.surges {
+            text.push_str(&format!(" (budget {})", number(max_unavailable)));
+        }
+        format!("{text}, {} of downtime over all nodes", duration(self.lost))
+    }
+}

@@ -1,0 +1,57 @@
+//! What is drawn and written beside the summary.
+
+use crate::shell::console::Stop;
+use crate::simulate::args::Simulation;
+use crate::simulate::run::Run;
+use crate::simulate::scene::Ran;
+use crate::simulate::{compare, html, svg};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Runs as they are drawn.
+pub(crate) fn pictures(runs: &[Ran]) -> Vec<Run<'_>> {
+    let picture = |ran: &Ran| (ran.label.clone(), ran.start, ran.cluster.now());
+    runs.iter()
+        .map(|ran| {
+            let (label, start, end) = picture(ran);
+            Run { label, events: ran.cluster.history(), start, end, summary: Vec::new() }
+        })
+        .collect()
+}
+
+/// Writes what the command line asks for.
+pub(crate) fn write(simulation: &Simulation, runs: &[Ran]) -> Result<(), Stop> {
+    let pictures = pictures(runs);
+    if let Some(file) = &simulation.svg {
+        let svg = match pictures.as_slice() {
+            [only] => svg::timeline(only),
+            several => compare::svg(several),
+        };
+        into(file, |out| out.write_all(svg.as_bytes()))?;
+    }
+    if let Some(file) = &simulation.html {
+        let page = match pictures.as_slice() {
+            [only] => html::page(only),
+            several => html::comparison(several),
+        };
+        into(file, |out| out.write_all(page.as_bytes()))?;
+    }
+    if let (Some(file), [only]) = (&simulation.trace, runs) {
+        into(file, |out| {
+            for event in only.cluster.history() {
+                serde_json::to_writer(&mut *out, event)?;
+                out.write_all(b"\n")?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn into(file: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Stop> {
+    let told =
+        |error: io::Error| Stop::Output(io::Error::new(error.kind(), format!("{}: {error}", file.display())));
+    let mut out = BufWriter::new(File::create(file).map_err(told)?);
+    content(&mut out).and_then(|()| out.flush()).map_err(told)
+}

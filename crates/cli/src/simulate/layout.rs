@@ -1,0 +1,122 @@
+//! Where everything is.
+
+use crate::simulate::canvas::width;
+use crate::simulate::figures::Figures;
+use crate::simulate::head;
+use crate::simulate::labels::{self, Label};
+use crate::simulate::layers::Layers;
+use crate::simulate::panel;
+use crate::simulate::run::Run;
+use crate::simulate::scale::TimeScale;
+use crate::simulate::svg::COLUMNS;
+use crate::simulate::timeline::Timeline;
+
+pub(crate) const WIDTH: f64 = 1160.0;
+pub(crate) const MARGIN: f64 = 28.0;
+/// More nodes than that share layers.
+const MOST_ROWS: usize = 200;
+/// Up to as many nodes, every row has its name.
+pub(crate) const MOST_NAMES: usize = 60;
+/// Longer names are cut.
+pub(crate) const LONGEST_NAME: usize = 26;
+const LAYERS: f64 = 420.0;
+const PANEL: f64 = 150.0;
+
+pub(crate) struct Layout {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) time: TimeScale,
+    pub(crate) body: Body,
+    pub(crate) caption: f64,
+    /// Over the rows or layers.
+    pub(crate) labels: Vec<Label>,
+    /// Of the rows or layers.
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+    pub(crate) panel_top: f64,
+    pub(crate) panel_bottom: f64,
+    pub(crate) panel_most: u32,
+}
+
+/// How the nodes are drawn.
+#[derive(Clone, Copy)]
+pub(crate) enum Body {
+    /// A row each.
+    Rows { pitch: f64 },
+    /// By state, stacked.
+    Layers { most: u32 },
+}
+
+impl Layout {
+    pub(crate) fn of(run: &Run<'_>, timeline: &Timeline, figures: &Figures) -> Self {
+        let (body, height) = body(timeline);
+        let left = MARGIN + names(timeline);
+        let time = TimeScale { left, right: WIDTH - MARGIN, length: timeline.length };
+        // Over the rows: the caption, and a lane for the labels of marks.
+        let caption = head::height(run, timeline) + 26.0;
+        let labels = labels::place(&timeline.marks, figures.settled, &time);
+        let top = caption + 12.0 + labels::LANE * labels::lanes(&labels) as f64;
+        let bottom = top + height;
+        let panel_top = bottom + 62.0;
+        Layout {
+            width: WIDTH,
+            height: panel_top + PANEL + 34.0,
+            time,
+            body,
+            caption,
+            labels,
+            top,
+            bottom,
+            panel_top,
+            panel_bottom: panel_top + PANEL,
+            panel_most: panel::most(&timeline.curves),
+        }
+    }
+}
+
+/// How the nodes are drawn, and how high that is.
+fn body(timeline: &Timeline) -> (Body, f64) {
+    let rows = timeline.rows.len();
+    match rows {
+        0..=MOST_ROWS => {
+            let pitch = pitch(rows);
+            (Body::Rows { pitch }, pitch * rows as f64)
+        }
+        _ => {
+            let most = Layers::of(timeline, timeline.length, COLUMNS).most;
+            (Body::Layers { most }, LAYERS)
+        }
+    }
+}
+
+/// The height of a row: whole pixels, so that edges are sharp.
+fn pitch(rows: usize) -> f64 {
+    match rows {
+        0..=12 => 26.0,
+        13..=24 => 20.0,
+        25..=40 => 16.0,
+        41..=MOST_NAMES => 14.0,
+        61..=100 => 7.0,
+        101..=140 => 5.0,
+        _ => 4.0,
+    }
+}
+
+/// How much room the names take, or the numbers instead of them.
+fn names(timeline: &Timeline) -> f64 {
+    let longest = timeline.rows.iter().map(|row| width(&shorten(&row.node), 12.0) * 1.1);
+    match timeline.rows.len() {
+        0..=MOST_NAMES => longest.fold(30.0, f64::max) + 12.0,
+        _ => 46.0,
+    }
+}
+
+/// Cuts the middle out of a long name: its end tells it from others.
+pub(crate) fn shorten(name: &str) -> String {
+    let length = name.chars().count();
+    if length <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    let (head, tail) = (LONGEST_NAME / 2 - 1, LONGEST_NAME / 2);
+    name.chars().take(head).chain(['…']).chain(name.chars().skip(length - tail)).collect()
+}

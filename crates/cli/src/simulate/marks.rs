@@ -1,0 +1,75 @@
+//! What happened to the rollout as a whole: changes of the spec, crashes of the controller.
+
+use crate::simulate::run::Run;
+use daemonset::model::{DaemonSetSpec, IntOrString};
+use daemonset::sim::{By, Change};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mark {
+    pub(crate) t: i64,
+    pub(crate) kind: MarkKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum MarkKind {
+    /// A person changed the spec; in words.
+    SpecChanged(String),
+    /// The controller died.
+    Crashed,
+}
+
+pub(crate) fn marks(run: &Run<'_>) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let mut before: Option<&DaemonSetSpec> = None;
+    for event in run.events.iter().take_while(|event| event.t <= run.end) {
+        let t = run.offset(event.t);
+        match &event.change {
+            Change::DaemonSetChanged { template_changed, spec, .. } => {
+                if t >= 0 && event.by == By::User && before.is_some() {
+                    let text = changes(before, spec, *template_changed);
+                    marks.push(Mark { t, kind: MarkKind::SpecChanged(text) });
+                }
+                before = Some(spec);
+            }
+            Change::ControllerCrashed { .. } => marks.push(Mark { t, kind: MarkKind::Crashed }),
+            _ => {}
+        }
+    }
+    marks
+}
+
+fn changes(before: Option<&DaemonSetSpec>, spec: &DaemonSetSpec, template_changed: bool) -> String {
+    let mut told = Vec::new();
+    if template_changed {
+        told.push("new template".to_owned());
+    }
+    let (old, new) = (before.map(settings).unwrap_or_default(), settings(spec));
+    told.extend(new.into_iter().filter(|setting| !old.contains(setting)));
+    if told.is_empty() { "spec changed".to_owned() } else { told.join(", ") }
+}
+
+/// The settings that decide a rollout, each in words: `maxUnavailable 10%`.
+pub(crate) fn settings(spec: &DaemonSetSpec) -> Vec<String> {
+    let strategy = &spec.update_strategy;
+    let kind = if strategy.kind.is_empty() { "OnDelete" } else { &strategy.kind };
+    let mut told = vec![kind.to_owned()];
+    let limits = strategy.rolling_update.as_ref();
+    let surge = limits.and_then(|it| it.max_surge).filter(|surge| !surge.is_zero());
+    match (kind, surge) {
+        ("RollingUpdate", Some(surge)) => told.push(format!("maxSurge {surge}")),
+        ("RollingUpdate", None) => {
+            let limit = limits.and_then(|it| it.max_unavailable).unwrap_or(IntOrString::Int(1));
+            told.push(format!("maxUnavailable {limit}"));
+        }
+        ("SurgingRollingUpdate", _) => {
+            let surge = strategy.surging_rolling_update.as_ref().and_then(|it| it.max_surge);
+            told.push(format!("maxSurge {}", surge.unwrap_or(IntOrString::Int(1))));
+        }
+        _ => {}
+    }
+    told.push(match spec.min_ready_seconds {
+        0 => "no minReadySeconds".to_owned(),
+        seconds => format!("minReadySeconds {seconds}"),
+    });
+    told
+}

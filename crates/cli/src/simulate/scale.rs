@@ -1,0 +1,84 @@
+//! From time and numbers to places.
+
+use crate::simulate::words::duration;
+
+/// Milliseconds to x.
+#[derive(Clone, Copy)]
+pub(crate) struct TimeScale {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) length: i64,
+}
+
+const SECOND: i64 = 1000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const STEPS: [i64; 24] = [
+    SECOND / 10,
+    SECOND / 2,
+    SECOND,
+    2 * SECOND,
+    5 * SECOND,
+    10 * SECOND,
+    15 * SECOND,
+    30 * SECOND,
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    15 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    24 * HOUR,
+    48 * HOUR,
+    7 * 24 * HOUR,
+    28 * 24 * HOUR,
+    364 * 24 * HOUR,
+];
+/// More labels than that are noise.
+const TICKS: i64 = 11;
+
+impl TimeScale {
+    pub(crate) fn x(&self, t: i64) -> f64 {
+        let share = t.clamp(0, self.length) as f64 / self.length as f64;
+        self.left + share * (self.right - self.left)
+    }
+
+    pub(crate) fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    /// The instants worth a label, and the label.
+    pub(crate) fn ticks(&self) -> Vec<(i64, String)> {
+        let step = STEPS.into_iter().find(|step| self.length / step < TICKS).unwrap_or(self.length);
+        (0..=self.length / step).map(|number| (number * step, duration(number * step))).collect()
+    }
+}
+
+/// Numbers of nodes to y: 0 is at the bottom.
+#[derive(Clone, Copy)]
+pub(crate) struct CountScale {
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+    pub(crate) most: u32,
+}
+
+impl CountScale {
+    pub(crate) fn y(&self, count: u32) -> f64 {
+        let share = f64::from(count.min(self.most)) / f64::from(self.most.max(1));
+        self.bottom - share * (self.bottom - self.top)
+    }
+
+    /// 0, and round numbers up to the most, about so many.
+    pub(crate) fn ticks(&self, about: u32) -> Vec<u32> {
+        let rough = self.most.div_ceil(about.max(1)).max(1);
+        let tens = 10_u32.saturating_pow(rough.ilog10());
+        let step = [1, 2, 5, 10].map(|it| tens.saturating_mul(it)).into_iter().find(|step| *step >= rough);
+        let step = step.unwrap_or(rough);
+        (0..=self.most / step).map(|number| number * step).collect()
+    }
+}

@@ -1,0 +1,94 @@
+//! One run: from the recorded cluster to the end of the rollout.
+
+use crate::simulate::progress::Progress;
+use daemonset::Recording;
+use daemonset::sim::{Behaviour, Cluster, RolloutEnd, Settings, Summary, resize};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// What is told before the rollout begins, and after it has ended.
+const MARGIN: SignedDuration = SignedDuration::from_secs(15);
+/// How long a rollout that is stuck is watched.
+const STANDSTILL: SignedDuration = SignedDuration::from_mins(2);
+/// From so many nodes on the controller looks once a second, as a busy one does.
+const MANY_NODES: usize = 1000;
+
+/// Everything about a run but its setting.
+pub(crate) struct Scene {
+    pub(crate) nodes: Option<u32>,
+    pub(crate) settings: Settings,
+    pub(crate) release: Release,
+    pub(crate) seed: u64,
+    pub(crate) patience: SignedDuration,
+    pub(crate) bound: SignedDuration,
+}
+
+/// Whether a new version comes.
+#[derive(Clone, Copy)]
+pub(crate) enum Release {
+    None,
+    /// It behaves so.
+    New(Behaviour),
+}
+
+/// A run that is over.
+pub(crate) struct Ran {
+    /// What was tried.
+    pub(crate) label: String,
+    pub(crate) cluster: Cluster,
+    /// When the telling begins.
+    pub(crate) start: Timestamp,
+    pub(crate) summary: Summary,
+}
+
+impl Scene {
+    /// The cluster that settings are tried in.
+    pub(crate) fn grown(&self, recorded: Recording) -> Recording {
+        match self.nodes {
+            Some(nodes) => resize(&recorded, nodes as usize),
+            None => recorded,
+        }
+    }
+
+    pub(crate) fn run(&self, recording: &Recording, label: &str, progress: &Progress) -> Ran {
+        let mut settings = self.settings.clone();
+        if recording.nodes.len() >= MANY_NODES {
+            settings.controller.pause = SignedDuration::from_secs(1);
+        }
+        let mut cluster = Cluster::restore(settings, self.seed, recording);
+        let start = cluster.now();
+        let mut asked = start;
+        if let Release::New(behaviour) = self.release {
+            // Pods that have just become Ready when the dump was taken are available by then.
+            let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
+            cluster.run_for(MARGIN.saturating_add(min_ready));
+            asked = cluster.now();
+            cluster.release(behaviour, next_version);
+        }
+        let bar = progress.begin(label);
+        let end = cluster.watch_rollout(self.patience, self.bound, |cluster| bar.show(cluster));
+        let summary = cluster.summary(asked, end);
+        // What has come to a stop is shown as such.
+        cluster.run_for(if end == RolloutEnd::Complete { MARGIN } else { STANDSTILL });
+        bar.end();
+        Ran { label: label.to_owned(), cluster, start, summary }
+    }
+}
+
+/// The same template with another image.
+fn next_version(template: &mut Value) {
+    let image = template.pointer_mut("/spec/containers/0/image");
+    match image {
+        Some(image) => {
+            let text = image.as_str().unwrap_or_default();
+            let name = text.rsplit_once(':').map_or(text, |(name, _)| name);
+            *image = format!("{name}:next").into();
+        }
+        // A template without containers; any change makes a version.
+        None => {
+            if let Some(metadata) = template.pointer_mut("/metadata").and_then(Value::as_object_mut) {
+                metadata.insert("annotations".to_owned(), serde_json::json!({"version": "next"}));
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The program as a user calls it: arguments and files in, text and exit code out.
+
+mod goldens;
+mod plan;
+mod program;
+mod simulate;

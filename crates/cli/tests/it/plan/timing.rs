@@ -1,0 +1,45 @@
+//! `--time`: how long each step takes, in nanoseconds.
+
+use super::{recording, refused, told};
+use serde_json::{Value, json};
+
+fn times(arguments: &[&str], stdin: &str) -> Value {
+    let out = told(arguments, stdin);
+    assert_eq!(out.lines().count(), 1);
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn the_figures_of_each_step_are_integers_and_the_least_is_not_above_the_median() {
+    for times in
+        [times(&["--time", "4"], ""), times(&["--time", "1", "-"], &recording("monday", &["a"]).to_string())]
+    {
+        let members: Vec<&String> = times.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["actions", "check", "nodes", "parse", "plan", "pods", "reconcile"]);
+        for step in ["parse", "check", "reconcile", "plan"] {
+            let (min, median) =
+                (times[step]["min"].as_u64().unwrap(), times[step]["median"].as_u64().unwrap());
+            assert!(0 < min && min <= median, "{times}");
+            assert_eq!(times[step].as_object().unwrap().len(), 2);
+        }
+    }
+}
+
+#[test]
+fn it_tells_how_much_there_was() {
+    let built_in = times(&["--time", "1"], "");
+    assert_eq!(
+        (&built_in["nodes"], &built_in["pods"], &built_in["actions"]),
+        (&json!(5), &json!(5), &json!(0))
+    );
+    let monday = times(&["-", "--time", "2"], &recording("monday", &["a", "b"]).to_string());
+    assert_eq!((&monday["nodes"], &monday["pods"], &monday["actions"]), (&json!(2), &json!(0), &json!(4)));
+}
+
+#[test]
+fn bad_input_is_told_as_ever() {
+    assert_eq!(
+        refused(&["--time", "5", "-"], "{}"),
+        "error: stdin: neither a List (items) nor a Recording (daemonSet)"
+    );
+}

@@ -1,0 +1,161 @@
+//! `simulate` as a user calls it.
+
+use crate::program::{Ran, dump, run};
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+fn simulate(arguments: &[&str]) -> Ran {
+    run("simulate", arguments, b"")
+}
+
+/// What it prints when all is well.
+fn told(arguments: &[&str]) -> String {
+    let ran = simulate(arguments);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    ran.out
+}
+
+fn path(name: &str) -> String {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_readme_shows_what_it_prints_and_draws() {
+    let readme = include_str!("../../../../README.md");
+    let svg = path("readme.svg");
+    let printed = told(&["--max-unavailable", "10%", "--svg", &svg]);
+    assert!(readme.contains(printed.trim_end()), "the README's summary is another one: {printed}");
+    let drawn = std::fs::read_to_string(svg).unwrap();
+    assert!(drawn == include_str!("../../../../docs/rollout.svg"), "docs/rollout.svg is another one");
+    let limits = ["maxUnavailable=1", "maxUnavailable=10%", "maxUnavailable=30%"];
+    let compared = told(&[&["--compare"], &limits[..]].concat());
+    assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
+}
+
+#[test]
+fn a_broken_version_is_told_with_who_waits_and_why() {
+    assert_snapshot!(told(&["--nodes", "5", "--max-unavailable", "2", "--broken"]), @"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 2
+    Cluster    5 nodes, from the built-in cluster, seed 1
+    Rollout    stuck: nothing happens any more, after 21s
+    Down       at worst 2 of 5 nodes (0s after the start); maxUnavailable allows 2
+    Pods       2 created, 2 deleted
+    Controller 12 reconciles
+    Left over  5 nodes
+
+    NODE    PODS  WHY
+    node-1  new   its new pod does not become Ready
+    node-2  new   its new pod does not become Ready
+    node-3  old   waits: maxUnavailable is spent (2 of 2)
+    node-4  old   waits: maxUnavailable is spent (2 of 2)
+    node-5  old   waits: maxUnavailable is spent (2 of 2)
+    ");
+}
+
+#[test]
+fn a_version_that_takes_its_nodes_down_is_told() {
+    assert_snapshot!(told(&["--nodes", "4", "--panics-node", "100%"]), @"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
+    Cluster    4 nodes, from the built-in cluster, seed 1
+    Rollout    stuck: nothing happens any more, after 21s
+    Down       at worst 1 of 4 nodes (0s after the start); maxUnavailable allows 1
+    Pods       1 created, 1 deleted
+    Controller 8 reconciles
+    Left over  4 nodes
+
+    NODE    PODS  WHY
+    node-1  new   the node went down with the new version
+    node-2  old   waits: maxUnavailable is spent (1 of 1)
+    node-3  old   waits: maxUnavailable is spent (1 of 1)
+    node-4  old   waits: maxUnavailable is spent (1 of 1)
+    ");
+}
+
+#[test]
+fn a_summary_is_json_too() {
+    let summary: Value = serde_json::from_str(&told(&["--nodes", "3", "-o", "json"])).unwrap();
+    assert_eq!(summary["daemonSet"], "monitoring/node-exporter");
+    assert_eq!((&summary["end"], &summary["podsCreated"]), (&"Complete".into(), &3.into()));
+    assert_eq!(summary["worstUnavailable"]["nodes"], 1);
+    let compared = told(&["--nodes", "3", "-o", "json", "--compare", "maxUnavailable=1", "maxUnavailable=3"]);
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(compared["runs"][1]["label"], "maxUnavailable 3");
+    assert_eq!(compared["runs"][1]["maxUnavailable"], 3);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_one_does_not() {
+    let rough =
+        ["--nodes", "9", "--churn", "10s..60s", "--crash", "2%", "--failure-rate", "30%", "--bound", "30m"];
+    let all = |seed: &str, name: &str| {
+        let files = ["svg", "html", "jsonl"].map(|kind| path(&format!("{name}.{kind}")));
+        let out = ["--svg", &files[0], "--html", &files[1], "--trace", &files[2], "--seed", seed];
+        let printed = told(&[&rough[..], &out[..]].concat());
+        (printed, files.map(|file| std::fs::read(file).unwrap()))
+    };
+    let first = all("7", "first");
+    assert!(first == all("7", "second"));
+    assert!(first != all("8", "third"));
+}
+
+/// Whoever reads a trace needs nothing else: members, order, and a budget that can be counted from it.
+#[test]
+fn a_trace_tells_every_change() {
+    let file = path("trace.jsonl");
+    told(&["--nodes", "12", "--max-unavailable", "3", "--min-ready-seconds", "5", "--trace", &file]);
+    let text = std::fs::read_to_string(file).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(
+        events.is_sorted_by_key(|event| event["t"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap())
+    );
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut alive: BTreeMap<&str, &str> = BTreeMap::new();
+    for event in &events {
+        let text = |member: &str| event[member].as_str().unwrap_or_default();
+        assert!(["controller", "world", "user"].contains(&text("by")), "{event}");
+        *kinds.entry(text("event")).or_default() += 1;
+        match text("event") {
+            "PodCreated" => assert!(alive.insert(text("pod"), text("node")).is_none(), "{event}"),
+            "PodGone" => assert_eq!(alive.remove(text("pod")), Some(text("node")), "{event}"),
+            "PodReady" | "PodTerminating" => {
+                assert_eq!(alive.get(text("pod")), Some(&text("node")), "{event}")
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((kinds["NodeAdded"], kinds["PodCreated"], kinds["PodGone"]), (12, 24, 12));
+    assert_eq!((kinds["PodTerminating"], kinds["DaemonSetChanged"]), (12, 2));
+    assert_eq!(alive.len(), 12);
+}
+
+#[test]
+fn a_real_cluster_goes_on_from_where_it_is() {
+    let ran = told(&["--from", &dump("midrollout.json"), "--as-is"]);
+    assert!(ran.contains("Rollout    complete"), "{ran}");
+    assert!(ran.contains("Pods       2 created, 2 deleted"), "{ran}");
+    let several = simulate(&["--from", &dump("steady.json")]);
+    assert_eq!(several.code, Some(2));
+    assert!(several.err.contains("choose one with --daemonset: logging/fluent-bit"), "{}", several.err);
+}
+
+#[test]
+fn bad_input_is_one_line() {
+    for (arguments, expected) in [
+        (&["--from", "/nowhere"][..], "/nowhere: No such file"),
+        (&["--max-unavailable", "x"], "maxUnavailable: Invalid value: \"x\""),
+        (&["--startup", "soon"], "must be a duration such as 10s"),
+        (&["--failure-rate", "200%"], "must be a percentage from 0% to 100%"),
+        (&["--compare", "nodes=3"], "must be type, maxUnavailable, maxSurge or minReadySeconds"),
+        (&["--strategy", "Recreate"], "must be OnDelete, RollingUpdate or SurgingRollingUpdate"),
+        (&["--nodes", "0"], "0 is not in 1..=100000"),
+        (&["--bound", "0s"], "must be more than nothing"),
+        (&["--compare", "maxSurge=1", "--trace", "x"], "cannot be used with"),
+        (&["--svg", "/nowhere/x.svg", "--nodes", "1"], "/nowhere/x.svg: No such file"),
+    ] {
+        let ran = simulate(arguments);
+        assert!(ran.code == Some(2) || ran.code == Some(1), "{arguments:?}");
+        assert!(ran.err.contains(expected) && ran.err.lines().count() == 1, "{arguments:?}: {}", ran.err);
+    }
+}

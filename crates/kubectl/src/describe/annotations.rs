@@ -1,0 +1,41 @@
+//! Annotations: `key: value`, by key, long ones cut.
+
+use crate::text::Page;
+use daemonset_apiserver::fields::LAST_APPLIED;
+
+/// Bytes of key and value that fit into one line.
+const LONGEST: usize = 140;
+
+/// v1.36 kubectl `describe.go printAnnotationsMultiline`.
+pub(super) fn annotations(page: &mut Page, title: &str, annotations: &[(&str, &str)]) {
+    page.write(0, &format!("{title}:\t"));
+    let shown: Vec<_> = annotations.iter().filter(|(key, _)| *key != LAST_APPLIED).collect();
+    if shown.is_empty() {
+        page.end_line("<none>");
+    }
+    for (index, (key, value)) in shown.into_iter().enumerate() {
+        if index > 0 {
+            page.write(0, "\t");
+        }
+        annotation(page, key, value.strip_suffix('\n').unwrap_or(value));
+    }
+}
+
+fn annotation(page: &mut Page, key: &str, value: &str) {
+    if key.len() + value.len() + 2 <= LONGEST && !value.contains('\n') {
+        page.write(0, &format!("{key}: {value}\n"));
+        return;
+    }
+    page.write(0, &format!("{key}:\n"));
+    for line in value.split('\n') {
+        page.write(0, &format!("\t  {}\n", shortened(line, LONGEST - 2)));
+    }
+}
+
+/// The first bytes and dots. kubectl may cut a letter in two; what is left of it is shown as U+FFFD here.
+pub(super) fn shortened(text: &str, longest: usize) -> String {
+    match text.as_bytes().get(..longest) {
+        Some(start) if start.len() < text.len() => format!("{}...", String::from_utf8_lossy(start)),
+        _ => text.to_owned(),
+    }
+}

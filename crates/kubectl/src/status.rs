@@ -1,0 +1,113 @@
+//! How far a rollout is: `kubectl rollout status`.
+
+use super::error::RolloutError;
+use daemonset::model::DaemonSet;
+use daemonset_apiserver::go::quoted;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// How far a rollout is. Prints as kubectl's line, which ends with a newline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[must_use]
+pub enum Progress {
+    /// The controller has not seen the newest spec: the counters are about an older one.
+    WaitingForObservation,
+    /// Not every target node runs the current template.
+    Updating {
+        /// Name of the DaemonSet.
+        name: String,
+        /// Target nodes that run the current template.
+        updated: i32,
+        /// Target nodes.
+        desired: i32,
+    },
+    /// Every target node runs the current template, not every one has an available pod.
+    BecomingAvailable {
+        /// Name of the DaemonSet.
+        name: String,
+        /// Target nodes with an available pod.
+        available: i32,
+        /// Target nodes.
+        desired: i32,
+    },
+    /// All is rolled out.
+    Done {
+        /// Name of the DaemonSet.
+        name: String,
+    },
+}
+
+impl Progress {
+    /// Whether `kubectl rollout status` stops to watch here.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        match self {
+            Progress::Done { .. } => true,
+            Progress::WaitingForObservation
+            | Progress::Updating { .. }
+            | Progress::BecomingAvailable { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Progress::WaitingForObservation => {
+                writeln!(f, "Waiting for daemon set spec update to be observed...")
+            }
+            Progress::Updating { name, updated, desired } => writeln!(
+                f,
+                "Waiting for daemon set {} rollout to finish: {updated} out of {desired} new pods have been updated...",
+                quoted(name)
+            ),
+            Progress::BecomingAvailable { name, available, desired } => writeln!(
+                f,
+                "Waiting for daemon set {} rollout to finish: {available} of {desired} updated pods are available...",
+                quoted(name)
+            ),
+            Progress::Done { name } => {
+                writeln!(f, "daemon set {} successfully rolled out", quoted(name))
+            }
+        }
+    }
+}
+
+/// How far the rollout of a DaemonSet is, by its own status (v1.36 kubectl `rollout_status.go`
+/// DaemonSetStatusViewer.Status). The revision to watch has no effect on a DaemonSet, but must not be negative.
+///
+/// # Errors
+/// For another strategy than RollingUpdate, for a negative revision, for an object that is no DaemonSet.
+pub fn status(daemon_set: &Value, revision: Option<i64>) -> Result<Progress, RolloutError> {
+    not_negative(revision)?;
+    let daemon_set = read(daemon_set)?;
+    let (status, name) = (&daemon_set.status, daemon_set.metadata.name);
+    let desired = status.desired_number_scheduled;
+    if daemon_set.spec.update_strategy.kind != "RollingUpdate" {
+        return Err(RolloutError::NotRollingUpdate);
+    }
+    Ok(if status.observed_generation < daemon_set.metadata.generation {
+        Progress::WaitingForObservation
+    } else if status.updated_number_scheduled < desired {
+        Progress::Updating { name, updated: status.updated_number_scheduled, desired }
+    } else if status.number_available < desired {
+        Progress::BecomingAvailable { name, available: status.number_available, desired }
+    } else {
+        Progress::Done { name }
+    })
+}
+
+/// A revision to be shown or watched: none and 0 ask for no one in particular.
+pub(super) fn not_negative(revision: Option<i64>) -> Result<i64, RolloutError> {
+    match revision.unwrap_or(0) {
+        negative if negative < 0 => Err(RolloutError::NotPositive(negative)),
+        revision => Ok(revision),
+    }
+}
+
+/// The parts of a DaemonSet that decisions read.
+pub(super) fn read(daemon_set: &Value) -> Result<DaemonSet, RolloutError> {
+    DaemonSet::deserialize(daemon_set).map_err(|error| RolloutError::NotADaemonSet(error.to_string()))
+}

@@ -1,0 +1,119 @@
+//! Going back to a revision: `kubectl rollout undo`, and the proposal's rollback.
+
+use super::controlled::{Stored, controlled};
+use super::error::RolloutError;
+use super::fields::template;
+use super::history::{RevisionTemplate, revision_template};
+use super::patches::{Patches, set};
+use super::restore::{accepted, matches, restored, with_template};
+use daemonset_apiserver::patch::Operation;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::fmt;
+
+/// What is only tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub enum DryRun {
+    /// Nothing: it is done.
+    #[default]
+    None,
+    /// kubectl tells the template that would be restored, and asks the API server for nothing.
+    Client,
+    /// The API server is asked to try.
+    Server,
+}
+
+/// What an undo does. Prints as kubectl's words for it.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub enum Undo {
+    /// The patch is to be sent.
+    RolledBack(Box<Change>),
+    /// The template is the revision's already, to the byte.
+    Skipped {
+        /// The revision as asked for: 0 for the last one.
+        to: i64,
+    },
+    /// A client's dry run: what would be restored, even if it is there already.
+    WouldRollBack(RevisionTemplate),
+}
+
+/// A change of a DaemonSet that is to be sent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[must_use]
+pub struct Change {
+    /// Either of them makes it.
+    pub patches: Patches,
+    /// The DaemonSet as the API server holds it then, but for its resourceVersion and managedFields.
+    pub after: Value,
+}
+
+impl fmt::Display for Undo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undo::RolledBack(_) => f.write_str("rolled back"),
+            Undo::Skipped { to } => {
+                write!(f, "skipped rollback (current template already matches revision {to})")
+            }
+            Undo::WouldRollBack(template) => write!(f, "will roll back to {template}"),
+        }
+    }
+}
+
+/// Goes back to the revision with this number, or with none or 0 to the one before the last
+/// (v1.36 kubectl `rollback.go` DaemonSetRollbacker.Rollback).
+///
+/// # Errors
+/// When there is no such revision, when its data gives no DaemonSet, or none that the API server would take.
+pub fn undo(
+    daemon_set: &Value,
+    revisions: &[Value],
+    to: Option<i64>,
+    dry_run: DryRun,
+) -> Result<Undo, RolloutError> {
+    let to = to.unwrap_or(0);
+    if to < 0 {
+        return Err(RolloutError::NotInHistory(to));
+    }
+    let stored = chosen(controlled(daemon_set, revisions)?, to)?;
+    if dry_run == DryRun::Client {
+        let template = revision_template(daemon_set, &stored).map_err(RolloutError::NotApplied)?;
+        return Ok(Undo::WouldRollBack(template));
+    }
+    if matches(daemon_set, stored.data) {
+        return Ok(Undo::Skipped { to });
+    }
+    change(daemon_set, stored.data, to).map(|change| Undo::RolledBack(Box::new(change)))
+}
+
+/// Of several with one number the first by name; of those before the last the largest (`findHistory`).
+fn chosen(mut history: Vec<Stored<'_>>, to: i64) -> Result<Stored<'_>, RolloutError> {
+    if to != 0 {
+        return history
+            .into_iter()
+            .find(|revision| revision.number == to)
+            .ok_or(RolloutError::NotInHistory(to));
+    }
+    history.sort_by_key(|revision| revision.number);
+    history.into_iter().nth_back(1).ok_or(RolloutError::NoLastRevision)
+}
+
+fn change(daemon_set: &Value, data: &Value, to: i64) -> Result<Change, RolloutError> {
+    let not_restored = |reason| RolloutError::NotRestored { to, reason };
+    let after = accepted(daemon_set, data).map_err(not_restored)?;
+    let patched = restored(daemon_set, data).map_err(not_restored)?;
+    let json = json!([json_operation(daemon_set, &patched)]);
+    Ok(Change { patches: Patches { strategic_merge: data.clone(), json }, after })
+}
+
+/// Nearly every revision restores the template and nothing else.
+fn json_operation(daemon_set: &Value, patched: &Value) -> Operation {
+    let spec = patched.get("spec").cloned().unwrap_or(Value::Null);
+    let template = template(patched).clone();
+    if with_template(daemon_set, &template).get("spec") == Some(&spec) {
+        set(daemon_set, &["spec", "template"], template)
+    } else {
+        set(daemon_set, &["spec"], spec)
+    }
+}

@@ -1,0 +1,31 @@
+//! Each line that kubectl tells of a pod template. Tabs are shown as `→`.
+
+mod containers;
+mod environment;
+mod probes;
+mod template;
+mod volumes;
+
+use daemonset_kubectl::describe_template;
+use serde_json::{Value, json};
+
+/// The description of a pod spec, tabs shown.
+fn described(spec: Value) -> String {
+    describe_template(&json!({"spec": spec})).replace('\t', "→")
+}
+
+/// What is told of one container, without its name and two levels less deep.
+fn container(container: Value) -> Vec<String> {
+    let told = described(json!({"containers": [container]}));
+    let lines = told.lines().skip_while(|line| !line.starts_with("   "));
+    let lines = lines.skip(1).take_while(|line| line.starts_with("    "));
+    lines.map(|line| line[4..].to_owned()).collect()
+}
+
+/// The lines about one container that begin with a label.
+fn labelled(told: &[String], label: &str) -> Vec<String> {
+    let start = told.iter().position(|line| line.starts_with(label));
+    let Some(start) = start else { return Vec::new() };
+    let more = told[start + 1..].iter().take_while(|line| line.starts_with("  "));
+    std::iter::once(&told[start]).chain(more).cloned().collect()
+}

@@ -1,0 +1,38 @@
+//! The parts of an image's reference.
+
+/// Name, tag and digest as they are written, valid or not.
+#[derive(Debug, Clone, Copy)]
+pub struct ImageReference<'a> {
+    /// Domain and path.
+    pub name: &'a str,
+    /// After the last colon behind the last slash.
+    pub tag: Option<&'a str>,
+    /// Behind the `@`.
+    pub digest: Option<&'a str>,
+}
+
+impl<'a> ImageReference<'a> {
+    /// Splits a reference into its parts.
+    pub fn split(image: &'a str) -> Self {
+        let (named, digest) = match image.split_once('@') {
+            Some((named, digest)) => (named, Some(digest)),
+            None => (image, None),
+        };
+        let (name, tag) = split_tag(named);
+        ImageReference { name, tag, digest }
+    }
+
+    /// Whether its tag is `latest`, which is also what no tag and no digest means (v1.36 pkg/util/parsers
+    /// ParseImageName).
+    pub fn is_latest(&self) -> bool {
+        self.tag.map_or(self.digest.is_none(), |tag| tag == "latest")
+    }
+}
+
+/// A colon before the last slash is that of a registry's port.
+fn split_tag(named: &str) -> (&str, Option<&str>) {
+    match named.rsplit_once(':') {
+        Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
+        Some(_) | None => (named, None),
+    }
+}

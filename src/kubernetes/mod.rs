@@ -1,0 +1,14 @@
+//! The vocabulary that Kubernetes shares between its parts. Nothing here decides anything about a DaemonSet.
+
+pub mod canonical_json;
+pub(crate) mod hash;
+mod image;
+pub mod names;
+pub(crate) mod ownership;
+mod selector;
+pub(crate) mod tolerations;
+pub mod well_known;
+
+pub use image::ImageReference;
+pub use selector::Selector;
+pub(crate) use selector::{CompiledRequirement, Vocabulary};

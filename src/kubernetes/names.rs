@@ -1,0 +1,52 @@
+//! The forms of names and label keys that the API server accepts.
+
+/// A part of a name between dots: RFC 1123 (v1.36 `validation.IsDNS1123Label`, without its length).
+pub fn is_dns_label(label: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    !label.is_empty() && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
+}
+
+/// A name, perhaps after a DNS subdomain and a slash (v1.36 `validation.IsQualifiedName`).
+pub fn is_label_key(key: &str) -> bool {
+    let (prefix, name) = match key.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, key),
+    };
+    let is_prefix = |prefix: &str| prefix.len() <= 253 && is_dns_subdomain(prefix);
+    name.len() <= 63 && is_name_part(name) && prefix.is_none_or(is_prefix)
+}
+
+/// Labels with dots between them (v1.36 `validation.IsDNS1123Subdomain`, without its length).
+pub fn is_dns_subdomain(name: &str) -> bool {
+    name.split('.').all(is_dns_label)
+}
+
+/// What stands after the slash of a label key (v1.36 `content.IsLabelKey`, without its length).
+pub fn is_name_part(name: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    let outer = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+    let ends = outer(name.as_bytes().first()) && outer(name.as_bytes().last());
+    ends && name.bytes().all(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_keys_are_what_the_api_server_takes() {
+        let long = |count| "a".repeat(count);
+        for good in ["a", "9", "controller-revision-hash", "A_b.C", "example.com/hash", "a-1/b", &long(63)] {
+            assert!(is_label_key(good), "{good:?}");
+        }
+        assert!(is_label_key(&format!("{}/a", long(253))));
+        for bad in
+            ["", "/", "a/", "/a", "a/b/c", "-a", "a-", ".a", "a b", "\u{e9}", "A.com/a", "a..b/c", "a_b/c"]
+        {
+            assert!(!is_label_key(bad), "{bad:?}");
+        }
+        for bad in [long(64), format!("{}/a", long(254)), format!("a/{}", long(64))] {
+            assert!(!is_label_key(&bad), "{bad:?}");
+        }
+    }
+}

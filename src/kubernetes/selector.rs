@@ -1,0 +1,150 @@
+//! Requirements over labels, compiled: label selectors and node selectors are made of them.
+
+use crate::model::{LabelSelector, Labels, Requirement};
+use crate::problem::{InvalidSnapshot, Problem, Problems};
+use crate::view::LabelsView;
+
+/// Operator and values, known to be good.
+#[derive(Debug, Clone)]
+enum Test {
+    In(Vec<String>),
+    NotIn(Vec<String>),
+    Exists,
+    DoesNotExist,
+    Gt(i64),
+    Lt(i64),
+}
+
+/// What a requirement may be used on: node selectors know `Gt` and `Lt`, label selectors don't.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vocabulary {
+    LabelSelector,
+    NodeSelector,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct CompiledRequirement {
+    key: String,
+    test: Test,
+}
+
+impl CompiledRequirement {
+    /// Compiles one, or tells what is wrong with it at `path`
+    /// (v1.36 `apimachinery/pkg/labels/selector.go NewRequirement`).
+    pub(crate) fn compile(
+        requirement: &Requirement,
+        vocabulary: Vocabulary,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let Requirement { key, operator, values } = requirement;
+        if key.is_empty() {
+            problems.add(Problem::required(format!("{path}.key")));
+            return None;
+        }
+        let nodes = vocabulary == Vocabulary::NodeSelector;
+        let test = match operator.as_str() {
+            "In" if !values.is_empty() => Test::In(values.clone()),
+            "NotIn" if !values.is_empty() => Test::NotIn(values.clone()),
+            "In" | "NotIn" => {
+                problems.add(Problem::invalid(format!("{path}.values"), "[]", "needs at least one value"));
+                return None;
+            }
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                problems.add(Problem::invalid(format!("{path}.values"), values, "must be empty"));
+                return None;
+            }
+            "Exists" => Test::Exists,
+            "DoesNotExist" => Test::DoesNotExist,
+            "Gt" | "Lt" if nodes => match values.as_slice().first().map(|value| value.parse()) {
+                Some(Ok(bound)) if values.len() == 1 && operator == "Gt" => Test::Gt(bound),
+                Some(Ok(bound)) if values.len() == 1 => Test::Lt(bound),
+                _ => {
+                    let what = "must be exactly one integer";
+                    problems.add(Problem::invalid(format!("{path}.values"), values, what));
+                    return None;
+                }
+            },
+            other => {
+                let known = if nodes {
+                    "In, NotIn, Exists, DoesNotExist, Gt or Lt"
+                } else {
+                    "In, NotIn, Exists or DoesNotExist"
+                };
+                problems.add(Problem::invalid(
+                    format!("{path}.operator"),
+                    other,
+                    &format!("must be {known}"),
+                ));
+                return None;
+            }
+        };
+        Some(CompiledRequirement { key: key.clone(), test })
+    }
+
+    /// Whether a label (or field) with this value, or without one, satisfies it.
+    pub(crate) fn accepts(&self, value: Option<&str>) -> bool {
+        match &self.test {
+            Test::In(values) => value.is_some_and(|v| values.iter().any(|x| x == v)),
+            Test::NotIn(values) => value.is_none_or(|v| !values.iter().any(|x| x == v)),
+            Test::Exists => value.is_some(),
+            Test::DoesNotExist => value.is_none(),
+            Test::Gt(bound) => integer(value).is_some_and(|v| v > *bound),
+            Test::Lt(bound) => integer(value).is_some_and(|v| v < *bound),
+        }
+    }
+
+    pub(crate) fn accepts_label(&self, labels: LabelsView<'_>) -> bool {
+        self.accepts(labels.get(&self.key))
+    }
+}
+
+fn integer(value: Option<&str>) -> Option<i64> {
+    value.and_then(|v| v.parse().ok())
+}
+
+/// A label selector, compiled.
+#[derive(Debug, Clone, Default)]
+pub struct Selector<'a> {
+    labels: Vec<(&'a str, &'a str)>,
+    requirements: Vec<CompiledRequirement>,
+}
+
+impl<'a> Selector<'a> {
+    /// Compiles a label selector; `path` is its field's, for the problems.
+    ///
+    /// # Errors
+    /// Every requirement that the API server refuses (v1.36 `apimachinery/pkg/labels/selector.go NewRequirement`).
+    pub fn new(selector: &'a LabelSelector, path: &str) -> Result<Self, InvalidSnapshot> {
+        let mut problems = Problems::default();
+        let compiled = Selector::compile(selector, path, &mut problems);
+        problems.into_result().map(|()| compiled)
+    }
+
+    pub(crate) fn compile(selector: &'a LabelSelector, path: &str, problems: &mut Problems) -> Self {
+        let compile = |(index, requirement)| {
+            let path = format!("{path}.matchExpressions[{index}]");
+            CompiledRequirement::compile(requirement, Vocabulary::LabelSelector, &path, problems)
+        };
+        Selector {
+            labels: selector.match_labels.iter().collect(),
+            requirements: selector.match_expressions.iter().enumerate().filter_map(compile).collect(),
+        }
+    }
+
+    /// Whether it asks for nothing, and so would choose every pod of the namespace.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.requirements.is_empty()
+    }
+
+    /// Whether an object with these labels is selected.
+    pub fn matches_labels(&self, labels: &Labels) -> bool {
+        self.matches(labels)
+    }
+
+    pub(crate) fn matches<'l>(&self, labels: impl Into<LabelsView<'l>>) -> bool {
+        let labels = labels.into();
+        self.labels.iter().all(|(key, value)| labels.get(key) == Some(*value))
+            && self.requirements.iter().all(|requirement| requirement.accepts_label(labels))
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether a rollout moves, and how long it may take.
+
+use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
+use daemonset::outlook::{ObstacleKind, Outlook, Standing, stuck};
+use jiff::SignedDuration;
+use serde_json::json;
+
+fn outlook(given: &Given) -> Outlook {
+    stuck(&given.plan(), now(), SignedDuration::from_secs(600))
+}
+
+/// `NotReady: a b`.
+fn obstacles(given: &Given) -> Vec<String> {
+    match outlook(given).standing {
+        Standing::Stuck { obstacles } => obstacles
+            .iter()
+            .map(|found| {
+                let nodes: Vec<_> = found.nodes.iter().map(|node| format!(" {node}")).collect();
+                format!("{:?}:{}", found.kind, nodes.concat())
+            })
+            .collect(),
+        other => vec![format!("{other:?}")],
+    }
+}
+
+fn unready(seconds: i64) -> crate::support::PodStory {
+    let since = (now() - SignedDuration::from_secs(seconds)).to_string();
+    new().not_ready().with("/status/conditions/0/lastTransitionTime", json!(since)).created_ago(seconds)
+}
+
+#[test]
+fn a_complete_rollout_has_no_rounds_left() {
+    let all = given(rolling(1)).node(node("a").has(new())).node(node("b").taint("x", "NoSchedule"));
+    assert_eq!(outlook(&all), Outlook { standing: Standing::Complete, outdated: 0, rounds_left: Some(0) });
+}
+
+#[test]
+fn rounds_are_outdated_nodes_over_the_limit_rounded_up() {
+    let fleet = |strategy| {
+        ["a", "b", "c", "d", "e"]
+            .iter()
+            .fold(given(strategy), |fleet, name| fleet.node(node(name).has(old())))
+    };
+    for (strategy, acting, rounds) in [
+        (rolling(1), 1, Some(5)),
+        (rolling(2), 2, Some(3)),
+        (rolling("100%"), 5, Some(1)),
+        (surging(2), 2, Some(3)),
+        (surging(5), 5, Some(1)),
+    ] {
+        let standing = Standing::Moving { acting, waiting: 0 };
+        assert_eq!(outlook(&fleet(strategy)), Outlook { standing, outdated: 5, rounds_left: rounds });
+    }
+    let by_hand = outlook(&fleet(on_delete()));
+    assert_eq!((by_hand.outdated, by_hand.rounds_left), (5, None));
+}
+
+#[test]
+fn outdated_pods_that_are_not_ready_take_no_round_of_their_own() {
+    let fleet = given(rolling(1)).node(node("a").has(old().not_ready())).node(node("b").has(old()));
+    let outlook = outlook(&fleet);
+    assert_eq!((outlook.outdated, outlook.rounds_left), (2, Some(1)));
+    let last = given(rolling(1)).node(node("a").has(new().ready_for(1))).min_ready(60);
+    let waiting = Standing::Moving { acting: 0, waiting: 1 };
+    assert_eq!(self::outlook(&last), Outlook { standing: waiting, outdated: 0, rounds_left: Some(1) });
+}
+
+#[test]
+fn a_pod_that_does_not_become_ready_stops_all_others_once_patience_is_over() {
+    let fleet = |seconds| given(rolling(1)).node(node("a").has(unready(seconds))).node(node("b").has(old()));
+    assert_eq!(obstacles(&fleet(599)), ["Moving { acting: 0, waiting: 1 }"]);
+    assert_eq!(obstacles(&fleet(600)), ["NotReady: a"]);
+    assert_eq!(outlook(&fleet(600)).rounds_left, Some(1));
+}
+
+#[test]
+fn somebody_else_must_delete() {
+    let fleet = given(on_delete()).node(node("a").has(old())).node(node("b").has(new()));
+    assert_eq!(obstacles(&fleet), ["WaitsForDelete: a"]);
+}
+
+#[test]
+fn a_terminating_pod_is_in_the_way_once_it_is_overdue() {
+    let fleet = |seconds| {
+        given(rolling(1)).node(node("a").has(old().terminating(seconds))).node(node("b").has(old()))
+    };
+    assert_eq!(obstacles(&fleet(30)), ["Moving { acting: 0, waiting: 1 }"]);
+    assert_eq!(obstacles(&fleet(0)), ["Overdue: a"]);
+}
+
+#[test]
+fn a_ready_pod_without_a_time_never_becomes_available() {
+    let fleet = given(rolling(1))
+        .min_ready(60)
+        .node(node("a").has(new().ready_without_time()))
+        .node(node("b").has(old()));
+    assert_eq!(obstacles(&fleet), ["NoReadyTime: a"]);
+}
+
+#[test]
+fn a_node_that_the_update_took_down_is_in_the_way() {
+    let lost =
+        node("a").not_ready().taint("node.kubernetes.io/unreachable", "NoSchedule").has(new().not_ready());
+    let fleet = given(rolling(1)).node(lost).node(node("b").has(old()));
+    assert_eq!(obstacles(&fleet), ["NodeLost: a"]);
+}
+
+#[test]
+fn where_the_controller_does_nothing_nothing_moves() {
+    let fleet = given(rolling(1)).node(node("a").has(old()));
+    let all = fleet.clone().with("/daemonSet/spec/selector", json!({}));
+    assert_eq!(obstacles(&all), ["SelectingAll:"]);
+    let deleted = fleet.with("/daemonSet/metadata/deletionTimestamp", json!(now().to_string()));
+    assert_eq!(obstacles(&deleted), ["BeingDeleted:"]);
+    assert_eq!(outlook(&deleted).rounds_left, None);
+}
+
+#[test]
+fn an_outlook_is_data() {
+    let fleet = given(on_delete()).node(node("a").has(old()));
+    let outlook = outlook(&fleet);
+    assert_eq!(
+        json!(outlook),
+        json!({
+            "standing": {"type": "Stuck", "obstacles": [{"kind": "WaitsForDelete", "nodes": ["a"]}]},
+            "outdated": 1, "roundsLeft": null,
+        })
+    );
+    assert!(ObstacleKind::SelectingAll < ObstacleKind::NoRoom);
+}
