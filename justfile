@@ -48,15 +48,15 @@ examples:
 
 # Random lives of a cluster, each with its promises: 100,000 take about seven minutes on one core.
 lives cases="100000":
-    PROPTEST_CASES={{ cases }} cargo test --release --all-features --test it machine::promises
+    PROPTEST_CASES={{ cases }} cargo test --release --all-features --test it random_lives::promises
 
 # Every order of events in a small cluster.
 model:
-    cargo test --release --test it model:: -- --nocapture
+    cargo test --release --test it model_check:: -- --nocapture
 
 # The same in larger ones: minutes.
 model-larger:
-    cargo test --release --test it model:: -- --ignored --nocapture
+    cargo test --release --test it model_check:: -- --ignored --nocapture
 
 # A model that does not find a broken core proves nothing.
 model-mutants:
@@ -70,7 +70,7 @@ mutants *which:
 coverage:
     cargo llvm-cov clean --workspace
     cargo llvm-cov --all-features --no-report --lib
-    cargo llvm-cov --all-features --no-report --test it -- --skip model::
+    cargo llvm-cov --all-features --no-report --test it -- --skip model_check::
     cargo llvm-cov report --ignore-filename-regex '{{ not_src }}'
     cargo llvm-cov report --ignore-filename-regex '{{ not_core }}' --fail-under-lines 95 --show-missing-lines
 
@@ -100,7 +100,7 @@ bench:
 # A feature that needs another one would be broken for whoever has only that.
 features:
     cargo hack test --each-feature --include-features k8s-openapi,kube --exclude-no-default-features --exclude-all-features \
-        --lib --test it -- tests:: typed:: kube::
+        --lib --test it -- tests:: k8s_openapi:: kube::
     cargo hack check --feature-powerset --lib
 
 # What is around the library, against an API server in the test's own process.

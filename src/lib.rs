@@ -21,66 +21,42 @@
 )]
 
 mod action;
-mod actions;
-mod agenda;
 mod audit;
-mod blueprint;
-mod budget;
-mod check;
-mod claim;
-mod classify;
-mod decision;
-mod explain;
-mod fleet;
-mod history;
-mod index;
+#[cfg(feature = "k8s-openapi")]
+pub mod k8s_openapi;
 #[cfg(feature = "kube")]
 pub mod kube;
 pub mod kubernetes;
 pub mod lint;
-mod manifest;
 mod memory;
 pub mod model;
 #[cfg(daemonset_mutants)]
 #[doc(hidden)]
 pub mod mutants;
-mod namesake;
-mod node_sync;
 pub mod outlook;
-mod placement;
-mod policy;
+mod pod_manifest;
 mod problem;
 mod reconcile;
 mod recording;
 mod report;
-mod restored;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod snapshot;
-mod status;
-mod template;
-#[cfg(feature = "k8s-openapi")]
-pub mod typed;
-mod update;
 mod view;
-mod warnings;
 
 pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, StatusReason,
 };
 pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
-pub use budget::{Budget, BudgetUse};
-pub use classify::Evidence;
-pub use manifest::PodManifest;
-pub use memory::{Memory, Outcome};
-pub use policy::{ClassificationPolicy, PodNames, Policy, UnreadyPolicy};
+pub use memory::{ActionOutcome, Memory};
+pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};
-pub use reconcile::{plan, reconcile};
+pub use reconcile::{Budget, BudgetUse, Evidence, plan, reconcile};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{
-    CurrentRevision, NodePlacement, NodeVerdict, Outcome as NodeOutcome, Plan, PodState, PodVerdict, Report,
+    CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
     RevisionOrigin, Situation, StrategyInForce, Warning,
 };
-pub use snapshot::{Snapshot, SnapshotBuilder};
+pub use snapshot::{ClassificationPolicy, PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy};
 pub use view::{NodeView, PodView, RevisionView};

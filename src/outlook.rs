@@ -3,7 +3,7 @@
 
 use crate::model::NodeName;
 use crate::report::{
-    NodePlacement, NodeVerdict, Outcome, Plan, PodState, PodVerdict, Situation, StrategyInForce,
+    NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Situation, StrategyInForce,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 #[must_use]
 pub struct Outlook {
     /// Whether it moves.
-    pub standing: Standing,
+    pub standing: RolloutState,
     /// Target nodes with an outdated pod that is neither terminating nor finished.
     pub outdated: u32,
     /// How many more times as many nodes as the limit allows must come up: the Ready ones of `outdated` over
@@ -28,7 +28,7 @@ pub struct Outlook {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
-pub enum Standing {
+pub enum RolloutState {
     /// Nothing is left to do.
     Complete,
     /// The plan does something, or what it waits for comes by itself.
@@ -95,7 +95,7 @@ enum Movement {
 pub fn stuck(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Outlook {
     let report = &plan.report;
     let nothing_done = |kind| Outlook {
-        standing: Standing::Stuck { obstacles: vec![Obstacle { kind, nodes: Vec::new() }] },
+        standing: RolloutState::Stuck { obstacles: vec![Obstacle { kind, nodes: Vec::new() }] },
         outdated: 0,
         rounds_left: None,
     };
@@ -103,7 +103,7 @@ pub fn stuck(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Outlook {
         Situation::SelectingAll => return nothing_done(ObstacleKind::SelectingAll),
         Situation::BeingDeleted => return nothing_done(ObstacleKind::BeingDeleted),
         Situation::NameCollision => {
-            let standing = Standing::Moving { acting: 0, waiting: 0 };
+            let standing = RolloutState::Moving { acting: 0, waiting: 0 };
             return Outlook { standing, outdated: 0, rounds_left: None };
         }
         Situation::Synced => {}
@@ -126,17 +126,21 @@ impl Watch {
             return Movement::Blocked(ObstacleKind::NodeLost);
         }
         match &node.outcome {
-            Outcome::UpToDate | Outcome::NotTarget => Movement::Settled,
-            Outcome::Create { .. } | Outcome::Delete { .. } | Outcome::WaitsForNextPlan => Movement::Acting,
-            Outcome::HeldByMaxUnavailable { .. } | Outcome::HeldByMaxSurge { .. } => Movement::Held,
-            Outcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
-            Outcome::WaitsForReady => blocked_if(self.is_out_of_patience(&node.pods), ObstacleKind::NotReady),
-            Outcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
-            Outcome::WaitsForTermination { overdue_at } => {
+            NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
+            NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::WaitsForNextPlan => {
+                Movement::Acting
+            }
+            NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. } => Movement::Held,
+            NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
+            NodeOutcome::WaitsForReady => {
+                blocked_if(self.is_out_of_patience(&node.pods), ObstacleKind::NotReady)
+            }
+            NodeOutcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
+            NodeOutcome::WaitsForTermination { overdue_at } => {
                 blocked_if(overdue_at.is_some_and(|at| at <= self.now), ObstacleKind::Overdue)
             }
-            Outcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
-            Outcome::WaitsForCreatedPod { .. } => Movement::Waiting,
+            NodeOutcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
+            NodeOutcome::WaitsForCreatedPod { .. } => Movement::Waiting,
         }
     }
 
@@ -165,11 +169,11 @@ fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
     if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
 }
 
-fn standing(moves: &[(&NodeName, Movement)]) -> Standing {
+fn standing(moves: &[(&NodeName, Movement)]) -> RolloutState {
     let count = |wanted| whole(moves.iter().filter(|(_, movement)| *movement == wanted).count());
     let (acting, waiting) = (count(Movement::Acting), count(Movement::Waiting));
     if acting + waiting > 0 {
-        return Standing::Moving { acting, waiting };
+        return RolloutState::Moving { acting, waiting };
     }
     let mut obstacles: BTreeMap<ObstacleKind, Vec<NodeName>> = BTreeMap::new();
     for (node, movement) in moves {
@@ -182,10 +186,10 @@ fn standing(moves: &[(&NodeName, Movement)]) -> Standing {
         obstacles.insert(ObstacleKind::NoRoom, held.map(|(node, _)| (*node).clone()).collect());
     }
     if obstacles.is_empty() {
-        return Standing::Complete;
+        return RolloutState::Complete;
     }
     let obstacles = obstacles.into_iter().map(|(kind, nodes)| Obstacle { kind, nodes });
-    Standing::Stuck { obstacles: obstacles.collect() }
+    RolloutState::Stuck { obstacles: obstacles.collect() }
 }
 
 fn rounds_left(plan: &Plan, moves: &[(&NodeName, Movement)]) -> Option<u32> {

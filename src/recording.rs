@@ -6,8 +6,8 @@ use crate::model::{
     OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint,
     TemplateFidelity, null_is_default,
 };
-use crate::policy::Policy;
 use crate::problem::InvalidSnapshot;
+use crate::snapshot::Policy;
 use crate::snapshot::Snapshot;
 use crate::view::{NodeView, Phase, PodView, RevisionView};
 use jiff::Timestamp;

@@ -4,9 +4,9 @@
 //! PascalCase words.
 
 use crate::action::{Action, CreateReason, DeleteReason};
-use crate::budget::{Budget, BudgetUse};
-use crate::classify::Evidence;
 use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint};
+use crate::reconcile::budget::{Budget, BudgetUse};
+use crate::reconcile::classify::Evidence;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -111,7 +111,7 @@ pub struct NodeVerdict {
     /// The pods of the DaemonSet on it, by name.
     pub pods: Vec<PodVerdict>,
     /// What happens to it now, and if nothing: why.
-    pub outcome: Outcome,
+    pub outcome: NodeOutcome,
 }
 
 /// Should a node run the pod, and if not, why?
@@ -199,7 +199,7 @@ pub enum PodState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum NodeOutcome {
     /// Its pod is updated and available.
     UpToDate,
     /// It is no target node and has no pod to delete.

@@ -6,8 +6,8 @@
 
 #![no_main]
 
-use daemonset::admission::{
-    Form, Patch, Rules, SurgeWithHostPort, create, default, default_pod, default_template, other_words, patch,
+use daemonset_apiserver::admission::{
+    Form, Patch, Rules, SurgeWithHostPort, create, default, default_pod, default_template, equivalent_spellings, patch,
     patch_status, template_change, update, update_status, validate, validate_status_update, validate_update,
 };
 use libfuzzer_sys::fuzz_target;
@@ -40,7 +40,7 @@ fn answers_anything(object: &Value, change: &Value, rules: &Rules) {
     told(patch(object, Patch::Merge(change), rules));
     told(patch(object, Patch::Strategic(change), rules));
     let _ = template_change(object, change).map(|diff| diff.map(|diff| diff.to_string()));
-    let _ = other_words(object, change).map(|diff| diff.to_string());
+    let _ = equivalent_spellings(object, change).map(|diff| diff.to_string());
 }
 
 fn told(answer: Result<Value, impl std::fmt::Display>) {

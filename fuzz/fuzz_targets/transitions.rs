@@ -12,13 +12,13 @@
 #![no_main]
 
 #[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../../tests/it/machine/commands.rs"]
+#[path = "../../tests/it/random_lives/commands.rs"]
 mod commands;
 #[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../../tests/it/machine/trial.rs"]
+#[path = "../../tests/it/random_lives/trial.rs"]
 mod trial;
 #[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../../tests/it/machine/watcher.rs"]
+#[path = "../../tests/it/random_lives/watcher.rs"]
 mod watcher;
 
 use commands::{Command, Limits};

@@ -6,8 +6,8 @@ use super::kind::ViolationKind;
 use super::memories;
 use super::violation::Findings;
 use crate::action::Action;
-use crate::placement::Placement;
-use crate::snapshot::Strategy;
+use crate::snapshot::placement::Placement;
+use crate::snapshot::strategy::Strategy;
 
 /// Checks all creates, and gives those that put a second pod on their node, as positions in the list.
 pub(super) fn check(docket: &Docket<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {

@@ -7,8 +7,8 @@ use super::life::{Grade, Life};
 use super::memories;
 use super::violation::Findings;
 use crate::kubernetes::tolerations::tolerated;
-use crate::placement::Placement;
-use crate::snapshot::Strategy;
+use crate::snapshot::placement::Placement;
+use crate::snapshot::strategy::Strategy;
 use crate::view::{NodeView, TaintView};
 
 /// All deletes, once the fleet has lost what they delete.

@@ -5,10 +5,10 @@ use super::lineage::Lineage;
 use super::memories::{self, Unseen};
 use super::named::{ByUid, Subject, positions};
 use crate::action::{Action, Failure};
-use crate::index::PodFacts;
 use crate::kubernetes::ownership::Ownership;
 use crate::model::NodeName;
 use crate::snapshot::Snapshot;
+use crate::snapshot::index::PodFacts;
 use crate::view::PodView;
 
 /// What the rules are applied to.

@@ -4,8 +4,8 @@ use super::docket::{Deletion, Docket};
 use super::life::{Grade, Life};
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::tolerations::tolerated;
-use crate::placement::Placement;
 use crate::snapshot::Snapshot;
+use crate::snapshot::placement::Placement;
 use crate::view::{NodeView, TaintView};
 
 /// All nodes of the snapshot.

@@ -2,8 +2,8 @@
 
 use super::lineage::Lineage;
 use super::memories;
-use crate::index::PodFacts;
 use crate::snapshot::Snapshot;
+use crate::snapshot::index::PodFacts;
 use crate::view::{Phase, PodView};
 use jiff::Timestamp;
 

@@ -5,8 +5,8 @@ use super::fleet::{Fleet, Loss};
 use super::kind::{BudgetFigure, ViolationKind};
 use super::violation::Findings;
 use crate::model::IntOrString;
-use crate::policy::UnreadyPolicy;
-use crate::snapshot::Strategy;
+use crate::snapshot::UnreadyPolicy;
+use crate::snapshot::strategy::Strategy;
 
 /// A limit in nodes: percentages of D round up.
 fn nodes(limit: IntOrString, desired: u32) -> u32 {

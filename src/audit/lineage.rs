@@ -1,11 +1,11 @@
 //! The DaemonSet's revisions: which one has the template, and which hashes stand for it.
 
 use crate::action::Action;
-use crate::index::PodFacts;
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::{canonical_json, hash};
-use crate::policy::ClassificationPolicy;
+use crate::snapshot::ClassificationPolicy;
 use crate::snapshot::Snapshot;
+use crate::snapshot::index::PodFacts;
 use crate::view::RevisionView;
 use serde_json::Value;
 use std::cmp::Reverse;

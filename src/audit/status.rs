@@ -4,8 +4,8 @@ use super::kind::ViolationKind;
 use super::violation::Findings;
 use crate::action::{Action, StatusReason};
 use crate::model::DaemonSetStatus;
-use crate::placement::Placement;
 use crate::snapshot::Snapshot;
+use crate::snapshot::placement::Placement;
 
 /// Events and wake-ups change no object.
 fn changes_an_object(action: &Action) -> bool {

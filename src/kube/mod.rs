@@ -29,7 +29,7 @@ mod patches;
 
 pub use call::{ApiCall, Caller, PatchType, Preconditions, Verb};
 
-use crate::history::has_template;
+use crate::kubernetes::revision::has_template;
 use crate::model::{ControllerRevision, DaemonSet, OwnerReference};
 
 /// Whether a revision that exists is the one that [`Action::CreateRevision`](crate::Action::CreateRevision) was to create:

@@ -5,6 +5,7 @@ pub(crate) mod hash;
 mod image;
 pub mod names;
 pub(crate) mod ownership;
+pub(crate) mod revision;
 mod selector;
 pub(crate) mod tolerations;
 pub mod well_known;

@@ -21,4 +21,24 @@ impl Ownership {
             Some(_) => Ownership::Foreign,
         }
     }
+
+    /// The verdict on an object by its labels and its deletion (v1.36 `controller_ref_manager.go ClaimObject`).
+    pub(crate) fn verdict(self, selected: impl Fn() -> bool, deleted: bool) -> ClaimVerdict {
+        match self {
+            Ownership::Foreign => ClaimVerdict::Ignore,
+            Ownership::Controlled if selected() => ClaimVerdict::Owned,
+            Ownership::Controlled => ClaimVerdict::Release,
+            Ownership::Orphan if !deleted && selected() => ClaimVerdict::Adopt,
+            Ownership::Orphan => ClaimVerdict::Ignore,
+        }
+    }
+}
+
+/// The result of claiming one object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClaimVerdict {
+    Owned,
+    Adopt,
+    Release,
+    Ignore,
 }

@@ -1,8 +1,8 @@
 //! The DaemonSet among its nodes and pods: the values of a decision, and what a rule asks of them.
 
 use super::manifest::Manifest;
-use crate::decision::Sync;
 use crate::model::NodeName;
+use crate::reconcile::decision::Sync;
 use crate::snapshot::Snapshot;
 
 /// A DaemonSet, and what a plan for it would be made from.

@@ -4,7 +4,7 @@ use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::Manifest;
 use super::words::{count, names};
-use crate::classify::Evidence;
+use crate::reconcile::classify::Evidence;
 use serde_json::Value;
 
 /// Where the API server puts a directive of its own into a stored revision.

@@ -6,7 +6,7 @@ use super::manifest::Manifest;
 use super::told::{MAX_UNAVAILABLE, both_limits_set};
 use super::words::{count, duration};
 use crate::model::IntOrString;
-use crate::snapshot::Strategy;
+use crate::snapshot::strategy::Strategy;
 
 /// An absent maxUnavailable becomes 1 (v1.36 `apps/v1 defaults.go SetDefaults_DaemonSet`), which is refused beside
 /// maxSurge.

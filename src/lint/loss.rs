@@ -7,8 +7,9 @@ use super::finding::{Finding, Rule, Severity};
 use super::manifest::POD;
 use super::words::node_names;
 use crate::model::NodeName;
-use crate::placement::{Mismatch, Placement, toleration_withdrawn};
-use crate::snapshot::{Snapshot, Strategy};
+use crate::snapshot::Snapshot;
+use crate::snapshot::placement::{Mismatch, Placement, toleration_withdrawn};
+use crate::snapshot::strategy::Strategy;
 use crate::view::TolerationsView;
 use std::collections::BTreeMap;
 
@@ -42,8 +43,11 @@ fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Los
         Placement::Exclude(Mismatch::NodeAffinity) => Some(Loss::NodeAffinity),
         Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(Loss::Tolerations),
         Placement::ContinueOnly(_) => {
-            let withdrawn =
-                toleration_withdrawn(cluster.snapshot, view, TolerationsView::Model(&stored.tolerations));
+            let withdrawn = toleration_withdrawn(
+                &cluster.snapshot.tolerations,
+                view,
+                TolerationsView::Model(&stored.tolerations),
+            );
             (withdrawn && cluster.snapshot.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
         }
     }

@@ -1,10 +1,10 @@
 //! The DaemonSet alone, as the rules look at it: whatever its template holds, a look into it can't fail.
 
-use crate::check;
 use crate::model::DaemonSet;
 use crate::problem::Problems;
-use crate::snapshot::Strategy;
-use crate::template::Template;
+use crate::snapshot::strategy;
+use crate::snapshot::strategy::Strategy;
+use crate::snapshot::template::Template;
 use serde_json::Value;
 
 /// Where the pod's spec is.
@@ -37,7 +37,7 @@ impl<'a> Manifest<'a> {
     pub(super) fn of(daemon_set: &'a DaemonSet) -> Self {
         // What is wrong here is told by the snapshot's check.
         let mut unsaid = Problems::default();
-        let strategy = check::strategy(daemon_set, &mut unsaid);
+        let strategy = strategy::strategy(daemon_set, &mut unsaid);
         let template = Template::parse(&daemon_set.spec.template, &mut unsaid);
         Manifest { daemon_set, strategy, template }
     }

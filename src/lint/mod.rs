@@ -61,10 +61,10 @@ mod words;
 pub use finding::{Finding, Rule, Severity};
 pub use preflight::Preflight;
 
-use crate::decision::Decision;
 use crate::model::{DaemonSet, DaemonSetStatus};
 use crate::problem::{InvalidSnapshot, Problem};
 use crate::reconcile::decide;
+use crate::reconcile::decision::Decision;
 use cluster::Cluster;
 use manifest::Manifest;
 

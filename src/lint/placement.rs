@@ -6,7 +6,7 @@ use super::manifest::POD;
 use super::words::{count, node_names};
 use crate::kubernetes::tolerations::tolerated;
 use crate::model::NodeName;
-use crate::placement::{Mismatch, Placement};
+use crate::snapshot::placement::{Mismatch, Placement};
 use crate::view::TaintView;
 
 /// None where no nodes are given.

@@ -5,7 +5,7 @@ use super::finding::{Finding, Rule, Severity};
 use super::manifest::{Item, Manifest, POD};
 use super::words::{count, duration};
 use crate::kubernetes::ImageReference;
-use crate::snapshot::Strategy;
+use crate::snapshot::strategy::Strategy;
 use serde_json::Value;
 
 /// Images whose tag may mean another version tomorrow, without a change of the template.

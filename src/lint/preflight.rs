@@ -1,12 +1,12 @@
 //! What is looked at before a DaemonSet is applied.
 
-use crate::check::template_generation;
 use crate::kubernetes::canonical_json;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::DaemonSet;
-use crate::policy::Policy;
 use crate::problem::InvalidSnapshot;
+use crate::snapshot::Policy;
 use crate::snapshot::Snapshot;
+use crate::snapshot::check::template_generation;
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
 use std::collections::BTreeSet;

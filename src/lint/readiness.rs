@@ -3,7 +3,7 @@
 use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::manifest::{Item, Life, Manifest, POD};
-use crate::snapshot::Strategy;
+use crate::snapshot::strategy::Strategy;
 
 /// A pod without a readiness probe, a startup probe or a readiness gate is Ready as soon as its containers run. With
 /// OnDelete a person looks.

@@ -8,7 +8,7 @@ use super::words::{count, names};
 use crate::kubernetes::Selector;
 use crate::model::DaemonSet;
 use crate::problem::Problems;
-use crate::template::Template;
+use crate::snapshot::template::Template;
 use std::collections::BTreeSet;
 
 const SELECTOR: &str = "spec.selector";

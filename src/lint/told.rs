@@ -3,12 +3,12 @@
 use super::cluster::Cluster;
 use super::finding::{Finding, Rule, Severity};
 use super::words::count;
-use crate::budget::BudgetUse;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
-use crate::policy::ClassificationPolicy;
+use crate::reconcile::budget::BudgetUse;
+use crate::reconcile::warnings::warnings;
 use crate::report::Warning;
-use crate::snapshot::Strategy;
-use crate::warnings::warnings;
+use crate::snapshot::ClassificationPolicy;
+use crate::snapshot::strategy::Strategy;
 
 pub(super) const MAX_UNAVAILABLE: &str = "spec.updateStrategy.rollingUpdate.maxUnavailable";
 

@@ -1,10 +1,10 @@
 //! How many target nodes had no available pod, instant by instant: read from a history alone.
 
-use super::event::{By, Change, Event, NodeState, PodIdentity};
+use super::event::{Actor, Change, Event, NodeState, PodIdentity};
 use crate::kubernetes::hash::Hasher;
 use crate::model::{DaemonSet, DaemonSetSpec, Node, NodeName, Uid};
-use crate::placement::Placement;
 use crate::snapshot::Snapshot;
+use crate::snapshot::placement::Placement;
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -96,9 +96,9 @@ impl Replay {
             }
             Change::PodReady(pod) => self.ready(pod, event.t),
             Change::PodTerminating { pod, .. } => self.unready(pod, event.by),
-            Change::PodUnready { pod, .. } | Change::PodFailed { pod, .. } => self.unready(pod, By::World),
+            Change::PodUnready { pod, .. } | Change::PodFailed { pod, .. } => self.unready(pod, Actor::World),
             Change::PodGone(pod) => {
-                self.unready(pod, By::World);
+                self.unready(pod, Actor::World);
                 self.pods.swap_remove(&pod.uid);
             }
             Change::NodeAdded(state)
@@ -150,13 +150,13 @@ impl Replay {
         }
     }
 
-    fn unready(&mut self, pod: &PodIdentity, by: By) {
+    fn unready(&mut self, pod: &PodIdentity, by: Actor) {
         let Some(line) = self.pods.get_mut(&pod.uid) else { return };
         line.ready_since = None;
         if std::mem::take(&mut line.available) {
             self.change_node(&pod.node, |node| {
                 node.available = node.available.saturating_sub(1);
-                node.taken_down |= by == By::Controller && node.available == 0;
+                node.taken_down |= by == Actor::Controller && node.available == 0;
             });
         }
     }

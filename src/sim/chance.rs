@@ -13,18 +13,18 @@ use thiserror::Error;
 
 /// How a duration is spread, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spread {
+pub struct Distribution {
     least: u64,
     median: u64,
     p99: u64,
     most: u64,
 }
 
-impl Spread {
+impl Distribution {
     /// Always the same.
     pub const fn fixed(duration: SignedDuration) -> Self {
         let millis = millis(duration);
-        Spread { least: millis, median: millis, p99: millis, most: millis }
+        Distribution { least: millis, median: millis, p99: millis, most: millis }
     }
 
     /// Each between the two as likely as the other.
@@ -32,7 +32,7 @@ impl Spread {
         let (a, b) = (millis(least), millis(most));
         let (least, most) = if a < b { (a, b) } else { (b, a) };
         let width = most - least;
-        Spread {
+        Distribution {
             least,
             median: least + width / 2,
             p99: least + width / 100 * 99 + width % 100 * 99 / 100,
@@ -45,7 +45,7 @@ impl Spread {
     pub const fn long_tail(median: SignedDuration, p99: SignedDuration) -> Self {
         let (a, b) = (millis(median), millis(p99));
         let (median, p99) = if a < b { (a, b) } else { (b, a) };
-        Spread { least: median / 2, median, p99, most: p99.saturating_mul(2) }
+        Distribution { least: median / 2, median, p99, most: p99.saturating_mul(2) }
     }
 
     /// The longest that it gives.
@@ -79,7 +79,7 @@ const fn millis(duration: SignedDuration) -> u64 {
     if millis > LONGEST { LONGEST } else { millis }
 }
 
-/// A text that is no [`Spread`] or [`Odds`].
+/// A text that is no [`Distribution`] or [`Probability`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?}: must be {must}")]
 pub struct UnreadableChance {
@@ -88,7 +88,7 @@ pub struct UnreadableChance {
 }
 
 /// `10s`, `5s..20s` (each as likely), or `8s,p99=1m` (a median with a long tail).
-impl FromStr for Spread {
+impl FromStr for Distribution {
     type Err = UnreadableChance;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -100,44 +100,44 @@ impl FromStr for Spread {
             parsed.filter(|duration| !duration.is_negative()).ok_or_else(unreadable)
         };
         if let Some((least, most)) = text.split_once("..") {
-            return Ok(Spread::uniform(duration(least)?, duration(most)?));
+            return Ok(Distribution::uniform(duration(least)?, duration(most)?));
         }
         match text.split_once(',') {
             Some((median, tail)) => {
                 let p99 = tail.trim().strip_prefix("p99=").ok_or_else(unreadable)?;
-                Ok(Spread::long_tail(duration(median)?, duration(p99)?))
+                Ok(Distribution::long_tail(duration(median)?, duration(p99)?))
             }
-            None => Ok(Spread::fixed(duration(text)?)),
+            None => Ok(Distribution::fixed(duration(text)?)),
         }
     }
 }
 
 /// How likely something is, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Odds(u32);
+pub struct Probability(u32);
 
-impl Odds {
+impl Probability {
     /// It never happens.
-    pub const NEVER: Odds = Odds(0);
+    pub const NEVER: Probability = Probability(0);
     /// It always happens.
-    pub const ALWAYS: Odds = Odds(1_000_000);
+    pub const ALWAYS: Probability = Probability(1_000_000);
 
     /// So many of a million; more are as many.
     pub const fn per_million(millionths: u32) -> Self {
-        Odds(if millionths > 1_000_000 { 1_000_000 } else { millionths })
+        Probability(if millionths > 1_000_000 { 1_000_000 } else { millionths })
     }
 
     /// So many of a hundred.
     pub const fn percent(percent: u32) -> Self {
-        Odds::per_million(percent.saturating_mul(10_000))
+        Probability::per_million(percent.saturating_mul(10_000))
     }
 
     pub(super) fn strike(self, rng: &mut Rng) -> bool {
-        self != Odds::NEVER && rng.u64(0..MILLION) < u64::from(self.0)
+        self != Probability::NEVER && rng.u64(0..MILLION) < u64::from(self.0)
     }
 }
 
-impl fmt::Display for Odds {
+impl fmt::Display for Probability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / 10_000, self.0 % 10_000);
         if rest == 0 {
@@ -148,7 +148,7 @@ impl fmt::Display for Odds {
 }
 
 /// `5%`, `0.01%`.
-impl FromStr for Odds {
+impl FromStr for Probability {
     type Err = UnreadableChance;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -161,7 +161,7 @@ impl FromStr for Odds {
             return Err(unreadable());
         }
         let millionths = format!("{whole}{decimals:0<4}").parse().map_err(|_| unreadable())?;
-        if millionths > MILLION as u32 { Err(unreadable()) } else { Ok(Odds(millionths)) }
+        if millionths > MILLION as u32 { Err(unreadable()) } else { Ok(Probability(millionths)) }
     }
 }
 
@@ -214,7 +214,7 @@ impl Chance {
 mod tests {
     use super::*;
 
-    fn quantiles(spread: Spread) -> [SignedDuration; 3] {
+    fn quantiles(spread: Distribution) -> [SignedDuration; 3] {
         let mut draws: Vec<_> =
             (0..10_000).map(|n| spread.draw(&mut Chance::new(1).of(Purpose::Start, ["a", "b"], n))).collect();
         draws.sort_unstable();
@@ -224,33 +224,36 @@ mod tests {
     #[test]
     fn a_spread_keeps_its_quantiles() {
         let seconds = SignedDuration::from_secs;
-        let [least, median, p99] = quantiles(Spread::long_tail(seconds(10), seconds(60)));
+        let [least, median, p99] = quantiles(Distribution::long_tail(seconds(10), seconds(60)));
         assert!(least >= seconds(5) && least < seconds(6), "{least}");
         assert!((median - seconds(10)).abs() < seconds(1), "{median}");
         assert!((p99 - seconds(60)).abs() < seconds(5), "{p99}");
-        let [least, median, p99] = quantiles(Spread::uniform(seconds(10), seconds(20)));
+        let [least, median, p99] = quantiles(Distribution::uniform(seconds(10), seconds(20)));
         assert!(least >= seconds(10) && (median - seconds(15)).abs() < seconds(1) && p99 <= seconds(20));
     }
 
     #[test]
     fn reads_what_people_write() {
-        assert_eq!("10s".parse(), Ok(Spread::fixed(SignedDuration::from_secs(10))));
+        assert_eq!("10s".parse(), Ok(Distribution::fixed(SignedDuration::from_secs(10))));
         assert_eq!(
             "5s..20s".parse(),
-            Ok(Spread::uniform(SignedDuration::from_secs(5), SignedDuration::from_secs(20)))
+            Ok(Distribution::uniform(SignedDuration::from_secs(5), SignedDuration::from_secs(20)))
         );
         assert_eq!(
             "8s,p99=1m".parse(),
-            Ok(Spread::long_tail(SignedDuration::from_secs(8), SignedDuration::from_mins(1)))
+            Ok(Distribution::long_tail(SignedDuration::from_secs(8), SignedDuration::from_mins(1)))
         );
         for bad in ["", "10", "-5s", "5s..", "8s,1m", "8s,p98=1m", "soon"] {
-            assert!(bad.parse::<Spread>().is_err(), "{bad:?}");
+            assert!(bad.parse::<Distribution>().is_err(), "{bad:?}");
         }
-        assert_eq!("5%".parse(), Ok(Odds::percent(5)));
-        assert_eq!("0.01%".parse(), Ok(Odds::per_million(100)));
+        assert_eq!("5%".parse(), Ok(Probability::percent(5)));
+        assert_eq!("0.01%".parse(), Ok(Probability::per_million(100)));
         for bad in ["", "5", "101%", "-1%", "1.%", ".5%", "0.00001%", "x%", "99999999999%"] {
-            assert!(bad.parse::<Odds>().is_err(), "{bad:?}");
+            assert!(bad.parse::<Probability>().is_err(), "{bad:?}");
         }
-        assert_eq!([Odds::percent(5), Odds::per_million(100)].map(|odds| odds.to_string()), ["5%", "0.01%"]);
+        assert_eq!(
+            [Probability::percent(5), Probability::per_million(100)].map(|odds| odds.to_string()),
+            ["5%", "0.01%"]
+        );
     }
 }

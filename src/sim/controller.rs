@@ -1,30 +1,30 @@
 //! The DaemonSet controller of a simulated cluster: caches, memory, decisions, and an executor that may crash.
 
 use super::chance::Purpose;
-use super::event::{By, Change, Reconciled};
+use super::event::{Actor, Change, Reconciled};
 use super::kubelet::later;
 use super::settings::ControllerSettings;
 use super::watch::Cache;
 use super::world::World;
 use crate::action::Action;
-use crate::actions::actions;
-use crate::budget::Budget;
-use crate::decision::Decision;
-use crate::memory::{Memory, Outcome};
+use crate::memory::{ActionOutcome, Memory};
 use crate::problem::InvalidSnapshot;
+use crate::reconcile::actions::actions;
+use crate::reconcile::budget::Budget;
 use crate::reconcile::decide;
+use crate::reconcile::decision::Decision;
 use crate::snapshot::Snapshot;
 use fastrand::Rng;
 use jiff::Timestamp;
 use std::fmt;
 
 /// Decides what a controller does: this crate's [`reconcile`](crate::reconcile), unless a simulation is told otherwise.
-pub trait Brain {
+pub trait Planner {
     /// What is to be done.
     fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action>;
 
     /// What came of an action.
-    fn learn(&mut self, action: &Action, outcome: &Outcome) {
+    fn learn(&mut self, action: &Action, outcome: &ActionOutcome) {
         let _ = (action, outcome);
     }
 
@@ -32,7 +32,7 @@ pub trait Brain {
     fn forget(&mut self) {}
 }
 
-impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Brain for F {
+impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Planner for F {
     fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
         self(snapshot)
     }
@@ -42,7 +42,7 @@ pub(super) struct Controller {
     pub(super) settings: ControllerSettings,
     pub(super) cache: Cache,
     pub(super) memory: Memory,
-    pub(super) brain: Option<Box<dyn Brain>>,
+    pub(super) brain: Option<Box<dyn Planner>>,
     /// It crashes once it has executed so many actions of a plan.
     pub(super) crash_after: Option<u32>,
     /// Why it could not decide when it tried last.
@@ -127,7 +127,7 @@ impl Controller {
             }
         }
         told.requeue = self.wake_up;
-        world.tell(By::Controller, Change::Reconciled(told));
+        world.tell(Actor::Controller, Change::Reconciled(told));
     }
 
     fn decide(&mut self, now: Timestamp) -> Option<(Vec<Action>, Reconciled)> {
@@ -174,27 +174,27 @@ impl Controller {
                 brain.learn(action, &outcome);
             }
             match (&outcome, action) {
-                (Outcome::Failed | Outcome::Unknown, _) => {
+                (ActionOutcome::Rejected | ActionOutcome::Unknown, _) => {
                     told.refused += 1;
                     return Ending::Stopped;
                 }
-                (Outcome::Created(_), _) => told.created += 1,
-                (Outcome::Done, Action::DeletePod { .. }) => told.deleted += 1,
-                (Outcome::Done, _) => {}
+                (ActionOutcome::Created(_), _) => told.created += 1,
+                (ActionOutcome::Done, Action::DeletePod { .. }) => told.deleted += 1,
+                (ActionOutcome::Done, _) => {}
             }
         }
         Ending::Executed
     }
 
-    fn request(&mut self, action: &Action, world: &mut World) -> Outcome {
+    fn request(&mut self, action: &Action, world: &mut World) -> ActionOutcome {
         let is_request = !matches!(action, Action::Requeue { .. } | Action::RecordEvent { .. });
         if is_request && self.settings.refused.strike(&mut self.rng) {
-            return Outcome::Failed;
+            return ActionOutcome::Rejected;
         }
         match world.execute(action) {
-            Ok(_) if is_request && self.settings.answer_lost.strike(&mut self.rng) => Outcome::Unknown,
+            Ok(_) if is_request && self.settings.answer_lost.strike(&mut self.rng) => ActionOutcome::Unknown,
             Ok(outcome) => outcome,
-            Err(_) => Outcome::Failed,
+            Err(_) => ActionOutcome::Rejected,
         }
     }
 
@@ -209,7 +209,7 @@ impl Controller {
         }
         self.down = true;
         self.wake_up = Some(later(world.now, self.settings.restart));
-        world.tell(By::World, Change::ControllerCrashed { after_actions, memory_kept });
+        world.tell(Actor::World, Change::ControllerCrashed { after_actions, memory_kept });
     }
 
     /// Looks again as soon as it may.

@@ -1,8 +1,8 @@
 //! What happens in a simulated cluster, as data: one event a line of a trace, which can be checked without this crate.
 
 use crate::action::DeleteReason;
-use crate::budget::Budget;
 use crate::model::{DaemonSetSpec, Labels, Node, NodeName, Taint, Uid};
+use crate::reconcile::budget::Budget;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ pub struct Event {
     /// When. Events are in order; what a simulation starts from lies before its start.
     pub t: Timestamp,
     /// Who did it.
-    pub by: By,
+    pub by: Actor,
     /// What.
     #[serde(flatten)]
     pub change: Change,
@@ -22,7 +22,7 @@ pub struct Event {
 /// Who changes the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum By {
+pub enum Actor {
     /// The DaemonSet controller.
     Controller,
     /// API server, scheduler, kubelets, other controllers, and chance.

@@ -1,7 +1,7 @@
 //! Pods on their nodes: from the first container to the end.
 
 use super::chance::Purpose;
-use super::event::{By, Change, PodTrouble};
+use super::event::{Actor, Change, PodTrouble};
 use super::needs::Needs;
 use super::queue::{Due, PodStep};
 use super::watch::Seen;
@@ -19,7 +19,7 @@ const LONGEST_RESTART: SignedDuration = SignedDuration::from_mins(5);
 
 impl World {
     /// Stores a pod and sends it on its way.
-    pub(super) fn add_pod(&mut self, by: By, mut pod: Pod, needs: Option<Needs>) -> Uid {
+    pub(super) fn add_pod(&mut self, by: Actor, mut pod: Pod, needs: Option<Needs>) -> Uid {
         if pod.metadata.uid.as_str().is_empty() {
             pod.metadata.uid = self.new_uid();
         }
@@ -131,7 +131,7 @@ impl World {
         let turn = life.turn;
         if behaviour.panics_node.strike(&mut self.chance.of(Purpose::PanicNode, whom, time)) {
             let node = life.node.clone();
-            self.take_down(By::World, &node);
+            self.take_down(Actor::World, &node);
             return;
         }
         if behaviour.never_ready.strike(&mut self.chance.of(Purpose::Broken, whom, 0)) {
@@ -157,7 +157,7 @@ impl World {
 
     fn become_ready(&mut self, uid: &Uid) {
         self.set_ready(uid, true);
-        self.tell_of_pod(By::World, uid, Change::PodReady);
+        self.tell_of_pod(Actor::World, uid, Change::PodReady);
         self.plan_crash(uid);
     }
 
@@ -167,7 +167,7 @@ impl World {
             life.started = true;
         }
         if self.pod(uid).is_some_and(|pod| is_ready(pod)) {
-            self.tell_of_pod(By::World, uid, Change::PodReady);
+            self.tell_of_pod(Actor::World, uid, Change::PodReady);
             self.plan_crash(uid);
         }
     }
@@ -202,7 +202,7 @@ impl World {
         let was_ready = self.pod(uid).is_some_and(|pod| is_ready(pod));
         if was_ready {
             self.set_ready(uid, false);
-            self.tell_of_pod(By::World, uid, |pod| Change::PodUnready { pod, reason });
+            self.tell_of_pod(Actor::World, uid, |pod| Change::PodUnready { pod, reason });
         }
     }
 
@@ -225,12 +225,12 @@ impl World {
             pod.status.phase = "Failed".to_owned();
             pod.status.conditions.clear();
         });
-        self.tell_of_pod(By::World, uid, |pod| Change::PodFailed { pod, reason: PodTrouble::Evicted });
+        self.tell_of_pod(Actor::World, uid, |pod| Change::PodFailed { pod, reason: PodTrouble::Evicted });
         self.retry_waiting(&node);
     }
 
     /// Asks for a pod's deletion. One that was never bound goes at once; for others the kubelet stops the containers.
-    pub(super) fn delete_pod(&mut self, by: By, uid: &Uid, reason: Option<DeleteReason>) {
+    pub(super) fn delete_pod(&mut self, by: Actor, uid: &Uid, reason: Option<DeleteReason>) {
         let Some((pod, life)) = self.objects.pods.get(uid).zip(self.lives.get_mut(uid)) else { return };
         if pod.metadata.deletion_timestamp.is_some() {
             return;
@@ -281,7 +281,7 @@ impl World {
     /// The object is gone.
     pub(super) fn remove_pod(&mut self, uid: &Uid) {
         let Some(identity) = self.pod_ref(uid) else { return };
-        self.tell_of_pod(By::World, uid, Change::PodGone);
+        self.tell_of_pod(Actor::World, uid, Change::PodGone);
         self.store(Seen::PodGone(uid.clone()));
         self.pod_names.swap_remove(&full_name(&identity.namespace, &identity.name));
         let Some(life) = self.lives.swap_remove(uid) else { return };

@@ -1,7 +1,7 @@
 //! Nodes that join, leave, go down, come back, are tainted, cordoned and labelled.
 
 use super::chance::Purpose;
-use super::event::{By, Change, PodTrouble};
+use super::event::{Actor, Change, PodTrouble};
 use super::kubelet::{is_finished, is_ready, later};
 use super::needs::Resources;
 use super::queue::Due;
@@ -19,7 +19,7 @@ const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 impl World {
     /// A node whose kubelet runs, if the object says that it is Ready.
-    pub(super) fn add_node(&mut self, by: By, node: Node, capacity: Resources) {
+    pub(super) fn add_node(&mut self, by: Actor, node: Node, capacity: Resources) {
         let name = node.metadata.name.clone();
         let left_behind = |uid: &&Uid| self.lives.get(*uid).is_some_and(|life| life.node == name);
         let pods: Vec<Uid> = self.lives.keys().filter(left_behind).cloned().collect();
@@ -46,13 +46,13 @@ impl World {
         let name = node.metadata.name.clone();
         node.status.conditions = vec![ready_condition("False")];
         node.spec.taints.push(taint(TAINT_NOT_READY, "NoSchedule"));
-        self.add_node(By::World, node, capacity);
+        self.add_node(Actor::World, node, capacity);
         let delay = self.settings.joining.draw(&mut self.chance.of(Purpose::Join, [name.as_str(), ""], 0));
         self.queue.push(later(self.now, delay), Due::NodeUp { node: name, turn: 0 });
     }
 
     /// The object goes at once; the pod garbage collector follows later.
-    pub(super) fn remove_node(&mut self, by: By, name: &NodeName) {
+    pub(super) fn remove_node(&mut self, by: Actor, name: &NodeName) {
         if !self.objects.nodes.contains_key(name) {
             return;
         }
@@ -84,13 +84,13 @@ impl World {
         let bound = |uid: &&Uid| self.pod(uid).is_some_and(|pod| pod.is_bound());
         let orphans: Vec<Uid> = lives.filter(bound).cloned().collect();
         for uid in orphans {
-            self.delete_pod(By::World, &uid, None);
+            self.delete_pod(Actor::World, &uid, None);
             self.stopped(&uid);
         }
     }
 
     /// Its kubelet is not heard of any more: the node controller taints it and takes its pods' readiness.
-    pub(super) fn take_down(&mut self, by: By, name: &NodeName) {
+    pub(super) fn take_down(&mut self, by: Actor, name: &NodeName) {
         let Some(machine) = self.machines.get_mut(name).filter(|machine| machine.up) else { return };
         machine.up = false;
         machine.turn += 1;
@@ -123,12 +123,12 @@ impl World {
     /// What was planned for a node happens, unless it has changed since.
     pub(super) fn node_up(&mut self, name: &NodeName, turn: u32) {
         if self.machines.get(name).is_some_and(|machine| machine.turn == turn) {
-            self.bring_up(By::World, name);
+            self.bring_up(Actor::World, name);
         }
     }
 
     /// Its kubelet is back: it ends what was to end, and starts the rest again.
-    pub(super) fn bring_up(&mut self, by: By, name: &NodeName) {
+    pub(super) fn bring_up(&mut self, by: Actor, name: &NodeName) {
         let Some(machine) = self.machines.get_mut(name).filter(|machine| !machine.up) else { return };
         machine.up = true;
         machine.turn += 1;
@@ -159,7 +159,7 @@ impl World {
         }
     }
 
-    pub(super) fn add_taint(&mut self, by: By, name: &NodeName, taint: Taint) {
+    pub(super) fn add_taint(&mut self, by: Actor, name: &NodeName, taint: Taint) {
         self.change_node(name, |node| {
             node.spec.taints.retain(|other| (&other.key, &other.effect) != (&taint.key, &taint.effect));
             node.spec.taints.push(taint);
@@ -168,13 +168,13 @@ impl World {
         self.evict_intolerant(name);
     }
 
-    pub(super) fn remove_taint(&mut self, by: By, name: &NodeName, key: &str) {
+    pub(super) fn remove_taint(&mut self, by: Actor, name: &NodeName, key: &str) {
         self.change_node(name, |node| node.spec.taints.retain(|taint| taint.key != key));
         self.tell_of_node(by, name, Change::NodeTainted);
         self.retry_waiting(name);
     }
 
-    pub(super) fn cordon(&mut self, by: By, name: &NodeName) {
+    pub(super) fn cordon(&mut self, by: Actor, name: &NodeName) {
         self.change_node(name, |node| {
             node.spec.unschedulable = true;
             node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
@@ -183,12 +183,12 @@ impl World {
         self.tell_of_node(by, name, Change::NodeTainted);
     }
 
-    pub(super) fn uncordon(&mut self, by: By, name: &NodeName) {
+    pub(super) fn uncordon(&mut self, by: Actor, name: &NodeName) {
         self.change_node(name, |node| node.spec.unschedulable = false);
         self.remove_taint(by, name, UNSCHEDULABLE);
     }
 
-    pub(super) fn label_node(&mut self, by: By, name: &NodeName, key: &str, value: &str) {
+    pub(super) fn label_node(&mut self, by: Actor, name: &NodeName, key: &str, value: &str) {
         self.change_node(name, |node| node.metadata.labels.extend([(key, value)]));
         self.tell_of_node(by, name, Change::NodeLabelled);
         self.retry_waiting(name);
@@ -207,7 +207,7 @@ impl World {
         };
         let intolerant: Vec<Uid> = machine.pods.iter().filter(|uid| !tolerates(uid)).cloned().collect();
         for uid in intolerant {
-            self.delete_pod(By::World, &uid, None);
+            self.delete_pod(Actor::World, &uid, None);
         }
     }
 
@@ -223,8 +223,8 @@ impl World {
         };
         let (name, node) = (name.clone(), Node::clone(node));
         match rng.u8(0..4) {
-            0 | 1 => self.take_down(By::World, &name),
-            2 => self.remove_node(By::World, &name),
+            0 | 1 => self.take_down(Actor::World, &name),
+            2 => self.remove_node(Actor::World, &name),
             _ => {
                 let mut labels = node.metadata.labels;
                 let name = format!("joined-{time}");

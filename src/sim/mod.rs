@@ -44,10 +44,10 @@ mod watch;
 mod world;
 
 pub use availability::{Availability, availability};
-pub use chance::{Odds, Spread, UnreadableChance};
-pub use cluster::{Cluster, NotQuiet};
-pub use controller::Brain;
-pub use event::{By, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
+pub use chance::{Distribution, Probability, UnreadableChance};
+pub use cluster::{Cluster, Timeout};
+pub use controller::Planner;
+pub use event::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 pub use needs::Resources;
 pub use restore::resize;
 pub use settings::{Behaviour, Churn, ControllerSettings, Settings};

@@ -1,14 +1,14 @@
 //! The API server's side of the actions: what is asked for is done, or refused.
 
-use super::event::By;
+use super::event::Actor;
 use super::needs::Needs;
 use super::watch::Seen;
 use super::world::{World, full_name};
 use crate::action::Action;
 use crate::kubernetes::canonical_json;
-use crate::manifest::PodManifest;
-use crate::memory::Outcome;
+use crate::memory::ActionOutcome;
 use crate::model::{ControllerRevision, DaemonSetStatus, ObjectRef, OwnerReference, Pod, Uid};
+use crate::pod_manifest::PodManifest;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) enum Refusal {
 
 impl World {
     /// Does what an action asks for.
-    pub(super) fn execute(&mut self, action: &Action) -> Result<Outcome, Refusal> {
+    pub(super) fn execute(&mut self, action: &Action) -> Result<ActionOutcome, Refusal> {
         match action {
             Action::AdoptPod { pod, .. } => self.adopt_pod(pod)?,
             Action::ReleasePod { pod, .. } => self.release_pod(pod)?,
@@ -44,10 +44,10 @@ impl World {
             Action::DeletePod { pod, reason, .. } => {
                 // One that is not found is deleted.
                 if let Ok(uid) = self.existing_pod(pod) {
-                    self.delete_pod(By::Controller, &uid, Some(*reason));
+                    self.delete_pod(Actor::Controller, &uid, Some(*reason));
                 }
             }
-            Action::CreatePod { pod, .. } => return Ok(Outcome::Created(self.create_pod(pod)?)),
+            Action::CreatePod { pod, .. } => return Ok(ActionOutcome::Created(self.create_pod(pod)?)),
             Action::AdoptRevision { revision, .. } => {
                 let (uid, owner) = (self.existing_revision(revision)?, self.owner()?);
                 self.change_revision(&uid, |revision| revision.metadata.owner_references.push(owner));
@@ -75,7 +75,7 @@ impl World {
             Action::UpdateStatus { daemon_set, status, .. } => self.update_status(daemon_set, status)?,
             Action::RecordEvent { .. } | Action::Requeue { .. } => {}
         }
-        Ok(Outcome::Done)
+        Ok(ActionOutcome::Done)
     }
 
     fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, Refusal> {
@@ -135,7 +135,7 @@ impl World {
         let mut needs = known.map(|(needs, _)| Needs::clone(&needs)).unwrap_or_else(|| Needs::of(&value));
         // Those of the pod itself: the controller adds tolerations to the template's.
         needs.tolerations = Needs::of(&value).tolerations;
-        let uid = self.add_pod(By::Controller, pod, Some(needs));
+        let uid = self.add_pod(Actor::Controller, pod, Some(needs));
         self.schedule_soon(&uid);
         self.pod_ref(&uid).ok_or(Refusal::Invalid)
     }

@@ -1,7 +1,7 @@
 //! Starting from a real cluster: a recording becomes a simulated one, as it is or grown.
 
 use super::cluster::Cluster;
-use super::event::{By, Change, Event, NodeState};
+use super::event::{Actor, Change, Event, NodeState};
 use super::kubelet::is_finished;
 use super::needs::Resources;
 use super::queue::{Due, PodStep};
@@ -38,7 +38,7 @@ impl World {
         let ds = &recording.daemon_set;
         past.tell(
             ds.metadata.creation_timestamp.or(Some(beginning)),
-            By::User,
+            Actor::User,
             Change::DaemonSetChanged {
                 generation: ds.metadata.generation,
                 template_changed: true,
@@ -50,11 +50,11 @@ impl World {
             self.learn_version(&revision.metadata.uid);
         }
         for node in &recording.nodes {
-            self.add_node(By::World, node.clone(), Resources::UNLIMITED);
-            past.tell(Some(beginning), By::World, Change::NodeAdded(NodeState::of(node)));
+            self.add_node(Actor::World, node.clone(), Resources::UNLIMITED);
+            past.tell(Some(beginning), Actor::World, Change::NodeAdded(NodeState::of(node)));
         }
         for pod in &recording.pods {
-            let uid = self.add_pod(By::World, pod.clone(), None);
+            let uid = self.add_pod(Actor::World, pod.clone(), None);
             self.take_over(&uid, pod, &mut past);
         }
         self.expect_garbage_of(recording);
@@ -77,16 +77,16 @@ impl World {
         let created = pod.metadata.creation_timestamp;
         let ready = pod.readiness().filter(|condition| condition.is_true());
         if let Some(identity) = self.identity(uid) {
-            past.tell(created, By::World, Change::PodCreated(identity.clone()));
+            past.tell(created, Actor::World, Change::PodCreated(identity.clone()));
             if let Some(ready) = ready {
                 past.tell(
                     ready.last_transition_time.or(created),
-                    By::World,
+                    Actor::World,
                     Change::PodReady(identity.clone()),
                 );
             }
             if pod.metadata.deletion_timestamp.is_some() {
-                past.tell(None, By::World, Change::PodTerminating { pod: identity, reason: None });
+                past.tell(None, Actor::World, Change::PodTerminating { pod: identity, reason: None });
             }
         }
         let bound = pod.is_bound();
@@ -127,7 +127,7 @@ struct Past {
 
 impl Past {
     /// At its time, or now where nothing tells it; never in the future.
-    fn tell(&mut self, t: Option<Timestamp>, by: By, change: Change) {
+    fn tell(&mut self, t: Option<Timestamp>, by: Actor, change: Change) {
         self.events.push(Event { t: t.map_or(self.now, |t| t.min(self.now)), by, change });
     }
 }

@@ -1,7 +1,7 @@
 //! What a simulated cluster is like.
 
-use super::chance::{Odds, Spread};
-use crate::policy::Policy;
+use super::chance::{Distribution, Probability};
+use crate::snapshot::Policy;
 use jiff::SignedDuration;
 
 /// A whole cluster, but for its objects.
@@ -10,9 +10,9 @@ pub struct Settings {
     /// How versions behave that nothing else is said about.
     pub behaviour: Behaviour,
     /// From creation to binding, where the pod fits.
-    pub scheduling: Spread,
+    pub scheduling: Distribution,
     /// From joining to Ready.
-    pub joining: Spread,
+    pub joining: Distribution,
     /// From a node's leaving to the removal of its pods (v1.36 `podgc`).
     pub garbage_collection: SignedDuration,
     /// The DaemonSet controller.
@@ -26,8 +26,8 @@ impl Default for Settings {
         let millis = SignedDuration::from_millis;
         Settings {
             behaviour: Behaviour::default(),
-            scheduling: Spread::uniform(millis(20), millis(200)),
-            joining: Spread::uniform(SignedDuration::from_secs(10), SignedDuration::from_secs(40)),
+            scheduling: Distribution::uniform(millis(20), millis(200)),
+            joining: Distribution::uniform(SignedDuration::from_secs(10), SignedDuration::from_secs(40)),
             garbage_collection: SignedDuration::from_secs(40),
             controller: ControllerSettings::default(),
             churn: Churn::default(),
@@ -39,37 +39,37 @@ impl Default for Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Behaviour {
     /// Pulling the image, once a node.
-    pub pull: Spread,
+    pub pull: Distribution,
     /// From the image being there to the container running.
-    pub start: Spread,
+    pub start: Distribution,
     /// From running to Ready.
-    pub ready: Spread,
+    pub ready: Distribution,
     /// From the deletion to the last container's end; never longer than the grace period.
-    pub stop: Spread,
+    pub stop: Distribution,
     /// How likely a start ends in a crash: the kubelet then waits 10 s, doubling to 5 min, and starts again.
-    pub crash_at_start: Odds,
+    pub crash_at_start: Probability,
     /// On how many nodes the version never becomes Ready.
-    pub never_ready: Odds,
+    pub never_ready: Probability,
     /// How likely a pod is evicted instead of becoming Ready: it ends as Failed.
-    pub evicted: Odds,
+    pub evicted: Probability,
     /// How likely a start takes the whole node down (kubernetes#117204).
-    pub panics_node: Odds,
+    pub panics_node: Probability,
     /// How long a Ready pod runs until it crashes; none: for ever.
-    pub lifetime: Option<Spread>,
+    pub lifetime: Option<Distribution>,
 }
 
 impl Default for Behaviour {
     fn default() -> Self {
         let seconds = SignedDuration::from_secs;
         Behaviour {
-            pull: Spread::long_tail(seconds(4), seconds(25)),
-            start: Spread::uniform(SignedDuration::from_millis(500), seconds(2)),
-            ready: Spread::long_tail(seconds(5), seconds(15)),
-            stop: Spread::long_tail(seconds(1), seconds(8)),
-            crash_at_start: Odds::NEVER,
-            never_ready: Odds::NEVER,
-            evicted: Odds::NEVER,
-            panics_node: Odds::NEVER,
+            pull: Distribution::long_tail(seconds(4), seconds(25)),
+            start: Distribution::uniform(SignedDuration::from_millis(500), seconds(2)),
+            ready: Distribution::long_tail(seconds(5), seconds(15)),
+            stop: Distribution::long_tail(seconds(1), seconds(8)),
+            crash_at_start: Probability::NEVER,
+            never_ready: Probability::NEVER,
+            evicted: Probability::NEVER,
+            panics_node: Probability::NEVER,
             lifetime: None,
         }
     }
@@ -78,7 +78,7 @@ impl Default for Behaviour {
 impl Behaviour {
     /// A version that never becomes Ready anywhere.
     pub fn broken() -> Self {
-        Behaviour { never_ready: Odds::ALWAYS, ..Behaviour::default() }
+        Behaviour { never_ready: Probability::ALWAYS, ..Behaviour::default() }
     }
 }
 
@@ -87,21 +87,21 @@ impl Behaviour {
 pub struct ControllerSettings {
     /// How long its caches take to show a change. Changes of one kind of object keep their order; those of different
     /// kinds overtake each other.
-    pub watch_lag: Spread,
+    pub watch_lag: Distribution,
     /// The shortest time between two reconciles.
     pub pause: SignedDuration,
     /// How long it is away after a crash.
     pub restart: SignedDuration,
     /// How likely it crashes before an action.
-    pub crash: Odds,
+    pub crash: Probability,
     /// Whether its memory outlives a crash. Its caches never do: it lists anew.
     pub memory_survives: bool,
     /// Whether it keeps a memory at all.
     pub remembers: bool,
     /// How likely the API server refuses a request.
-    pub refused: Odds,
+    pub refused: Probability,
     /// How likely the answer to a request that was carried out is lost.
-    pub answer_lost: Odds,
+    pub answer_lost: Probability,
     /// Its choices.
     pub policy: Policy,
 }
@@ -110,14 +110,14 @@ impl Default for ControllerSettings {
     fn default() -> Self {
         let millis = SignedDuration::from_millis;
         ControllerSettings {
-            watch_lag: Spread::uniform(millis(5), millis(100)),
+            watch_lag: Distribution::uniform(millis(5), millis(100)),
             pause: millis(100),
             restart: SignedDuration::from_secs(15),
-            crash: Odds::NEVER,
+            crash: Probability::NEVER,
             memory_survives: false,
             remembers: true,
-            refused: Odds::NEVER,
-            answer_lost: Odds::NEVER,
+            refused: Probability::NEVER,
+            answer_lost: Probability::NEVER,
             policy: Policy::default(),
         }
     }
@@ -127,7 +127,7 @@ impl Default for ControllerSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Churn {
     /// Time between two events; none: nothing happens.
-    pub every: Option<Spread>,
+    pub every: Option<Distribution>,
     /// How long a node that goes down stays down.
-    pub down_for: Option<Spread>,
+    pub down_for: Option<Distribution>,
 }

@@ -2,7 +2,7 @@
 
 use super::availability::{Availability, availability};
 use super::cluster::Cluster;
-use super::event::{By, Change};
+use super::event::{Actor, Change};
 use crate::report::{NodePlacement, NodeVerdict, PodState};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -158,8 +158,8 @@ impl Summary {
                 continue;
             }
             match (&event.change, event.by) {
-                (Change::PodCreated(_), By::Controller) => self.pods_created += 1,
-                (Change::PodTerminating { .. }, By::Controller) => self.pods_deleted += 1,
+                (Change::PodCreated(_), Actor::Controller) => self.pods_created += 1,
+                (Change::PodTerminating { .. }, Actor::Controller) => self.pods_deleted += 1,
                 (Change::PodFailed { .. }, _) => self.pods_failed += 1,
                 (Change::PodUnready { pod, .. }, _) if !terminating.contains(&pod.uid) => {
                     self.pods_lost_readiness += 1;

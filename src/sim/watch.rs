@@ -1,6 +1,6 @@
 //! Watch caches: what the controller sees of the API server, late and in the order of each kind.
 
-use super::chance::Spread;
+use super::chance::Distribution;
 use crate::kubernetes::hash::Hasher;
 use crate::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, Uid};
 use fastrand::Rng;
@@ -88,7 +88,7 @@ struct Pending {
 /// The events of one kind that are on their way.
 #[derive(Debug)]
 struct Stream {
-    lag: Spread,
+    lag: Distribution,
     /// Events are held back until it is thawed.
     frozen: bool,
     /// When each is seen, and since when it is so.
@@ -97,7 +97,7 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(lag: Spread) -> Self {
+    fn new(lag: Distribution) -> Self {
         Stream { lag, frozen: false, pending: VecDeque::new(), last_due: None }
     }
 
@@ -125,7 +125,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn new(lag: Spread, rng: Rng) -> Self {
+    pub(super) fn new(lag: Distribution, rng: Rng) -> Self {
         let kinds = [Kind::DaemonSets, Kind::Nodes, Kind::Pods, Kind::Revisions];
         let streams = kinds.map(|kind| (kind, Stream::new(lag)));
         Cache { objects: Objects::default(), streams, rng, log: None }
@@ -193,7 +193,7 @@ impl Cache {
         self.log = Some(log);
     }
 
-    pub(super) fn set_lag(&mut self, kind: Kind, lag: Spread) {
+    pub(super) fn set_lag(&mut self, kind: Kind, lag: Distribution) {
         if let Some((_, stream)) = self.streams.iter_mut().find(|(k, _)| *k == kind) {
             stream.lag = lag;
         }

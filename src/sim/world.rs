@@ -1,14 +1,14 @@
 //! The cluster as it really is: what the API server stores, what the machines do, and the history of it all.
 
 use super::chance::Chance;
-use super::event::{By, Change, Event, NodeState, PodIdentity};
+use super::event::{Actor, Change, Event, NodeState, PodIdentity};
 use super::needs::{Needs, Resources};
 use super::queue::Queue;
 use super::settings::{Behaviour, Settings};
 use super::watch::{Objects, Seen};
-use crate::history::has_template;
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::revision::has_template;
 use crate::model::{ControllerRevision, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid};
 use crate::problem::Problems;
 use indexmap::{IndexMap, IndexSet};
@@ -136,7 +136,7 @@ impl World {
         }
     }
 
-    pub(super) fn tell(&mut self, by: By, change: Change) {
+    pub(super) fn tell(&mut self, by: Actor, change: Change) {
         self.history.push(Event { t: self.now, by, change });
     }
 
@@ -219,13 +219,18 @@ impl World {
         })
     }
 
-    pub(super) fn tell_of_pod(&mut self, by: By, uid: &Uid, change: impl FnOnce(PodIdentity) -> Change) {
+    pub(super) fn tell_of_pod(&mut self, by: Actor, uid: &Uid, change: impl FnOnce(PodIdentity) -> Change) {
         if let Some(identity) = self.identity(uid) {
             self.tell(by, change(identity));
         }
     }
 
-    pub(super) fn tell_of_node(&mut self, by: By, name: &NodeName, change: impl FnOnce(NodeState) -> Change) {
+    pub(super) fn tell_of_node(
+        &mut self,
+        by: Actor,
+        name: &NodeName,
+        change: impl FnOnce(NodeState) -> Change,
+    ) {
         if let Some(node) = self.objects.nodes.get(name) {
             let state = NodeState::of(node);
             self.tell(by, change(state));

@@ -2,22 +2,20 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
-mod conformance;
-mod dumps;
+#[cfg(feature = "k8s-openapi")]
+mod k8s_openapi;
 #[cfg(feature = "kube")]
 mod kube;
 mod lint;
-#[cfg(feature = "sim")]
-mod machine;
-mod model;
+mod model_check;
 mod outlook;
 mod properties;
 #[cfg(feature = "sim")]
+mod random_lives;
+mod recorded;
+#[cfg(feature = "sim")]
 mod rollouts;
 #[cfg(feature = "sim")]
-mod sim;
+mod simulated;
 mod stories;
 mod support;
-#[cfg(feature = "k8s-openapi")]
-mod typed;
-mod upstream;

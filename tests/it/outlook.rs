@@ -1,7 +1,7 @@
 //! Whether a rollout moves, and how long it may take.
 
 use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
-use daemonset::outlook::{ObstacleKind, Outlook, Standing, stuck};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, stuck};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn outlook(given: &Given) -> Outlook {
 /// `NotReady: a b`.
 fn obstacles(given: &Given) -> Vec<String> {
     match outlook(given).standing {
-        Standing::Stuck { obstacles } => obstacles
+        RolloutState::Stuck { obstacles } => obstacles
             .iter()
             .map(|found| {
                 let nodes: Vec<_> = found.nodes.iter().map(|node| format!(" {node}")).collect();
@@ -31,7 +31,10 @@ fn unready(seconds: i64) -> crate::support::PodStory {
 #[test]
 fn a_complete_rollout_has_no_rounds_left() {
     let all = given(rolling(1)).node(node("a").has(new())).node(node("b").taint("x", "NoSchedule"));
-    assert_eq!(outlook(&all), Outlook { standing: Standing::Complete, outdated: 0, rounds_left: Some(0) });
+    assert_eq!(
+        outlook(&all),
+        Outlook { standing: RolloutState::Complete, outdated: 0, rounds_left: Some(0) }
+    );
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn rounds_are_outdated_nodes_over_the_limit_rounded_up() {
         (surging(2), 2, Some(3)),
         (surging(5), 5, Some(1)),
     ] {
-        let standing = Standing::Moving { acting, waiting: 0 };
+        let standing = RolloutState::Moving { acting, waiting: 0 };
         assert_eq!(outlook(&fleet(strategy)), Outlook { standing, outdated: 5, rounds_left: rounds });
     }
     let by_hand = outlook(&fleet(on_delete()));
@@ -61,7 +64,7 @@ fn outdated_pods_that_are_not_ready_take_no_round_of_their_own() {
     let outlook = outlook(&fleet);
     assert_eq!((outlook.outdated, outlook.rounds_left), (2, Some(1)));
     let last = given(rolling(1)).node(node("a").has(new().ready_for(1))).min_ready(60);
-    let waiting = Standing::Moving { acting: 0, waiting: 1 };
+    let waiting = RolloutState::Moving { acting: 0, waiting: 1 };
     assert_eq!(self::outlook(&last), Outlook { standing: waiting, outdated: 0, rounds_left: Some(1) });
 }
 

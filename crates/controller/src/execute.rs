@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use crate::sent::Sent;
 use daemonset::kube::{ApiCall, Caller, is_own_revision};
 use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
-use daemonset::{Action, EventType, Outcome};
+use daemonset::{Action, ActionOutcome, EventType};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use kube::api::{GetParams, ListParams, ObjectList};
@@ -113,52 +113,61 @@ impl Executor {
     }
 
     /// One action: what came of it, and whether the plan ends with it.
-    async fn call<'a>(&self, ds: &DaemonSet, action: &'a Action) -> (&'a Action, Outcome, Option<Stop>) {
+    async fn call<'a>(
+        &self,
+        ds: &DaemonSet,
+        action: &'a Action,
+    ) -> (&'a Action, ActionOutcome, Option<Stop>) {
         let (outcome, stop) = self.done(ds, action).await;
         (action, outcome, stop)
     }
 
-    async fn done(&self, ds: &DaemonSet, action: &Action) -> (Outcome, Option<Stop>) {
+    async fn done(&self, ds: &DaemonSet, action: &Action) -> (ActionOutcome, Option<Stop>) {
         let caller = self.events.caller(ds);
         if let Action::RecordEvent { event_type, reason, message, .. } = action {
             self.events.record(ds, *event_type, reason.as_str(), message);
-            return (Outcome::Done, None);
+            return (ActionOutcome::Done, None);
         }
-        let Some(call) = ApiCall::new(action, &caller) else { return (Outcome::Done, None) };
+        let Some(call) = ApiCall::new(action, &caller) else { return (ActionOutcome::Done, None) };
         let request = match call.to_request() {
             Ok(request) => request,
-            Err(error) => return (Outcome::Failed, Some(Stop::Failed(error.to_string()))),
+            Err(error) => return (ActionOutcome::Rejected, Some(Stop::Failed(error.to_string()))),
         };
         let answer = send(&self.client, request).await;
         self.tell(&caller, action, &answer);
         match answer {
             Answer::Done(body) => (outcome(action, &body), None),
             Answer::Refused(status) => self.refused(ds, action, &status).await,
-            Answer::Later(wait) => (Outcome::Failed, Some(Stop::Later(wait))),
-            Answer::NotSent(error) => (Outcome::Failed, Some(Stop::Failed(error))),
-            Answer::Lost(lost) => (Outcome::Unknown, Some(Stop::Lost(lost))),
+            Answer::Later(wait) => (ActionOutcome::Rejected, Some(Stop::Later(wait))),
+            Answer::NotSent(error) => (ActionOutcome::Rejected, Some(Stop::Failed(error))),
+            Answer::Lost(lost) => (ActionOutcome::Unknown, Some(Stop::Lost(lost))),
         }
     }
 
-    async fn refused(&self, ds: &DaemonSet, action: &Action, status: &Status) -> (Outcome, Option<Stop>) {
+    async fn refused(
+        &self,
+        ds: &DaemonSet,
+        action: &Action,
+        status: &Status,
+    ) -> (ActionOutcome, Option<Stop>) {
         match action {
             // It is gone, which is all that was asked for.
             Action::DeletePod { .. } | Action::DeleteRevision { .. } if status.is_not_found() => {
-                (Outcome::Done, None)
+                (ActionOutcome::Done, None)
             }
             // v1.36 `ReleasePod`: gone, or no longer ours.
             Action::ReleasePod { .. } | Action::ReleaseRevision { .. }
                 if status.is_not_found() || status.is_invalid() =>
             {
-                (Outcome::Done, None)
+                (ActionOutcome::Done, None)
             }
             Action::CreateRevision { revision, .. } if status.is_already_exists() => {
                 let name =
                     revision.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
                 match self.exists_as_ours(ds, name).await {
-                    Ok(true) => (Outcome::Done, None),
-                    Ok(false) => (Outcome::Failed, Some(Stop::Outdated(status.message.clone()))),
-                    Err(stop) => (Outcome::Failed, Some(stop)),
+                    Ok(true) => (ActionOutcome::Done, None),
+                    Ok(false) => (ActionOutcome::Rejected, Some(Stop::Outdated(status.message.clone()))),
+                    Err(stop) => (ActionOutcome::Rejected, Some(stop)),
                 }
             }
             // What has the name now is another object: its uid can't be changed, says the API server.
@@ -169,13 +178,15 @@ impl Executor {
             | Action::RenumberRevision { .. }
                 if status.is_invalid() =>
             {
-                (Outcome::Failed, Some(Stop::Outdated(status.message.clone())))
+                (ActionOutcome::Rejected, Some(Stop::Outdated(status.message.clone())))
             }
-            _ if is_namespace_terminating(status) => (Outcome::Failed, Some(Stop::NamespaceTerminating)),
+            _ if is_namespace_terminating(status) => {
+                (ActionOutcome::Rejected, Some(Stop::NamespaceTerminating))
+            }
             _ if status.is_conflict() || status.is_already_exists() || status.is_not_found() => {
-                (Outcome::Failed, Some(Stop::Outdated(status.message.clone())))
+                (ActionOutcome::Rejected, Some(Stop::Outdated(status.message.clone())))
             }
-            _ => (Outcome::Failed, Some(Stop::Failed(status.message.clone()))),
+            _ => (ActionOutcome::Rejected, Some(Stop::Failed(status.message.clone()))),
         }
     }
 
@@ -279,12 +290,12 @@ fn together(a: &Action, b: &Action) -> bool {
     }
 }
 
-fn outcome(action: &Action, body: &[u8]) -> Outcome {
+fn outcome(action: &Action, body: &[u8]) -> ActionOutcome {
     match (action, created(body)) {
-        (Action::CreatePod { .. }, Some(pod)) => Outcome::Created(pod),
+        (Action::CreatePod { .. }, Some(pod)) => ActionOutcome::Created(pod),
         // It was created; which one it is the watch will tell.
-        (Action::CreatePod { .. }, None) => Outcome::Unknown,
-        _ => Outcome::Done,
+        (Action::CreatePod { .. }, None) => ActionOutcome::Unknown,
+        _ => ActionOutcome::Done,
     }
 }
 

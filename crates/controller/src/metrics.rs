@@ -1,6 +1,6 @@
 //! What Prometheus is told.
 
-use daemonset::{Action, Outcome};
+use daemonset::{Action, ActionOutcome};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -80,11 +80,11 @@ fn seconds() -> Histogram {
 
 impl Metrics {
     /// Counts an action by its type and reason, and what came of it.
-    pub fn acted(&self, action: &Action, outcome: &Outcome) {
+    pub fn acted(&self, action: &Action, outcome: &ActionOutcome) {
         let (action, reason) = kind_and_reason(action);
         let outcome = match outcome {
-            Outcome::Created(_) | Outcome::Done => "done",
-            Outcome::Failed => "failed",
+            ActionOutcome::Created(_) | ActionOutcome::Done => "done",
+            ActionOutcome::Rejected => "failed",
             _ => "unknown",
         };
         self.actions.get_or_create(&Acted { action, reason, outcome }).inc();

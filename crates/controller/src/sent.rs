@@ -4,7 +4,7 @@ use crate::execute::{Executor, Stop};
 use crate::turns::Turns;
 use crate::world::World;
 use daemonset::model::{DaemonSet, Pod};
-use daemonset::{Action, Memory, Outcome, Snapshot};
+use daemonset::{Action, ActionOutcome, Memory, Snapshot};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::api::ListParams;
@@ -26,9 +26,9 @@ pub struct Sent {
 
 impl Sent {
     /// Keeps what came of an action.
-    pub fn record(&mut self, action: &Action, outcome: &Outcome, at: Timestamp) {
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
         self.memory.record(action, outcome, at);
-        if *outcome != Outcome::Failed {
+        if *outcome != ActionOutcome::Rejected {
             self.turns.accepted(action);
         }
         // Whatever became of the one before it: this is what is believed now.

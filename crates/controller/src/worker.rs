@@ -13,7 +13,7 @@ use crate::record::Recorder;
 use crate::sent::Sent;
 use crate::world::{Key, World};
 use daemonset::model::DaemonSet;
-use daemonset::{Action, Outcome, Plan, Policy, Snapshot, audit, plan};
+use daemonset::{Action, ActionOutcome, Plan, Policy, Snapshot, audit, plan};
 use jiff::{SignedDuration, Timestamp};
 use kube::api::ListParams;
 use std::collections::HashMap;
@@ -180,7 +180,7 @@ impl Worker {
             self.wake(key, look_again(&plan));
         } else {
             for action in plan.actions.iter().filter(|action| undone.has_failure(action)) {
-                desk.sent.record(action, &Outcome::Done, self.clock.now());
+                desk.sent.record(action, &ActionOutcome::Done, self.clock.now());
             }
         }
         Some(plan)

@@ -2,7 +2,7 @@
 
 use super::Cluster;
 use crate::memory::Memory;
-use crate::sim::chance::Spread;
+use crate::sim::chance::Distribution;
 use crate::sim::settings::ControllerSettings;
 use crate::sim::watch::Kind;
 use jiff::SignedDuration;
@@ -24,7 +24,7 @@ impl Cluster {
     }
 
     /// How far behind a cache is from now on.
-    pub fn lag(&mut self, kind: Kind, lag: Spread) {
+    pub fn lag(&mut self, kind: Kind, lag: Distribution) {
         self.controller.cache.set_lag(kind, lag);
     }
 

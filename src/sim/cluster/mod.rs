@@ -4,7 +4,7 @@ mod faults;
 mod nodes;
 mod user;
 
-use super::controller::{Brain, Controller};
+use super::controller::{Controller, Planner};
 use super::event::Event;
 use super::queue::Due;
 use super::settings::Settings;
@@ -30,7 +30,7 @@ pub struct Cluster {
 /// A cluster that did not come to rest within the time given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not quiet at {at}")]
-pub struct NotQuiet {
+pub struct Timeout {
     /// When the time was over.
     pub at: Timestamp,
 }
@@ -137,7 +137,7 @@ impl Cluster {
     }
 
     /// Lets another brain decide.
-    pub fn decide_with(&mut self, brain: impl Brain + 'static) {
+    pub fn decide_with(&mut self, brain: impl Planner + 'static) {
         self.controller.brain = Some(Box::new(brain));
     }
 }
@@ -199,11 +199,11 @@ impl Cluster {
     ///
     /// # Errors
     /// When that takes longer than `bound`.
-    pub fn run_until_quiet(&mut self, bound: SignedDuration) -> Result<Timestamp, NotQuiet> {
+    pub fn run_until_quiet(&mut self, bound: SignedDuration) -> Result<Timestamp, Timeout> {
         let last = self.now().saturating_add(bound).unwrap_or(Timestamp::MAX);
         while let Some(at) = self.next_at() {
             if at > last {
-                return Err(NotQuiet { at: last });
+                return Err(Timeout { at: last });
             }
             self.step();
         }

@@ -3,7 +3,7 @@
 use super::Cluster;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::{DaemonSet, Pod, Uid};
-use crate::sim::event::{By, Change};
+use crate::sim::event::{Actor, Change};
 use crate::sim::needs::Needs;
 use crate::sim::settings::Behaviour;
 use crate::sim::watch::Seen;
@@ -77,7 +77,7 @@ impl Cluster {
             spec: Box::new(daemon_set.spec.clone()),
         };
         self.world.store(Seen::DaemonSet(Arc::new(daemon_set)));
-        self.world.tell(By::User, told);
+        self.world.tell(Actor::User, told);
         self.send();
     }
 
@@ -90,7 +90,7 @@ impl Cluster {
             pod.status.phase = "Pending".to_owned();
         }
         let bound = pod.is_bound();
-        let uid = self.world.add_pod(By::User, pod, Some(Needs::of(manifest)));
+        let uid = self.world.add_pod(Actor::User, pod, Some(Needs::of(manifest)));
         match (bound, started) {
             (false, _) => self.world.schedule_soon(&uid),
             (true, false) => self.world.start(&uid),
@@ -102,7 +102,7 @@ impl Cluster {
 
     /// Deletes a pod, with its grace period.
     pub fn delete_pod(&mut self, uid: &Uid) {
-        self.world.delete_pod(By::User, uid, None);
+        self.world.delete_pod(Actor::User, uid, None);
         self.send();
     }
 

@@ -1,7 +1,7 @@
 //! What is found in real dumps.
 
 use super::line;
-use crate::dumps::{DUMPS, Dump};
+use crate::recorded::dumps::{DUMPS, Dump};
 use daemonset::lint::{Preflight, Rule, lint};
 use insta::assert_snapshot;
 use std::collections::BTreeMap;

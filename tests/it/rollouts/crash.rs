@@ -2,7 +2,7 @@
 
 use super::support::{Story, cluster, from, on};
 use crate::support::{given, node, old, pod, revision, rolling, surging};
-use daemonset::sim::{Behaviour, Change, Cluster, Odds};
+use daemonset::sim::{Behaviour, Change, Cluster, Probability};
 use serde_json::{Value, json};
 
 /// How many actions each reconcile planned, of a rollout that nothing disturbs.
@@ -134,9 +134,9 @@ fn refused_requests_and_lost_answers_neither_double_a_pod_nor_break_the_budget()
         for strategy in [rolling(1), surging(1)] {
             let mut story = on(Cluster::new(seed), ["a", "b", "c"], strategy);
             story.cluster.set_controller(|settings| {
-                settings.refused = Odds::percent(20);
-                settings.answer_lost = Odds::percent(10);
-                settings.crash = Odds::percent(5);
+                settings.refused = Probability::percent(20);
+                settings.answer_lost = Probability::percent(10);
+                settings.crash = Probability::percent(5);
             });
             story.update("v2");
             story.is_complete("v2");

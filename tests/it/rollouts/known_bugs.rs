@@ -2,7 +2,7 @@
 
 use super::support::{Story, cluster, from};
 use crate::support::{at, given, new, node, old, pod, revision, rolling, surging};
-use daemonset::sim::{Behaviour, By, Change, Odds, Spread};
+use daemonset::sim::{Actor, Behaviour, Change, Distribution, Probability};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn a_rollout_goes_on_at_the_instant_when_a_pod_becomes_available() {
     story.settle();
     let deleted =
         story.cluster.history().iter().find(|event| {
-            event.by == By::Controller && matches!(event.change, Change::PodTerminating { .. })
+            event.by == Actor::Controller && matches!(event.change, Change::PodTerminating { .. })
         });
     assert_eq!(deleted.unwrap().t, at(62));
     story.is_complete("new");
@@ -88,7 +88,7 @@ fn a_withdrawn_toleration_takes_the_pod_away_and_the_rollout_goes_on() {
 #[test]
 fn the_rollout_is_done_while_an_outdated_pod_is_still_stopping() {
     let mut story = cluster(["a"], surging(1));
-    let slow = Behaviour { stop: Spread::fixed(SignedDuration::from_secs(25)), ..Behaviour::default() };
+    let slow = Behaviour { stop: Distribution::fixed(SignedDuration::from_secs(25)), ..Behaviour::default() };
     story.release("v2", slow);
     story.is_complete("v2");
     story.update("v3");
@@ -126,7 +126,7 @@ fn a_node_that_goes_down_with_the_new_version_spends_the_budget_until_it_is_remo
 }
 
 fn panics() -> Behaviour {
-    Behaviour { panics_node: Odds::ALWAYS, ..Behaviour::default() }
+    Behaviour { panics_node: Probability::ALWAYS, ..Behaviour::default() }
 }
 
 /// What a pod tolerates decides whether a node that is down stays a target node; the rollout stops in both cases.

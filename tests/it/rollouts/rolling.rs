@@ -3,7 +3,7 @@
 use super::support::{Story, cluster};
 use crate::support::{on_delete, rolling, template};
 use daemonset::model::Node;
-use daemonset::sim::{Behaviour, Cluster, Odds, Resources};
+use daemonset::sim::{Behaviour, Cluster, Probability, Resources};
 use serde_json::json;
 
 #[test]
@@ -92,7 +92,7 @@ fn a_broken_rollout_stops_and_the_old_template_repairs_it() {
 #[test]
 fn a_version_that_crashes_at_start_stops_the_rollout() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
-    story.release("v2", Behaviour { crash_at_start: Odds::ALWAYS, ..Behaviour::default() });
+    story.release("v2", Behaviour { crash_at_start: Probability::ALWAYS, ..Behaviour::default() });
     story.run(3600);
     assert_eq!(story.pods(), ["a: v2 not ready", "b: v1 available", "c: v1 available"]);
     assert_eq!(story.deletes(), ["delete a: OutdatedAvailable"], "the kubelet starts it again");
@@ -101,7 +101,7 @@ fn a_version_that_crashes_at_start_stops_the_rollout() {
 #[test]
 fn failed_pods_are_replaced_with_back_off_and_the_rollout_waits() {
     let mut story = cluster(["a", "b"], rolling(1));
-    story.release("v2", Behaviour { evicted: Odds::ALWAYS, ..Behaviour::default() });
+    story.release("v2", Behaviour { evicted: Probability::ALWAYS, ..Behaviour::default() });
     story.run(3600);
     assert!(story.has("b: v1 available"));
     let tries = story.trail().iter().filter(|line| *line == "create a").count();

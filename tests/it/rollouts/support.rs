@@ -3,7 +3,7 @@
 use super::watcher::{self, Watcher, Worst};
 use crate::support::{Given, template};
 use daemonset::model::{DaemonSet, Pod, Uid};
-use daemonset::sim::{Behaviour, By, Change, Cluster, Settings};
+use daemonset::sim::{Actor, Behaviour, Change, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -186,7 +186,7 @@ impl Story {
 
     /// What the controller did with pods since the mark.
     pub fn trail(&self) -> Vec<String> {
-        let events = self.cluster.history()[self.mark..].iter().filter(|event| event.by == By::Controller);
+        let events = self.cluster.history()[self.mark..].iter().filter(|event| event.by == Actor::Controller);
         let line = |change: &Change| match change {
             Change::PodCreated(pod) => Some(format!("create {}", pod.node)),
             Change::PodTerminating { pod, reason: Some(reason) } => {

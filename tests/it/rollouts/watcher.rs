@@ -3,7 +3,7 @@
 use daemonset::model::{
     DaemonSetSpec, IntOrString, Labels, Node, NodeName, OwnerReference, Pod, Toleration, Uid,
 };
-use daemonset::sim::{By, Change, Cluster, Event};
+use daemonset::sim::{Actor, Change, Cluster, Event};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,7 +71,7 @@ impl Watcher {
                 self.pods.remove(&pod.uid);
                 let after =
                     [self.min_ready(), SignedDuration::ZERO].map(|m| self.is_up(&pod.node, event.t, m));
-                if event.by == By::Controller && targets.contains(&pod.node) {
+                if event.by == Actor::Controller && targets.contains(&pod.node) {
                     self.taken_down(pod.node.clone(), event.t, [0, 1].map(|n| before[n] && !after[n]));
                 }
             }

@@ -3,14 +3,14 @@
 use super::support::cluster;
 use crate::support::rolling;
 use daemonset::model::{NodeName, ObjectRef, Pod};
-use daemonset::sim::{Brain, Kind, Spread};
+use daemonset::sim::{Distribution, Kind, Planner};
 use daemonset::{Action, DeleteReason, Snapshot, reconcile};
 use jiff::SignedDuration;
 
 /// Replaces all pods at once.
 struct Hasty(Vec<(NodeName, ObjectRef)>);
 
-impl Brain for Hasty {
+impl Planner for Hasty {
     fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
         let delete = |(node, pod)| Action::DeletePod {
             node,
@@ -44,7 +44,7 @@ fn a_third_node_that_is_taken_down_is_seen() {
 fn a_second_pod_on_a_node_is_seen() {
     let mut story = cluster(["a", "b"], rolling(1));
     story.cluster.set_controller(|settings| settings.remembers = false);
-    story.cluster.lag(Kind::Pods, Spread::fixed(SignedDuration::from_secs(5)));
+    story.cluster.lag(Kind::Pods, Distribution::fixed(SignedDuration::from_secs(5)));
     story.cluster.add_node("c", Default::default());
     story.run(2);
     story.update("v2");

@@ -192,11 +192,11 @@ fn memory_has_a_form_that_lasts() {
     let mut memory = Memory::default();
     for action in busy().plan().actions {
         let outcome = match action {
-            Action::CreatePod { .. } => daemonset::Outcome::Created(daemonset::model::ObjectRef {
+            Action::CreatePod { .. } => daemonset::ActionOutcome::Created(daemonset::model::ObjectRef {
                 uid: "uid-made".into(),
                 ..Default::default()
             }),
-            _ => daemonset::Outcome::Done,
+            _ => daemonset::ActionOutcome::Done,
         };
         memory.record(&action, &outcome, at(0));
     }

@@ -2,13 +2,13 @@
 
 use crate::support::{at, given, new, node, now, old, revision, rolling, steps, surging};
 use daemonset::model::ObjectRef;
-use daemonset::{Memory, Outcome};
+use daemonset::{ActionOutcome, Memory};
 
 /// The plan's actions were sent, and nobody knows what came of them.
 fn lost(plan: &daemonset::Plan) -> Memory {
     let mut memory = Memory::default();
     for action in &plan.actions {
-        memory.record(action, &Outcome::Unknown, now());
+        memory.record(action, &ActionOutcome::Unknown, now());
     }
     memory
 }
@@ -17,7 +17,7 @@ fn lost(plan: &daemonset::Plan) -> Memory {
 fn a_create_whose_answer_was_lost_is_found_again_by_node_and_revision() {
     let mut memory = Memory::default();
     for action in given(rolling(1)).node(node("a")).plan().actions {
-        memory.record(&action, &Outcome::Unknown, now());
+        memory.record(&action, &ActionOutcome::Unknown, now());
     }
     let shown = given(rolling(1)).memory(&memory).node(node("a").has(new())).node(node("b").has(old()));
     assert_eq!(shown.steps(), ["delete b-1: OutdatedAvailable"]);
@@ -35,7 +35,7 @@ fn a_pod_that_may_be_gone_does_not_show_its_successors_create() {
     let plan = given().memory(&memory).plan();
     assert_eq!(steps(&plan)[0], "create on a in batch 0: MissingPod");
     for action in &plan.actions {
-        memory.record(action, &Outcome::Unknown, now());
+        memory.record(action, &ActionOutcome::Unknown, now());
     }
     let stale = given().memory(&memory);
     assert_eq!(stale.steps(), [format!("requeue at {}: InFlightExpiry", at(300))]);
@@ -69,7 +69,7 @@ fn a_create_that_was_accepted_is_not_taken_back() {
     let plan = missing().plan();
     let created = ObjectRef { uid: "uid-a-1".into(), name: "a-1".into(), ..ObjectRef::default() };
     let mut memory = Memory::default();
-    memory.record(&plan.actions[0], &Outcome::Created(created), now());
+    memory.record(&plan.actions[0], &ActionOutcome::Created(created), now());
     memory.settle(&plan.actions[0], &missing().recording().snapshot().unwrap());
     assert!(memory.is_in_flight(&plan.actions[0]), "a list may come from a cache");
 }

@@ -4,7 +4,7 @@ use crate::support::{
     apply, at, given, new, node, now, observe, old, pod, revision, rolling, steps, surging,
 };
 use daemonset::model::ObjectRef;
-use daemonset::{Action, Memory, Outcome, Recording, reconcile};
+use daemonset::{Action, ActionOutcome, Memory, Recording, reconcile};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -89,7 +89,7 @@ fn a_delete_is_seen_when_its_pod_terminates() {
     let base = given(rolling(1)).node(node("a").has(old()));
     let mut memory = Memory::default();
     for action in base.plan().actions {
-        memory.record(&action, &Outcome::Done, now());
+        memory.record(&action, &ActionOutcome::Done, now());
     }
     assert_ne!(memory, Memory::default());
     let stale = base.recording();
@@ -116,15 +116,15 @@ fn failures_are_forgotten_after_half_an_hour() {
 #[test]
 fn what_failed_leaves_no_trace_and_what_is_unknown_does() {
     let plan = given(rolling(1)).node(node("a")).node(node("b").has(new().failed())).plan();
-    let remembers = |outcome: Outcome| {
+    let remembers = |outcome: ActionOutcome| {
         let mut memory = Memory::default();
         for action in &plan.actions {
             memory.record(action, &outcome, now());
         }
         memory
     };
-    assert_eq!(remembers(Outcome::Failed), Memory::default());
-    let lost = remembers(Outcome::Unknown);
+    assert_eq!(remembers(ActionOutcome::Rejected), Memory::default());
+    let lost = remembers(ActionOutcome::Unknown);
     let held = given(rolling(1)).memory(&lost).node(node("a")).steps();
     assert_eq!(held, [format!("requeue at {}: InFlightExpiry", at(300))]);
 }
@@ -149,7 +149,7 @@ fn reconcile_does_not_need_observe() {
     let created = ObjectRef { uid: "uid-a-1".into(), name: "a-1".into(), ..ObjectRef::default() };
     let mut memory = Memory::default();
     for action in &create {
-        memory.record(action, &Outcome::Created(created.clone()), now());
+        memory.record(action, &ActionOutcome::Created(created.clone()), now());
     }
     let seen = given(rolling(1)).memory(&memory).node(node("a").has(new())).node(node("b").has(old()));
     assert_eq!(
@@ -164,7 +164,7 @@ fn a_create_in_flight_is_of_the_revision_that_it_was_made_from() {
     let base = given(rolling(1)).node(node("a"));
     let mut memory = Memory::default();
     for action in base.plan().actions.iter().filter(|a| matches!(a, Action::CreatePod { .. })) {
-        memory.record(action, &Outcome::Unknown, now());
+        memory.record(action, &ActionOutcome::Unknown, now());
     }
     let edited = base.memory(&memory).revisions([crate::support::revision("newer", 3)]);
     let edited = edited.with("/daemonSet/spec/template", crate::support::template("newer"));
@@ -207,7 +207,7 @@ fn a_snapshot_with_the_memory_may_be_observed_by_it() {
     memory.observe(&snapshot);
     assert_eq!(snapshot.now(), now(), "what is done by a plan is recorded at its time");
     for action in reconcile(&snapshot) {
-        memory.record(&action, &Outcome::Done, snapshot.now());
+        memory.record(&action, &ActionOutcome::Done, snapshot.now());
     }
 }
 
@@ -215,7 +215,7 @@ fn a_snapshot_with_the_memory_may_be_observed_by_it() {
 fn a_revision_whose_pod_is_in_flight_is_live_history() {
     let mut memory = Memory::default();
     for action in given(rolling(1)).node(node("a")).plan().actions {
-        memory.record(&action, &Outcome::Unknown, now());
+        memory.record(&action, &ActionOutcome::Unknown, now());
     }
     let edited = given(rolling(1))
         .revisions([crate::support::revision("new", 2), crate::support::revision("newer", 3)])

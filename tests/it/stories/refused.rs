@@ -1,7 +1,7 @@
 //! Updates that the API server refuses.
 
 use crate::support::{at, given, node, now, observe, old, rolling, steps, surging};
-use daemonset::{Memory, Outcome, Recording};
+use daemonset::{ActionOutcome, Memory, Recording};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -21,15 +21,15 @@ fn a_node_whose_update_is_refused_comes_last() {
         let mut memory = Memory::default();
         let first = plan(&memory);
         assert_eq!(steps(&first)[0], step[0]);
-        memory.record(&first.actions[0], &Outcome::Failed, now());
+        memory.record(&first.actions[0], &ActionOutcome::Rejected, now());
         let second = plan(&memory);
         assert_eq!(steps(&second)[0], step[1], "another one's turn");
-        memory.record(&second.actions[0], &Outcome::Failed, now() + SignedDuration::from_secs(1));
+        memory.record(&second.actions[0], &ActionOutcome::Rejected, now() + SignedDuration::from_secs(1));
         let third = plan(&memory);
         assert!(steps(&third)[0].contains(" c"), "{:?}", steps(&third));
-        memory.record(&third.actions[0], &Outcome::Failed, now() - SignedDuration::from_secs(1));
+        memory.record(&third.actions[0], &ActionOutcome::Rejected, now() - SignedDuration::from_secs(1));
         assert_eq!(steps(&plan(&memory))[0], steps(&third)[0], "all were refused: the first of them again");
-        memory.record(&first.actions[0], &Outcome::Done, now());
+        memory.record(&first.actions[0], &ActionOutcome::Done, now());
         let written = serde_json::to_value(&memory).unwrap();
         let refused: Vec<_> = written["refusals"].as_object().unwrap().keys().collect();
         assert_eq!(refused, ["b", "c"], "what is done was not refused");

@@ -1,7 +1,7 @@
 //! Why is nothing done with this node?
 
 use crate::support::{Given, at, given, new, node, old, on_delete, rolling, surging};
-use daemonset::{DeleteReason, Memory, NodeOutcome, Outcome, Warning};
+use daemonset::{ActionOutcome, DeleteReason, Memory, NodeOutcome, Warning};
 use serde_json::{Value, json};
 
 /// The verdict on node a.
@@ -71,7 +71,7 @@ fn a_node_waits_for_what_is_remembered() {
     assert_eq!(outcome(&held), json!({"type": "WaitsForBackOff", "until": at(4), "failures": 3}));
     let mut memory = Memory::default();
     for action in given(rolling(1)).node(node("a")).plan().actions {
-        memory.record(&action, &Outcome::Unknown, at(0));
+        memory.record(&action, &ActionOutcome::Unknown, at(0));
     }
     let created = given(rolling(1)).memory(&memory).node(node("a"));
     assert_eq!(outcome(&created), json!({"type": "WaitsForCreatedPod", "until": at(300)}));

@@ -2,7 +2,7 @@
 
 use daemonset::model::ObjectRef;
 use daemonset::model::{ControllerRevision, OwnerReference, Pod};
-use daemonset::{Action, Memory, Outcome, Plan, Recording};
+use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
 
 /// Executes a plan at once: deleted pods are gone, created ones pending. What the API server accepted goes to memory,
 /// if there is one.
@@ -25,7 +25,7 @@ pub fn observe(recording: &mut Recording) {
     recording.memory = memory;
 }
 
-fn execute(recording: &mut Recording, action: &Action) -> Outcome {
+fn execute(recording: &mut Recording, action: &Action) -> ActionOutcome {
     let ours = OwnerReference {
         api_version: "apps/v1".to_owned(),
         kind: "DaemonSet".to_owned(),
@@ -43,7 +43,7 @@ fn execute(recording: &mut Recording, action: &Action) -> Outcome {
             pod_named(recording, pod).metadata.labels.extend(labels.iter());
         }
         Action::DeletePod { pod, .. } => recording.pods.retain(|p| p.metadata.uid != pod.uid),
-        Action::CreatePod { pod, .. } => return Outcome::Created(create(recording, pod.to_value())),
+        Action::CreatePod { pod, .. } => return ActionOutcome::Created(create(recording, pod.to_value())),
         Action::AdoptRevision { revision, .. } => {
             revision_named(recording, revision).metadata.owner_references.push(ours);
         }
@@ -68,7 +68,7 @@ fn execute(recording: &mut Recording, action: &Action) -> Outcome {
         Action::UpdateStatus { status, .. } => recording.daemon_set.status = status.clone(),
         Action::RecordEvent { .. } | Action::Requeue { .. } => {}
     }
-    Outcome::Done
+    ActionOutcome::Done
 }
 
 fn create(recording: &mut Recording, mut manifest: serde_json::Value) -> ObjectRef {

@@ -13,7 +13,7 @@ mod spots;
 mod template_generation;
 mod validate;
 
-pub use change::{Difference, Place, TemplateDiff, other_words, template_change};
+pub use change::{Difference, Place, TemplateDiff, equivalent_spellings, template_change};
 pub use default::{DefaultRule, default, default_pod, default_template, defaults, pod_only_defaults};
 pub use error::{ErrorKind, ErrorList, FieldError, Invalid};
 pub use prepare::{prepare_for_create, prepare_for_status_update, prepare_for_update};

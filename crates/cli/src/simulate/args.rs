@@ -5,7 +5,7 @@ use crate::shell::source::Source;
 use crate::simulate::scene::{Release, Scene};
 use crate::simulate::setting::Setting;
 use clap::Args as Group;
-use daemonset::sim::{Odds, Settings, Spread};
+use daemonset::sim::{Distribution, Probability, Settings};
 use jiff::SignedDuration;
 use std::path::PathBuf;
 
@@ -40,34 +40,34 @@ pub(crate) struct Args {
     compare: Vec<String>,
     /// From a container's start to Ready: 10s, 5s..20s (each as likely), or 8s,p99=1m (a median with a long tail)
     #[arg(long, value_name = "TIME", default_value = "5s,p99=15s")]
-    startup: Spread,
+    startup: Distribution,
     /// Pulling the new image, once a node
     #[arg(long, value_name = "TIME", default_value = "4s,p99=25s")]
-    pull: Spread,
+    pull: Distribution,
     /// From a pod's deletion to its end
     #[arg(long, value_name = "TIME", default_value = "1s,p99=8s")]
-    stop: Spread,
+    stop: Distribution,
     /// How likely a start of the new version crashes; the kubelet then waits and starts again
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
-    failure_rate: Odds,
+    failure_rate: Probability,
     /// How likely a new pod is evicted before it is Ready
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
-    evicted: Odds,
+    evicted: Probability,
     /// The new version never becomes Ready on so many of the nodes; without a number, on none of them
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100%", default_value = "0%")]
-    broken: Odds,
+    broken: Probability,
     /// How likely a start of the new version takes its whole node down
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
-    panics_node: Odds,
+    panics_node: Probability,
     /// A node joins, leaves, or goes down for some minutes, every so often: 2m, 1m..5m
     #[arg(long, value_name = "TIME")]
-    churn: Option<Spread>,
+    churn: Option<Distribution>,
     /// How likely the controller crashes before an action
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
-    crash: Odds,
+    crash: Probability,
     /// How far its caches are behind
     #[arg(long, value_name = "TIME", default_value = "5ms..100ms")]
-    lag: Spread,
+    lag: Distribution,
     /// The same seed, the same luck: nodes are as fast in one run as in the next
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -158,8 +158,9 @@ impl Args {
         new.never_ready = self.broken;
         new.panics_node = self.panics_node;
         settings.churn.every = self.churn;
-        settings.churn.down_for =
-            self.churn.map(|_| Spread::uniform(SignedDuration::from_mins(1), SignedDuration::from_mins(5)));
+        settings.churn.down_for = self
+            .churn
+            .map(|_| Distribution::uniform(SignedDuration::from_mins(1), SignedDuration::from_mins(5)));
         settings.controller.crash = self.crash;
         settings.controller.watch_lag = self.lag;
         let release = if self.as_is { Release::None } else { Release::New(new) };

@@ -2,7 +2,7 @@
 
 use crate::simulate::run::Run;
 use daemonset::model::{DaemonSetSpec, Labels, NodeName};
-use daemonset::sim::{By, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
+use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use daemonset::{Budget, DeleteReason};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -71,9 +71,9 @@ impl Fake {
         let pods = (0..self.nodes).map(|_| Vec::new()).collect();
         let mut world =
             World { fake: self.clone(), pods, events: Vec::new(), revision: 0, serial: 0, now: -100 };
-        world.spec(false, By::World);
+        world.spec(false, Actor::World);
         for node in 0..self.nodes as usize {
-            world.tell(By::World, Change::NodeAdded(state(node, true)));
+            world.tell(Actor::World, Change::NodeAdded(state(node, true)));
             world.create(node);
         }
         for now in -99..=self.length {
@@ -108,11 +108,11 @@ fn state(node: usize, ready: bool) -> NodeState {
 }
 
 impl World {
-    fn tell(&mut self, by: By, change: Change) {
+    fn tell(&mut self, by: Actor, change: Change) {
         self.events.push(Event { t: at(self.now), by, change });
     }
 
-    fn spec(&mut self, template_changed: bool, by: By) {
+    fn spec(&mut self, template_changed: bool, by: Actor) {
         let spec = Box::new(self.fake.spec());
         self.tell(by, Change::DaemonSetChanged { generation: 1, template_changed, spec });
     }
@@ -120,11 +120,11 @@ impl World {
     fn tick(&mut self) {
         if self.fake.changes.contains(&self.now) {
             self.revision += 1;
-            self.spec(true, By::User);
+            self.spec(true, Actor::User);
         }
         self.nodes_go_on();
         if self.fake.crash_at == Some(self.now) {
-            self.tell(By::World, Change::ControllerCrashed { after_actions: 3, memory_kept: false });
+            self.tell(Actor::World, Change::ControllerCrashed { after_actions: 3, memory_kept: false });
         }
         let down = self.fake.crash_at.is_some_and(|at| (at..at + 30).contains(&self.now));
         if self.now >= 0 && !down {
@@ -133,7 +133,7 @@ impl World {
         if let Some(at) = self.fake.node_down_at.filter(|at| self.now == *at || self.now == at + 120) {
             let ready = self.now != at;
             let change = if ready { Change::NodeReady } else { Change::NodeUnready };
-            self.tell(By::World, change(state(3, ready)));
+            self.tell(Actor::World, change(state(3, ready)));
         }
     }
 
@@ -154,7 +154,7 @@ impl World {
             }
         }
         self.pods.iter_mut().for_each(|pods| pods.retain(|pod| pod.gone_at.is_none_or(|at| at > self.now)));
-        told.into_iter().for_each(|change| self.tell(By::World, change));
+        told.into_iter().for_each(|change| self.tell(Actor::World, change));
     }
 
     fn available(&self, node: usize) -> bool {
@@ -209,7 +209,7 @@ impl World {
         let (number, requeue) = (1, None);
         let it =
             Reconciled { number, revision, budget, created: 0, deleted: 0, planned: 0, refused: 0, requeue };
-        self.tell(By::Controller, Change::Reconciled(it));
+        self.tell(Actor::Controller, Change::Reconciled(it));
     }
 
     fn create(&mut self, node: usize) {
@@ -217,7 +217,7 @@ impl World {
         let revision = format!("{:010x}", 0x6b4c_7c96_bb_u64 + 0x1234_5678 * self.revision as u64);
         let pod = format!("node-exporter-{:05x}", self.serial * 7919 % 1_048_573);
         let identity = PodIdentity { node: name(node), uid: pod.as_str().into(), pod, revision };
-        self.tell(By::Controller, Change::PodCreated(identity.clone()));
+        self.tell(Actor::Controller, Change::PodCreated(identity.clone()));
         let ready_at = self.now + 8 + (self.serial * 31 % 11) as i64;
         let revision = self.revision;
         self.pods[node].push(Pod {
@@ -235,6 +235,6 @@ impl World {
         let gone_at = self.now + 3 + (self.serial * 17 % 9) as i64;
         self.pods[node][pod].gone_at = Some(gone_at);
         let pod = self.pods[node][pod].identity.clone();
-        self.tell(By::Controller, Change::PodTerminating { pod, reason: Some(reason) });
+        self.tell(Actor::Controller, Change::PodTerminating { pod, reason: Some(reason) });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::simulate::run::Run;
 use daemonset::model::{DaemonSetSpec, IntOrString};
-use daemonset::sim::{By, Change};
+use daemonset::sim::{Actor, Change};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mark {
@@ -25,7 +25,7 @@ pub(crate) fn marks(run: &Run<'_>) -> Vec<Mark> {
         let t = run.offset(event.t);
         match &event.change {
             Change::DaemonSetChanged { template_changed, spec, .. } => {
-                if t >= 0 && event.by == By::User && before.is_some() {
+                if t >= 0 && event.by == Actor::User && before.is_some() {
                     let text = changes(before, spec, *template_changed);
                     marks.push(Mark { t, kind: MarkKind::SpecChanged(text) });
                 }

@@ -6,7 +6,7 @@ use crate::simulate::figures::Figures;
 use crate::simulate::marks::{Mark, MarkKind};
 use crate::simulate::timeline::{State, Timeline};
 use daemonset::model::{Labels, NodeName, Taint};
-use daemonset::sim::{By, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
+use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use daemonset::{Budget, DeleteReason};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ impl Trace {
     /// Node `a` runs `a1` of revision `old`, available for long.
     fn steady() -> Self {
         let trace =
-            Trace::default().at(-100).by(By::World, spec(0, 1)).then(Change::NodeAdded(node("a", true)));
+            Trace::default().at(-100).by(Actor::World, spec(0, 1)).then(Change::NodeAdded(node("a", true)));
         trace.then(Change::PodCreated(pod("a1", "old"))).at(-90).then(Change::PodReady(pod("a1", "old")))
     }
 
@@ -62,13 +62,13 @@ impl Trace {
         self
     }
 
-    fn by(mut self, by: By, change: Change) -> Self {
+    fn by(mut self, by: Actor, change: Change) -> Self {
         self.events.push(Event { t: at(self.now), by, change });
         self
     }
 
     fn then(self, change: Change) -> Self {
-        self.by(By::World, change)
+        self.by(Actor::World, change)
     }
 
     /// The timeline of a minute and a half.
@@ -88,7 +88,7 @@ impl Trace {
 fn a_replaced_pod_goes_through_every_state() {
     let trace = Trace::steady().at(0).then(spec(10, 1)).then(reconciled("old", 1));
     let trace = trace.at(5).then(reconciled("new", 1));
-    let trace = trace.by(By::Controller, terminating(pod("a1", "old"), DeleteReason::OutdatedAvailable));
+    let trace = trace.by(Actor::Controller, terminating(pod("a1", "old"), DeleteReason::OutdatedAvailable));
     let trace = trace.at(8).then(Change::PodGone(pod("a1", "old")));
     let trace = trace.at(9).then(Change::PodCreated(pod("a2", "new")));
     let trace = trace.at(20).then(Change::PodReady(pod("a2", "new")));
@@ -183,7 +183,7 @@ fn a_node_that_needs_no_pod_is_not_held_against_the_rollout() {
 
 #[test]
 fn marks_say_what_a_person_changed() {
-    let trace = Trace::steady().at(5).by(By::User, spec(10, 3));
+    let trace = Trace::steady().at(5).by(Actor::User, spec(10, 3));
     let crash = Change::ControllerCrashed { after_actions: 2, memory_kept: false };
     let trace = trace.at(9).then(crash);
     let changed = MarkKind::SpecChanged("maxUnavailable 3, minReadySeconds 10".to_owned());

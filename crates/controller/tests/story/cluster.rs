@@ -1,6 +1,5 @@
 //! A real cluster: what a person with all rights does in it.
 
-use daemonset::rollout;
 use http::{Method, Request};
 use kube::{Client, Config};
 use serde_json::{Value, json};
@@ -89,14 +88,15 @@ impl Cluster {
     pub async fn undo(&self, name: &str, to: i64) {
         let (ds, revisions) =
             (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
-        let undone = rollout::undo(&ds, &revisions, Some(to), rollout::DryRun::None).unwrap();
-        let rollout::Undo::RolledBack(change) = undone else { panic!("{undone:?}") };
+        let undone = daemonset_kubectl::undo(&ds, &revisions, Some(to), daemonset_kubectl::DryRun::None).unwrap();
+        let daemonset_kubectl::Undo::RolledBack(change) = undone else { panic!("{undone:?}") };
         self.patch(name, change.patches.strategic_merge).await;
     }
 
     /// What `kubectl rollout restart` does.
     pub async fn restart(&self, name: &str) {
-        let change = rollout::restart(&self.daemon_set(name).await, jiff::Timestamp::now()).unwrap();
+        let change =
+            daemonset_kubectl::restart(&self.daemon_set(name).await, jiff::Timestamp::now()).unwrap();
         self.patch(name, change.patches.strategic_merge).await;
     }
 
@@ -109,7 +109,7 @@ impl Cluster {
     }
 
     pub async fn is_rolled_out(&self, name: &str, image: &str) -> bool {
-        if !rollout::status(&self.daemon_set(name).await, None).unwrap().is_done() {
+        if !daemonset_kubectl::status(&self.daemon_set(name).await, None).unwrap().is_done() {
             return false;
         }
         let pods = self.pods(name).await;
@@ -120,7 +120,7 @@ impl Cluster {
     pub async fn history(&self, name: &str) -> Vec<i64> {
         let (ds, revisions) =
             (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
-        let history = rollout::history(&ds, &revisions).unwrap();
+        let history = daemonset_kubectl::history(&ds, &revisions).unwrap();
         history.revisions.iter().map(|entry| entry.revision).collect()
     }
 

@@ -55,7 +55,7 @@ pub(super) fn differences(old: &Value, new: &Value) -> Vec<Difference> {
 }
 
 /// What the words of a manifest differ in from the stored template, where what would come of them does not.
-pub(super) fn other_words(stored: &Value, manifest: &Value, applied: &Value) -> Vec<Difference> {
+pub(super) fn equivalent_spellings(stored: &Value, manifest: &Value, applied: &Value) -> Vec<Difference> {
     let by_words = |_: Kind, a: &Value, b: &Value| canonical_json::equal(a, b);
     let mut walk = Walk { path: top(), found: Vec::new(), same: by_words };
     walk.structs(&POD_TEMPLATE_SPEC, stored, manifest);

@@ -1,7 +1,7 @@
 //! Would this manifest restart the fleet, and why.
 
 use super::{stored, with};
-use daemonset_apiserver::admission::{Rules, other_words, template_change, update};
+use daemonset_apiserver::admission::{Rules, equivalent_spellings, template_change, update};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn last_applied(manifest: &Value) -> Value {
 fn the_same_in_other_words_restarts_nothing() {
     assert_eq!(change(&stored(), &manifest()), None);
     assert_eq!(change(&stored(), &stored()), None);
-    let words = other_words(&stored(), &manifest()).unwrap().to_string();
+    let words = equivalent_spellings(&stored(), &manifest()).unwrap().to_string();
     let lines: Vec<&str> = words.lines().collect();
     let container = "spec.template.spec.containers[web]";
     assert!(
@@ -56,7 +56,7 @@ fn the_same_in_other_words_restarts_nothing() {
         lines.contains(&format!("{container}.imagePullPolicy: \"IfNotPresent\" -> absent").as_str()),
         "{words}"
     );
-    assert!(other_words(&stored(), &stored()).unwrap().differences.is_empty());
+    assert!(equivalent_spellings(&stored(), &stored()).unwrap().differences.is_empty());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn each_difference_is_told_with_its_path() {
         "spec.template.spec.tolerations: absent -> [{\"operator\":\"Exists\"}]",
     ];
     assert_eq!(change(&stored(), &manifest).unwrap().lines().collect::<Vec<_>>(), expected);
-    let words = other_words(&stored(), &manifest).unwrap().to_string();
+    let words = equivalent_spellings(&stored(), &manifest).unwrap().to_string();
     assert!(!words.contains("image:"), "what changes is no wording: {words}");
 }
 

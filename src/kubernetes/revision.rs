@@ -1,0 +1,40 @@
+//! A ControllerRevision: its name, its content, and its rank among equal ones.
+
+use super::canonical_json;
+use super::ownership::Ownership;
+use crate::model::DaemonSet;
+use crate::view::RevisionView;
+use serde_json::Value;
+use std::cmp::Reverse;
+
+/// The name of the revision with this hash (v1.36 `controller_history.go ControllerRevisionName`).
+pub(crate) fn name(ds: &DaemonSet, hash: &str) -> String {
+    format!("{}-{hash}", ds.metadata.name)
+}
+
+/// Whether stored data restores this template: the patch `{"spec":{"template":{…,"$patch":"replace"}}}`, compared
+/// member by member, so that a member which is null is the same as an absent one.
+pub(crate) fn has_template(data: &Value, template: &Value) -> bool {
+    let Some(stored) = data.pointer("/spec/template").and_then(Value::as_object) else { return false };
+    let Some(template) = template.as_object() else { return false };
+    let mut others = stored.iter().filter(|(key, value)| *key != "$patch" && !value.is_null());
+    let count = template.values().filter(|value| !value.is_null()).count();
+    others.clone().count() == count
+        && others
+            .all(|(key, value)| template.get(key).is_some_and(|other| canonical_json::equal(value, other)))
+}
+
+/// How a revision stands among equal ones: the one to keep has the largest number, is the oldest, is the first by name.
+pub(crate) fn rank<'a>(view: &RevisionView<'a>) -> (Reverse<i64>, Option<jiff::Timestamp>, &'a str) {
+    (Reverse(view.number), view.created_at, view.name)
+}
+
+/// Whether it is the current revision, though its labels don't match the selector. The name and the content are the
+/// DaemonSet's, and nobody else controls it: one that is the DaemonSet's still is released by this very pass.
+pub(crate) fn can_be_current(ds: &DaemonSet, template: &Value, revision: &RevisionView<'_>) -> bool {
+    let free = match Ownership::of(revision.controller, ds.metadata.uid.as_str()) {
+        Ownership::Orphan | Ownership::Controlled => true,
+        Ownership::Foreign => false,
+    };
+    free && revision.deleted_at.is_none() && has_template(revision.data, template)
+}

@@ -1,0 +1,123 @@
+//! What a caller remembers between two reconciles: accepted actions that a stale cache may not show, and the
+//! back-off of failed pods.
+//!
+//! [`reconcile`](crate::reconcile) only reads it. The caller [records](Memory::record) what came of each action, and
+//! lets it [forget](Memory::observe) what a snapshot shows. Without it a plan is still right for what the snapshot
+//! shows.
+
+mod node_failures;
+pub(crate) mod observe;
+
+use crate::action::{Action, Failure};
+use crate::model::{NodeName, ObjectRef, Uid};
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
+use jiff::Timestamp;
+use node_failures::{NodeFailures, updated_within_a_limit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// In-flight actions, failures and refusals of one DaemonSet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Memory {
+    /// Creates that the API server accepted, by node.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) creates: BTreeMap<NodeName, InFlightCreate>,
+    /// When the API server accepted the deletion of a pod, by its uid.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) deletes: BTreeMap<Uid, Timestamp>,
+    /// Failures, by node.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) failures: BTreeMap<NodeName, NodeFailures>,
+    /// When an update of a node was refused.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) refusals: BTreeMap<NodeName, Timestamp>,
+}
+
+/// A create that the API server accepted (or may have accepted).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct InFlightCreate {
+    /// The pod's uid; not known when the answer was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) uid: Option<Uid>,
+    /// The hash of the pod's revision.
+    pub(crate) revision: String,
+    pub(crate) at: Timestamp,
+}
+
+/// What came of an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ActionOutcome {
+    /// The API server created this pod.
+    Created(ObjectRef),
+    /// The API server did what was asked; a pod to delete that is not found counts as deleted.
+    Done,
+    /// The API server rejected the call, so that nothing changed. A lost answer is not a rejection but [`Unknown`](Self::Unknown): a create that is reported as rejected, and was done, gets its node a second pod.
+    Rejected,
+    /// The answer was lost (a time-out, a broken connection): it may have been done; see [`Memory::settle`].
+    Unknown,
+}
+
+impl Memory {
+    /// Keeps what came of an action; `at` is when its outcome was known.
+    ///
+    /// Only creates and deletes of pods leave a trace, and only if the API server accepted them, or may have. But where it
+    /// refuses what updates a node within a limit, another node comes first the next time: one pod that nobody may delete
+    /// must not be the end of a rollout.
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
+        if let Some(node) = updated_within_a_limit(action) {
+            match outcome {
+                ActionOutcome::Rejected => self.refusals.insert(node.clone(), at),
+                ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Unknown => {
+                    self.refusals.remove(node)
+                }
+            };
+        }
+        if *outcome == ActionOutcome::Rejected {
+            return;
+        }
+        match action {
+            Action::CreatePod { node, pod, .. } => {
+                let uid = match outcome {
+                    ActionOutcome::Created(created) => Some(created.uid.clone()),
+                    ActionOutcome::Done | ActionOutcome::Rejected | ActionOutcome::Unknown => None,
+                };
+                let revision = pod.revision_hash().to_owned();
+                self.creates.insert(node.clone(), InFlightCreate { uid, revision, at });
+            }
+            Action::DeletePod { node, pod, failure, .. } => {
+                self.deletes.insert(pod.uid.clone(), at);
+                if let Some(Failure { generation, count }) = *failure {
+                    self.failures.insert(node.clone(), NodeFailures { generation, count, at });
+                }
+            }
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::CreateRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeleteRevision { .. }
+            | Action::UpdateStatus { .. }
+            | Action::RecordEvent { .. }
+            | Action::Requeue { .. } => {}
+        }
+    }
+
+    /// Whether this create or delete is believed in, since no snapshot has shown it yet.
+    pub fn is_in_flight(&self, action: &Action) -> bool {
+        if let Action::CreatePod { node, pod, .. } = action {
+            return self.creates.get(node).is_some_and(|create| create.revision == pod.revision_hash());
+        }
+        matches!(action, Action::DeletePod { pod, .. } if self.deletes.contains_key(&pod.uid))
+    }
+
+    /// Whether it remembers any delete: if not, no pod needs to be looked up.
+    pub(crate) fn has_deletes(&self) -> bool {
+        !self.deletes.is_empty()
+    }
+}

@@ -1,0 +1,139 @@
+//! A memory held against a snapshot: the accepted actions that the snapshot shows, and those that it does not show yet.
+
+use super::node_failures::is_long_ago;
+use super::{InFlightCreate, Memory};
+use crate::action::Action;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::ownership::Ownership;
+use crate::model::NodeName;
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
+use crate::snapshot::Snapshot;
+use crate::view::PodView;
+use indexmap::IndexSet;
+use jiff::Timestamp;
+
+impl Memory {
+    /// Takes an action back whose outcome was [`Unknown`](ActionOutcome::Unknown), where `stored` shows that it was not done: a
+    /// create, where no live pod of its revision is on its node; a delete, where its pod stands. A failure that the delete
+    /// has counted stays counted.
+    ///
+    /// `stored` has to hold the DaemonSet's pods as storage has them (a list without a resource version, not a watch's
+    /// cache), read after the API server has given the call up: by default it does after 60 s (`--request-timeout`). The
+    /// action has to be the last one that was recorded for its node or pod: what came later may still be under way.
+    /// Without this, such an action is believed in until a watch shows it or it expires.
+    pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
+        if !self.is_in_flight(action) {
+            return;
+        }
+        if let Action::CreatePod { node, .. } = action {
+            let shown = self.shown(stored);
+            self.creates.retain(|of, create| of != node || create.uid.is_some() || shown.has(of, create));
+        }
+        if let Action::DeletePod { pod, .. } = action {
+            let stands = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
+            if stored.pods.iter().any(stands) {
+                self.deletes.remove(&pod.uid);
+            }
+        }
+    }
+
+    /// Forgets what the snapshot shows and what has expired by its `now`.
+    ///
+    /// A create is shown when its pod is there (one whose answer was lost: when a live pod of its revision is on its
+    /// node); a delete when its pod is gone or terminating. Call it for each snapshot, before or after planning it: an
+    /// entry that is never compared with the snapshot which shows it is believed until it expires.
+    pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
+        let shown = self.shown(snapshot);
+        let mut standing = UidSet::default();
+        if !self.deletes.is_empty() {
+            standing.extend(snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none()).map(|pod| pod.uid));
+        }
+        let active = |at: Timestamp| snapshot.in_flight_until(at).is_some();
+        self.creates.retain(|node, create| !shown.has(node, create) && active(create.at));
+        self.deletes.retain(|uid, at| standing.contains(uid.as_str()) && active(*at));
+        self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
+        self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
+    }
+
+    /// The in-flight creates that this snapshot does not show, by node.
+    pub(crate) fn unseen_creates<'m>(&'m self, snapshot: &Snapshot<'_>) -> Vec<UnseenCreate<'m>> {
+        if self.creates.is_empty() {
+            return Vec::new();
+        }
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::CreatesForgotten) {
+            return Vec::new();
+        }
+        let shown = self.shown(snapshot);
+        let unseen = self.creates.iter().filter(|(node, create)| !shown.has(node, create));
+        unseen
+            .filter_map(|(node, create)| {
+                let until = snapshot.in_flight_until(create.at)?;
+                Some(UnseenCreate { node, revision: &create.revision, until })
+            })
+            .collect()
+    }
+
+    /// Until when the deletion of this pod is believed in, though the snapshot does not show it.
+    pub(crate) fn deleting_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::DeletesForgotten) {
+            return None;
+        }
+        snapshot.in_flight_until(*self.deletes.get(uid)?)
+    }
+}
+
+impl Memory {
+    fn shown<'s>(&self, snapshot: &'s Snapshot<'_>) -> Shown<'s> {
+        let mut shown = Shown::default();
+        if self.creates.is_empty() {
+            return shown;
+        }
+        shown.uids.extend(snapshot.pods.iter().map(|pod| pod.uid));
+        if self.creates.values().any(|create| create.uid.is_none()) {
+            let key = snapshot.policy.unique_label_key.as_str();
+            let ours = snapshot
+                .pods
+                .iter()
+                .zip(&snapshot.index.pods)
+                .filter(|(_, pod)| pod.tie == Ownership::Controlled);
+            let live = ours.map(|(pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));
+            shown.live.extend(live.filter_map(|pod| Some((pod.target?, pod.labels.get(key)?))));
+        }
+        shown
+    }
+
+    /// One whose deletion is in flight is not: the created pod may be its successor.
+    fn is_live(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> bool {
+        pod.deleted_at.is_none() && !pod.finished() && self.deleting_until(pod.uid, snapshot).is_none()
+    }
+}
+
+type UidSet<'a> = IndexSet<&'a str, Hasher>;
+
+/// A create that is believed in, though the snapshot does not show it.
+pub(crate) struct UnseenCreate<'m> {
+    pub(crate) node: &'m NodeName,
+    pub(crate) revision: &'m str,
+    pub(crate) until: Timestamp,
+}
+
+/// The pods of a snapshot in which a create can be found again.
+#[derive(Default)]
+struct Shown<'s> {
+    uids: UidSet<'s>,
+    /// Node and hash of the DaemonSet's live pods: for creates whose answer was lost. One is planned only where no live
+    /// pod of its revision is, so that such a pod can only be the created one.
+    live: IndexSet<(&'s str, &'s str), Hasher>,
+}
+
+impl Shown<'_> {
+    fn has(&self, node: &NodeName, create: &InFlightCreate) -> bool {
+        match &create.uid {
+            Some(uid) => self.uids.contains(uid.as_str()),
+            None => self.live.contains(&(node.as_str(), create.revision.as_str())),
+        }
+    }
+}

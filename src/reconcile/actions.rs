@@ -1,0 +1,192 @@
+//! From a decision to actions, in the order in which they are executed.
+
+use crate::action::{
+    Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RevisionReason, StatusReason,
+};
+use crate::model::{DaemonSetStatus, Labels, ObjectRef};
+use crate::reconcile::burst::Creation;
+use crate::reconcile::decision::{Decision, Sync};
+use crate::reconcile::history::{self, History, Revision};
+use crate::reconcile::pod_template::Blueprint;
+use crate::snapshot::Snapshot;
+use crate::view::PodView;
+
+/// Puts a decision into actions: claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
+pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<Action> {
+    match decision {
+        Decision::BeingDeleted => Vec::new(),
+        Decision::SelectingAll => vec![selecting_all(snapshot)],
+        Decision::NameCollision(status) => {
+            vec![update_status(snapshot, status.clone(), StatusReason::NameCollision)]
+        }
+        Decision::Sync(sync) => {
+            let mut actions = Vec::new();
+            claim_actions(snapshot, sync, &mut actions);
+            history_actions(snapshot, sync, &mut actions);
+            pod_deletes(sync, &mut actions);
+            pod_creates(snapshot, sync, &mut actions);
+            revision_deletes(snapshot, sync, &mut actions);
+            if sync.status != snapshot.daemon_set.status {
+                actions.push(update_status(snapshot, sync.status.clone(), StatusReason::Changed));
+            }
+            events(snapshot, sync, &mut actions);
+            actions.extend(sync.agenda.requeue.map(|(at, reason)| Action::Requeue { at, reason }));
+            actions
+        }
+    }
+}
+
+fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
+    Action::RecordEvent {
+        daemon_set: snapshot.daemon_set.object_ref(),
+        event_type: EventType::Warning,
+        reason: EventReason::SelectingAll,
+        message: "This daemon set is selecting all pods. A non-empty selector is required.".to_owned(),
+    }
+}
+
+fn update_status(snapshot: &Snapshot<'_>, status: DaemonSetStatus, reason: StatusReason) -> Action {
+    Action::UpdateStatus { daemon_set: snapshot.daemon_set.object_ref(), status, reason }
+}
+
+/// Adoptions and releases, by name.
+fn claim_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
+    let pods = |positions: &[u32]| {
+        let mut refs: Vec<ObjectRef> = positions
+            .iter()
+            .filter_map(|p| snapshot.pods.get(*p as usize))
+            .map(PodView::object_ref)
+            .collect();
+        refs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        refs
+    };
+    let revisions = |positions: &[u32]| {
+        let found = positions.iter().filter_map(|p| snapshot.revisions.get(*p as usize));
+        let mut refs: Vec<ObjectRef> = found.map(|revision| revision.object_ref()).collect();
+        refs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        refs
+    };
+    let (adopt, release) = (ClaimReason::SelectorMatches, ClaimReason::SelectorNoLongerMatches);
+    let claim = &sync.claim;
+    let adopted = pods(&claim.pods.adopted).into_iter();
+    actions.extend(adopted.map(|pod| Action::AdoptPod { pod, reason: adopt }));
+    let released = pods(&claim.pods.released).into_iter();
+    actions.extend(released.map(|pod| Action::ReleasePod { pod, reason: release }));
+    let adopted = revisions(&claim.revisions.adopted).into_iter();
+    actions.extend(adopted.map(|revision| Action::AdoptRevision { revision, reason: adopt }));
+    let released = revisions(&claim.revisions.released).into_iter();
+    actions.extend(released.map(|revision| Action::ReleaseRevision { revision, reason: release }));
+}
+
+/// Create, label and renumber revisions, then relabel pods.
+fn history_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
+    let key = &snapshot.policy.unique_label_key;
+    let history = &sync.history;
+    if let Some(Revision { view: None, hash, number, .. }) = history.current() {
+        let revision = history::manifest(snapshot, hash, *number);
+        actions.push(Action::CreateRevision { revision, reason: RevisionReason::NewTemplate });
+    }
+    label_revisions(key, history, actions);
+    if let (Some(number), Some(view)) = (history.renumbered, history.current().and_then(|c| c.view)) {
+        let revision = view.object_ref();
+        actions.push(Action::RenumberRevision { revision, number, reason: RevisionReason::CurrentAgain });
+    }
+    label_pods(snapshot, sync, history, actions);
+}
+
+fn label_revisions(key: &str, history: &History<'_>, actions: &mut Vec<Action>) {
+    for revision in history.unlabelled(key).into_iter().filter_map(|revision| revision.view) {
+        let labels = Labels::from_iter([(key, revision.name)]);
+        let revision = revision.object_ref();
+        actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing });
+    }
+    let lost = history.lost_labels.as_ref().filter(|labels| !labels.is_empty());
+    if let (Some(labels), Some(view)) = (lost, history.current().and_then(|current| current.view)) {
+        let (revision, labels) = (view.object_ref(), labels.clone());
+        actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::LabelsLost });
+    }
+}
+
+fn label_pods(snapshot: &Snapshot<'_>, sync: &Sync<'_>, history: &History<'_>, actions: &mut Vec<Action>) {
+    let pod = |(position, reason): &(u32, LabelReason)| {
+        snapshot.pods.get(*position as usize).map(|pod| (pod, *reason))
+    };
+    let mut pods: Vec<_> = sync.fleet.labels.iter().filter_map(pod).collect();
+    pods.sort_unstable_by_key(|(pod, _)| pod.name);
+    actions.extend(pods.into_iter().map(|(pod, reason)| {
+        let labels = Labels::from_iter([(&snapshot.policy.unique_label_key, history.current_hash())]);
+        Action::LabelPod { pod: pod.object_ref(), labels, reason }
+    }));
+}
+
+fn pod_deletes(sync: &Sync<'_>, actions: &mut Vec<Action>) {
+    let fleet = &sync.fleet;
+    let generation = fleet.snapshot.failure_generation();
+    for deletion in &sync.agenda.deletes {
+        let Some(view) = fleet.pods.get(deletion.pod()).and_then(|pod| fleet.view(pod)) else { continue };
+        let node = view.target.unwrap_or_default().into();
+        let (pod, reason, failure) = (view.object_ref(), deletion.reason, deletion.failure(generation));
+        actions.push(Action::DeletePod { node, pod, reason, failure });
+    }
+}
+
+fn pod_creates(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
+    if sync.agenda.creates.is_empty() {
+        return;
+    }
+    let blueprint = Blueprint::new(snapshot, &sync.history);
+    for (position, Creation { node, reason }) in sync.agenda.creates.iter().enumerate() {
+        let node = sync.fleet.node_name(*node as usize);
+        actions.push(Action::CreatePod {
+            node: node.into(),
+            batch: Creation::batch(position),
+            reason: *reason,
+            pod: blueprint.pod(node),
+        });
+    }
+}
+
+fn revision_deletes(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
+    let duplicates = sync.history.duplicates().into_iter().map(|r| (r, RevisionReason::Duplicate));
+    let limit = snapshot.daemon_set.spec.revision_history_limit;
+    let old = sync.history.beyond_limit(limit, |revision| sync.fleet.carries(revision)).into_iter();
+    let old = old.map(|r| (r, RevisionReason::HistoryLimit));
+    actions.extend(duplicates.chain(old).filter_map(|(revision, reason)| {
+        Some(Action::DeleteRevision { revision: revision.view?.object_ref(), reason })
+    }));
+}
+
+/// One event for each finished pod that the plan deletes for it.
+fn events(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
+    for deletion in &sync.agenda.deletes {
+        let (event_type, reason, state, verb) = match deletion.reason {
+            DeleteReason::FailedPod => (EventType::Warning, EventReason::FailedDaemonPod, "failed", "kill"),
+            DeleteReason::SucceededPod => {
+                (EventType::Normal, EventReason::SucceededDaemonPod, "succeeded", "delete")
+            }
+            DeleteReason::ExcessPod
+            | DeleteReason::SuccessorAvailable
+            | DeleteReason::NotReadyBesideSuccessor
+            | DeleteReason::NodeExcluded
+            | DeleteReason::TolerationWithdrawn
+            | DeleteReason::NodeGone
+            | DeleteReason::OutdatedPending
+            | DeleteReason::OutdatedNotReady
+            | DeleteReason::OutdatedNotYetAvailable
+            | DeleteReason::OutdatedAvailable => continue,
+        };
+        let Some(pod) = sync.fleet.pods.get(deletion.pod()).and_then(|p| sync.fleet.view(p)) else {
+            continue;
+        };
+        let node = pod.target.unwrap_or_default();
+        actions.push(Action::RecordEvent {
+            daemon_set: snapshot.daemon_set.object_ref(),
+            event_type,
+            reason,
+            message: format!(
+                "Found {state} daemon pod {}/{} on node {node}, will try to {verb} it",
+                pod.namespace, pod.name
+            ),
+        });
+    }
+}

@@ -1,0 +1,98 @@
+//! Updated or outdated, and on what evidence.
+//!
+//! Proposal: Controller; v1.36 `util.IsPodUpdated`.
+
+use crate::reconcile::history::{History, Role};
+use crate::snapshot::ClassificationPolicy;
+use crate::snapshot::Snapshot;
+use crate::snapshot::index::PodFacts;
+use serde::{Deserialize, Serialize};
+
+/// Which rule says whether a pod is updated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Evidence {
+    /// Its label `pod-template-generation` equals the DaemonSet's template generation: updated.
+    TemplateGeneration,
+    /// Its hash label names the current revision: updated.
+    CurrentRevision,
+    /// Its hash label names an old revision: outdated.
+    OldRevision,
+    /// Its hash label names no revision of the DaemonSet: outdated.
+    UnknownRevision,
+    /// It has no hash label: outdated.
+    NoHash,
+}
+
+impl Evidence {
+    /// Whether it says that the pod runs the current template.
+    pub fn is_updated(self) -> bool {
+        match self {
+            Evidence::TemplateGeneration | Evidence::CurrentRevision => true,
+            Evidence::OldRevision | Evidence::UnknownRevision | Evidence::NoHash => false,
+        }
+    }
+}
+
+/// The answer about one pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Class {
+    pub(crate) evidence: Evidence,
+    /// The revision that its hash label names, as a position in the history.
+    pub(crate) revision: Option<u32>,
+    /// Its generation says updated while its hash label names another known revision.
+    pub(crate) conflict: bool,
+    /// It has no hash label.
+    pub(crate) unlabelled: bool,
+}
+
+/// Classifies pods of the DaemonSet by what their labels mean.
+#[derive(Debug)]
+pub(crate) struct Classifier {
+    policy: ClassificationPolicy,
+    /// What each hash label says, by its number; most pods share a few.
+    meanings: Vec<Meaning>,
+}
+
+/// What a hash label says.
+#[derive(Debug, Clone, Copy)]
+struct Meaning {
+    evidence: Evidence,
+    revision: Option<u32>,
+}
+
+impl Classifier {
+    pub(crate) fn new(snapshot: &Snapshot<'_>, history: &History<'_>) -> Self {
+        let meaning = |hash| {
+            let revision = history.position(hash);
+            let role = revision.and_then(|position| history.revision(position)).map(|found| found.role);
+            let evidence = match role {
+                Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
+                Some(Role::Old) => Evidence::OldRevision,
+                None => Evidence::UnknownRevision,
+            };
+            Meaning { evidence, revision }
+        };
+        Classifier {
+            policy: snapshot.policy.classification,
+            meanings: snapshot.index.hashes().map(meaning).collect(),
+        }
+    }
+
+    pub(crate) fn class(&self, pod: &PodFacts) -> Class {
+        const NO_HASH: Meaning = Meaning { evidence: Evidence::NoHash, revision: None };
+        let labelled = pod.hash();
+        let meaning = labelled.and_then(|hash| self.meanings.get(hash)).copied().unwrap_or(NO_HASH);
+        let generation_counts = match self.policy {
+            ClassificationPolicy::TemplateGenerationFirst => true,
+            ClassificationPolicy::HashFirst => labelled.is_none(),
+        };
+        let by_generation = pod.same_generation && generation_counts;
+        Class {
+            evidence: if by_generation { Evidence::TemplateGeneration } else { meaning.evidence },
+            revision: meaning.revision,
+            conflict: pod.same_generation && meaning.evidence == Evidence::OldRevision,
+            unlabelled: labelled.is_none(),
+        }
+    }
+}

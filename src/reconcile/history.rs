@@ -1,0 +1,233 @@
+//! The revisions of a DaemonSet: which one is current, what must be put right about them, which ones go.
+//!
+//! v1.36 `update.go constructHistory, dedupCurHistories, cleanupHistory, snapshot`.
+
+use crate::kubernetes::revision;
+use crate::kubernetes::{canonical_json, hash};
+use crate::model::Labels;
+use crate::reconcile::claim::Claim;
+use crate::reconcile::name_collision;
+use crate::snapshot::Snapshot;
+use crate::view::RevisionView;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+/// `spec.revisionHistoryLimit` when absent.
+const DEFAULT_HISTORY_LIMIT: i32 = 10;
+
+/// The revisions that belong to the DaemonSet, as they will be after the plan's history actions.
+#[derive(Debug)]
+pub(crate) struct History<'a> {
+    /// The current one is among them, even if this plan creates it.
+    pub(crate) revisions: Vec<Revision<'a>>,
+    current: usize,
+    /// Positions in `revisions` by hash: of several with one hash, the one that a pod labelled with it is taken to
+    /// run.
+    by_hash: Vec<(Cow<'a, str>, u32)>,
+    /// The current revision's new number, where it must change.
+    pub(crate) renumbered: Option<i64>,
+    /// The labels that the current revision lacks, where it is not the DaemonSet's for want of them.
+    pub(crate) lost_labels: Option<Labels>,
+}
+
+/// A revision, and what it is to the template.
+#[derive(Debug)]
+pub(crate) struct Revision<'a> {
+    /// None when this plan creates it.
+    pub(crate) view: Option<RevisionView<'a>>,
+    pub(crate) hash: Cow<'a, str>,
+    pub(crate) number: i64,
+    pub(crate) role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    Current,
+    /// Equal to the current one, and to be deleted.
+    Duplicate,
+    Old,
+}
+
+/// The name of the revision to create is taken.
+#[derive(Debug)]
+pub(crate) struct NameCollision;
+
+impl<'a> History<'a> {
+    /// Finds the current revision by content, then by the name of a new one and content, or plans one.
+    ///
+    /// # Errors
+    /// When the new revision's name is taken by one of other content, of another owner, or that is being deleted.
+    pub(crate) fn of(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
+        let template = &*snapshot.raw_template;
+        let mut revisions: Vec<Revision<'a>> = claim
+            .revisions
+            .owned
+            .iter()
+            .filter_map(|position| snapshot.revisions.get(*position as usize))
+            .map(|view| Revision {
+                view: Some(*view),
+                hash: hash_of(view, &snapshot.policy.unique_label_key),
+                number: view.number,
+                role: if revision::has_template(view.data, template) { Role::Duplicate } else { Role::Old },
+            })
+            .collect();
+        let next = next_number(&revisions);
+        let mut lost_labels = None;
+        let current = match best_equal(&revisions) {
+            Some(current) => current,
+            None => {
+                let (revision, lost) = named_as_new(snapshot, next)?;
+                lost_labels = lost;
+                revisions.push(revision);
+                revisions.len() - 1
+            }
+        };
+        let mut renumbered = None;
+        if let Some(revision) = revisions.get_mut(current) {
+            revision.role = Role::Current;
+            // One that is not the DaemonSet's yet is renumbered when it is.
+            if revision.number < next && lost_labels.is_none() {
+                revision.number = next;
+                renumbered = Some(next);
+            }
+        }
+        let by_hash = index_by_hash(&revisions);
+        Ok(History { revisions, current, by_hash, renumbered, lost_labels })
+    }
+
+    /// The hash of the current revision.
+    pub(crate) fn current_hash(&self) -> &str {
+        self.current().map_or("", |revision| &revision.hash)
+    }
+
+    /// The current revision.
+    pub(crate) fn current(&self) -> Option<&Revision<'a>> {
+        self.revisions.get(self.current)
+    }
+
+    /// The position of the revision that a pod labelled with this hash runs.
+    pub(crate) fn position(&self, hash: &str) -> Option<u32> {
+        let found = self.by_hash.binary_search_by(|(known, _)| known.as_ref().cmp(hash)).ok()?;
+        self.by_hash.get(found).map(|(_, position)| *position)
+    }
+
+    pub(crate) fn revision(&self, position: u32) -> Option<&Revision<'a>> {
+        self.revisions.get(position as usize)
+    }
+
+    /// Duplicates of the current revision, by name.
+    pub(crate) fn duplicates(&self) -> Vec<&Revision<'a>> {
+        let mut duplicates: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Duplicate).collect();
+        duplicates.sort_unstable_by_key(|r| r.name());
+        duplicates
+    }
+
+    /// Old revisions beyond the limit, oldest first; never one whose hash a pod of the DaemonSet carries.
+    pub(crate) fn beyond_limit(
+        &self,
+        limit: Option<i32>,
+        carried: impl Fn(u32) -> bool,
+    ) -> Vec<&Revision<'a>> {
+        let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
+        let mut old: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Old).collect();
+        let excess = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
+        old.sort_unstable_by_key(|r| (r.number, r.age()));
+        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&carried);
+        old.into_iter().filter(|r| !live(r)).take(excess).collect()
+    }
+
+    /// Revisions of the DaemonSet without the hash label, by name.
+    pub(crate) fn unlabelled(&self, key: &str) -> Vec<&Revision<'a>> {
+        let owned = |r: &Revision<'_>| r.role != Role::Current || self.lost_labels.is_none();
+        let lacks = |r: &&Revision<'_>| owned(r) && r.view.is_some_and(|view| !view.labels.contains_key(key));
+        let mut unlabelled: Vec<_> = self.revisions.iter().filter(lacks).collect();
+        unlabelled.sort_unstable_by_key(|r| r.name());
+        unlabelled
+    }
+}
+
+impl<'a> Revision<'a> {
+    pub(crate) fn name(&self) -> &'a str {
+        self.view.map_or("", |view| view.name)
+    }
+
+    /// Orders by creation, then name.
+    fn age(&self) -> (Option<jiff::Timestamp>, &'a str) {
+        (self.view.and_then(|view| view.created_at), self.name())
+    }
+}
+
+/// The full object to create for a template without a revision (v1.36 `update.go snapshot`).
+pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Value {
+    let ds = &snapshot.daemon_set;
+    let labels = snapshot.template.metadata.labels.with(&snapshot.policy.unique_label_key, hash);
+    let mut template = canonical_json::normalized(&snapshot.raw_template);
+    if let Value::Object(members) = &mut template {
+        members.insert("$patch".to_owned(), Value::from("replace"));
+    }
+    let mut metadata = json!({
+        "name": revision::name(ds, hash),
+        "namespace": ds.metadata.namespace,
+        "labels": labels,
+        "ownerReferences": [ds.owner_reference()],
+    });
+    if let (Value::Object(members), false) = (&mut metadata, ds.metadata.annotations.is_empty()) {
+        members.insert("annotations".to_owned(), json!(ds.metadata.annotations));
+    }
+    let mut revision = json!({
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": metadata,
+        "data": {"spec": {"template": template}},
+        "revision": number,
+    });
+    revision.sort_all_objects();
+    revision
+}
+
+/// Its label, or where it has none its own name, which it is given as label.
+fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
+    Cow::Borrowed(view.labels.get(key).unwrap_or(view.name))
+}
+
+/// One more than the largest number of an old revision; 1 when there is none, or all are negative.
+fn next_number(revisions: &[Revision<'_>]) -> i64 {
+    let old = revisions.iter().filter(|r| r.role == Role::Old).map(|r| r.number);
+    old.max().unwrap_or(0).max(0).saturating_add(1)
+}
+
+/// Of the revisions equal to the template the one to keep.
+fn best_equal(revisions: &[Revision<'_>]) -> Option<usize> {
+    let equal = revisions.iter().enumerate().filter(|(_, r)| r.role == Role::Duplicate);
+    equal.min_by_key(|(_, r)| r.view.as_ref().map(revision::rank)).map(|(position, _)| position)
+}
+
+/// The revision of the name that a new one would get: the new one where the name is free; where it is the current one
+/// that was released, that one with the labels that it lacks `[released-revision-comes-back]`.
+fn named_as_new<'a>(
+    snapshot: &'a Snapshot<'a>,
+    number: i64,
+) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
+    let ds = snapshot.daemon_set;
+    let collisions = ds.status.collision_count.unwrap_or(0);
+    let hash = hash::template_hash(&snapshot.raw_template, collisions);
+    let name = revision::name(ds, &hash);
+    let namesake = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
+    let Some(view) = snapshot.revisions.iter().find(namesake) else {
+        return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
+    };
+    if !revision::can_be_current(ds, &snapshot.raw_template, view) {
+        return Err(NameCollision);
+    }
+    let lost = name_collision::missing_labels(snapshot, view, &hash);
+    let hash = view.labels.get(&snapshot.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
+    Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
+}
+
+fn index_by_hash<'a>(revisions: &[Revision<'a>]) -> Vec<(Cow<'a, str>, u32)> {
+    let mut index: Vec<_> = (0_u32..).zip(revisions).collect();
+    index.sort_by_key(|(_, r)| (r.hash.clone(), r.role, Reverse(r.number), r.age()));
+    index.dedup_by(|(_, later), (_, first)| later.hash == first.hash);
+    index.into_iter().map(|(position, r)| (r.hash.clone(), position)).collect()
+}

@@ -1,0 +1,141 @@
+//! From the template to the manifests of a plan: what makes it a daemon pod of one node.
+
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::names::is_dns_label;
+use crate::kubernetes::tolerations::daemon_tolerations;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
+use crate::kubernetes::{canonical_json, hash};
+use crate::pod_manifest::{PodManifest, Shared};
+use crate::reconcile::history::History;
+use crate::snapshot::PodNames;
+use crate::snapshot::Snapshot;
+use indexmap::IndexSet;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Makes the manifests of one plan.
+pub(crate) struct Blueprint<'s> {
+    shared: Arc<Shared>,
+    /// None where the API server makes the names.
+    names: Option<DeterministicNames<'s>>,
+}
+
+impl<'s> Blueprint<'s> {
+    /// The template's metadata and spec with labels, owner, name prefix and tolerations
+    /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
+    pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
+        let template = canonical_json::normalized(&snapshot.raw_template);
+        let mut parts = into_map(Some(template));
+        let hash = history.current_hash();
+        let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);
+        let mut spec = into_map(parts.remove("spec"));
+        let mut affinity = into_map(spec.remove("affinity"));
+        let node_affinity = into_map(affinity.remove("nodeAffinity"));
+        let tolerations = spec.remove("tolerations");
+        let tolerations = daemon_pod_tolerations(tolerations, snapshot.template.spec.host_network);
+        spec.insert("tolerations".to_owned(), Value::Array(tolerations));
+        let revision_hash = hash.to_owned();
+        let names = match snapshot.policy.pod_names {
+            PodNames::Generated => None,
+            PodNames::Deterministic => Some(DeterministicNames::of(snapshot)),
+        };
+        let shared = Arc::new(Shared { metadata, spec, affinity, node_affinity, revision_hash });
+        Blueprint { shared, names }
+    }
+
+    pub(crate) fn pod(&self, node: &str) -> PodManifest {
+        let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
+        PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name }
+    }
+}
+
+fn pod_metadata(mut metadata: Map<String, Value>, snapshot: &Snapshot<'_>, hash: &str) -> Map<String, Value> {
+    let ds = &snapshot.daemon_set.metadata;
+    // The API server's, not the template's: older servers stored a null here.
+    for field in ["name", "creationTimestamp"] {
+        metadata.remove(field);
+    }
+    let mut labels = into_map(metadata.remove("labels"));
+    labels.insert(snapshot.policy.unique_label_key.clone(), Value::from(hash));
+    if let Some(generation) = &snapshot.template_generation {
+        labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), Value::from(generation.as_str()));
+    }
+    metadata.insert("labels".to_owned(), Value::Object(labels));
+    metadata.insert("namespace".to_owned(), Value::from(ds.namespace.as_str()));
+    metadata.insert("generateName".to_owned(), Value::from(name_prefix(&ds.name)));
+    metadata.insert("ownerReferences".to_owned(), json!([snapshot.daemon_set.owner_reference()]));
+    metadata
+}
+
+/// `<ds>-`, or `<ds>` where that is no valid prefix of a pod name
+/// (v1.36 `controller_utils.go getPodsPrefix`: `ValidatePodName(prefix, true)`).
+fn name_prefix(ds: &str) -> String {
+    let prefix = format!("{ds}-");
+    // As upstream: a name that ends in the dash is judged as if the random suffix stood there.
+    let masked: String = ds.chars().take(ds.chars().count().saturating_sub(1)).chain(['a']).collect();
+    if prefix.len() <= 253 && masked.split('.').all(is_dns_label) { prefix } else { ds.to_owned() }
+}
+
+/// Names that are the same whenever the same snapshot is planned, and that no pod has.
+struct DeterministicNames<'s> {
+    prefix: String,
+    uid: &'s str,
+    taken: IndexSet<&'s str, Hasher>,
+}
+
+impl<'s> DeterministicNames<'s> {
+    fn of(snapshot: &'s Snapshot<'_>) -> Self {
+        /// As the API server cuts a `generateName`: 63 less the hash and its dash.
+        const LONGEST_PREFIX: usize = 52;
+        let ds = &snapshot.daemon_set.metadata;
+        let prefix: String = ds.name.chars().take(LONGEST_PREFIX).collect();
+        let same_namespace = snapshot.pods.iter().filter(|pod| pod.namespace == ds.namespace);
+        DeterministicNames {
+            // What follows a dot must not begin with the dash.
+            prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
+            uid: ds.uid.as_str(),
+            taken: same_namespace.map(|pod| pod.name).collect(),
+        }
+    }
+
+    fn name(&self, node: &str, hash: &str) -> Option<String> {
+        let attempt = |attempt: u32| {
+            let letters = hash::name_hash([self.uid, node, hash, &attempt.to_string()]);
+            format!("{}-{letters}", self.prefix)
+        };
+        (0..).map(attempt).find(|name| !self.taken.contains(name.as_str()))
+    }
+}
+
+/// The template's tolerations and those of every daemon pod, each replacing one of the same key, operator, value and
+/// effect (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
+fn daemon_pod_tolerations(template: Option<Value>, host_network: bool) -> Vec<Value> {
+    let mut list = match template {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    for (key, effect) in daemon_tolerations(host_network) {
+        let added = json!({"key": key, "operator": "Exists", "effect": effect});
+        match list.iter_mut().find(|one| is_same_toleration(one, key, effect)) {
+            Some(one) => *one = added,
+            None => list.push(added),
+        }
+    }
+    list
+}
+
+fn is_same_toleration(one: &Value, key: &str, effect: &str) -> bool {
+    let field = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
+    field("key") == key
+        && field("effect") == effect
+        && field("operator") == "Exists"
+        && field("value").is_empty()
+}
+
+/// The members of an object; none where there is no object (an absent or null part of a checked template).
+fn into_map(value: Option<Value>) -> Map<String, Value> {
+    match value {
+        Some(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}

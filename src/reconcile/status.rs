@@ -1,0 +1,72 @@
+//! The counters of the DaemonSet's status.
+//!
+//! v1.36 `daemon_controller.go updateDaemonSetStatus`, but looking at any pod of a node instead of the oldest one
+//! `[any-pod-counts]` (kubernetes#122527).
+
+use crate::model::DaemonSetStatus;
+use crate::reconcile::fleet::Fleet;
+use crate::snapshot::placement::Placement;
+
+/// The status that this fleet should have.
+pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
+    let ds = fleet.snapshot.daemon_set;
+    let mut status = DaemonSetStatus {
+        observed_generation: ds.metadata.generation,
+        collision_count: ds.status.collision_count,
+        conditions: ds.status.conditions.clone(),
+        ..DaemonSetStatus::default()
+    };
+    for (position, node) in fleet.nodes.iter().enumerate() {
+        let tally = Tally::of(fleet, position);
+        match node.placement {
+            Placement::Run => tally.add_to(&mut status),
+            Placement::ContinueOnly(_) | Placement::Exclude(_) => {
+                status.number_misscheduled += i32::from(tally.present);
+            }
+        }
+    }
+    status.number_unavailable = status.desired_number_scheduled - status.number_available;
+    status
+}
+
+/// What a node has, whichever pod it is.
+struct Tally {
+    /// A terminating pod counts: it is still there.
+    present: bool,
+    ready: bool,
+    available: bool,
+    updated: bool,
+    outdated: bool,
+}
+
+impl Tally {
+    fn of(fleet: &Fleet<'_>, node: usize) -> Self {
+        let in_flight = fleet.in_flight(node);
+        let mut tally = Tally {
+            present: in_flight.is_some(),
+            ready: false,
+            available: false,
+            updated: in_flight.is_some_and(|create| create.updated),
+            outdated: in_flight.is_some_and(|create| !create.updated),
+        };
+        for (_, pod) in fleet.pods_of(node) {
+            tally.present = true;
+            tally.ready |= pod.is_ready();
+            tally.available |= pod.is_available();
+            // [finished-is-not-updated]
+            tally.updated |= pod.is_live() && pod.is_updated();
+            tally.outdated |= pod.is_live() && !pod.is_updated();
+        }
+        tally
+    }
+
+    /// Updated is a node that runs the current template and nothing older: `kubectl rollout status` must not be done
+    /// while an old pod keeps a node up beside a new one that is not available.
+    fn add_to(&self, status: &mut DaemonSetStatus) {
+        status.desired_number_scheduled += 1;
+        status.current_number_scheduled += i32::from(self.present);
+        status.number_ready += i32::from(self.ready);
+        status.number_available += i32::from(self.available);
+        status.updated_number_scheduled += i32::from(self.updated && !self.outdated);
+    }
+}

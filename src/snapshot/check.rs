@@ -1,0 +1,162 @@
+//! What a snapshot's input must be, field by field.
+
+use crate::kubernetes::Selector;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::names::is_label_key;
+use crate::kubernetes::well_known::{TEMPLATE_GENERATION_ANNOTATION, TEMPLATE_GENERATION_LABEL};
+use crate::model::DaemonSet;
+use crate::problem::{Problem, Problems};
+use crate::snapshot::Policy;
+use crate::snapshot::template::Template;
+use crate::view::{NodeView, PodView, RevisionView};
+use indexmap::IndexSet;
+use indexmap::map::{Entry, IndexMap};
+use serde_json::Value;
+
+pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
+    problems.require(&ds.metadata.name, "metadata.name");
+    problems.require(&ds.metadata.namespace, "metadata.namespace");
+    problems.require(ds.metadata.uid.as_str(), "metadata.uid");
+    let not_negative = "must be greater than or equal to 0";
+    if ds.spec.min_ready_seconds < 0 {
+        problems.add(Problem::invalid("spec.minReadySeconds", ds.spec.min_ready_seconds, not_negative));
+    }
+    if let Some(limit @ ..0) = ds.spec.revision_history_limit {
+        problems.add(Problem::invalid("spec.revisionHistoryLimit", limit, not_negative));
+    }
+}
+
+pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Selector<'a> {
+    match &ds.spec.selector {
+        Some(selector) => Selector::compile(selector, "spec.selector", problems),
+        None => {
+            problems.add(Problem::required("spec.selector"));
+            Selector::default()
+        }
+    }
+}
+
+pub(crate) fn template(raw: &Value, selector: &Selector<'_>, problems: &mut Problems) -> Template {
+    let before = problems.len();
+    let template = Template::parse(raw, problems);
+    // Stored revisions have this member on top of the template's: none would ever equal it.
+    if let Some(directive) = raw.get("$patch").filter(|directive| !directive.is_null()) {
+        let must = "must be absent: it belongs to the patch that a revision holds";
+        problems.add(Problem::invalid("spec.template.$patch", format_args!("{directive}"), must));
+    }
+    let readable = problems.len() == before && !selector.is_empty();
+    if readable && !selector.matches(&template.metadata.labels) {
+        let path = "spec.template.metadata.labels";
+        let must = "must match spec.selector, or each created pod would be released at once";
+        problems.add(Problem::invalid(path, &template.metadata.labels, must));
+    }
+    template
+}
+
+/// A selector must not ask for the labels that change with each template: pods that were just created would not match,
+/// be released, and others created in their place.
+pub(crate) fn changing_labels(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) {
+    let Some(selector) = &ds.spec.selector else { return };
+    let changes = |key: &str| key == policy.unique_label_key || key == TEMPLATE_GENERATION_LABEL;
+    let must = "must not be asked for: its value changes with each template";
+    for (key, _) in selector.match_labels.iter().filter(|(key, _)| changes(key)) {
+        problems.add(Problem::invalid(format!("spec.selector.matchLabels.{key}"), key, must));
+    }
+    for (index, requirement) in selector.match_expressions.iter().enumerate() {
+        if changes(&requirement.key) {
+            let path = format!("spec.selector.matchExpressions[{index}].key");
+            problems.add(Problem::invalid(path, &requirement.key, must));
+        }
+    }
+}
+
+/// Which limit counts. An absent type is OnDelete, as in the proposal; surge is on when maxSurge is above 0 or 0 %,
+/// whatever the number of target nodes.
+pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
+    let (key, path) = (&policy.unique_label_key, "policy.uniqueLabelKey");
+    if key == TEMPLATE_GENERATION_LABEL {
+        let must = "must not be the label of the template generation, which would overwrite the hash";
+        problems.add(Problem::invalid(path, key, must));
+    } else if !key.is_empty() && !is_label_key(key) {
+        let must = "must be a label key, or the API server would refuse whatever carries it";
+        problems.add(Problem::invalid(path, key, must));
+    }
+    problems.require(key, path);
+    if policy.burst == 0 {
+        problems.add(Problem::invalid("policy.burst", 0, "must be at least 1"));
+    }
+}
+
+/// The template generation as a pod's label would hold it. One that does not parse never matches, and is never
+/// written (v1.36 `util.GetTemplateGeneration`).
+pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
+    let generation = match ds.metadata.annotations.get(TEMPLATE_GENERATION_ANNOTATION) {
+        Some(text) => text.parse().ok(),
+        None => ds.spec.template_generation,
+    };
+    generation.map(|number: i64| number.to_string())
+}
+
+/// The position of each node by its name.
+pub(crate) fn nodes<'a>(nodes: &[NodeView<'a>], problems: &mut Problems) -> IndexSet<&'a str, Hasher> {
+    let mut names = Unique::new("nodes", "metadata.name", nodes.len());
+    for (position, node) in nodes.iter().enumerate() {
+        names.see(position, node.name, node.name, problems);
+    }
+    // Positions and nodes are in step as long as there is no problem; with one there is no snapshot.
+    names.seen.into_keys().collect()
+}
+
+pub(crate) fn pods(pods: &[PodView<'_>], problems: &mut Problems) {
+    let mut names = Unique::new("pods", "metadata.name", pods.len());
+    let mut uids = Unique::new("pods", "metadata.uid", pods.len());
+    for (position, pod) in pods.iter().enumerate() {
+        if pod.namespace.is_empty() {
+            problems.add(Problem::required(format!("pods[{position}].metadata.namespace")));
+        }
+        names.see(position, pod.name, (pod.namespace, pod.name), problems);
+        uids.see(position, pod.uid, pod.uid, problems);
+    }
+}
+
+pub(crate) fn revisions(revisions: &[RevisionView<'_>], problems: &mut Problems) {
+    let mut names = Unique::new("revisions", "metadata.name", revisions.len());
+    let mut uids = Unique::new("revisions", "metadata.uid", revisions.len());
+    for (position, revision) in revisions.iter().enumerate() {
+        if revision.namespace.is_empty() {
+            problems.add(Problem::required(format!("revisions[{position}].metadata.namespace")));
+        }
+        names.see(position, revision.name, (revision.namespace, revision.name), problems);
+        uids.see(position, revision.uid, revision.uid, problems);
+    }
+}
+
+/// Tells values that are missing, or there twice, in a field of a list.
+struct Unique<K> {
+    list: &'static str,
+    field: &'static str,
+    seen: IndexMap<K, usize, Hasher>,
+}
+
+impl<K: std::hash::Hash + Eq> Unique<K> {
+    fn new(list: &'static str, field: &'static str, capacity: usize) -> Self {
+        Unique { list, field, seen: IndexMap::with_capacity_and_hasher(capacity, Hasher::default()) }
+    }
+
+    fn see(&mut self, position: usize, value: &str, key: K, problems: &mut Problems) {
+        let Unique { list, field, seen } = self;
+        if value.is_empty() {
+            problems.add(Problem::required(format!("{list}[{position}].{field}")));
+            return;
+        }
+        match seen.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(position);
+            }
+            Entry::Occupied(entry) => {
+                let first = format!("{list}[{}]", entry.get());
+                problems.add(Problem::duplicate(format!("{list}[{position}].{field}"), value, first));
+            }
+        }
+    }
+}

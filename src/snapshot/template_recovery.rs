@@ -1,0 +1,58 @@
+//! The template that a decision is about: the DaemonSet's, or where that one has lost fields the stored one that has
+//! them.
+
+use crate::kubernetes::Selector;
+use crate::model::{DaemonSet, TemplateFidelity};
+use crate::view::RevisionView;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// The DaemonSet's template as it is, if it is exact. If it has lost fields, the template of the revision that equals it
+/// after the same loss; of several the one that history would keep, a released one last `[restored-template]`. So no
+/// revision is created and no pod outdated because a field was lost, and new pods have the field again.
+pub(crate) fn template<'a>(
+    ds: &'a DaemonSet,
+    #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] selector: &Selector<'_>,
+    #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] revisions: &[RevisionView<'a>],
+) -> Cow<'a, Value> {
+    match ds.template_fidelity {
+        TemplateFidelity::Exact => Cow::Borrowed(&ds.spec.template),
+        #[cfg(feature = "k8s-openapi")]
+        TemplateFidelity::Typed => {
+            let template = &ds.spec.template;
+            let ours = |revision: &&RevisionView<'a>| is_claimed(ds, selector, revision);
+            let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, revision);
+            crate::k8s_openapi::restored(template, revisions.iter().filter(ours))
+                .or_else(|| crate::k8s_openapi::restored(template, revisions.iter().filter(released)))
+                .unwrap_or(Cow::Borrowed(template))
+        }
+    }
+}
+
+/// Whether a revision belongs to the DaemonSet in this pass, adopted ones included.
+#[cfg(feature = "k8s-openapi")]
+fn is_claimed(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> bool {
+    use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
+    let ownership = Ownership::of(revision.controller, ds.metadata.uid.as_str());
+    let verdict = ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some());
+    revision.namespace == ds.metadata.namespace
+        && match verdict {
+            ClaimVerdict::Owned | ClaimVerdict::Adopt => true,
+            ClaimVerdict::Release | ClaimVerdict::Ignore => false,
+        }
+}
+
+/// Whether it would be current for the template that it stores itself: to find that template where the DaemonSet's has
+/// lost fields.
+#[cfg(feature = "k8s-openapi")]
+fn is_named_by_content(ds: &DaemonSet, revision: &RevisionView<'_>) -> bool {
+    let named = |template: &Value| {
+        let hash = crate::kubernetes::hash::template_hash(template, ds.status.collision_count.unwrap_or(0));
+        revision.name == crate::kubernetes::revision::name(ds, &hash)
+    };
+    let stored = crate::k8s_openapi::stored(revision.data);
+    revision.namespace == ds.metadata.namespace
+        && stored.is_some_and(|template| {
+            crate::kubernetes::revision::can_be_current(ds, &template, revision) && named(&template)
+        })
+}

@@ -1,0 +1,184 @@
+//! What may happen to a cluster: people, nodes, caches, the controller, and time.
+
+use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, Uid, UpdateStrategy};
+use daemonset::sim::{Behaviour, Cluster, Distribution, Kind, Probability};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+/// One of the things that may happen. Nodes and pods are told by numbers, counted round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    Release { version: u8 },
+    Strategy(Limits),
+    MinReady { seconds: u8 },
+    Tolerate { dedicated: bool },
+    Select { ssd: bool },
+    HistoryLimit { revisions: u8 },
+    DeletePod { pod: u8 },
+    FailPod { pod: u8 },
+    CrashPod { pod: u8 },
+    Taint { node: u8, execute: bool },
+    Untaint { node: u8 },
+    Cordon { node: u8 },
+    Uncordon { node: u8 },
+    TakeDown { node: u8 },
+    BringUp { node: u8 },
+    AddNode,
+    RemoveNode { node: u8 },
+    Label { node: u8, ssd: bool },
+    Crash { after: u8 },
+    Refuse { percent: u8 },
+    LoseAnswers { percent: u8 },
+    Lag { kind: u8, seconds: u8 },
+    Freeze { kind: u8 },
+    Thaw { kind: u8 },
+    LoseMemory,
+    ListThePast { seconds: u8 },
+}
+
+/// An update strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limits {
+    OnDelete,
+    MaxUnavailable(u8),
+    MaxUnavailablePercent(u8),
+    MaxSurge(u8),
+    Surging(u8),
+}
+
+impl Command {
+    /// Nobody can keep a budget after this: memory without fresh lists, or lists from an older server.
+    pub fn is_beyond_promises(self) -> bool {
+        matches!(self, Command::LoseMemory | Command::ListThePast { .. })
+    }
+
+    /// Lets it happen.
+    pub fn perform(self, cluster: &mut Cluster) {
+        match self {
+            Command::Release { version } => {
+                cluster.release(behaviour(version), |template| set_version(template, version));
+            }
+            Command::Strategy(limits) => cluster.edit(|ds| ds.spec.update_strategy = limits.strategy()),
+            Command::MinReady { seconds } => cluster.edit(|ds| ds.spec.min_ready_seconds = seconds.into()),
+            Command::Tolerate { dedicated } => cluster.edit(|ds| {
+                let tolerations = json!([{"key": "dedicated", "operator": "Exists"}]);
+                ds.spec.template["spec"]["tolerations"] = if dedicated { tolerations } else { json!([]) };
+            }),
+            Command::Select { ssd } => cluster.edit(|ds| {
+                ds.spec.template["spec"]["nodeSelector"] =
+                    if ssd { json!({"disk": "ssd"}) } else { json!({}) };
+            }),
+            Command::HistoryLimit { revisions } => {
+                cluster.edit(|ds| ds.spec.revision_history_limit = Some(revisions.into()));
+            }
+            Command::DeletePod { pod } => on_pod(cluster, pod, Cluster::delete_pod),
+            Command::FailPod { pod } => on_pod(cluster, pod, Cluster::fail_pod),
+            Command::CrashPod { pod } => on_pod(cluster, pod, Cluster::crash_pod),
+            Command::Taint { node, execute } => {
+                let effect = if execute { "NoExecute" } else { "NoSchedule" };
+                on_node(cluster, node, |cluster, node| cluster.taint(node, "dedicated", effect));
+            }
+            Command::Untaint { node } => {
+                on_node(cluster, node, |cluster, node| cluster.untaint(node, "dedicated"))
+            }
+            Command::Cordon { node } => on_node(cluster, node, Cluster::cordon),
+            Command::Uncordon { node } => on_node(cluster, node, Cluster::uncordon),
+            Command::TakeDown { node } => on_node(cluster, node, Cluster::take_down),
+            Command::BringUp { node } => on_node(cluster, node, Cluster::bring_up),
+            Command::AddNode => add_node(cluster),
+            Command::RemoveNode { node } => on_node(cluster, node, Cluster::remove_node),
+            Command::Label { node, ssd } => {
+                let disk = if ssd { "ssd" } else { "hdd" };
+                on_node(cluster, node, |cluster, node| cluster.label_node(node, "disk", disk));
+            }
+            Command::Crash { after } => cluster.crash_after(after.into()),
+            Command::Refuse { percent } => {
+                cluster.set_controller(|c| c.refused = Probability::percent(percent.into()))
+            }
+            Command::LoseAnswers { percent } => {
+                cluster.set_controller(|c| c.answer_lost = Probability::percent(percent.into()));
+            }
+            Command::Lag { kind, seconds } => {
+                let most = SignedDuration::from_secs(seconds.into());
+                cluster.lag(kind_of(kind), Distribution::uniform(SignedDuration::from_millis(5), most));
+            }
+            Command::Freeze { kind } => cluster.freeze(kind_of(kind)),
+            Command::Thaw { kind } => cluster.thaw(kind_of(kind)),
+            Command::LoseMemory => cluster.lose_memory(),
+            Command::ListThePast { seconds } => {
+                cluster.relist_from_the_past(SignedDuration::from_secs(seconds.into()));
+            }
+        }
+    }
+}
+
+impl Limits {
+    pub fn strategy(self) -> UpdateStrategy {
+        let rolling = |max_unavailable, max_surge| UpdateStrategy {
+            kind: "RollingUpdate".to_owned(),
+            rolling_update: Some(RollingUpdate { max_unavailable: Some(max_unavailable), max_surge }),
+            ..UpdateStrategy::default()
+        };
+        match self {
+            Limits::OnDelete => UpdateStrategy { kind: "OnDelete".to_owned(), ..UpdateStrategy::default() },
+            Limits::MaxUnavailable(number) => rolling(IntOrString::Int(number.into()), None),
+            Limits::MaxUnavailablePercent(percent) => rolling(IntOrString::Percent(percent.into()), None),
+            Limits::MaxSurge(number) => rolling(IntOrString::Int(0), Some(IntOrString::Int(number.into()))),
+            Limits::Surging(number) => UpdateStrategy {
+                kind: "SurgingRollingUpdate".to_owned(),
+                surging_rolling_update: Some(SurgingRollingUpdate {
+                    max_surge: Some(IntOrString::Int(number.into())),
+                }),
+                ..UpdateStrategy::default()
+            },
+        }
+    }
+}
+
+pub fn set_version(template: &mut Value, version: u8) {
+    template["spec"]["containers"][0]["image"] = format!("v{version}").into();
+}
+
+/// How the pods of a version behave: some crash, some never become Ready, some are evicted.
+pub fn behaviour(version: u8) -> Behaviour {
+    let millis = SignedDuration::from_millis;
+    let quick = Behaviour {
+        pull: Distribution::uniform(millis(100), millis(2_000)),
+        start: Distribution::uniform(millis(100), millis(1_000)),
+        ready: Distribution::uniform(millis(200), millis(5_000)),
+        stop: Distribution::uniform(millis(100), millis(8_000)),
+        ..Behaviour::default()
+    };
+    match version {
+        2 => Behaviour { crash_at_start: Probability::percent(40), ..quick },
+        3 => Behaviour { never_ready: Probability::percent(60), ..quick },
+        4 => Behaviour { evicted: Probability::percent(30), ..quick },
+        5 => Behaviour { lifetime: Some(Distribution::uniform(millis(5_000), millis(60_000))), ..quick },
+        _ => quick,
+    }
+}
+
+pub fn add_node(cluster: &mut Cluster) {
+    let number = cluster.nodes().count();
+    let taken = |name: &String| cluster.nodes().any(|node| node.metadata.name.as_str() == name);
+    let name = (number..).map(|number| format!("n{number}")).find(|name| !taken(name)).unwrap();
+    cluster.add_node(&name, serde_json::from_value(json!({"disk": "ssd"})).unwrap());
+}
+
+fn on_node(cluster: &mut Cluster, number: u8, happens: impl FnOnce(&mut Cluster, &str)) {
+    let names: Vec<String> = cluster.nodes().map(|node| node.metadata.name.to_string()).collect();
+    if !names.is_empty() {
+        happens(cluster, &names[usize::from(number) % names.len()]);
+    }
+}
+
+fn on_pod(cluster: &mut Cluster, number: u8, happens: impl FnOnce(&mut Cluster, &Uid)) {
+    let uids: Vec<Uid> = cluster.pods().map(|pod| pod.metadata.uid.clone()).collect();
+    if !uids.is_empty() {
+        happens(cluster, &uids[usize::from(number) % uids.len()]);
+    }
+}
+
+pub fn kind_of(number: u8) -> Kind {
+    [Kind::Pods, Kind::Nodes, Kind::DaemonSets, Kind::Revisions][usize::from(number) % 4]
+}

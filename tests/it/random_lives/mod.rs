@@ -1,0 +1,286 @@
+//! Random lives of a simulated cluster, and what must hold in each of them.
+//!
+//! `PROPTEST_CASES=100000 cargo test --release --features sim --test it random_lives::` runs as many as you like.
+
+mod commands;
+mod trial;
+mod upstream;
+mod watcher;
+
+use commands::{Command, Limits};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::{Union, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
+use std::collections::{BTreeMap, BTreeSet};
+use trial::{Beginning, Trial};
+
+/// The reference knows only how the life began: what must hold is read from the history.
+#[derive(Debug, Clone)]
+struct Lives;
+
+fn beginning() -> impl Strategy<Value = Beginning> {
+    (any::<u64>(), 2_u8..7, limits(), select(vec![0_u8, 0, 10]), any::<bool>()).prop_map(
+        |(seed, nodes, limits, min_ready, memory_survives)| Beginning {
+            seed,
+            nodes,
+            limits,
+            min_ready,
+            memory_survives,
+        },
+    )
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    prop_oneof![
+        1 => Just(Limits::OnDelete),
+        6 => (0_u8..4).prop_map(Limits::MaxUnavailable),
+        2 => select(vec![10_u8, 34, 50, 100]).prop_map(Limits::MaxUnavailablePercent),
+        5 => (1_u8..3).prop_map(Limits::MaxSurge),
+        1 => (1_u8..3).prop_map(Limits::Surging),
+    ]
+}
+
+/// What may happen; `stale` allows caches to lag, `beyond` what no promise is made about.
+fn step(stale: bool, beyond: bool) -> BoxedStrategy<Step> {
+    let millis =
+        prop_oneof![1 => Just(0), 3 => 1_u32..3_000, 4 => 3_000_u32..30_000, 1 => 30_000_u32..120_000];
+    (command(stale, beyond), millis).prop_map(|(command, millis)| Step { command, millis }).boxed()
+}
+
+/// Something happens, and time passes.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    command: Command,
+    millis: u32,
+}
+
+fn command(stale: bool, beyond: bool) -> BoxedStrategy<Command> {
+    let version = || prop_oneof![6 => 0_u8..3, 3 => 3_u8..6];
+    let mut all: Vec<(u32, BoxedStrategy<Command>)> = vec![
+        (12, version().prop_map(|version| Command::Release { version }).boxed()),
+        (4, limits().prop_map(Command::Strategy).boxed()),
+        (2, select(vec![0_u8, 5, 30]).prop_map(|seconds| Command::MinReady { seconds }).boxed()),
+        (2, any::<bool>().prop_map(|dedicated| Command::Tolerate { dedicated }).boxed()),
+        (1, any::<bool>().prop_map(|ssd| Command::Select { ssd }).boxed()),
+        (1, (0_u8..3).prop_map(|revisions| Command::HistoryLimit { revisions }).boxed()),
+        (3, any::<u8>().prop_map(|pod| Command::DeletePod { pod }).boxed()),
+        (2, any::<u8>().prop_map(|pod| Command::FailPod { pod }).boxed()),
+        (3, any::<u8>().prop_map(|pod| Command::CrashPod { pod }).boxed()),
+        (
+            3,
+            (any::<u8>(), any::<bool>()).prop_map(|(node, execute)| Command::Taint { node, execute }).boxed(),
+        ),
+        (2, any::<u8>().prop_map(|node| Command::Untaint { node }).boxed()),
+        (1, any::<u8>().prop_map(|node| Command::Cordon { node }).boxed()),
+        (1, any::<u8>().prop_map(|node| Command::Uncordon { node }).boxed()),
+        (2, any::<u8>().prop_map(|node| Command::TakeDown { node }).boxed()),
+        (2, any::<u8>().prop_map(|node| Command::BringUp { node }).boxed()),
+        (2, Just(Command::AddNode).boxed()),
+        (1, any::<u8>().prop_map(|node| Command::RemoveNode { node }).boxed()),
+        (1, (any::<u8>(), any::<bool>()).prop_map(|(node, ssd)| Command::Label { node, ssd }).boxed()),
+        (5, (0_u8..8).prop_map(|after| Command::Crash { after }).boxed()),
+        (1, select(vec![0_u8, 20]).prop_map(|percent| Command::Refuse { percent }).boxed()),
+        (2, select(vec![0_u8, 20]).prop_map(|percent| Command::LoseAnswers { percent }).boxed()),
+    ];
+    if stale {
+        all.push((
+            6,
+            (any::<u8>(), 0_u8..90).prop_map(|(kind, seconds)| Command::Lag { kind, seconds }).boxed(),
+        ));
+        all.push((6, any::<u8>().prop_map(|kind| Command::Freeze { kind }).boxed()));
+        all.push((6, any::<u8>().prop_map(|kind| Command::Thaw { kind }).boxed()));
+    }
+    if beyond {
+        all.push((4, Just(Command::LoseMemory).boxed()));
+        all.push((4, (1_u8..120).prop_map(|seconds| Command::ListThePast { seconds }).boxed()));
+    }
+    Union::new_weighted(all).boxed()
+}
+
+/// What the reference has of a life.
+#[derive(Debug, Clone)]
+struct Life {
+    beginning: Beginning,
+    stale: bool,
+    beyond: bool,
+}
+
+impl ReferenceStateMachine for Lives {
+    type State = Life;
+    type Transition = Step;
+
+    fn init_state() -> BoxedStrategy<Life> {
+        (beginning(), any::<bool>(), prop::bool::weighted(0.15))
+            .prop_map(|(beginning, stale, beyond)| Life { beginning, stale, beyond })
+            .boxed()
+    }
+
+    fn transitions(life: &Life) -> BoxedStrategy<Step> {
+        step(life.stale, life.beyond)
+    }
+
+    fn apply(life: Life, _: &Step) -> Life {
+        life
+    }
+}
+
+impl StateMachineTest for Lives {
+    type SystemUnderTest = Trial;
+    type Reference = Lives;
+
+    fn init_test(life: &Life) -> Trial {
+        Trial::begin(life.beginning)
+    }
+
+    fn apply(mut trial: Trial, _: &Life, step: Step) -> Trial {
+        trial.perform(step.command, step.millis);
+        trial
+    }
+
+    fn check_invariants(trial: &Trial, _: &Life) {
+        let broken = trial.broken();
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
+
+    fn teardown(mut trial: Trial, _: Life) {
+        if let Err(unsettled) = trial.settle() {
+            panic!("{unsettled}");
+        }
+        let broken = trial.broken();
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
+}
+
+/// As many as asked for by `PROPTEST_CASES`, otherwise few enough for every day.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
+}
+
+prop_state_machine! {
+    #![proptest_config(Config { cases: cases(), failure_persistence: None, max_shrink_iters: 4000, ..Config::default() })]
+
+    #[test]
+    fn promises_are_kept_whatever_happens(sequential 1..25 => Lives);
+}
+
+/// Lives that proptest makes up, each run to its end; `each` is told of them.
+fn lives(count: u32, begin: fn(Beginning) -> Trial, mut each: impl FnMut(Trial)) {
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    for _ in 0..count {
+        let life = Lives::init_state().new_tree(&mut runner).unwrap().current();
+        let steps = prop::collection::vec(Lives::transitions(&life), 1..25);
+        let steps = steps.new_tree(&mut runner).unwrap().current();
+        let mut trial = begin(life.beginning);
+        for step in &steps {
+            trial.perform(step.command, step.millis);
+        }
+        each(trial);
+    }
+}
+
+/// What a life got into.
+fn things(trial: &Trial) -> BTreeSet<String> {
+    let mut things = BTreeSet::new();
+    for event in trial.cluster.history() {
+        let json = serde_json::to_value(event).unwrap();
+        let text = |field: &str| json[field].as_str().unwrap_or_default().to_owned();
+        things
+            .insert(format!("{} by {} {}", text("event"), text("by"), text("reason")).trim_end().to_owned());
+    }
+    let tally = trial.watcher.tally;
+    let counted = [
+        ("a takedown", tally.takedowns),
+        ("a takedown that spends the budget", tally.at_the_limit),
+        ("a takedown beside a crash", tally.not_ours),
+        ("a takedown of a pod that has just become Ready", tally.unseen),
+        ("a takedown on a node that has just become a target", tally.unsettled),
+    ];
+    things.extend(counted.iter().filter(|(_, count)| *count > 0).map(|(name, _)| (*name).to_owned()));
+    if trial.is_beyond_promises() {
+        let kept = if trial.watcher.excesses.is_empty() { "kept" } else { "broken" };
+        things.insert(format!("beyond promises, the budget is {kept}"));
+    }
+    things
+}
+
+#[test]
+fn the_lives_reach_everything() {
+    let mut reached: BTreeMap<String, u32> = BTreeMap::new();
+    lives(LIVES, Trial::begin, |trial| {
+        for thing in things(&trial) {
+            *reached.entry(thing).or_default() += 1;
+        }
+    });
+    println!("in {LIVES} lives: {reached:#?}");
+    let missing: Vec<_> = EVERYTHING.iter().filter(|thing| !reached.contains_key(**thing)).collect();
+    assert!(missing.is_empty(), "never reached: {missing:?}");
+}
+
+/// What is broken in how many of these lives.
+fn broken(begin: fn(Beginning) -> Trial) -> BTreeMap<String, u32> {
+    let mut broken: BTreeMap<String, u32> = BTreeMap::new();
+    lives(LIVES, begin, |trial| {
+        let complaints = trial.broken();
+        let kinds: BTreeSet<&str> = complaints.iter().filter_map(|it| it.split(": Excess").next()).collect();
+        for kind in kinds {
+            *broken.entry(kind.to_owned()).or_default() += 1;
+        }
+    });
+    println!("in {LIVES} lives: {broken:#?}");
+    broken
+}
+
+/// The promises mean something: Kubernetes' own controller breaks them. kruise#1323 (nodes without a Ready pod),
+/// kubernetes#122527 (status), and it keeps the oldest of several pods.
+#[test]
+fn kubernetes_own_controller_breaks_the_promises() {
+    let broken = broken(upstream::begin);
+    for promise in ["ready", "status: done too early", "audit: \"NeededPodDeleted\""] {
+        assert!(broken.contains_key(promise), "never broken: {promise}");
+    }
+}
+
+/// And so does this crate's own planner for a caller that keeps no memory: stale caches then spend the budget twice.
+#[test]
+fn a_forgetful_caller_breaks_the_promises() {
+    let broken = broken(Trial::begin_without_memory);
+    for promise in ["available", "ready"] {
+        assert!(broken.contains_key(promise), "never broken: {promise}");
+    }
+}
+
+/// Enough to get into everything below.
+const LIVES: u32 = 300;
+
+/// What lives must get into.
+const EVERYTHING: &[&str] = &[
+    "ControllerCrashed by world",
+    "NodeGone by user",
+    "NodeReady by world",
+    "NodeTainted by user",
+    "NodeUnready by world",
+    "PodFailed by world Evicted",
+    "PodTerminating by controller ExcessPod",
+    "PodTerminating by controller FailedPod",
+    "PodTerminating by controller NodeExcluded",
+    "PodTerminating by controller NodeGone",
+    "PodTerminating by controller NotReadyBesideSuccessor",
+    "PodTerminating by controller OutdatedAvailable",
+    "PodTerminating by controller OutdatedNotReady",
+    "PodTerminating by controller OutdatedNotYetAvailable",
+    "PodTerminating by controller OutdatedPending",
+    "PodTerminating by controller SuccessorAvailable",
+    "PodTerminating by user",
+    "PodTerminating by world",
+    "PodUnready by world Crashed",
+    "PodUnready by world NodeUnready",
+    "a takedown",
+    "a takedown beside a crash",
+    "a takedown of a pod that has just become Ready",
+    "a takedown on a node that has just become a target",
+    "a takedown that spends the budget",
+    "beyond promises, the budget is kept",
+];

@@ -1,0 +1,292 @@
+//! One run: a cluster, what happens to it, and what is held against its controller. The fuzz target `transitions` lives
+//! such runs too.
+
+use super::commands::{Command, Limits, behaviour};
+use super::watcher::{Behind, Watcher};
+use daemonset::model::Pod;
+use daemonset::sim::{Cluster, Distribution, Kind, Planner, Probability, RolloutEnd, Settings};
+use daemonset::{Action, ActionOutcome, Evidence, NodeOutcome, Recording, Snapshot, audit, plan, reconcile};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// How a cluster begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beginning {
+    pub seed: u64,
+    pub nodes: u8,
+    pub limits: Limits,
+    pub min_ready: u8,
+    pub memory_survives: bool,
+}
+
+impl Beginning {
+    /// What its cluster is like.
+    pub fn settings(self) -> Settings {
+        let mut settings = Settings { behaviour: behaviour(0), ..Settings::default() };
+        settings.joining = Distribution::fixed(SignedDuration::from_secs(2));
+        settings.controller.memory_survives = self.memory_survives;
+        settings
+    }
+}
+
+/// What was decided wrongly, and how often.
+type Complaints = Rc<RefCell<BTreeMap<String, u32>>>;
+
+/// A cache may be behind by so much, and memory believes for 300 s.
+const LONGEST_LAG: SignedDuration = SignedDuration::from_secs(200);
+
+pub struct Trial {
+    pub cluster: Cluster,
+    pub watcher: Watcher,
+    /// What was decided wrongly, snapshot by snapshot.
+    complaints: Complaints,
+    frozen_since: Option<Timestamp>,
+    /// From here on nobody could keep the budget.
+    beyond_promises: bool,
+}
+
+impl Trial {
+    /// This crate decides.
+    pub fn begin(beginning: Beginning) -> Self {
+        Trial::decided_by(reconcile, beginning.settings(), beginning)
+    }
+
+    /// This crate decides, for a caller that keeps no memory.
+    pub fn begin_without_memory(beginning: Beginning) -> Self {
+        let mut settings = beginning.settings();
+        settings.controller.remembers = false;
+        Trial::decided_by(reconcile, settings, beginning)
+    }
+
+    pub fn decided_by(brain: impl Planner + 'static, settings: Settings, beginning: Beginning) -> Self {
+        let now = "2026-01-01T12:00:00Z".parse().unwrap();
+        let mut cluster = Cluster::with(settings, beginning.seed, now);
+        cluster.keep_log();
+        let complaints = Complaints::default();
+        cluster.decide_with(Judged { brain, complaints: Rc::clone(&complaints) });
+        for _ in 0..beginning.nodes {
+            Command::AddNode.perform(&mut cluster);
+        }
+        let template = json!({"metadata": {"labels": {"app": "agent"}}, "spec": {
+            "containers": [{"name": "c", "image": "v0"}], "terminationGracePeriodSeconds": 10}});
+        let daemon_set = json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": {
+            "selector": {"matchLabels": {"app": "agent"}}, "template": template,
+            "updateStrategy": beginning.limits.strategy(), "minReadySeconds": beginning.min_ready}});
+        cluster.install(serde_json::from_value(daemon_set).unwrap());
+        let watcher = Watcher::default();
+        let mut trial = Trial { cluster, watcher, complaints, frozen_since: None, beyond_promises: false };
+        trial.pass(SignedDuration::from_secs(30));
+        trial
+    }
+
+    pub fn perform(&mut self, command: Command, millis: u32) {
+        if let Command::Freeze { .. } = command {
+            self.frozen_since.get_or_insert(self.cluster.now());
+        }
+        self.beyond_promises |= command.is_beyond_promises();
+        command.perform(&mut self.cluster);
+        self.watch();
+        self.pass(SignedDuration::from_millis(millis.into()));
+    }
+
+    /// Time passes, step by step. No cache stays frozen for longer than memory believes.
+    fn pass(&mut self, duration: SignedDuration) {
+        let until = self.cluster.now() + duration;
+        let thaws_at = self.frozen_since.map(|since| since + LONGEST_LAG - SignedDuration::from_secs(100));
+        while let Some(at) = self.cluster.next_at().filter(|at| *at <= until) {
+            if thaws_at.is_some_and(|thaws_at| thaws_at <= at) {
+                self.thaw();
+            }
+            self.cluster.step();
+            self.watch();
+        }
+        self.cluster.run_until(until);
+        if thaws_at.is_some_and(|thaws_at| thaws_at <= until) {
+            self.thaw();
+        }
+    }
+
+    fn thaw(&mut self) {
+        for kind in 0..4 {
+            Command::Thaw { kind }.perform(&mut self.cluster);
+        }
+        self.frozen_since = None;
+    }
+
+    fn watch(&mut self) {
+        watch(&mut self.watcher, &self.cluster);
+    }
+
+    /// What was broken within the promises.
+    pub fn broken(&self) -> Vec<String> {
+        let mut broken: Vec<String> = self.complaints.borrow().keys().cloned().collect();
+        if !self.beyond_promises {
+            let excesses = self.watcher.excesses.iter();
+            broken.extend(excesses.map(|excess| format!("{}: {excess:?}", excess.figure)));
+        }
+        broken
+    }
+
+    pub fn is_beyond_promises(&self) -> bool {
+        self.beyond_promises
+    }
+
+    /// Disturbances stop: nodes are up, caches quick, requests answered, and the newest version is a good one. The
+    /// rollout must then end within what its rounds can take at most.
+    pub fn settle(&mut self) -> Result<(), String> {
+        self.thaw();
+        for kind in 0..4 {
+            Command::Lag { kind, seconds: 0 }.perform(&mut self.cluster);
+        }
+        self.cluster.set_controller(|controller| {
+            controller.refused = Probability::NEVER;
+            controller.answer_lost = Probability::NEVER;
+        });
+        for node in 0..u8::try_from(self.cluster.nodes().count()).unwrap() {
+            Command::BringUp { node }.perform(&mut self.cluster);
+        }
+        Command::Release { version: 1 }.perform(&mut self.cluster);
+        let bound = self.bound();
+        let waits = self.cluster.daemon_set().unwrap().spec.update_strategy.kind == "OnDelete";
+        let last = self.cluster.now() + bound;
+        let patience = SignedDuration::from_hours(1);
+        if waits {
+            self.pass(bound);
+        } else {
+            let Trial { cluster, watcher, .. } = self;
+            let end = cluster.watch_rollout(patience, bound, |cluster| watch(watcher, cluster));
+            if end != RolloutEnd::Complete {
+                return Err(format!("{end:?} at {last}: {:#?}", self.cluster.plan()));
+            }
+            // What is left to tidy up.
+            self.pass(SignedDuration::from_mins(6));
+        }
+        self.at_rest(waits)
+    }
+
+    /// The longest that a rollout may take from here: each round stops, binds, pulls, starts and waits for
+    /// minReadySeconds; before the first one a back-off, a belief or a container's restart may have to end.
+    fn bound(&self) -> SignedDuration {
+        let spec = &self.cluster.daemon_set().unwrap().spec;
+        let targets = self.cluster.nodes().count().max(1);
+        let at_once = match spec.update_strategy.kind.as_str() {
+            "RollingUpdate" => {
+                let limits = spec.update_strategy.rolling_update.clone().unwrap_or_default();
+                let nodes =
+                    |limit: Option<daemonset::model::IntOrString>| limit.map_or(0, |l| l.of(targets as u32));
+                nodes(limits.max_surge).max(nodes(limits.max_unavailable)).max(1)
+            }
+            _ => 1,
+        };
+        let rounds = targets.div_ceil(at_once as usize) + 2;
+        let round = 10 + 1 + 2 + 1 + 5 + i64::from(spec.min_ready_seconds) + 5;
+        let before = 15 * 60 + 300 + 300 + 60;
+        SignedDuration::from_secs(before + rounds as i64 * round)
+    }
+
+    /// Nothing is left to do, and all is as it should be.
+    fn at_rest(&self, on_delete: bool) -> Result<(), String> {
+        let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
+        for verdict in &plan.report.nodes {
+            let live = verdict.pods.iter().filter(|pod| pod.deleted.is_none()).count();
+            let target = matches!(verdict.placement, daemonset::NodePlacement::Run);
+            let updated = verdict.pods.iter().all(|pod| pod.updated);
+            // A surge pod that came when its node took none any more waits beside the other one, and runs nowhere.
+            let waits = !target && verdict.outcome == NodeOutcome::WaitsForReady;
+            if (live > 1 && !waits) || (target && live == 0) || (target && !on_delete && !updated) {
+                return Err(format!("not as it should be: {verdict:#?}"));
+            }
+            let stays_by_withdrawn = !target
+                && !on_delete
+                && verdict
+                    .pods
+                    .iter()
+                    .any(|pod| !pod.updated && self.tolerates_dedicated(pod.pod.uid.as_str()));
+            if stays_by_withdrawn {
+                return Err(format!("stays though its toleration is withdrawn: {verdict:#?}"));
+            }
+        }
+        let busy =
+            plan.actions.iter().any(|a| !matches!(a, Action::Requeue { .. } | Action::RecordEvent { .. }));
+        if busy { Err(format!("still busy: {:#?}", plan.actions)) } else { Ok(()) }
+    }
+
+    fn tolerates_dedicated(&self, uid: &str) -> bool {
+        let pod = self.cluster.pods().find(|pod| pod.metadata.uid.as_str() == uid);
+        pod.is_some_and(|pod| pod.spec.tolerations.iter().any(|t| t.key == "dedicated"))
+    }
+}
+
+/// A brain of which every decision is judged.
+struct Judged<B> {
+    brain: B,
+    complaints: Complaints,
+}
+
+impl<B: Planner> Planner for Judged<B> {
+    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+        let actions = self.brain.decide(snapshot);
+        judge(snapshot, &actions, &mut self.complaints.borrow_mut());
+        actions
+    }
+
+    fn learn(&mut self, action: &Action, outcome: &ActionOutcome) {
+        self.brain.learn(action, outcome);
+    }
+
+    fn forget(&mut self) {
+        self.brain.forget();
+    }
+}
+
+/// After each step, since caches are as far behind as then only at that moment.
+fn watch(watcher: &mut Watcher, cluster: &Cluster) {
+    let behind = |kind| cluster.behind(kind);
+    let (pods, nodes, spec) = (behind(Kind::Pods), behind(Kind::Nodes), behind(Kind::DaemonSets));
+    watcher.watch(cluster.history(), Behind { pods, nodes, spec });
+}
+
+/// What is wrong with a decision, whatever the cluster really is like.
+fn judge(snapshot: &Snapshot<'_>, actions: &[Action], complaints: &mut BTreeMap<String, u32>) {
+    for violation in audit(snapshot, actions) {
+        let kind = serde_json::to_value(&violation.kind).unwrap();
+        *complaints.entry(format!("audit: {}", kind["type"])).or_default() += 1;
+    }
+    if says_done_too_early(snapshot, actions) {
+        *complaints.entry("status: done too early".to_owned()).or_default() += 1;
+    }
+}
+
+/// `kubectl rollout status` would say done while a target node lacks an available updated pod.
+fn says_done_too_early(snapshot: &Snapshot<'_>, actions: &[Action]) -> bool {
+    let status = actions.iter().find_map(|action| match action {
+        Action::UpdateStatus { status, .. } => Some(status),
+        _ => None,
+    });
+    let Some(status) = status else { return false };
+    let recording = Recording::from(snapshot);
+    let done = status.observed_generation >= recording.daemon_set.metadata.generation
+        && status.updated_number_scheduled >= status.desired_number_scheduled
+        && status.number_available >= status.desired_number_scheduled;
+    let available = |uid: &str| {
+        let pod = recording.pods.iter().find(|pod| pod.metadata.uid.as_str() == uid);
+        pod.is_some_and(|pod| is_available(pod, &recording))
+    };
+    let updated = |evidence: Evidence| evidence.is_updated();
+    done && plan(snapshot).report.nodes.iter().any(|verdict| {
+        let target = matches!(verdict.placement, daemonset::NodePlacement::Run);
+        let good = verdict.pods.iter().any(|pod| updated(pod.evidence) && available(pod.pod.uid.as_str()));
+        target && !good
+    })
+}
+
+fn is_available(pod: &Pod, recording: &Recording) -> bool {
+    let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
+    let ready = pod.status.conditions.iter().find(|c| c.kind == "Ready" && c.status == "True");
+    let long_enough = |since: Timestamp| since + min_ready <= recording.now;
+    pod.metadata.deletion_timestamp.is_none()
+        && ready.is_some_and(|c| min_ready.is_zero() || c.last_transition_time.is_some_and(long_enough))
+}

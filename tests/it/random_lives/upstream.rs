@@ -1,0 +1,34 @@
+//! Runs in which Kubernetes' own controller decides, as the model of v1.36 has it.
+
+use super::trial::{Beginning, Trial};
+use crate::support::{Expectations, upstream};
+use daemonset::sim::Planner;
+use daemonset::{Action, Recording, Snapshot};
+
+pub fn begin(beginning: Beginning) -> Trial {
+    let mut settings = beginning.settings();
+    settings.controller.remembers = false;
+    Trial::decided_by(Upstream::default(), settings, beginning)
+}
+
+#[derive(Default)]
+struct Upstream {
+    expectations: Expectations,
+    last: Option<Recording>,
+}
+
+impl Planner for Upstream {
+    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+        let recording = Recording::from(snapshot);
+        if let Some(last) = &self.last {
+            self.expectations.saw(last, &recording);
+        }
+        let actions = upstream(&recording, Some(&mut self.expectations));
+        self.last = Some(recording);
+        actions
+    }
+
+    fn forget(&mut self) {
+        *self = Upstream::default();
+    }
+}

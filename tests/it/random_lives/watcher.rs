@@ -1,0 +1,318 @@
+//! Keeps the controller to its budget, on the cluster as it really is: read from the history alone, with notions of its
+//! own of target node, available and limit.
+
+use daemonset::model::{DaemonSetSpec, IntOrString, Taint};
+use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A deletion that the budget did not allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excess {
+    /// What the pod was: `available` or `ready`.
+    pub figure: &'static str,
+    pub at: Timestamp,
+    pub pod: String,
+    pub taken_down: Vec<String>,
+    pub allowed: usize,
+}
+
+/// What the deletions came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Deletions by the controller that took a target node down.
+    pub takedowns: u64,
+    /// Those after which the budget was just spent.
+    pub at_the_limit: u64,
+    /// Those where another pod of the node had crashed by itself, which the controller may not have seen.
+    pub not_ours: u64,
+    /// Those of a pod that had just become Ready, which the controller may not have seen.
+    pub unseen: u64,
+    /// Those on nodes of which the controller may not have known that they are target nodes again.
+    pub unsettled: u64,
+}
+
+/// How far the controller's view is behind.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Behind {
+    pub pods: SignedDuration,
+    pub nodes: SignedDuration,
+    pub spec: SignedDuration,
+}
+
+#[derive(Default)]
+pub struct Watcher {
+    seen: usize,
+    behind: Behind,
+    pub excesses: Vec<Excess>,
+    pub tally: Tally,
+    specs: Vec<(Timestamp, DaemonSetSpec)>,
+    nodes: BTreeMap<String, Node>,
+    pods: BTreeMap<String, Pod>,
+}
+
+#[derive(Default)]
+struct Node {
+    /// What it was, from when on; none: it was not there.
+    states: Vec<(Timestamp, Option<NodeState>)>,
+    /// The controller deleted a good pod here, and none has been good since: by each figure.
+    taken_down: [bool; 2],
+}
+
+/// What makes a pod a good one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Figure {
+    Available,
+    /// Ready, for however short a time: kruise#1323.
+    Ready,
+}
+
+const FIGURES: [Figure; 2] = [Figure::Available, Figure::Ready];
+
+struct Pod {
+    node: String,
+    ready_since: Option<Timestamp>,
+    /// From when until when it was Ready before; not where the controller deleted it.
+    lost: Vec<(Timestamp, Timestamp)>,
+}
+
+impl Watcher {
+    /// Looks at what is new; the controller's view was so far behind when it happened.
+    pub fn watch(&mut self, history: &[Event], behind: Behind) {
+        self.behind = behind;
+        for event in &history[self.seen..] {
+            self.apply(event);
+        }
+        self.seen = history.len();
+    }
+
+    fn apply(&mut self, event: &Event) {
+        let t = event.t;
+        match &event.change {
+            Change::PodCreated(pod) => {
+                self.pods.insert(
+                    pod.uid.to_string(),
+                    Pod { node: pod.node.to_string(), ready_since: None, lost: Vec::new() },
+                );
+            }
+            Change::PodReady(pod) => {
+                if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
+                    line.ready_since = Some(t);
+                }
+            }
+            Change::PodTerminating { pod, .. } if event.by == Actor::Controller => self.judge(pod, t),
+            Change::PodTerminating { pod, .. }
+            | Change::PodUnready { pod, .. }
+            | Change::PodFailed { pod, .. } => {
+                self.lost(pod, t);
+            }
+            Change::PodGone(pod) => {
+                self.lost(pod, t);
+            }
+            Change::NodeAdded(state)
+            | Change::NodeReady(state)
+            | Change::NodeUnready(state)
+            | Change::NodeTainted(state)
+            | Change::NodeLabelled(state) => {
+                let node = self.nodes.entry(state.node.to_string()).or_default();
+                node.states.push((t, Some(state.clone())));
+            }
+            Change::NodeGone { node } => {
+                if let Some(node) = self.nodes.get_mut(node.as_str()) {
+                    node.states.push((t, None));
+                    node.taken_down = Default::default();
+                }
+            }
+            Change::DaemonSetChanged { spec, .. } => self.specs.push((t, DaemonSetSpec::clone(spec))),
+            _ => {}
+        }
+    }
+
+    /// A pod is good no more, by no doing of the controller.
+    fn lost(&mut self, pod: &PodIdentity, t: Timestamp) {
+        let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), t, self.least(figure, t)));
+        if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
+            line.lost.extend(line.ready_since.take().map(|since| (since, t)));
+        }
+        let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
+        for (taken_down, was_good) in node.taken_down.iter_mut().zip(was_good) {
+            *taken_down &= !was_good;
+        }
+    }
+
+    /// A deletion by the controller: with it, no more target nodes than allowed may be down by its doing.
+    fn judge(&mut self, pod: &PodIdentity, t: Timestamp) {
+        let uid = pod.uid.as_str();
+        let was_good = FIGURES.map(|figure| self.is_good(uid, t, self.strict(figure)));
+        let could_seem_so = FIGURES.map(|figure| self.is_good(uid, t, self.least(figure, t)));
+        let Some(line) = self.pods.get_mut(uid) else { return };
+        if line.ready_since.take().is_some_and(|since| since >= t - self.behind.pods) {
+            self.tally.unseen += 1;
+            return;
+        }
+        for ((figure, was_good), could_seem_so) in FIGURES.into_iter().zip(was_good).zip(could_seem_so) {
+            if could_seem_so && let Some(node) = self.nodes.get_mut(pod.node.as_str()) {
+                node.taken_down[figure as usize] = false;
+            }
+            if was_good {
+                self.judge_by(figure, pod, t);
+            }
+        }
+    }
+
+    fn judge_by(&mut self, figure: Figure, pod: &PodIdentity, t: Timestamp) {
+        let is_settled = self.nodes.get(pod.node.as_str()).is_some_and(|node| self.is_settled(node, t));
+        let still_up = self.pods_of(pod.node.as_str()).any(|uid| self.is_good(uid, t, self.strict(figure)));
+        let least = self.least(figure, t);
+        let seems_up = self.pods_of(pod.node.as_str()).any(|uid| self.may_seem_good(uid, t, least));
+        let Some(node) = self.nodes.get_mut(pod.node.as_str()) else { return };
+        if still_up {
+            return;
+        }
+        if seems_up {
+            self.tally.not_ours += 1;
+            return;
+        }
+        node.taken_down[figure as usize] = true;
+        if !is_settled {
+            self.tally.unsettled += 1;
+            return;
+        }
+        self.tally.takedowns += 1;
+        let taken_down = self.taken_down(figure, t);
+        let allowed = self.allowed(t);
+        self.tally.at_the_limit += u64::from(taken_down.len() == allowed);
+        if taken_down.len() > allowed {
+            let figure = figure.name();
+            self.excesses.push(Excess { figure, at: t, pod: pod.pod.clone(), taken_down, allowed });
+        }
+    }
+
+    /// Nodes that can't but have seemed target nodes all the time, and that the controller took down.
+    fn taken_down(&self, figure: Figure, t: Timestamp) -> Vec<String> {
+        let least = self.least(figure, t);
+        let up = |name: &str| self.pods_of(name).any(|uid| self.may_seem_good(uid, t, least));
+        let down = self
+            .nodes
+            .iter()
+            .filter(|(name, node)| node.taken_down[figure as usize] && self.is_settled(node, t) && !up(name));
+        down.map(|(name, _)| name.clone()).collect()
+    }
+
+    fn pods_of<'w>(&'w self, node: &'w str) -> impl Iterator<Item = &'w str> {
+        self.pods.iter().filter(move |(_, pod)| pod.node == node).map(|(uid, _)| uid.as_str())
+    }
+
+    fn is_good(&self, uid: &str, t: Timestamp, min_ready: SignedDuration) -> bool {
+        let since = self.pods.get(uid).and_then(|pod| pod.ready_since);
+        since.is_some_and(|since| since + min_ready <= t)
+    }
+
+    /// The same, to whoever may not have heard of its crash.
+    fn may_seem_good(&self, uid: &str, t: Timestamp, min_ready: SignedDuration) -> bool {
+        let mut lost = self.pods.get(uid).map_or(&[][..], |pod| &pod.lost).iter();
+        let heard_from = t - self.behind.pods;
+        self.is_good(uid, t, min_ready)
+            || lost.any(|(since, at)| *at >= heard_from && *since + min_ready <= t)
+    }
+
+    /// How long a good pod has been Ready.
+    fn strict(&self, figure: Figure) -> SignedDuration {
+        figure.seconds(self.specs.last().map(|(_, spec)| spec))
+    }
+
+    /// The specs that the controller may have decided by.
+    fn specs_in_window(&self, t: Timestamp) -> impl Iterator<Item = &DaemonSetSpec> {
+        since(&self.specs, t - self.behind.spec)
+    }
+
+    /// Whether a node is a target, by each spec and each of its states that the controller may have seen together: the
+    /// caches of two kinds overtake each other.
+    fn may_seem<'w>(&'w self, node: &'w Node, t: Timestamp) -> impl Iterator<Item = bool> + 'w {
+        let states = move || since(&node.states, t - self.behind.nodes);
+        self.specs_in_window(t).flat_map(move |spec| {
+            states().map(|state| state.as_ref().is_some_and(|state| is_target(spec, state)))
+        })
+    }
+
+    /// Whether the controller can't but have known it as a target node.
+    fn is_settled(&self, node: &Node, t: Timestamp) -> bool {
+        let known = node.states.first().is_some_and(|(at, _)| *at < t - self.behind.nodes);
+        known && self.may_seem(node, t).all(|target| target)
+    }
+
+    /// The shortest time that the controller may have asked of a good pod.
+    fn least(&self, figure: Figure, t: Timestamp) -> SignedDuration {
+        self.specs_in_window(t).map(|spec| figure.seconds(Some(spec))).min().unwrap_or_default()
+    }
+
+    /// The largest maxUnavailable that the controller may have decided by.
+    fn allowed(&self, t: Timestamp) -> usize {
+        let targets = self.nodes.values().filter(|node| self.may_seem(node, t).any(|target| target)).count();
+        self.specs_in_window(t).map(|spec| limit(spec, targets)).max().unwrap_or(0)
+    }
+}
+
+/// What was so at some time since then.
+fn since<T>(line: &[(Timestamp, T)], began: Timestamp) -> impl Iterator<Item = &T> {
+    let first = line.partition_point(|(at, _)| *at < began).saturating_sub(1);
+    line[first..].iter().map(|(_, what)| what)
+}
+
+impl Figure {
+    fn name(self) -> &'static str {
+        match self {
+            Figure::Available => "available",
+            Figure::Ready => "ready",
+        }
+    }
+
+    fn seconds(self, spec: Option<&DaemonSetSpec>) -> SignedDuration {
+        let seconds = match self {
+            Figure::Available => spec.map_or(0, |spec| spec.min_ready_seconds),
+            Figure::Ready => 0,
+        };
+        SignedDuration::from_secs(seconds.into())
+    }
+}
+
+/// maxUnavailable of so many target nodes; 0 where the strategy takes nothing down.
+fn limit(spec: &DaemonSetSpec, targets: usize) -> usize {
+    let strategy = &spec.update_strategy;
+    let limits = strategy.rolling_update.clone().unwrap_or_default();
+    let surges =
+        limits.max_surge.is_some_and(|surge| !matches!(surge, IntOrString::Int(0) | IntOrString::Percent(0)));
+    if strategy.kind != "RollingUpdate" || surges {
+        return 0;
+    }
+    match limits.max_unavailable {
+        None | Some(IntOrString::Int(0) | IntOrString::Percent(0)) => 1,
+        Some(IntOrString::Int(number)) => number as usize,
+        Some(IntOrString::Percent(percent)) => (percent as usize * targets).div_ceil(100),
+    }
+}
+
+/// By node selector and tolerations, as the templates of this machine have them.
+fn is_target(spec: &DaemonSetSpec, node: &NodeState) -> bool {
+    let template = &spec.template["spec"];
+    let selected = template["nodeSelector"]
+        .as_object()
+        .is_none_or(|selector| selector.iter().all(|(key, value)| node.labels.get(key) == value.as_str()));
+    let own = template["tolerations"].as_array().map_or(&[][..], Vec::as_slice);
+    let tolerated = |taint: &&Taint| {
+        let by_all = match taint.effect.as_str() {
+            "NoExecute" => ["not-ready", "unreachable"].as_slice(),
+            _ => &["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"],
+        };
+        let condition = taint.key.strip_prefix("node.kubernetes.io/");
+        condition.is_some_and(|condition| by_all.contains(&condition)) || own.iter().any(|t| covers(t, taint))
+    };
+    selected && node.taints.iter().all(|taint| tolerated(&taint))
+}
+
+/// Tolerations here are all `Exists`.
+fn covers(toleration: &Value, taint: &Taint) -> bool {
+    let matches = |field: &str, value: &str| toleration[field].as_str().is_none_or(|wanted| wanted == value);
+    matches("key", &taint.key) && matches("effect", &taint.effect)
+}

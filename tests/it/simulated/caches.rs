@@ -1,0 +1,96 @@
+//! What the controller sees: late, in the order of each kind, frozen, listed anew.
+
+use super::{cluster, count, is_ready, pods_on, running, seconds, settings, start, template};
+use daemonset::sim::{Cluster, Distribution, Kind};
+use daemonset::{Action, Recording, Snapshot};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What a controller that does nothing sees each time it looks: the generation, and the nodes by name.
+type Sights = Rc<RefCell<Vec<(i64, Vec<String>)>>>;
+
+fn watched(nodes: &[&str]) -> (Cluster, Sights) {
+    let mut cluster = cluster(settings(), nodes);
+    let sights = Sights::default();
+    let seen = Rc::clone(&sights);
+    cluster.decide_with(move |snapshot: &Snapshot<'_>| -> Vec<Action> {
+        let recording = Recording::from(snapshot);
+        let mut nodes: Vec<_> = recording.nodes.iter().map(|node| node.metadata.name.to_string()).collect();
+        nodes.sort();
+        seen.borrow_mut().push((recording.daemon_set.metadata.generation, nodes));
+        Vec::new()
+    });
+    cluster.install(super::agent(template("v1")));
+    cluster.run_for(seconds(1));
+    sights.take();
+    (cluster, sights)
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn kinds_overtake_each_other() {
+    let (mut cluster, sights) = watched(&["a"]);
+    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(5)));
+    cluster.add_node("b", Default::default());
+    cluster.run_for(seconds(1));
+    cluster.edit(|ds| ds.spec.min_ready_seconds = 9);
+    cluster.run_for(seconds(60));
+    assert_eq!(*sights.borrow(), [(2, names(&["a"])), (2, names(&["a", "b"]))]);
+}
+
+#[test]
+fn one_kind_keeps_its_order() {
+    let (mut cluster, sights) = watched(&["a"]);
+    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(5)));
+    cluster.add_node("b", Default::default());
+    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(0)));
+    cluster.add_node("c", Default::default());
+    cluster.run_for(seconds(60));
+    assert_eq!(*sights.borrow(), [(1, names(&["a", "b", "c"]))], "c waits for b");
+}
+
+#[test]
+fn a_frozen_cache_sees_nothing_until_it_is_thawed() {
+    let mut cluster = running(&["a"]);
+    cluster.freeze(Kind::Nodes);
+    cluster.add_node("b", Default::default());
+    cluster.run_for(seconds(3600));
+    assert_eq!(pods_on(&cluster, "b"), []);
+    cluster.thaw(Kind::Nodes);
+    cluster.run_for(seconds(60));
+    assert!(pods_on(&cluster, "b").iter().all(is_ready) && pods_on(&cluster, "b").len() == 1);
+}
+
+#[test]
+fn a_controller_that_starts_lists_even_what_is_frozen() {
+    let mut cluster = running(&["a"]);
+    cluster.freeze(Kind::Nodes);
+    cluster.add_node("b", Default::default());
+    cluster.crash();
+    let crashed = cluster.now();
+    cluster.run_until(crashed + seconds(14));
+    assert_eq!(pods_on(&cluster, "b"), [], "it is away for 15 s");
+    cluster.run_for(seconds(2));
+    assert_eq!(pods_on(&cluster, "b").len(), 1);
+}
+
+#[test]
+fn lists_of_the_past_are_caught_up_with() {
+    let mut cluster = cluster(settings(), &[]);
+    cluster.keep_log();
+    cluster.add_node("a", Default::default());
+    cluster.install(super::agent(template("v1")));
+    cluster.run_for(seconds(60));
+    cluster.remove_node("a");
+    cluster.add_node("b", Default::default());
+    cluster.run_for(seconds(60));
+    let before = count(&cluster, "PodCreated");
+    cluster.relist_from_the_past(seconds(90));
+    cluster.run_for(seconds(60));
+    assert_eq!(cluster.status().desired_number_scheduled, 1);
+    assert!(pods_on(&cluster, "b").len() == 1 && pods_on(&cluster, "a").is_empty());
+    assert!(count(&cluster, "PodCreated") <= before + 1 && cluster.now() > start());
+}

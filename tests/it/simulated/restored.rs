@@ -1,0 +1,167 @@
+//! Simulations that start from a real cluster, or from another simulation.
+
+use super::{exists, is_ready, seconds, settings};
+use crate::recorded::dumps::{DUMPS, Dump};
+use crate::support::{given, new, node, old, rolling};
+use daemonset::model::{Pod, Uid};
+use daemonset::sim::{Cluster, RolloutEnd, availability, resize};
+use daemonset::{PodNames, Policy, Recording, plan};
+use std::collections::BTreeSet;
+
+fn restored(recording: &Recording) -> Cluster {
+    Cluster::restore(settings(), 1, recording)
+}
+
+#[test]
+fn a_dump_comes_back_as_it_was() {
+    for name in DUMPS {
+        let dump = Dump::load(name);
+        for daemon_set in dump.daemon_sets() {
+            let recording = dump.daemon_set(&daemon_set);
+            let cluster = restored(&recording);
+            assert!(cluster.pods().eq(&recording.pods), "{name}: {daemon_set}: other pods");
+            assert!(cluster.nodes().eq(&recording.nodes), "{name}: {daemon_set}: other nodes");
+            assert!(cluster.revisions().eq(&recording.revisions), "{name}: {daemon_set}: other revisions");
+            assert_eq!(cluster.daemon_set(), Some(&recording.daemon_set), "{name}");
+            let expected = plan(&recording.snapshot().unwrap());
+            assert!(cluster.plan().unwrap().unwrap() == expected, "{name}: {daemon_set}: another plan");
+            let curve = availability(cluster.history());
+            let here = curve.iter().rev().find(|point| point.t <= cluster.now()).unwrap();
+            let status = expected.status.unwrap_or_default();
+            let told = (here.desired, here.desired - here.unavailable, here.taken_down);
+            let figures = (status.desired_number_scheduled as u32, status.number_available as u32, 0);
+            assert_eq!(told, figures, "{name}: {daemon_set}: the past does not lead here");
+        }
+    }
+}
+
+fn revision_hash(pod: &Pod) -> Option<&str> {
+    pod.metadata.labels.get("controller-revision-hash")
+}
+
+fn target(pod: &Pod) -> &str {
+    let bound = Some(pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+    bound.or(pod.spec.affinity_node.as_ref().map(|node| node.as_str())).unwrap()
+}
+
+#[test]
+fn a_grown_cluster_has_the_same_pods_of_the_same_revisions_on_its_nodes() {
+    let dump = Dump::load("midrollout");
+    let name = dump.daemon_sets().remove(0);
+    let recording = dump.daemon_set(&name);
+    let grown = resize(&recording, 60);
+    assert_eq!(grown.nodes.len(), 60);
+    let unique = |names: Vec<&str>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    assert!(unique(grown.nodes.iter().map(|node| node.metadata.name.as_str()).collect()));
+    assert!(unique(grown.pods.iter().map(|pod| pod.metadata.name.as_str()).collect()));
+    assert!(unique(grown.pods.iter().map(|pod| pod.metadata.uid.as_str()).collect()));
+    let on = |recording: &Recording, node: &str| {
+        let pods = recording.pods.iter().filter(|pod| target(pod) == node);
+        pods.map(|pod| (revision_hash(pod).map(str::to_owned), is_ready(pod))).collect::<Vec<_>>()
+    };
+    for (node, original) in grown.nodes.iter().zip(recording.nodes.iter().cycle()) {
+        let (node, original) = (node.metadata.name.as_str(), original.metadata.name.as_str());
+        assert_eq!(on(&grown, node), on(&recording, original), "{node}");
+    }
+    assert!(grown.revisions == recording.revisions && grown.daemon_set == recording.daemon_set);
+    let mut cluster = restored(&grown);
+    let end = cluster.run_rollout(seconds(900), seconds(86_400));
+    assert_eq!(end, RolloutEnd::Complete, "{:#?}", cluster.plan());
+    let mut same = resize(&recording, recording.nodes.len());
+    same.pods.sort_by_key(|pod| recording.pods.iter().position(|other| other == pod));
+    assert!(same == recording, "as many as there are");
+    let shrunk = resize(&recording, 2);
+    assert!(shrunk.nodes[..] == recording.nodes[..2]);
+    assert!(
+        shrunk.pods.iter().all(|pod| shrunk.nodes.iter().any(|n| n.metadata.name.as_str() == target(pod)))
+    );
+}
+
+#[test]
+fn a_node_that_goes_down_keeps_the_daemon_pods_that_were_restored() {
+    let dump = Dump::load("steady");
+    let name = dump.daemon_sets().remove(0);
+    let mut cluster = restored(&dump.daemon_set(&name));
+    let (node, uid) = {
+        let pod = cluster.pods().find(|pod| is_ready(pod)).unwrap();
+        (target(pod).to_owned(), pod.metadata.uid.clone())
+    };
+    cluster.take_down(&node);
+    cluster.run_for(seconds(60));
+    let pod = cluster.pods().find(|pod| pod.metadata.uid == uid);
+    assert!(pod.is_some_and(|pod| pod.metadata.deletion_timestamp.is_none()), "it tolerates that");
+}
+
+#[test]
+fn a_pod_that_terminates_on_a_dead_node_is_restored_so() {
+    let story = given(rolling(1)).node(node("a").not_ready().has(old().terminating(10)));
+    let mut cluster = restored(&story.node(node("b").has(old().terminating(10))).recording());
+    let (dead, live) = (Uid::from("uid-a-1"), Uid::from("uid-b-1"));
+    cluster.run_for(seconds(9));
+    assert!(exists(&cluster, &live));
+    cluster.run_for(seconds(3600));
+    assert!(exists(&cluster, &dead) && !exists(&cluster, &live));
+    cluster.bring_up("a");
+    assert!(!exists(&cluster, &dead));
+}
+
+#[test]
+fn what_is_bound_to_a_node_that_was_gone_is_collected() {
+    let story = given(rolling(1)).node(node("a").has(new())).stray("gone", new());
+    let mut cluster = restored(&story.recording());
+    let stray = Uid::from("uid-gone-stray");
+    cluster.run_for(seconds(39));
+    assert!(exists(&cluster, &stray));
+    cluster.run_for(seconds(1));
+    assert!(!exists(&cluster, &stray));
+}
+
+#[test]
+fn memory_and_policy_are_the_recordings() {
+    let memory = serde_json::json!({"creates": {"a": {"uid": "uid-x", "revision": "new", "at": crate::support::at(-10)}}});
+    let story = given(rolling(1)).node(node("a")).with("/memory", memory);
+    let mut cluster = restored(&story.policy(serde_json::json!({"podNames": "Deterministic"})).recording());
+    cluster.run_for(seconds(289));
+    assert_eq!(cluster.pods().count(), 0, "one is in flight");
+    cluster.run_for(seconds(2));
+    assert_eq!(cluster.pods().count(), 1);
+}
+
+/// With names of its own, a second simulation has only its uids to mix up.
+fn deterministic_names() -> Policy {
+    Policy { pod_names: PodNames::Deterministic, ..Policy::default() }
+}
+
+/// A simulation, as a recording.
+fn recorded(cluster: &Cluster) -> Recording {
+    Recording {
+        name: String::new(),
+        now: cluster.now(),
+        daemon_set: cluster.daemon_set().unwrap().clone(),
+        nodes: cluster.nodes().cloned().collect(),
+        pods: cluster.pods().cloned().collect(),
+        revisions: cluster.revisions().cloned().collect(),
+        policy: deterministic_names(),
+        memory: Some(cluster.memory().clone()),
+    }
+}
+
+#[test]
+fn a_simulation_goes_on_from_another_ones_recording() {
+    let mut settings = settings();
+    settings.controller.policy = deterministic_names();
+    let first = super::running_with(settings, &["a", "b", "c"], super::template("v1"));
+    let before: Vec<Pod> = first.pods().cloned().collect();
+    let mut second = restored(&recorded(&first));
+    for node in ["d", "e", "f", "g", "h", "i"] {
+        second.add_node(node, Default::default());
+    }
+    second.run_until_quiet(seconds(600)).unwrap();
+    assert_eq!(second.pods().count(), 9);
+    for pod in &before {
+        assert!(second.pods().any(|other| other == pod), "{} is another one now", pod.metadata.name);
+    }
+    second.edit(|ds| ds.spec.template = super::template("v2"));
+    assert_eq!(second.run_rollout(seconds(600), seconds(3600)), RolloutEnd::Complete);
+    assert_eq!(second.revisions().count(), 2);
+}

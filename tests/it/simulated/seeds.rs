@@ -1,0 +1,77 @@
+//! The same seed gives the same bytes.
+
+use super::{agent, cluster, seconds, settings, template};
+use daemonset::sim::{Behaviour, Churn, Cluster, Distribution, Kind, Probability, Settings};
+use jiff::SignedDuration;
+
+/// Everything goes wrong that can.
+fn storm() -> Settings {
+    let mut stormy = Settings { churn: Churn::default(), ..Settings::default() };
+    stormy.churn.every = Some(Distribution::uniform(seconds(10), seconds(120)));
+    stormy.churn.down_for = Some(Distribution::long_tail(seconds(20), seconds(90)));
+    stormy.controller.crash = Probability::percent(1);
+    stormy.controller.refused = Probability::percent(5);
+    stormy.controller.answer_lost = Probability::percent(5);
+    stormy
+}
+
+fn life(seed: u64) -> String {
+    let mut cluster = Cluster::with(storm(), seed, super::start());
+    for node in ["a", "b", "c", "d", "e", "f"] {
+        cluster.add_node(node, daemonset::model::Labels::default());
+    }
+    cluster.install(agent(template("v1")));
+    cluster.run_for(SignedDuration::from_mins(5));
+    cluster.lag(Kind::Pods, Distribution::uniform(seconds(0), seconds(20)));
+    let bad = Behaviour {
+        crash_at_start: Probability::percent(30),
+        evicted: Probability::percent(10),
+        never_ready: Probability::percent(10),
+        panics_node: Probability::percent(5),
+        lifetime: Some(Distribution::uniform(seconds(30), seconds(300))),
+        ..Behaviour::default()
+    };
+    cluster.release(bad, |template| template["spec"]["containers"][0]["image"] = "v2".into());
+    cluster.run_for(SignedDuration::from_mins(20));
+    cluster.crash();
+    cluster
+        .release(Behaviour::default(), |template| template["spec"]["containers"][0]["image"] = "v3".into());
+    cluster.run_for(SignedDuration::from_mins(20));
+    let lines = cluster.history().iter().map(|event| serde_json::to_string(event).unwrap());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
+    let first = life(7);
+    assert!(first == life(7), "two runs of one seed differ");
+    assert!(first != life(8), "two seeds give the same");
+    for name in ["NodeGone", "NodeUnready", "PodFailed", "ControllerCrashed", "PodTerminating"] {
+        assert!(first.contains(&format!("\"event\":\"{name}\"")), "no storm without {name}");
+    }
+}
+
+#[test]
+fn without_chance_the_seed_does_not_matter() {
+    let lines = |seed| {
+        let mut cluster = Cluster::with(settings(), seed, super::start());
+        cluster.add_node("a", daemonset::model::Labels::default());
+        cluster.install(agent(template("v1")));
+        cluster.run_until_quiet(seconds(600)).unwrap();
+        cluster.history().to_vec()
+    };
+    assert_eq!(lines(1), lines(2));
+}
+
+#[test]
+fn time_in_pieces_is_the_same_time() {
+    let lines = |piece: i64| {
+        let mut cluster = cluster(Settings::default(), &["a", "b", "c"]);
+        cluster.install(agent(template("v1")));
+        for _ in 0..600 / piece {
+            cluster.run_for(seconds(piece));
+        }
+        cluster.history().to_vec()
+    };
+    assert_eq!(lines(600), lines(1));
+}
