@@ -8,6 +8,7 @@ use crate::pod_manifest::PodManifest;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
 
 /// One step for the executor, complete: object, precondition and reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -136,6 +137,126 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// The word that names the action in its JSON form: `CreatePod`, `UpdateStatus`.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Action::AdoptPod { .. } => "AdoptPod",
+            Action::ReleasePod { .. } => "ReleasePod",
+            Action::AdoptRevision { .. } => "AdoptRevision",
+            Action::ReleaseRevision { .. } => "ReleaseRevision",
+            Action::CreateRevision { .. } => "CreateRevision",
+            Action::LabelRevision { .. } => "LabelRevision",
+            Action::RenumberRevision { .. } => "RenumberRevision",
+            Action::LabelPod { .. } => "LabelPod",
+            Action::DeletePod { .. } => "DeletePod",
+            Action::CreatePod { .. } => "CreatePod",
+            Action::DeleteRevision { .. } => "DeleteRevision",
+            Action::UpdateStatus { .. } => "UpdateStatus",
+            Action::RecordEvent { .. } => "RecordEvent",
+            Action::Requeue { .. } => "Requeue",
+        }
+    }
+
+    /// The word that names its reason in its JSON form: `MissingPod`, `OutdatedAvailable`.
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Action::AdoptPod { reason, .. }
+            | Action::ReleasePod { reason, .. }
+            | Action::AdoptRevision { reason, .. }
+            | Action::ReleaseRevision { reason, .. } => reason.as_str(),
+            Action::CreateRevision { reason, .. }
+            | Action::RenumberRevision { reason, .. }
+            | Action::DeleteRevision { reason, .. } => reason.as_str(),
+            Action::LabelRevision { reason, .. } | Action::LabelPod { reason, .. } => reason.as_str(),
+            Action::DeletePod { reason, .. } => reason.as_str(),
+            Action::CreatePod { reason, .. } => reason.as_str(),
+            Action::UpdateStatus { reason, .. } => reason.as_str(),
+            Action::RecordEvent { reason, .. } => reason.as_str(),
+            Action::Requeue { reason, .. } => reason.as_str(),
+        }
+    }
+
+    /// The actions of a plan in batches, see [`Plan::batches`](crate::Plan::batches).
+    pub fn batches(actions: &[Action]) -> impl Iterator<Item = &[Action]> {
+        actions.chunk_by(|a, b| match (a, b) {
+            (Action::DeletePod { .. }, Action::DeletePod { .. }) => true,
+            (Action::CreatePod { batch: a, .. }, Action::CreatePod { batch: b, .. }) => a == b,
+            _ => false,
+        })
+    }
+}
+
+/// One line: the kind, the object and the reason, such as `DeletePod web-x on node-1 (OutdatedAvailable)`.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())?;
+        match self {
+            Action::CreatePod { node, batch, .. } => write!(f, " on {node}, batch {batch}"),
+            Action::DeletePod { node, pod, .. } => write!(f, " {} on {node}", pod.name),
+            Action::AdoptPod { pod, .. } | Action::ReleasePod { pod, .. } => write!(f, " {}", pod.name),
+            Action::LabelPod { pod: object, labels, .. }
+            | Action::LabelRevision { revision: object, labels, .. } => {
+                write!(f, " {} {labels:?}", object.name)
+            }
+            Action::AdoptRevision { revision, .. }
+            | Action::ReleaseRevision { revision, .. }
+            | Action::DeleteRevision { revision, .. } => write!(f, " {}", revision.name),
+            Action::RenumberRevision { revision, number, .. } => write!(f, " {} to {number}", revision.name),
+            Action::CreateRevision { revision, .. } => {
+                let name = revision.pointer("/metadata/name").and_then(Value::as_str);
+                name.map_or(Ok(()), |name| write!(f, " {name}"))
+            }
+            Action::UpdateStatus { status, .. } => write!(
+                f,
+                " updated {}, ready {}, available {} of {}",
+                status.updated_number_scheduled,
+                status.number_ready,
+                status.number_available,
+                status.desired_number_scheduled
+            ),
+            Action::RecordEvent { message, .. } => write!(f, " {message}"),
+            Action::Requeue { at, .. } => write!(f, " at {at}"),
+        }?;
+        write!(f, " ({})", self.reason())
+    }
+}
+
+/// The word of each variant, as it is in JSON.
+macro_rules! as_str {
+    ($($reason:ident { $($variant:ident),* $(,)? })*) => {$(
+        impl $reason {
+            /// The word that names it in JSON.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $($reason::$variant => stringify!($variant),)*
+                }
+            }
+        }
+
+        impl fmt::Display for $reason {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    )*};
+}
+
+as_str! {
+    ClaimReason { SelectorMatches, SelectorNoLongerMatches }
+    LabelReason { HashMissing, DuplicateRevision, LabelsLost }
+    RevisionReason { NewTemplate, CurrentAgain, Duplicate, HistoryLimit }
+    CreateReason { MissingPod, Surge }
+    DeleteReason {
+        SucceededPod, FailedPod, ExcessPod, SuccessorAvailable, NotReadyBesideSuccessor, NodeExcluded,
+        TolerationWithdrawn, NodeGone, OutdatedPending, OutdatedNotReady, OutdatedNotYetAvailable, OutdatedAvailable,
+    }
+    StatusReason { Changed, NameCollision }
+    EventType { Normal, Warning }
+    EventReason { SelectingAll, FailedDaemonPod, SucceededDaemonPod }
+    RequeueReason { Burst, MinReadySeconds, BackOff, InFlightExpiry, TerminationOverdue }
+}
+
 /// Why an object is adopted or released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -243,17 +364,6 @@ pub enum EventReason {
     FailedDaemonPod,
     /// A succeeded pod is deleted.
     SucceededDaemonPod,
-}
-
-impl EventReason {
-    /// As it stands in the event (v1.36 `daemon_controller.go`).
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            EventReason::SelectingAll => "SelectingAll",
-            EventReason::FailedDaemonPod => "FailedDaemonPod",
-            EventReason::SucceededDaemonPod => "SucceededDaemonPod",
-        }
-    }
 }
 
 /// What time alone will change.

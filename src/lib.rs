@@ -37,6 +37,7 @@ pub mod outlook;
 mod pod_manifest;
 mod problem;
 mod reconcile;
+mod reconciler;
 mod recording;
 mod report;
 #[cfg(feature = "sim")]
@@ -53,10 +54,13 @@ pub use memory::{ActionOutcome, Memory};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};
 pub use reconcile::{Budget, BudgetUse, Evidence, plan, reconcile};
+pub use reconciler::Reconciler;
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
     RevisionOrigin, Situation, StrategyInForce, Warning,
 };
-pub use snapshot::{ClassificationPolicy, PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy};
+pub use snapshot::{
+    ClassificationPolicy, Observed, PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy,
+};
 pub use view::{NodeView, PodView, RevisionView};

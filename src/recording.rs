@@ -7,8 +7,7 @@ use crate::model::{
     TemplateFidelity, null_is_default,
 };
 use crate::problem::InvalidSnapshot;
-use crate::snapshot::Policy;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Observed, Policy, Snapshot};
 use crate::view::{NodeView, Phase, PodView, RevisionView};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -86,11 +85,9 @@ impl Recording {
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
     pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
-        let mut builder = Snapshot::new(&self.daemon_set, self.now)
-            .nodes(&self.nodes)
-            .pods(&self.pods)
-            .revisions(&self.revisions)
-            .policy(&self.policy);
+        let Recording { daemon_set, nodes, pods, revisions, .. } = self;
+        let observed = Observed { daemon_set, nodes, pods, revisions };
+        let mut builder = Snapshot::new(observed, self.now).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }

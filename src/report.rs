@@ -25,6 +25,15 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
 }
 
+impl Plan {
+    /// The actions in batches: those of one batch may be executed at the same time, and none is begun before all of the
+    /// batch before it have succeeded. Consecutive deletes of pods are one batch, consecutive creates of pods are as
+    /// many as one step of the slow start holds ([`Action::CreatePod`]), each other action is one by itself.
+    pub fn batches(&self) -> impl Iterator<Item = &[Action]> {
+        Action::batches(&self.actions)
+    }
+}
+
 /// Why a plan is what it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -4,7 +4,7 @@ mod objects;
 mod order;
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::{Policy, Snapshot, plan};
+use daemonset::{Observed, Policy, Snapshot, plan};
 use jiff::Timestamp;
 use objects::{Health, Kind, Made, NOW};
 use serde_json::Value;
@@ -76,13 +76,9 @@ impl Fleet {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot::new(&self.daemon_set, self.now)
-            .nodes(&self.nodes)
-            .pods(&self.pods)
-            .revisions(&self.revisions)
-            .policy(&self.policy)
-            .check()
-            .unwrap()
+        let Fleet { daemon_set, nodes, pods, revisions, .. } = self;
+        let observed = Observed { daemon_set, nodes, pods, revisions };
+        Snapshot::new(observed, self.now).policy(&self.policy).check().unwrap()
     }
 }
 

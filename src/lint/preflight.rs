@@ -5,8 +5,8 @@ use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::DaemonSet;
 use crate::problem::InvalidSnapshot;
 use crate::snapshot::Policy;
-use crate::snapshot::Snapshot;
 use crate::snapshot::check::template_generation;
+use crate::snapshot::{Observed, Snapshot};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -144,11 +144,12 @@ impl<'a> Preflight<'a> {
 
     /// The snapshot that a controller would decide on.
     pub(super) fn snapshot<'s>(&'s self, daemon_set: &'s DaemonSet) -> Result<Snapshot<'s>, InvalidSnapshot> {
-        Snapshot::new(daemon_set, self.now)
-            .nodes(self.nodes.iter().copied())
-            .pods(self.pods.iter().copied())
-            .revisions(self.revisions.iter().copied())
-            .policy(&self.policy)
-            .check()
+        let observed = Observed {
+            daemon_set,
+            nodes: self.nodes.iter().copied(),
+            pods: self.pods.iter().copied(),
+            revisions: self.revisions.iter().copied(),
+        };
+        Snapshot::new(observed, self.now).policy(&self.policy).check()
     }
 }

@@ -2,9 +2,9 @@
 
 use super::event::{Actor, Change, Event, NodeState, PodIdentity};
 use crate::kubernetes::hash::Hasher;
-use crate::model::{DaemonSet, DaemonSetSpec, Node, NodeName, Uid};
-use crate::snapshot::Snapshot;
+use crate::model::{ControllerRevision, DaemonSet, DaemonSetSpec, Node, NodeName, Pod, Uid};
 use crate::snapshot::placement::Placement;
+use crate::snapshot::{Observed, Snapshot};
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -216,7 +216,9 @@ fn targets(spec: &DaemonSetSpec, states: &[NodeState]) -> Vec<bool> {
     daemon_set.metadata.namespace = "default".to_owned();
     daemon_set.metadata.uid = "uid".into();
     let nodes: Vec<Node> = states.iter().map(node).collect();
-    let snapshot = Snapshot::new(&daemon_set, Timestamp::UNIX_EPOCH).nodes(&nodes).check();
+    let (pods, revisions): ([&Pod; 0], [&ControllerRevision; 0]) = ([], []);
+    let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods, revisions };
+    let snapshot = Snapshot::new(observed, Timestamp::UNIX_EPOCH).check();
     let placements = snapshot.map(|snapshot| snapshot.placements).unwrap_or_default();
     placements.iter().map(|placement| *placement == Placement::Run).collect()
 }

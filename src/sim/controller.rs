@@ -8,12 +8,14 @@ use super::watch::Cache;
 use super::world::World;
 use crate::action::Action;
 use crate::memory::{ActionOutcome, Memory};
+use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
 use crate::reconcile::actions::actions;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::decide;
 use crate::reconcile::decision::Decision;
-use crate::snapshot::Snapshot;
+use crate::reconciler::Reconciler;
+use crate::snapshot::{Observed, Snapshot};
 use fastrand::Rng;
 use jiff::Timestamp;
 use std::fmt;
@@ -41,7 +43,8 @@ impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Planner for F {
 pub(super) struct Controller {
     pub(super) settings: ControllerSettings,
     pub(super) cache: Cache,
-    pub(super) memory: Memory,
+    /// Of the DaemonSet that is there; it starts afresh with another.
+    reconciler: Reconciler,
     pub(super) brain: Option<Box<dyn Planner>>,
     /// It crashes once it has executed so many actions of a plan.
     pub(super) crash_after: Option<u32>,
@@ -58,7 +61,7 @@ pub(super) struct Controller {
 impl fmt::Debug for Controller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Controller")
-            .field("memory", &self.memory)
+            .field("memory", self.memory())
             .field("wake_up", &self.wake_up)
             .finish_non_exhaustive()
     }
@@ -79,7 +82,7 @@ impl Controller {
         let rng = world.chance.of(Purpose::Watch, ["", ""], 0);
         Controller {
             cache: Cache::new(settings.watch_lag, rng),
-            memory: Memory::default(),
+            reconciler: Reconciler::new("", settings.policy.clone()),
             brain: None,
             crash_after: None,
             invalid: None,
@@ -90,6 +93,17 @@ impl Controller {
             down: false,
             settings,
         }
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        self.reconciler.memory()
+    }
+
+    /// Goes on with another memory.
+    pub(super) fn remember(&mut self, memory: Memory) {
+        let uid =
+            self.cache.objects.daemon_set.as_ref().map_or_else(Uid::default, |ds| ds.metadata.uid.clone());
+        self.reconciler = Reconciler::with_memory(uid, self.settings.policy.clone(), memory);
     }
 
     /// When it reconciles next, if nothing else happens.
@@ -133,15 +147,19 @@ impl Controller {
     fn decide(&mut self, now: Timestamp) -> Option<(Vec<Action>, Reconciled)> {
         let objects = &self.cache.objects;
         let daemon_set = objects.daemon_set.as_ref()?;
-        let mut builder = Snapshot::new(daemon_set, now)
-            .nodes(objects.nodes.values().map(AsRef::as_ref))
-            .pods(objects.pods.values().map(AsRef::as_ref))
-            .revisions(objects.revisions.values().map(AsRef::as_ref))
-            .policy(&self.settings.policy);
-        if self.settings.remembers {
-            builder = builder.memory(&self.memory);
-        }
-        let snapshot = match builder.check() {
+        let observed = Observed {
+            daemon_set,
+            nodes: objects.nodes.values().map(AsRef::as_ref),
+            pods: objects.pods.values().map(AsRef::as_ref),
+            revisions: objects.revisions.values().map(AsRef::as_ref),
+        };
+        let snapshot = if self.settings.remembers {
+            self.reconciler.set_policy(self.settings.policy.clone());
+            self.reconciler.snapshot(observed, now)
+        } else {
+            Snapshot::new(observed, now).policy(&self.settings.policy).check()
+        };
+        let snapshot = match snapshot {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.invalid = Some(invalid);
@@ -149,7 +167,6 @@ impl Controller {
             }
         };
         self.invalid = None;
-        self.memory.observe(&snapshot);
         self.reconciles += 1;
         let decision = decide(&snapshot);
         let told = told(self.reconciles, &decision);
@@ -169,18 +186,18 @@ impl Controller {
                 return Ending::Crashed(done);
             }
             let outcome = self.request(action, world);
-            self.memory.record(action, &outcome, world.now);
+            let next = self.reconciler.record(action, &outcome, world.now);
             if let Some(brain) = &mut self.brain {
                 brain.learn(action, &outcome);
             }
             match (&outcome, action) {
-                (ActionOutcome::Rejected | ActionOutcome::Unknown, _) => {
-                    told.refused += 1;
-                    return Ending::Stopped;
-                }
+                (ActionOutcome::Rejected | ActionOutcome::Unknown, _) => told.refused += 1,
                 (ActionOutcome::Created(_), _) => told.created += 1,
                 (ActionOutcome::Done, Action::DeletePod { .. }) => told.deleted += 1,
                 (ActionOutcome::Done, _) => {}
+            }
+            if next.is_break() {
+                return Ending::Stopped;
             }
         }
         Ending::Executed
@@ -202,7 +219,7 @@ impl Controller {
     pub(super) fn crash(&mut self, after_actions: u32, world: &mut World) {
         let memory_kept = self.settings.memory_survives;
         if !memory_kept {
-            self.memory = Memory::default();
+            self.remember(Memory::default());
         }
         if let Some(brain) = &mut self.brain {
             brain.forget();

@@ -1,5 +1,6 @@
 //! What a decision is made from: borrowed, checked once, never changed.
 
+mod builder;
 pub(crate) mod check;
 pub(crate) mod index;
 pub(crate) mod placement;
@@ -8,21 +9,20 @@ pub(crate) mod strategy;
 pub(crate) mod template;
 mod template_recovery;
 
+pub use builder::{Observed, SnapshotBuilder};
 pub use policy::{ClassificationPolicy, PodNames, Policy, UnreadyPolicy};
 
 use crate::kubernetes::Selector;
-use crate::kubernetes::tolerations::daemon_toleration_list;
 use crate::memory::Memory;
 use crate::model::{DaemonSet, Toleration};
-use crate::problem::{InvalidSnapshot, Problems};
 use crate::view::{NodeView, PodView, RevisionView};
-use index::{Criteria, Index};
+use index::Index;
 use jiff::{SignedDuration, Timestamp};
-use placement::{Placement, PlacementRules};
+use placement::Placement;
 use serde_json::Value;
 use std::borrow::Cow;
 use strategy::Strategy;
-use template::{RequiredAffinity, Template};
+use template::Template;
 
 /// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
 /// fail.
@@ -50,18 +50,15 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    /// Starts a snapshot of this DaemonSet at this instant; [`SnapshotBuilder::check`] ends it.
-    #[allow(clippy::new_ret_no_self)]
-    pub fn new(daemon_set: &'a DaemonSet, now: Timestamp) -> SnapshotBuilder<'a> {
-        SnapshotBuilder {
-            daemon_set,
-            now,
-            nodes: Vec::new(),
-            pods: Vec::new(),
-            revisions: Vec::new(),
-            memory: None,
-            policy: Policy::default(),
-        }
+    /// Starts a snapshot of the observed objects at this instant; [`SnapshotBuilder::check`] ends it.
+    #[expect(clippy::new_ret_no_self, reason = "a snapshot exists only once its input is checked")]
+    pub fn new<N, P, R>(observed: Observed<'a, N, P, R>, now: Timestamp) -> SnapshotBuilder<'a>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        SnapshotBuilder::new(observed, now)
     }
 
     /// The instant that it is taken at.
@@ -86,119 +83,5 @@ impl<'a> Snapshot<'a> {
     pub(crate) fn failure_generation(&self) -> i64 {
         let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
         template.unwrap_or(self.daemon_set.metadata.generation)
-    }
-}
-
-/// A snapshot whose parts are being gathered.
-#[derive(Debug, Clone)]
-#[must_use = "a snapshot is made by `check`"]
-pub struct SnapshotBuilder<'a> {
-    daemon_set: &'a DaemonSet,
-    now: Timestamp,
-    nodes: Vec<NodeView<'a>>,
-    pods: Vec<PodView<'a>>,
-    revisions: Vec<RevisionView<'a>>,
-    memory: Option<Memory>,
-    policy: Policy,
-}
-
-impl<'a> SnapshotBuilder<'a> {
-    /// All pods of the DaemonSet's namespace, whoever owns them: adoption and name collisions need them. Those of other
-    /// namespaces do no harm.
-    pub fn pods<I>(mut self, pods: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<PodView<'a>>,
-    {
-        self.pods.extend(pods.into_iter().map(Into::into));
-        self
-    }
-
-    /// All nodes of the cluster.
-    pub fn nodes<I>(mut self, nodes: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<NodeView<'a>>,
-    {
-        self.nodes.extend(nodes.into_iter().map(Into::into));
-        self
-    }
-
-    /// All ControllerRevisions of the DaemonSet's namespace, whoever owns them.
-    pub fn revisions<I>(mut self, revisions: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<RevisionView<'a>>,
-    {
-        self.revisions.extend(revisions.into_iter().map(Into::into));
-        self
-    }
-
-    /// What the caller remembers from earlier reconciles of this DaemonSet. It is small, and copied, so that it can
-    /// [observe](Memory::observe) the snapshot.
-    pub fn memory(mut self, memory: &Memory) -> Self {
-        self.memory = Some(memory.clone());
-        self
-    }
-
-    /// The caller's choices; without this [`Policy::default`].
-    pub fn policy(mut self, policy: &Policy) -> Self {
-        self.policy = policy.clone();
-        self
-    }
-
-    /// Checks the input.
-    ///
-    /// # Errors
-    /// Every problem of the input at once, each with its field's path: a missing or malformed selector, an unknown
-    /// strategy, negative limits, what the template says of placement and can't be evaluated, objects without name or
-    /// uid, and objects that are there twice.
-    pub fn check(self) -> Result<Snapshot<'a>, InvalidSnapshot> {
-        let mut problems = Problems::default();
-        check::metadata(self.daemon_set, &mut problems);
-        let selector = check::selector(self.daemon_set, &mut problems);
-        let raw_template = template_recovery::template(self.daemon_set, &selector, &self.revisions);
-        let template = check::template(&raw_template, &selector, &mut problems);
-        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
-        let strategy = strategy::strategy(self.daemon_set, &mut problems);
-        check::policy(&self.policy, &mut problems);
-        check::changing_labels(self.daemon_set, &self.policy, &mut problems);
-        let node_names = check::nodes(&self.nodes, &mut problems);
-        check::pods(&self.pods, &mut problems);
-        check::revisions(&self.revisions, &mut problems);
-        problems.into_result()?;
-        let template_generation = check::template_generation(self.daemon_set);
-        let criteria = Criteria {
-            daemon_set: self.daemon_set,
-            selector: &selector,
-            unique_label_key: &self.policy.unique_label_key,
-            template_generation: template_generation.as_deref(),
-        };
-        let index = Index::of(node_names, &self.pods, &criteria);
-        let mut tolerations = template.spec.tolerations.clone();
-        tolerations.extend(daemon_toleration_list(template.spec.host_network));
-        let rules = PlacementRules {
-            template: &template.spec,
-            affinity: affinity.as_ref(),
-            tolerations: &tolerations,
-        };
-        let placements = self.nodes.iter().map(|node| rules.placement(node)).collect();
-        Ok(Snapshot {
-            daemon_set: self.daemon_set,
-            now: self.now,
-            nodes: self.nodes,
-            pods: self.pods,
-            revisions: self.revisions,
-            memory: self.memory,
-            policy: self.policy,
-            selector,
-            raw_template,
-            template,
-            tolerations,
-            strategy,
-            template_generation,
-            index,
-            placements,
-        })
     }
 }

@@ -3,8 +3,8 @@
 use crate::execute::{Executor, Stop};
 use crate::turns::Turns;
 use crate::world::World;
-use daemonset::model::{DaemonSet, Pod};
-use daemonset::{Action, ActionOutcome, Memory, Snapshot};
+use daemonset::model::{ControllerRevision, DaemonSet, Pod};
+use daemonset::{Action, ActionOutcome, Memory, Observed, Snapshot};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::api::ListParams;
@@ -71,7 +71,13 @@ impl Sent {
         let pods: Vec<Arc<Pod>> = executor.stored(&ds.metadata.namespace, &own(ds)).await?;
         let nodes = world.nodes.state();
         // Of no use where the next plan would not be made either.
-        if let Ok(stored) = Snapshot::new(ds, now).pods(&pods).nodes(&nodes).check() {
+        let observed = Observed {
+            daemon_set: ds,
+            nodes: &nodes,
+            pods: &pods,
+            revisions: [] as [&ControllerRevision; 0],
+        };
+        if let Ok(stored) = Snapshot::new(observed, now).check() {
             for (action, _) in self.lost.iter().filter(|(_, settled)| *settled <= begun) {
                 self.memory.settle(action, &stored);
             }

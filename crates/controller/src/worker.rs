@@ -13,7 +13,7 @@ use crate::record::Recorder;
 use crate::sent::Sent;
 use crate::world::{Key, World};
 use daemonset::model::DaemonSet;
-use daemonset::{Action, ActionOutcome, Plan, Policy, Snapshot, audit, plan};
+use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Snapshot, audit, plan};
 use jiff::{SignedDuration, Timestamp};
 use kube::api::ListParams;
 use std::collections::HashMap;
@@ -197,13 +197,10 @@ impl Worker {
     fn decide(&self, key: &Key, ds: &DaemonSet, desk: &mut Desk, input: Input) -> Result<Option<Plan>, Stop> {
         let begun = Instant::now();
         let nodes = self.world.nodes.state();
-        let snapshot = Snapshot::new(ds, self.clock.now())
-            .pods(&input.pods)
-            .nodes(&nodes)
-            .revisions(&input.revisions)
-            .memory(&desk.sent.memory)
-            .policy(&self.policy)
-            .check();
+        let observed =
+            Observed { daemon_set: ds, nodes: &nodes, pods: &input.pods, revisions: &input.revisions };
+        let snapshot =
+            Snapshot::new(observed, self.clock.now()).memory(&desk.sent.memory).policy(&self.policy).check();
         let snapshot = match snapshot {
             Ok(snapshot) => snapshot,
             Err(invalid) => {

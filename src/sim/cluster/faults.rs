@@ -20,7 +20,7 @@ impl Cluster {
 
     /// Its memory is lost, but not its caches.
     pub fn lose_memory(&mut self) {
-        self.controller.memory = Memory::default();
+        self.controller.remember(Memory::default());
     }
 
     /// How far behind a cache is from now on.

@@ -14,7 +14,7 @@ use crate::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod};
 use crate::problem::InvalidSnapshot;
 use crate::recording::Recording;
 use crate::report::Plan;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Observed, Snapshot};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
@@ -55,9 +55,9 @@ impl Cluster {
     /// Takes over the objects and the memory of a recording; the caches show them at once.
     pub(super) fn start_from(&mut self, recording: &Recording) {
         self.world.restore(recording);
-        self.controller.memory = recording.memory.clone().unwrap_or_default();
         self.send();
         self.controller.cache.relist(&self.world.objects);
+        self.controller.remember(recording.memory.clone().unwrap_or_default());
     }
 
     /// The clock.
@@ -97,7 +97,7 @@ impl Cluster {
 
     /// What the controller remembers.
     pub fn memory(&self) -> &Memory {
-        &self.controller.memory
+        self.controller.memory()
     }
 
     /// How often the controller has reconciled.
@@ -116,12 +116,10 @@ impl Cluster {
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
     pub fn plan(&self) -> Option<Result<Plan, InvalidSnapshot>> {
         let daemon_set = self.daemon_set()?;
-        let snapshot = Snapshot::new(daemon_set, self.now())
-            .nodes(self.nodes())
-            .pods(self.pods())
-            .revisions(self.revisions())
-            .policy(&self.controller.settings.policy)
-            .check();
+        let (nodes, pods, revisions) = (self.nodes(), self.pods(), self.revisions());
+        let observed = Observed { daemon_set, nodes, pods, revisions };
+        let policy = &self.controller.settings.policy;
+        let snapshot = Snapshot::new(observed, self.now()).policy(policy).check();
         Some(snapshot.map(|snapshot| crate::reconcile::plan(&snapshot)))
     }
 

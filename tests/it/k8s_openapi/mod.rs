@@ -6,7 +6,7 @@ mod objects;
 mod views;
 
 use daemonset::model::DaemonSet;
-use daemonset::{Memory, Plan, Policy, Recording, Snapshot, audit, plan};
+use daemonset::{Memory, Observed, Plan, Policy, Recording, Snapshot, audit, plan};
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as core;
@@ -40,11 +40,9 @@ impl Typed {
     /// What is decided about this DaemonSet.
     fn planned(&self, ds: &DaemonSet) -> Planned {
         let nodes: Vec<_> = self.nodes.iter().cloned().map(Arc::new).collect();
-        let mut builder = Snapshot::new(ds, self.now)
-            .pods(&self.pods)
-            .nodes(&nodes)
-            .revisions(self.revisions.iter())
-            .policy(&self.policy);
+        let observed =
+            Observed { daemon_set: ds, nodes: &nodes, pods: &self.pods, revisions: self.revisions.iter() };
+        let mut builder = Snapshot::new(observed, self.now).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }

@@ -3,9 +3,9 @@
 use super::Typed;
 use crate::recorded::dumps::{DUMPS, Dump};
 use crate::support::{given, node, old, rolling};
-use daemonset::Action;
 use daemonset::k8s_openapi::{lossy_pod, lossy_revision};
-use daemonset::model::{DaemonSet, DaemonSetStatus, IntOrString};
+use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, IntOrString, Node, Pod};
+use daemonset::{Action, Observed, Snapshot, SnapshotBuilder};
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ fn limits_of_a_typed_daemon_set_are_read_or_refused() {
     for wrong in [json!(-1), json!("ten"), json!("-5%")] {
         let typed = limits(json!({"maxUnavailable": wrong}));
         let ds = typed.lossy();
-        let refused = daemonset::Snapshot::new(&ds, typed.now).check().unwrap_err();
+        let refused = alone(&ds).check().unwrap_err();
         let paths: Vec<_> = refused.problems.iter().map(|problem| problem.path.as_str()).collect();
         assert_eq!(paths, ["spec.updateStrategy.rollingUpdate.maxUnavailable"]);
     }
@@ -133,6 +133,12 @@ fn limits_of_a_typed_daemon_set_are_read_or_refused() {
 #[test]
 fn an_empty_typed_daemon_set_is_refused() {
     let ds = DaemonSet::lossy_from(&apps::DaemonSet::default());
-    let refused = daemonset::Snapshot::new(&ds, crate::support::now()).check().unwrap_err();
+    let refused = alone(&ds).check().unwrap_err();
     assert!(refused.problems.iter().any(|problem| problem.path == "spec.selector"), "{refused}");
+}
+
+/// The DaemonSet in a cluster without nodes.
+fn alone(daemon_set: &DaemonSet) -> SnapshotBuilder<'_> {
+    let (nodes, pods, revisions): ([&Node; 0], [&Pod; 0], [&ControllerRevision; 0]) = ([], [], []);
+    Snapshot::new(Observed { daemon_set, nodes, pods, revisions }, crate::support::now())
 }

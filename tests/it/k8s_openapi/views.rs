@@ -2,8 +2,7 @@
 
 use super::Typed;
 use crate::support::{affinity, given, new, node, old, rolling};
-use daemonset::{PodView, Recording};
-use daemonset::{Snapshot, plan};
+use daemonset::{Observed, PodView, Recording, Snapshot, plan};
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -128,18 +127,22 @@ fn stores_of_reflectors_are_read_as_they_are() {
         objects.iter().cloned().map(Arc::new).collect()
     }
     let (pods, nodes, revisions) = (shared(&typed.pods), shared(&typed.nodes), shared(&typed.revisions));
-    let snapshot = Snapshot::new(&recording.daemon_set, recording.now);
-    let snapshot = snapshot.pods(&pods).nodes(&nodes).revisions(&revisions).check().unwrap();
+    let daemon_set = &recording.daemon_set;
+    let observed = Observed { daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+    let snapshot = Snapshot::new(observed, recording.now).check().unwrap();
     assert_eq!(plan(&snapshot), expected);
-    let snapshot = Snapshot::new(&recording.daemon_set, recording.now)
-        .pods(pods.iter().map(|pod| &**pod))
-        .nodes(nodes.iter().map(|node| &**node))
-        .revisions(revisions.iter().map(|revision| &**revision));
-    assert_eq!(plan(&snapshot.check().unwrap()), expected);
+    let observed = Observed {
+        daemon_set,
+        nodes: nodes.iter().map(|node| &**node),
+        pods: pods.iter().map(|pod| &**pod),
+        revisions: revisions.iter().map(|revision| &**revision),
+    };
+    assert_eq!(plan(&Snapshot::new(observed, recording.now).check().unwrap()), expected);
     let (pods, nodes, revisions) =
         (shared(&recording.pods), shared(&recording.nodes), shared(&recording.revisions));
-    let snapshot = Snapshot::new(&recording.daemon_set, recording.now);
-    let snapshot = snapshot.pods(&pods).nodes(&nodes).revisions(&revisions).check().unwrap();
+    let daemon_set = &recording.daemon_set;
+    let observed = Observed { daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+    let snapshot = Snapshot::new(observed, recording.now).check().unwrap();
     assert_eq!(plan(&snapshot), expected);
 }
 

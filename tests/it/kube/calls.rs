@@ -1,10 +1,10 @@
 //! Each action as the API call that it needs.
 
 use daemonset::kube::{ApiCall, Caller, PatchType, Verb, is_own_revision};
-use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef};
+use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, Pod};
 use daemonset::{
-    Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RequeueReason, RevisionReason,
-    Snapshot, StatusReason, reconcile,
+    Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, Observed, RequeueReason,
+    RevisionReason, Snapshot, StatusReason, reconcile,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -158,7 +158,9 @@ fn a_status_is_written_with_all_metadata_and_no_spec() {
 fn objects_are_created_in_the_daemon_sets_namespace() {
     let ds = daemon_set();
     let node: daemonset::model::Node = serde_json::from_value(json!({"metadata": {"name": "a"}})).unwrap();
-    let snapshot = Snapshot::new(&ds, Timestamp::UNIX_EPOCH).nodes([&node]).check().unwrap();
+    let (pods, revisions): ([&Pod; 0], [&ControllerRevision; 0]) = ([], []);
+    let observed = Observed { daemon_set: &ds, nodes: [&node], pods, revisions };
+    let snapshot = Snapshot::new(observed, Timestamp::UNIX_EPOCH).check().unwrap();
     let actions = reconcile(&snapshot);
     let revision = actions.iter().find(|action| matches!(action, Action::CreateRevision { .. })).unwrap();
     let (method, uri, _, body) = sent(&call(revision));

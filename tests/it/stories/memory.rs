@@ -4,7 +4,7 @@ use crate::support::{
     apply, at, given, new, node, now, observe, old, pod, revision, rolling, steps, surging,
 };
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ActionOutcome, Memory, Recording, reconcile};
+use daemonset::{Action, ActionOutcome, Memory, Observed, Recording, Snapshot, reconcile};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -198,12 +198,9 @@ fn the_expiry_is_the_policys() {
 fn a_snapshot_with_the_memory_may_be_observed_by_it() {
     let recording = given(rolling(1)).node(node("a").has(new())).recording();
     let mut memory = Memory::default();
-    let snapshot = daemonset::Snapshot::new(&recording.daemon_set, recording.now)
-        .nodes(&recording.nodes)
-        .pods(&recording.pods)
-        .memory(&memory)
-        .check()
-        .unwrap();
+    let Recording { daemon_set, nodes, pods, revisions, .. } = &recording;
+    let observed = Observed { daemon_set, nodes, pods, revisions };
+    let snapshot = Snapshot::new(observed, recording.now).memory(&memory).check().unwrap();
     memory.observe(&snapshot);
     assert_eq!(snapshot.now(), now(), "what is done by a plan is recorded at its time");
     for action in reconcile(&snapshot) {

@@ -13,6 +13,7 @@ mod manifest;
 mod memory;
 mod node_sync;
 mod placement;
+mod reconciler;
 mod refused;
 mod released;
 mod replace;

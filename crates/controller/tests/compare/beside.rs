@@ -1,7 +1,7 @@
 //! A small cluster in which another controller acts, and a ledger that watches it. The clock stands still unless it is moved.
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
-use daemonset::{Plan, Snapshot, plan};
+use daemonset::{Observed, Plan, Snapshot, plan};
 use daemonset_controller::compare::ledger::{Ledger, Patience};
 use daemonset_controller::compare::seen;
 use daemonset_controller::compare::undone::Undone;
@@ -203,13 +203,9 @@ impl Beside {
         let decide = |undone: &Undone| -> Option<Plan> {
             let pods = undone.pods(pods.values().cloned().collect());
             let revisions = undone.revisions(revisions.values().cloned().collect());
-            let snapshot = Snapshot::new(ds, wall)
-                .nodes(nodes.iter())
-                .pods(pods.iter().map(|pod| &**pod))
-                .revisions(revisions.iter().map(|revision| &**revision))
-                .check()
-                .unwrap();
-            Some(plan(&snapshot))
+            let observed =
+                Observed { daemon_set: ds, nodes: nodes.iter(), pods: &pods, revisions: &revisions };
+            Some(plan(&Snapshot::new(observed, wall).check().unwrap()))
         };
         let found = self.ledger.look(self.now, decide);
         self.found.extend(found);

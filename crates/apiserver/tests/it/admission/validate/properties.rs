@@ -2,8 +2,8 @@
 
 use super::{good_with, merge};
 use crate::now;
-use daemonset::model::DaemonSet;
-use daemonset::{InvalidSnapshot, Snapshot};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::{InvalidSnapshot, Observed, Snapshot};
 use daemonset_apiserver::admission::{Rules, validate};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -119,7 +119,9 @@ fn with_uid(mut object: Value) -> Value {
 fn told_of_what_is_taken(object: &Value) -> Option<Result<(), InvalidSnapshot>> {
     validate(object, &Rules::default()).is_empty().then(|| {
         let daemon_set: DaemonSet = serde_json::from_value(object.clone()).unwrap();
-        Snapshot::new(&daemon_set, now()).check().map(|_| ())
+        let (nodes, pods, revisions): ([&Node; 0], [&Pod; 0], [&ControllerRevision; 0]) = ([], [], []);
+        let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
+        Snapshot::new(observed, now()).check().map(|_| ())
     })
 }
 

@@ -1,0 +1,157 @@
+//! The driver of one DaemonSet: it keeps the order of the calls and the memory between them.
+
+use crate::action::Action;
+use crate::memory::{ActionOutcome, Memory};
+use crate::model::Uid;
+use crate::problem::InvalidSnapshot;
+use crate::reconcile::plan;
+use crate::report::Plan;
+use crate::snapshot::{Observed, Policy, Snapshot};
+use crate::view::{NodeView, PodView, RevisionView};
+use jiff::Timestamp;
+use std::ops::ControlFlow;
+
+/// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
+/// show yet, the back-off of failed pods and the updates that were rejected.
+///
+/// The duties of its caller: list all objects of [`Observed`] anew for each plan; execute the batches in order, the
+/// actions of one batch at the same time if it likes; record the outcome of each; stop after a batch in which
+/// [`record`](Self::record) says so, and plan again.
+///
+/// ```
+/// use daemonset::{Action, ActionOutcome, InvalidSnapshot, Observed, Reconciler, model};
+///
+/// fn sync(
+///     reconciler: &mut Reconciler, // Reconciler::new(uid, Policy::default()), kept for as long as the DaemonSet
+///     daemon_set: &model::DaemonSet,
+///     (nodes, pods, revisions): (&[model::Node], &[model::Pod], &[model::ControllerRevision]),
+///     now: jiff::Timestamp,
+///     execute: impl Fn(&Action) -> ActionOutcome, // your client
+/// ) -> Result<(), InvalidSnapshot> {
+///     let plan = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, now)?;
+///     'plan: for batch in plan.batches() {
+///         for action in batch {
+///             if reconciler.record(action, &execute(action), now).is_break() {
+///                 break 'plan;
+///             }
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
+///
+/// Beneath it are pure functions for callers that keep their own order: [`snapshot`](Self::snapshot) gives the checked
+/// input for [`reconcile`](crate::reconcile), [`plan`], [`audit`](crate::audit) and a
+/// [`Recording`](crate::Recording).
+#[doc(alias = "ControllerExpectations")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reconciler {
+    uid: Uid,
+    policy: Policy,
+    memory: Memory,
+}
+
+impl Reconciler {
+    /// A reconciler of the DaemonSet with this uid, which remembers nothing yet.
+    pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
+        Reconciler::with_memory(uid, policy, Memory::default())
+    }
+
+    /// A reconciler that goes on with a memory of the same DaemonSet, read from a file after a restart, say.
+    pub fn with_memory(uid: impl Into<Uid>, policy: Policy, memory: Memory) -> Self {
+        Reconciler { uid: uid.into(), policy, memory }
+    }
+
+    /// Plans for the observed objects, and forgets the accepted actions that they show.
+    ///
+    /// A DaemonSet with another uid is another DaemonSet, even under the same name: the memory starts afresh.
+    ///
+    /// # Errors
+    /// Every problem of the input at once, as [`SnapshotBuilder::check`](crate::SnapshotBuilder::check). The memory is
+    /// then as it was.
+    pub fn plan<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        now: Timestamp,
+    ) -> Result<Plan, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        self.snapshot(observed, now).map(|snapshot| plan(&snapshot))
+    }
+
+    /// The checked snapshot that [`plan`](Self::plan) decides on, with this reconciler's policy and memory. The memory
+    /// has observed it.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn snapshot<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        now: Timestamp,
+    ) -> Result<Snapshot<'a>, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let uid = &observed.daemon_set.metadata.uid;
+        if self.uid != *uid {
+            *self = Reconciler::new(uid.clone(), self.policy.clone());
+        }
+        let snapshot = Snapshot::new(observed, now).memory(&self.memory).policy(&self.policy).check()?;
+        self.memory.observe(&snapshot);
+        Ok(snapshot)
+    }
+
+    /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
+    ///
+    /// `Break` after an outcome that ends the plan: the actions of later batches rest on this one. The other actions of
+    /// the same batch do not, and their outcomes are recorded, too.
+    #[must_use = "`Break` ends the plan: execute no later batch, and plan again"]
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
+        self.memory.record(action, outcome, at);
+        match outcome {
+            ActionOutcome::Created(_) | ActionOutcome::Done => ControlFlow::Continue(()),
+            ActionOutcome::Rejected | ActionOutcome::Unknown => ControlFlow::Break(()),
+        }
+    }
+
+    /// Takes an action back whose outcome was [`Unknown`](ActionOutcome::Unknown), where storage shows that it was not
+    /// done: see [`Memory::settle`] for the requirements on `stored`.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn settle<'a, N, P, R>(
+        &mut self,
+        action: &Action,
+        stored: Observed<'a, N, P, R>,
+        now: Timestamp,
+    ) -> Result<(), InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let stored = Snapshot::new(stored, now).policy(&self.policy).check()?;
+        self.memory.settle(action, &stored);
+        Ok(())
+    }
+
+    /// The memory: to keep over a restart, or to look at.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The choices of the caller.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Other choices, from the next plan on.
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+}

@@ -1,0 +1,166 @@
+//! From observed objects to a checked snapshot.
+
+use super::index::{Criteria, Index};
+use super::placement::PlacementRules;
+use super::policy::Policy;
+use super::template::RequiredAffinity;
+use super::{Snapshot, check, strategy, template_recovery};
+use crate::kubernetes::tolerations::daemon_toleration_list;
+use crate::memory::Memory;
+use crate::model::DaemonSet;
+use crate::problem::{InvalidSnapshot, Problems};
+use crate::view::{NodeView, PodView, RevisionView};
+use jiff::Timestamp;
+
+/// The objects that a decision reads. Each field is required: without its nodes a DaemonSet deletes its pods, without
+/// its pods it creates a second one on each node, without its revisions it restarts all.
+///
+/// The lists are anything that yields the model's objects, k8s-openapi's (feature `k8s-openapi`), `Arc`s of either, or
+/// views. References to lists make it `Copy`.
+///
+/// ```
+/// use daemonset::{Observed, Snapshot, model};
+///
+/// fn observed<'a>(
+///     daemon_set: &'a model::DaemonSet,
+///     nodes: &'a [model::Node],
+///     pods: &'a [model::Pod],
+///     revisions: &'a [model::ControllerRevision],
+///     now: jiff::Timestamp,
+/// ) -> Result<Snapshot<'a>, daemonset::InvalidSnapshot> {
+///     Snapshot::new(Observed { daemon_set, nodes, pods, revisions }, now).check()
+/// }
+/// ```
+///
+/// A field that is forgotten does not compile:
+///
+/// ```compile_fail,E0063
+/// # use daemonset::{Observed, model};
+/// # fn f(daemon_set: &model::DaemonSet, pods: &[model::Pod], revisions: &[model::ControllerRevision]) {
+/// let observed = Observed { daemon_set, pods, revisions };
+/// # }
+/// ```
+///
+/// Neither do two lists in each other's place:
+///
+/// ```compile_fail,E0277
+/// # use daemonset::{Observed, Snapshot, model};
+/// # fn f(daemon_set: &model::DaemonSet, nodes: &[model::Node], pods: &[model::Pod],
+/// #     revisions: &[model::ControllerRevision], now: jiff::Timestamp) {
+/// let snapshot = Snapshot::new(Observed { daemon_set, nodes: pods, pods: nodes, revisions }, now);
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "callers name each field, so that none is forgotten")]
+pub struct Observed<'a, N, P, R> {
+    /// The DaemonSet to decide about.
+    pub daemon_set: &'a DaemonSet,
+    /// All nodes of the cluster.
+    pub nodes: N,
+    /// All pods of the DaemonSet's namespace, whoever owns them: adoption and name collisions need them. Pods of other
+    /// namespaces do no harm.
+    pub pods: P,
+    /// All ControllerRevisions of the DaemonSet's namespace, whoever owns them.
+    pub revisions: R,
+}
+
+/// A snapshot before its check: the observed objects, with the caller's policy and memory.
+#[derive(Debug, Clone)]
+#[must_use = "`check` makes the snapshot"]
+pub struct SnapshotBuilder<'a> {
+    daemon_set: &'a DaemonSet,
+    now: Timestamp,
+    nodes: Vec<NodeView<'a>>,
+    pods: Vec<PodView<'a>>,
+    revisions: Vec<RevisionView<'a>>,
+    memory: Option<Memory>,
+    policy: Policy,
+}
+
+impl<'a> SnapshotBuilder<'a> {
+    pub(super) fn new<N, P, R>(observed: Observed<'a, N, P, R>, now: Timestamp) -> Self
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let Observed { daemon_set, nodes, pods, revisions } = observed;
+        SnapshotBuilder {
+            daemon_set,
+            now,
+            nodes: nodes.into_iter().map(Into::into).collect(),
+            pods: pods.into_iter().map(Into::into).collect(),
+            revisions: revisions.into_iter().map(Into::into).collect(),
+            memory: None,
+            policy: Policy::default(),
+        }
+    }
+
+    /// The caller's memory of earlier reconciles of this DaemonSet. It is small and is copied, so that it can
+    /// [observe](Memory::observe) the snapshot. A [`Reconciler`](crate::Reconciler) passes its own.
+    pub fn memory(mut self, memory: &Memory) -> Self {
+        self.memory = Some(memory.clone());
+        self
+    }
+
+    /// The caller's choices; without this [`Policy::default`].
+    pub fn policy(mut self, policy: &Policy) -> Self {
+        self.policy = policy.clone();
+        self
+    }
+
+    /// Checks the input.
+    ///
+    /// # Errors
+    /// Every problem of the input at once, each with its field's path: a missing or malformed selector, an unknown
+    /// strategy, negative limits, placement fields of the template that can't be evaluated, objects without name or
+    /// uid, and duplicates.
+    pub fn check(self) -> Result<Snapshot<'a>, InvalidSnapshot> {
+        let mut problems = Problems::default();
+        check::metadata(self.daemon_set, &mut problems);
+        let selector = check::selector(self.daemon_set, &mut problems);
+        let raw_template = template_recovery::template(self.daemon_set, &selector, &self.revisions);
+        let template = check::template(&raw_template, &selector, &mut problems);
+        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
+        let strategy = strategy::strategy(self.daemon_set, &mut problems);
+        check::policy(&self.policy, &mut problems);
+        check::changing_labels(self.daemon_set, &self.policy, &mut problems);
+        let node_names = check::nodes(&self.nodes, &mut problems);
+        check::pods(&self.pods, &mut problems);
+        check::revisions(&self.revisions, &mut problems);
+        problems.into_result()?;
+        let template_generation = check::template_generation(self.daemon_set);
+        let criteria = Criteria {
+            daemon_set: self.daemon_set,
+            selector: &selector,
+            unique_label_key: &self.policy.unique_label_key,
+            template_generation: template_generation.as_deref(),
+        };
+        let index = Index::of(node_names, &self.pods, &criteria);
+        let mut tolerations = template.spec.tolerations.clone();
+        tolerations.extend(daemon_toleration_list(template.spec.host_network));
+        let rules = PlacementRules {
+            template: &template.spec,
+            affinity: affinity.as_ref(),
+            tolerations: &tolerations,
+        };
+        let placements = self.nodes.iter().map(|node| rules.placement(node)).collect();
+        Ok(Snapshot {
+            daemon_set: self.daemon_set,
+            now: self.now,
+            nodes: self.nodes,
+            pods: self.pods,
+            revisions: self.revisions,
+            memory: self.memory,
+            policy: self.policy,
+            selector,
+            raw_template,
+            template,
+            tolerations,
+            strategy,
+            template_generation,
+            index,
+            placements,
+        })
+    }
+}

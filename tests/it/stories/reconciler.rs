@@ -1,0 +1,167 @@
+//! The driver: the order of its calls, and its memory between them.
+
+use crate::support::{Given, given, new, node, now, old, rolling, surging};
+use daemonset::model::ObjectRef;
+use daemonset::{Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording};
+use serde_json::json;
+
+fn reconciler() -> Reconciler {
+    Reconciler::new("uid-agent", Policy::default())
+}
+
+fn planned(reconciler: &mut Reconciler, given: &Given) -> Plan {
+    let Recording { daemon_set, nodes, pods, revisions, now, .. } = &given.recording();
+    reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, *now).unwrap()
+}
+
+fn lines(plan: &Plan) -> Vec<String> {
+    plan.actions.iter().filter(|action| action.kind() != "UpdateStatus").map(ToString::to_string).collect()
+}
+
+/// Records the same outcome for each action.
+fn record_all(reconciler: &mut Reconciler, plan: &Plan, outcome: &ActionOutcome) -> Vec<bool> {
+    plan.actions.iter().map(|action| reconciler.record(action, outcome, now()).is_break()).collect()
+}
+
+#[test]
+fn an_accepted_create_is_remembered_until_a_list_shows_it() {
+    let mut reconciler = reconciler();
+    let empty = given(rolling(1)).node(node("a"));
+    let plan = planned(&mut reconciler, &empty);
+    assert_eq!(lines(&plan), ["CreatePod on a, batch 0 (MissingPod)"]);
+    record_all(&mut reconciler, &plan, &ActionOutcome::Done);
+    let stale = planned(&mut reconciler, &empty);
+    assert_eq!(lines(&stale), ["Requeue at 2026-01-01T12:05:00Z (InFlightExpiry)"]);
+    assert_ne!(*reconciler.memory(), Memory::default());
+    assert_eq!(lines(&planned(&mut reconciler, &given(rolling(1)).node(node("a").has(new())))), [""; 0]);
+    assert_eq!(*reconciler.memory(), Memory::default());
+}
+
+#[test]
+fn a_daemon_set_with_another_uid_starts_afresh() {
+    let mut reconciler = reconciler();
+    let empty = given(rolling(1)).node(node("a"));
+    let plan = planned(&mut reconciler, &empty);
+    record_all(&mut reconciler, &plan, &ActionOutcome::Done);
+    let replaced = empty.with("/daemonSet/metadata/uid", json!("uid-agent-2")).revisions([]);
+    assert!(lines(&planned(&mut reconciler, &replaced)).iter().any(|line| line.starts_with("CreatePod")));
+}
+
+#[test]
+fn rejected_and_unknown_end_the_plan() {
+    let mut reconciler = reconciler();
+    let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
+    let created = ActionOutcome::Created(ObjectRef { name: "a-1".to_owned(), ..ObjectRef::default() });
+    for (outcome, ends) in [
+        (created, false),
+        (ActionOutcome::Done, false),
+        (ActionOutcome::Rejected, true),
+        (ActionOutcome::Unknown, true),
+    ] {
+        assert!(
+            record_all(&mut reconciler, &plan, &outcome).iter().all(|is_break| *is_break == ends),
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn a_memory_is_carried_over_a_restart() {
+    let mut reconciler = reconciler();
+    let empty = given(rolling(1)).node(node("a"));
+    let plan = planned(&mut reconciler, &empty);
+    record_all(&mut reconciler, &plan, &ActionOutcome::Done);
+    let kept = serde_json::to_string(reconciler.memory()).unwrap();
+    let memory = serde_json::from_str(&kept).unwrap();
+    let mut restarted = Reconciler::with_memory("uid-agent", Policy::default(), memory);
+    assert_eq!(lines(&planned(&mut restarted, &empty)), ["Requeue at 2026-01-01T12:05:00Z (InFlightExpiry)"]);
+}
+
+#[test]
+fn an_unusable_input_leaves_the_memory_as_it_is() {
+    let mut reconciler = reconciler();
+    let empty = given(rolling(1)).node(node("a"));
+    let plan = planned(&mut reconciler, &empty);
+    record_all(&mut reconciler, &plan, &ActionOutcome::Done);
+    let remembered = reconciler.memory().clone();
+    let recording = empty.with("/daemonSet/spec/minReadySeconds", json!(-1)).recording();
+    let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
+    let refused = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, *now).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
+    );
+    assert_eq!(*reconciler.memory(), remembered);
+}
+
+#[test]
+fn a_lost_create_is_taken_back_when_storage_does_not_have_it() {
+    let mut reconciler = reconciler();
+    let empty = given(rolling(1)).node(node("a"));
+    let plan = planned(&mut reconciler, &empty);
+    record_all(&mut reconciler, &plan, &ActionOutcome::Unknown);
+    let Recording { daemon_set, nodes, pods, revisions, now, .. } = &empty.recording();
+    let stored = Observed { daemon_set, nodes, pods, revisions };
+    for action in &plan.actions {
+        reconciler.settle(action, stored, *now).unwrap();
+    }
+    assert_eq!(lines(&planned(&mut reconciler, &empty)), ["CreatePod on a, batch 0 (MissingPod)"]);
+}
+
+#[test]
+fn another_policy_holds_from_the_next_plan_on() {
+    let mut reconciler = reconciler();
+    let two = given(rolling(1)).node(node("a")).node(node("b"));
+    let policy = Policy { burst: 1, ..reconciler.policy().clone() };
+    reconciler.set_policy(policy);
+    let kinds: Vec<_> = planned(&mut reconciler, &two).actions.iter().map(Action::kind).collect();
+    assert_eq!(kinds, ["CreatePod", "UpdateStatus", "Requeue"]);
+}
+
+#[test]
+fn deletes_are_one_batch_and_creates_one_a_step_of_the_slow_start() {
+    let names = ["a", "b", "c", "d"];
+    let fleet = names.into_iter().fold(given(surging(4)), |given, name| given.node(node(name).has(old())));
+    let fleet = fleet.node(node("e").has(old().failed())).node(node("f").has(old().failed()));
+    let plan = planned(&mut reconciler(), &fleet);
+    let batches: Vec<Vec<&str>> =
+        plan.batches().map(|batch| batch.iter().map(Action::kind).collect()).collect();
+    assert_eq!(
+        batches,
+        [
+            vec!["DeletePod"; 2],
+            vec!["CreatePod"],
+            vec!["CreatePod"; 2],
+            vec!["CreatePod"; 3],
+            vec!["UpdateStatus"],
+            vec!["RecordEvent"],
+            vec!["RecordEvent"],
+        ]
+    );
+    assert_eq!(plan.batches().map(<[Action]>::len).sum::<usize>(), plan.actions.len());
+}
+
+/// Kind and reason are the words of the JSON form.
+#[test]
+fn kinds_and_reasons_are_those_of_the_json_form() {
+    let fleets = [
+        given(surging(4)).node(node("a").has(old())).node(node("b").has(old().failed())),
+        given(rolling(1)).node(node("a").has(old())).node(node("b")).revisions([]),
+        given(rolling(1))
+            .node(node("a").has(new().orphan()))
+            .node(node("b").has(new().label("app", "other"))),
+        given(rolling(1)).node(node("a").has(new().without_hash().generation("2"))).generation(2),
+    ];
+    for fleet in fleets {
+        for action in fleet.plan().actions {
+            let json = json!(action);
+            assert_eq!(json["type"], action.kind());
+            assert_eq!(json["reason"], action.reason());
+            let line = action.to_string();
+            assert!(
+                line.starts_with(action.kind()) && line.ends_with(&format!("({})", action.reason())),
+                "{line}"
+            );
+        }
+    }
+}
