@@ -1,11 +1,71 @@
-//! Pure: no I/O, no clock, no randomness, no panic. The caller lists the objects and executes the actions.
+//! Decides what a Kubernetes DaemonSet controller must do next, and nothing else.
 //!
-//! [`reconcile`] decides; [`plan`] decides and explains; [`audit`] guards what is executed; [`Snapshot`] is what they
-//! read, [`Action`] what they give, [`Recording`] what replays them.
-// Tells of each item which feature it needs; only docs.rs has the compiler for it.
+//! Pure: no I/O, no clock, no randomness, no environment. Total: a checked snapshot always has a plan. Deterministic: the same
+//! snapshot gives the same actions, in whatever order its lists are. The build for `wasm32-unknown-unknown` holds the first,
+//! lints and fuzz targets the rest.
+//!
+//! ```text
+//!    lists ──► Observed ──► plan ──► batch ──► execute ──► record ──┐
+//!      ▲                                                            │
+//!      └── an object changes, a batch fails, or Requeue is due ◄────┘
+//! ```
+//!
+//! # The caller's duties
+//!
+//! 1. List all nodes of the cluster, and all pods and ControllerRevisions of the DaemonSet's namespace, whoever owns them:
+//!    [`Observed`] has a field for each.
+//! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
+//!    uid of an action's object is its precondition.
+//! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
+//! 4. After an outcome that ends the plan, begin no later batch, and plan again.
+//! 5. Plan again when an object changes, and at the instant of an [`Action::Requeue`].
+//! 6. Keep one [`Reconciler`] for each DaemonSet, for as long as it lives, and let one process act for it at a time.
+//!
+//! ```
+//! use daemonset::{Observed, Policy, Reconciler, model};
+//! use serde_json::{from_value, json};
+//!
+//! let daemon_set: model::DaemonSet = from_value(json!({
+//!     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1", "generation": 1},
+//!     "spec": {
+//!         "selector": {"matchLabels": {"app": "agent"}},
+//!         "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": "v1"}]}},
+//!         "updateStrategy": {"type": "RollingUpdate"},
+//!     },
+//! }))?;
+//! let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]))?;
+//! let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+//! let now = "2026-01-01T12:00:00Z".parse().unwrap();
+//!
+//! let mut reconciler = Reconciler::new("u1", Policy::default());
+//! let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+//! let plan = reconciler.plan(observed, now).unwrap();
+//! let lines: Vec<String> = plan.actions.iter().map(ToString::to_string).collect();
+//! assert_eq!(lines[1..3], ["CreatePod on a, batch 0 (MissingPod)", "CreatePod on b, batch 1 (MissingPod)"]);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! # The map
+//!
+//! | | |
+//! |---|---|
+//! | [`Reconciler`] | the driver of one DaemonSet: keeps the order of calls, and [`Memory`] |
+//! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
+//! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
+//! | [`audit`](audit()) | the safety rules, written a second time: a guard in front of an executor |
+//! | [`outlook`] | whether a rollout still moves, and its obstacles |
+//! | [`Recording`] | one JSON object for each decision, for replay |
+//! | [`lint`] | a preflight of a manifest against real nodes and pods |
+//! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share |
+//!
+//! # Features
+//!
+//! `sim`: a simulated cluster around the core. `k8s-openapi`: views of k8s-openapi's types (Rust 1.88). `kube`: the model as
+//! resources of kube, and each action as an API call, as data (Rust 1.89). Without features the crate needs Rust 1.85.
+// docs.rs shows the feature that an item needs; only its compiler can.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub)]
+#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
 #![deny(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -64,3 +124,8 @@ pub use snapshot::{
     ClassificationPolicy, Observed, PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy,
 };
 pub use view::{NodeView, PodView, RevisionView};
+
+/// The README's examples are tested as documentation is.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -14,7 +14,7 @@ use indexmap::IndexSet;
 use jiff::Timestamp;
 
 impl Memory {
-    /// Takes an action back whose outcome was [`Unknown`](ActionOutcome::Unknown), where `stored` shows that it was not done: a
+    /// Takes an action back whose outcome was [`Unknown`](super::ActionOutcome::Unknown), where `stored` shows that it was not done: a
     /// create, where no live pod of its revision is on its node; a delete, where its pod stands. A failure that the delete
     /// has counted stays counted.
     ///
