@@ -1,4 +1,4 @@
-# Every check is a step of .ci/run: `just STEP...` runs them, `just` lists them.
+# Every check is a step of .ci/run: `just run STEP...` runs some, `just` lists them.
 
 default:
     @.ci/run --list
@@ -25,4 +25,4 @@ model-larger:
 
 # Times, on a quiet machine.
 bench:
-    cargo bench --bench reconcile
+    cargo bench -p daemonset-benches --bench reconcile

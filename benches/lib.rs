@@ -1,0 +1,1 @@
+//! Nothing but benches: see `reconcile.rs`, `memory.rs`, `instructions.rs`, `held.rs`.
