@@ -1,10 +1,10 @@
-//! A small cluster in which another controller acts, and a ledger that watches it. The clock stands still unless it is moved.
+//! A small cluster in which another controller acts, and a comparison that watches it. The clock stands still unless it is moved.
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Plan, Snapshot, plan};
-use daemonset_controller::compare::ledger::{Ledger, Patience};
-use daemonset_controller::compare::seen;
-use daemonset_controller::compare::undone::Undone;
+use daemonset_controller::compare::daemon_set::{DaemonSetComparison, Timeouts};
+use daemonset_controller::compare::observed;
+use daemonset_controller::compare::reverted::Reverted;
 use daemonset_controller::compare::verdict::{Finding, Verdict};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, from_value, json};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-const PATIENCE: Patience = Patience {
+const TIMEOUTS: Timeouts = Timeouts {
     window: Duration::from_secs(5),
     grace: Duration::from_secs(30),
     quiet: Duration::from_secs(5),
@@ -23,7 +23,7 @@ pub struct Beside {
     nodes: Vec<Node>,
     pods: BTreeMap<Uid, Arc<Pod>>,
     revisions: BTreeMap<Uid, Arc<ControllerRevision>>,
-    ledger: Ledger,
+    comparison: DaemonSetComparison,
     now: Duration,
     uids: u32,
     found: Vec<Finding>,
@@ -69,7 +69,7 @@ impl Beside {
             nodes: (1..=nodes).map(|n| from_value(node(n)).unwrap()).collect(),
             pods: BTreeMap::new(),
             revisions: BTreeMap::new(),
-            ledger: Ledger::new("default/web".to_owned(), PATIENCE, Duration::ZERO),
+            comparison: DaemonSetComparison::new("default/web".to_owned(), TIMEOUTS, Duration::ZERO),
             now: Duration::ZERO,
             uids: 0,
             found: Vec::new(),
@@ -101,7 +101,7 @@ impl Beside {
 
     /// They have written a status.
     pub fn they_look(&mut self) {
-        self.ledger.synced(self.now);
+        self.comparison.synced(self.now);
     }
 
     pub fn they_create_revision(&mut self, version: u32) {
@@ -114,8 +114,8 @@ impl Beside {
             "data": data, "revision": version
         });
         let revision: ControllerRevision = from_value(revision).unwrap();
-        for (_, seen) in seen::revision(None, Some(&revision)) {
-            self.ledger.saw(seen, self.now);
+        for (_, action) in observed::revision_actions(None, Some(&revision)) {
+            self.comparison.observe(action, self.now);
         }
         self.revisions.insert(revision.metadata.uid.clone(), Arc::new(revision));
     }
@@ -168,8 +168,8 @@ impl Beside {
     }
 
     fn becomes(&mut self, before: Option<Arc<Pod>>, after: Option<Pod>) {
-        for (_, seen) in seen::pod(before.as_ref(), after.as_ref()) {
-            self.ledger.saw(seen, self.now);
+        for (_, action) in observed::pod_actions(before.as_ref(), after.as_ref()) {
+            self.comparison.observe(action, self.now);
         }
         if let Some(pod) = before {
             self.pods.remove(&pod.metadata.uid);
@@ -200,9 +200,9 @@ impl Beside {
     pub fn look(&mut self) {
         let Beside { ds, nodes, pods, revisions, .. } = self;
         let wall = "2026-01-01T12:00:00Z".parse::<Timestamp>().unwrap() + self.now;
-        let decide = |undone: &Undone| -> Option<Plan> {
-            let pods = undone.pods(pods.values().cloned().collect());
-            let revisions = undone.revisions(revisions.values().cloned().collect());
+        let plan_reverted = |reverted: &Reverted| -> Option<Plan> {
+            let pods = reverted.pods(pods.values().cloned().collect());
+            let revisions = reverted.revisions(revisions.values().cloned().collect());
             let snapshot = Snapshot::new(ds, wall)
                 .nodes(nodes.iter())
                 .pods(pods.iter().map(|pod| &**pod))
@@ -211,7 +211,7 @@ impl Beside {
                 .unwrap();
             Some(plan(&snapshot))
         };
-        let found = self.ledger.look(self.now, decide);
+        let found = self.comparison.reconcile(self.now, plan_reverted);
         self.found.extend(found);
     }
 
@@ -219,14 +219,14 @@ impl Beside {
     pub fn pass(&mut self, seconds: u64) {
         for _ in 0..seconds {
             self.now += Duration::from_secs(1);
-            self.found.extend(self.ledger.unexplained(self.now));
-            self.found.extend(self.ledger.unfollowed(self.now));
+            self.found.extend(self.comparison.take_overdue_theirs(self.now));
+            self.found.extend(self.comparison.report_overdue_ours(self.now));
         }
     }
 
     pub fn they_write(&mut self, status: Value) {
         self.ds.status = from_value(status).unwrap();
-        self.found.extend(self.ledger.status(&self.ds, self.now));
+        self.found.extend(self.comparison.report_status(&self.ds, self.now));
     }
 
     /// How many of each verdict since the last time, in the order of the verdicts.
@@ -240,6 +240,6 @@ impl Beside {
 
     /// The lines since the last time.
     pub fn lines(&mut self) -> Vec<String> {
-        self.found.drain(..).map(|finding| finding.told()).collect()
+        self.found.drain(..).map(|finding| finding.line()).collect()
     }
 }

@@ -3,7 +3,7 @@
 use crate::api::not_connected;
 use crate::faults::{FOR_EVER, status};
 use axum::body::Body;
-use daemonset_controller::answer::{Answer, send};
+use daemonset_controller::response::{ApiResponse, send};
 use http::{Request, Response};
 use kube::Client;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use tower::BoxError;
 use tower_test::mock;
 
 /// What is made of one answer to one create.
-async fn meaning(answer: Result<Response<Body>, BoxError>) -> Answer {
+async fn meaning(answer: Result<Response<Body>, BoxError>) -> ApiResponse {
     let (service, mut server) = mock::pair::<Request<kube::client::Body>, Response<Body>>();
     let client = Client::new(service, "default");
     let answering = tokio::spawn(async move {
@@ -38,24 +38,24 @@ fn plain(code: u16, body: &'static str) -> Result<Response<Body>, BoxError> {
     Ok(Response::builder().status(code).body(Body::from(body))?)
 }
 
-fn refused(answer: Answer) -> (u16, String) {
+fn refused(answer: ApiResponse) -> (u16, String) {
     match answer {
-        Answer::Refused(status) => (status.code, status.reason),
+        ApiResponse::Rejected(status) => (status.code, status.reason),
         other => panic!("{other:?}"),
     }
 }
 
-fn later(answer: Answer) -> u64 {
+fn later(answer: ApiResponse) -> u64 {
     match answer {
-        Answer::Later(wait) => wait.as_secs(),
+        ApiResponse::RetryAfter(wait) => wait.as_secs(),
         other => panic!("{other:?}"),
     }
 }
 
 /// Error, and after how many seconds nothing is done any more.
-fn lost(answer: Answer) -> (String, u64) {
+fn lost(answer: ApiResponse) -> (String, u64) {
     match answer {
-        Answer::Lost(lost) => (lost.error, lost.settles.as_secs()),
+        ApiResponse::Unknown(lost) => (lost.error, lost.settles_after.as_secs()),
         other => panic!("{other:?}"),
     }
 }
@@ -63,7 +63,7 @@ fn lost(answer: Answer) -> (String, u64) {
 #[tokio::test(start_paused = true)]
 async fn done_has_the_object() {
     for code in [200, 201, 202] {
-        let Answer::Done(body) = meaning(response(code, &json!({"kind": "Pod"}))).await else {
+        let ApiResponse::Done(body) = meaning(response(code, &json!({"kind": "Pod"}))).await else {
             panic!("{code}")
         };
         assert_eq!(body, br#"{"kind":"Pod"}"#);
@@ -138,7 +138,9 @@ async fn unavailable_is_refused_only_where_the_api_server_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_never_was_sent_nothing() {
-    let Answer::NotSent(told) = meaning(Err(not_connected().await)).await else { panic!("it was not sent") };
+    let ApiResponse::NotSent(told) = meaning(Err(not_connected().await)).await else {
+        panic!("it was not sent")
+    };
     assert!(told.contains("connection refused"), "{told}");
 }
 

@@ -7,14 +7,15 @@ use crate::objects::{daemon_set, node, others};
 use crate::pods::{controller_uid, image_of, is_available, is_deleting, node_of, version_of};
 use crate::store::{By, Kind, id, text};
 use daemonset::Policy;
+use daemonset_controller::caches::Caches;
 use daemonset_controller::clock::Clock;
-use daemonset_controller::control::Controller;
-use daemonset_controller::events::Events;
-use daemonset_controller::execute::Executor;
+use daemonset_controller::controller::Controller;
+use daemonset_controller::event_recorder::EventRecorder;
+use daemonset_controller::executor::Executor;
 use daemonset_controller::metrics::Metrics;
 use daemonset_controller::queue::Queue;
-use daemonset_controller::worker::{Doing, Worker};
-use daemonset_controller::world::{Scope, World};
+use daemonset_controller::watches::Scope;
+use daemonset_controller::worker::{Mode, Worker};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -257,18 +258,18 @@ fn status_is_right(ds: &Value, nodes: usize) -> Result<(), String> {
 pub async fn start(api: &Api, clock: Clock) -> Controller {
     let client = api.client();
     let metrics = Metrics::default();
-    let (world, writers) = World::empty();
-    let events = Events::new(client.clone(), clock.clone());
+    let (caches, writers) = Caches::empty();
+    let events = EventRecorder::new(client.clone(), clock.clone());
     let worker = Worker {
-        world,
+        caches,
         queue: Arc::new(Queue::new(Duration::from_millis(50))),
-        doing: Doing::Execute(Executor::new(client.clone(), events, metrics.clone())),
+        mode: Mode::Execute(Executor::new(client.clone(), events, metrics.clone())),
         policy: Policy::default(),
         status_interval: Duration::from_millis(500),
         recorder: None,
         metrics,
         clock,
-        desks: Arc::default(),
+        per_daemon_set: Arc::default(),
     };
     let scope = Scope { namespace: None, selector: Some("trial=yes".to_owned()) };
     Controller::start(worker, writers, &client, &scope, 2).await.expect("a start")

@@ -2,7 +2,7 @@
 
 use crate::faults::Fault;
 use crate::leases::{FAULTS, Leases};
-use daemonset_controller::leader::{Leadership, Standby};
+use daemonset_controller::leader_election::{Leadership, Standby};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};

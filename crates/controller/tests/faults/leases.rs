@@ -4,8 +4,8 @@ use crate::faults::{FOR_EVER, Fault, status};
 use axum::body::Body;
 use clap::Parser;
 use daemonset_controller::args::Args;
-use daemonset_controller::leader::{Leadership, Standby};
-use daemonset_controller::lease::Lock;
+use daemonset_controller::leader_election::{Leadership, Standby};
+use daemonset_controller::lease::LeaseLock;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::Client;
@@ -43,11 +43,11 @@ impl Leases {
     }
 
     /// One more who wants it.
-    pub fn lock(&self, who: usize) -> Lock {
+    pub fn lock(&self, who: usize) -> LeaseLock {
         let api = self.clone();
         let service = service_fn(move |request| api.clone().answer(who, request));
         let args = Args::parse_from(["daemonset-controller", "--lease-seconds=15"]);
-        Lock::new(Client::new(service, "default"), crate::cluster::clock(), &args)
+        LeaseLock::new(Client::new(service, "default"), crate::cluster::clock(), &args)
     }
 
     /// One more who gets it, sooner or later.

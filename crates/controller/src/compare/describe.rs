@@ -1,9 +1,9 @@
-//! Verdicts and actions in words.
+//! Actions and verdicts in words, for the lines of `--compare`.
 
-use crate::metrics::kind_and_reason;
-use daemonset::{Action, NodeOutcome, NodeVerdict, PodState};
+use crate::describe::kind_and_reason;
+use daemonset::{Action, NodeOutcome, NodeVerdict, PodState, Situation};
 
-/// What is done to what: `delete pod web-x on node-3`.
+/// An action with its object: `delete pod web-x on node-3`.
 pub fn action(action: &Action) -> String {
     match action {
         Action::CreatePod { node, .. } => format!("create pod on {node}"),
@@ -22,27 +22,38 @@ pub fn action(action: &Action) -> String {
         Action::RenumberRevision { revision, number, .. } => {
             format!("renumber revision {} as #{number}", revision.name)
         }
-        Action::UpdateStatus { .. } => "write the status".to_owned(),
+        Action::UpdateStatus { .. } => "update the status".to_owned(),
         Action::RecordEvent { .. } => "record an event".to_owned(),
-        Action::Requeue { .. } => "look again".to_owned(),
+        Action::Requeue { .. } => "requeue".to_owned(),
     }
 }
 
-/// Its typed reason.
+/// The reason of an action, as its JSON form names it.
 pub fn reason(action: &Action) -> String {
     kind_and_reason(action).1
 }
 
-/// What is to be said of a node: what happens to it, and how its pods are.
-pub fn verdict(node: &NodeVerdict) -> String {
+/// The outcome of a node and the state of its pods.
+pub fn node(node: &NodeVerdict) -> String {
     let pods = node.pods.iter().map(|pod| {
-        let age = if pod.updated { "updated" } else { "outdated" };
-        format!("{} {age}, {}", pod.pod.name, state(pod.state))
+        let version = if pod.updated { "updated" } else { "outdated" };
+        format!("{} {version}, {}", pod.pod.name, state(pod.state))
     });
     let pods: Vec<String> = pods.collect();
     match pods.as_slice() {
         [] => outcome(&node.outcome),
         pods => format!("{} ({})", outcome(&node.outcome), pods.join("; ")),
+    }
+}
+
+/// The situation that a plan was made for.
+pub fn situation(situation: Situation) -> String {
+    match situation {
+        Situation::Synced => "planned".to_owned(),
+        Situation::SelectingAll => "the selector is empty".to_owned(),
+        Situation::BeingDeleted => "the DaemonSet is being deleted".to_owned(),
+        Situation::NameCollision => "the name of the new revision is taken".to_owned(),
+        other => json(&other),
     }
 }
 
@@ -53,16 +64,18 @@ fn state(state: PodState) -> String {
         PodState::NotReady { .. } => "not Ready".to_owned(),
         PodState::Pending { .. } => "Pending".to_owned(),
         PodState::Terminating { .. } => "terminating".to_owned(),
-        other => format!("{other:?}"),
+        PodState::Failed => "Failed".to_owned(),
+        PodState::Succeeded => "Succeeded".to_owned(),
+        other => json(&other),
     }
 }
 
 fn outcome(outcome: &NodeOutcome) -> String {
     match outcome {
         NodeOutcome::UpToDate => "up to date".to_owned(),
-        NodeOutcome::NotTarget => "none wanted here".to_owned(),
-        NodeOutcome::Create { reason, .. } => format!("create: {reason:?}"),
-        NodeOutcome::Delete { reason } => format!("delete: {reason:?}"),
+        NodeOutcome::NotTarget => "no target node".to_owned(),
+        NodeOutcome::Create { reason, .. } => format!("create: {}", word(reason)),
+        NodeOutcome::Delete { reason } => format!("delete: {}", word(reason)),
         NodeOutcome::WaitsForNextPlan => "waits for the next plan: this one is full".to_owned(),
         NodeOutcome::HeldByMaxUnavailable { used, limit } => {
             format!("waits: maxUnavailable spent, {used} of {limit}")
@@ -72,12 +85,20 @@ fn outcome(outcome: &NodeOutcome) -> String {
         NodeOutcome::WaitsForReady => "waits until Ready".to_owned(),
         NodeOutcome::WaitsForMinReady { .. } => "waits until available".to_owned(),
         NodeOutcome::WaitsForTermination { .. } => "waits until the old pod is gone".to_owned(),
-        NodeOutcome::WaitsForBackOff { until, failures } => {
-            format!(
-                "waits until {until}: failed {failures} times; they may have been restarted, and have forgotten it"
-            )
-        }
+        NodeOutcome::WaitsForBackOff { until, failures } => format!(
+            "waits until {until}: failed {failures} times; a restart of the other controller resets its count"
+        ),
         NodeOutcome::WaitsForCreatedPod { .. } => "waits for the pod that was created".to_owned(),
-        other => format!("{other:?}"),
+        other => json(other),
     }
+}
+
+/// A reason as its JSON form names it.
+fn word(reason: &impl serde::Serialize) -> String {
+    json(reason).trim_matches('"').to_owned()
+}
+
+/// For variants that the library may add.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

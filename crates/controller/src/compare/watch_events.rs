@@ -1,4 +1,4 @@
-//! From what the watches bring to what the comparison is told.
+//! From watch events to the changes that are compared.
 
 use super::Comparison;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
@@ -7,37 +7,37 @@ use kube::runtime::watcher::Event;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// An object whose changes are compared.
-pub trait Compared: Sized {
-    /// Tells of a change.
+/// A kind of object whose changes are compared.
+pub trait ComparedObject: Sized {
+    /// Passes a change to the comparison; `None` where the object did not exist before, or no longer does.
     fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>);
 }
 
-impl Compared for DaemonSet {
+impl ComparedObject for DaemonSet {
     fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
-        comparison.daemon_set(before.map(|ds| &**ds), after);
+        comparison.daemon_set_changed(before.map(|ds| &**ds), after);
     }
 }
 
-impl Compared for Pod {
+impl ComparedObject for Pod {
     fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
-        comparison.pod(before, after);
+        comparison.pod_changed(before, after);
     }
 }
 
-impl Compared for ControllerRevision {
+impl ComparedObject for ControllerRevision {
     fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
-        comparison.revision(before, after);
+        comparison.revision_changed(before, after);
     }
 }
 
-/// A DaemonSet controller does nothing to nodes.
-impl Compared for Node {
+/// A DaemonSet controller never writes nodes.
+impl ComparedObject for Node {
     fn compare(_: &Comparison, _: Option<&Arc<Self>>, _: Option<&Self>) {}
 }
 
-/// Tells of an event; what a list changes is told by [`lists`] when it is complete.
-pub fn event<K: Compared>(comparison: &Comparison, event: &Event<K>, before: Option<&Arc<K>>) {
+/// Passes the change of a watch event. [`compare_lists`] passes the changes of a list, once it is complete.
+pub fn compare_event<K: ComparedObject>(comparison: &Comparison, event: &Event<K>, before: Option<&Arc<K>>) {
     match event {
         Event::Apply(object) => K::compare(comparison, before, Some(object)),
         Event::Delete(_) => K::compare(comparison, before, None),
@@ -45,8 +45,12 @@ pub fn event<K: Compared>(comparison: &Comparison, event: &Event<K>, before: Opt
     }
 }
 
-/// Tells what happened while nobody watched.
-pub fn lists<K: Compared + Resource>(comparison: &Comparison, before: &[Arc<K>], after: &[Arc<K>]) {
+/// Passes the changes between two lists, which happened while there was no watch.
+pub fn compare_lists<K: ComparedObject + Resource>(
+    comparison: &Comparison,
+    before: &[Arc<K>],
+    after: &[Arc<K>],
+) {
     let uid = |object: &Arc<K>| object.meta().uid.clone();
     let mut before: BTreeMap<_, _> = before.iter().map(|object| (uid(object), object)).collect();
     for object in after {

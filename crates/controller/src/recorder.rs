@@ -1,6 +1,6 @@
-//! Recordings of decisions, for replay: one JSON object a line, in one file for each DaemonSet.
+//! Recordings of decisions, for replay: one JSON object per line, one file per DaemonSet.
 
-use crate::world::Key;
+use crate::caches::Key;
 use anyhow::Context;
 use daemonset::{Recording, Snapshot};
 use std::fs::{self, OpenOptions};
@@ -15,16 +15,16 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the directory, where it is not there.
+    /// A recorder for this directory, which it creates if needed.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When the directory can't be created.
     pub fn new(directory: &Path) -> anyhow::Result<Self> {
-        fs::create_dir_all(directory).with_context(|| format!("make {}", directory.display()))?;
+        fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;
         Ok(Recorder { directory: directory.to_owned() })
     }
 
-    /// Appends what a decision was made from. `plan --batch FILE` replays it.
+    /// Appends the input of a decision; `kubectl-daemonset plan --batch FILE` replays it. Failures are only logged.
     pub fn write(&self, key: &Key, snapshot: &Snapshot<'_>) {
         if let Err(error) = self.append(key, &Recording::from(snapshot)) {
             tracing::warn!(daemonset = %key, %error, "a recording was not written");
@@ -35,9 +35,9 @@ impl Recorder {
         let path = self.directory.join(format!("{}.{}.jsonl", key.namespace, key.name));
         let mut line = serde_json::to_vec(recording)?;
         line.push(b'\n');
-        // What is in a template, an environment say, is nobody else's business.
+        // Only the owner may read the file: the environment in a template may hold secrets.
         let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
-        // In one write, so that a line is whole or not there.
+        // One write: the file contains the whole line or no part of it.
         file.write_all(&line)?;
         Ok(())
     }
