@@ -25,7 +25,7 @@ impl InFlight {
         if *outcome != ActionOutcome::Rejected {
             self.retry_order.accepted(action);
         }
-        // This call replaces an earlier one for the same target, whatever that one's outcome is.
+        // This call replaces an earlier one for the same target, whose outcome no longer matters.
         self.unknown.retain(|(earlier, _)| !is_replaced_by(earlier, action));
     }
 

@@ -130,7 +130,7 @@ impl LeaseLock {
             Ok(sent_at) => return Attempt::Held { sent_at },
             Err(error) => error,
         };
-        // Whatever the error is, another process may hold the lease now.
+        // After any error, another process may hold the lease.
         if self.read().await.is_err() {
             return Attempt::Failed(first_error.message);
         }

@@ -69,7 +69,7 @@ impl DaemonSetComparison {
         }
     }
 
-    /// Records a change of the DaemonSet or of its pods, whoever made it.
+    /// Records a change of the DaemonSet or of its pods, by any author.
     pub fn changed(&mut self, now: Duration) {
         self.last_change = now;
     }
@@ -172,7 +172,7 @@ impl DaemonSetComparison {
     }
 
     /// Their actions that a limit held back in our first plan and still did a second later. Later plans don't excuse them:
-    /// once the replaced pods are Ready, a plan would contain the action, whatever the number of nodes down at its time was.
+    /// once the replaced pods are Ready, a plan contains the action, even if too many nodes were down at its time.
     fn take_over_limit(&mut self, now: Duration) -> Vec<Finding> {
         let is_over = |theirs: &mut UnmatchedTheirs| theirs.is_held_back_for(MAX_SKEW, now);
         let over: Vec<UnmatchedTheirs> = self.theirs.extract_if(.., is_over).collect();

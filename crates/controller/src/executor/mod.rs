@@ -74,7 +74,7 @@ impl Executor {
                 Err(
                     ExecuteError::Failed(_) | ExecuteError::Unknown(_) | ExecuteError::NamespaceTerminating,
                 ) if group.iter().all(is_status_update) => {
-                    // The plan has failed already, whatever the outcome of the status update is.
+                    // The plan has failed already: the outcome of the status update does not matter.
                     let _ = self.execute_group(ds, group, in_flight).await;
                 }
                 Err(_) => {}

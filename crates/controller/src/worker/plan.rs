@@ -12,9 +12,9 @@ use tokio::time::Instant;
 
 /// The pods and revisions of a DaemonSet's namespace.
 pub(super) struct Input {
-    /// All pods, whoever owns them.
+    /// All pods, with and without an owner.
     pub(super) pods: Vec<Arc<Pod>>,
-    /// All revisions, whoever owns them.
+    /// All revisions, with and without an owner.
     pub(super) revisions: Vec<Arc<ControllerRevision>>,
     /// Whether `--record` keeps this decision even if its plan is empty.
     pub(super) is_always_recorded: bool,

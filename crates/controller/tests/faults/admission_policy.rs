@@ -1,16 +1,16 @@
-//! One node whose pod a policy refuses, one pod that it lets nobody delete: all others get what they should have.
+//! Stories in which an admission policy rejects pods of one node, or the delete of one pod: all other nodes are still served.
 
 use crate::cluster::Cluster;
 use crate::objects::{node, rolling};
 use crate::pods::{image_of, is_available, node_of};
-use crate::store::{By, Kind, id, text};
+use crate::store::{Actor, Kind, id, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::sleep;
 
-fn refuse(cluster: &Cluster, name: &str) {
-    cluster.api.state().refused.insert(name.to_owned());
+fn reject(cluster: &Cluster, name: &str) {
+    cluster.api.state().rejected_names.insert(name.to_owned());
 }
 
 fn pod_on(cluster: &Cluster, node: &str) -> String {
@@ -22,7 +22,7 @@ fn pod_on(cluster: &Cluster, node: &str) -> String {
 fn remove(cluster: &Cluster, node: &str) {
     let pod = pod_on(cluster, node);
     cluster.allow_down(1);
-    cluster.api.state().store.remove(By::Others, &id(Kind::Pod, &pod));
+    cluster.api.state().store.remove(Actor::Others, &id(Kind::Pod, &pod));
 }
 
 /// Nodes with an available pod of this image.
@@ -37,9 +37,9 @@ fn all_but(nodes: &[usize]) -> BTreeSet<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_whose_pod_is_refused_holds_up_no_other() {
+async fn a_node_whose_pods_are_rejected_holds_up_no_other() {
     let cluster = Cluster::steady(6, rolling(2)).await;
-    refuse(&cluster, "n01");
+    reject(&cluster, "n01");
     remove(&cluster, "n01");
     sleep(Duration::from_secs(60)).await;
     cluster.release("agent:v2");
@@ -51,48 +51,48 @@ async fn a_node_whose_pod_is_refused_holds_up_no_other() {
         (&ds["status"]["numberAvailable"], &ds["status"]["updatedNumberScheduled"]),
         (&json!(5), &json!(5))
     );
-    // Many at once: each attempt may find another one.
+    // Several rejected nodes at once: each attempt may meet another one.
     for name in ["n00", "n02", "n03"] {
-        refuse(&cluster, name);
+        reject(&cluster, name);
         remove(&cluster, name);
     }
     remove(&cluster, "n05");
     sleep(Duration::from_secs(60)).await;
     assert_eq!(nodes_with(&cluster, "agent:v2"), all_but(&[0, 1, 2, 3]));
-    cluster.api.state().refused.clear();
+    cluster.api.state().rejected_names.clear();
     cluster.done(Duration::from_secs(600)).await;
-    cluster.end(200).await;
+    cluster.finish(200).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_nobody_may_delete_holds_up_no_other() {
     let cluster = Cluster::steady(6, rolling(1)).await;
-    let kept = pod_on(&cluster, "n00");
-    refuse(&cluster, &kept);
+    let protected = pod_on(&cluster, "n00");
+    reject(&cluster, &protected);
     cluster.release("agent:v2");
     sleep(Duration::from_secs(60)).await;
     assert_eq!(nodes_with(&cluster, "agent:v2"), all_but(&[0]));
     remove(&cluster, "n04");
-    cluster.api.state().store.create(By::Others, Kind::Node, node("n06"));
+    cluster.api.state().store.create(Actor::Others, Kind::Node, node("n06"));
     sleep(Duration::from_secs(60)).await;
     let updated = nodes_with(&cluster, "agent:v2");
     assert!(updated.contains("n04") && updated.contains("n06"), "{updated:?}");
-    cluster.api.state().refused.clear();
+    cluster.api.state().rejected_names.clear();
     cluster.done(Duration::from_secs(600)).await;
-    cluster.end(120).await;
+    cluster.finish(120).await;
 }
 
-/// The next attempt is minutes away by then.
+/// The next attempt is minutes away by then, but the status does not wait for it.
 #[tokio::test(start_paused = true)]
-async fn the_status_follows_the_pods_while_creates_are_refused() {
+async fn the_status_follows_the_pods_while_creates_are_rejected() {
     let cluster = Cluster::steady(6, rolling(2)).await;
-    refuse(&cluster, "n01");
+    reject(&cluster, "n01");
     remove(&cluster, "n01");
     sleep(Duration::from_secs(600)).await;
     let other = id(Kind::Pod, &pod_on(&cluster, "n03"));
     let readiness = |status: &str| {
         let status = status.to_owned();
-        cluster.api.state().store.change(By::Others, &other, |pod: &mut Value| {
+        cluster.api.state().store.change(Actor::Others, &other, |pod: &mut Value| {
             pod["status"]["conditions"][0]["status"] = json!(status);
         });
     };
@@ -102,7 +102,7 @@ async fn the_status_follows_the_pods_while_creates_are_refused() {
     sleep(Duration::from_secs(1)).await;
     assert_eq!(cluster.daemon_set()["status"]["numberAvailable"], 5);
     assert_eq!(cluster.daemon_set()["status"]["numberUnavailable"], 1);
-    cluster.api.state().refused.clear();
+    cluster.api.state().rejected_names.clear();
     cluster.done(Duration::from_secs(600)).await;
-    cluster.end(60).await;
+    cluster.finish(60).await;
 }

@@ -1,6 +1,6 @@
-//! An API server that has one lease, and several who ask for it: what is stored, and what goes wrong with whom.
+//! An API server with one lease and several clients, each with its own faults.
 
-use crate::faults::{FOR_EVER, Fault, status};
+use crate::faults::{FOREVER, Fault, status};
 use axum::body::Body;
 use clap::Parser;
 use daemonset_controller::args::Args;
@@ -22,40 +22,40 @@ const PATH: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 pub struct State {
     pub lease: Option<Value>,
     pub has_no_namespace: bool,
-    /// What goes wrong with all that one asks for.
+    /// The fault of all requests of a client.
     pub faults: BTreeMap<usize, Fault>,
-    /// Answers take their time, and every tenth call goes wrong.
+    /// Delays responses, and injects a fault into every tenth call.
     pub random: Option<fastrand::Rng>,
     pub happened: BTreeSet<Fault>,
-    /// When which holder was stored.
+    /// Each stored holder with its instant.
     pub stored: Vec<(Instant, String)>,
-    /// Who has seen this lease since it was made.
-    pub has_seen: BTreeSet<usize>,
+    /// The clients that have read this lease since it was created.
+    pub has_read: BTreeSet<usize>,
     version: u64,
 }
 
 #[derive(Clone, Default)]
-pub struct Leases(Arc<Mutex<State>>);
+pub struct LeaseServer(Arc<Mutex<State>>);
 
-impl Leases {
+impl LeaseServer {
     pub fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no test goes on after a panic")
+        self.0.lock().expect("a panic ends the test")
     }
 
-    /// One more who wants it.
-    pub fn lock(&self, who: usize) -> LeaseLock {
+    /// The lock of one client.
+    pub fn lock(&self, client: usize) -> LeaseLock {
         let api = self.clone();
-        let service = service_fn(move |request| api.clone().answer(who, request));
+        let service = service_fn(move |request| api.clone().respond(client, request));
         let args = Args::parse_from(["daemonset-controller", "--lease-seconds=15"]);
         LeaseLock::new(Client::new(service, "default"), crate::cluster::clock(), &args)
     }
 
-    /// One more who gets it, sooner or later.
-    pub async fn leader(&self, who: usize) -> Leadership {
-        Leadership::acquire(self.lock(who), &Standby::default()).await
+    /// The leadership of one client, once it has it.
+    pub async fn leader(&self, client: usize) -> Leadership {
+        Leadership::acquire(self.lock(client), &Standby::default()).await
     }
 
-    /// As somebody else writes it.
+    /// Stores a lease of another client.
     pub fn put(&self, spec: &Value) {
         let mut state = self.state();
         let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": spec,
@@ -79,55 +79,55 @@ impl Leases {
         self.state().stored.last().expect("something was stored").0
     }
 
-    async fn answer(
+    async fn respond(
         self,
-        who: usize,
+        client: usize,
         request: Request<kube::client::Body>,
     ) -> Result<Response<Body>, BoxError> {
         let (head, body) = request.into_parts();
         let body: Value = serde_json::from_slice(&body.collect().await?.to_bytes()).unwrap_or_default();
-        let begun = Instant::now();
-        let (fault, before, after) = self.state().luck(who);
-        // What has arrived is done, though nobody waits for the answer any more.
+        let start = Instant::now();
+        let (fault, before, after) = self.state().draw(client);
+        // A request that has arrived is executed, even if its client has given it up.
         let api = self.clone();
         let is_done = fault.is_none_or(Fault::comes_afterwards);
         let done = tokio::spawn(async move {
             sleep(before).await;
-            is_done.then(|| api.state().done(&head.method, head.uri.path(), &body))
+            is_done.then(|| api.state().execute(&head.method, head.uri.path(), &body))
         });
         let done = done.await?;
         sleep(after).await;
-        let refused = |code, reason: &str| Ok(answer(&status(code, reason, "went wrong on purpose")));
+        let rejected = |code, reason: &str| Ok(response(&status(code, reason, "injected fault")));
         match fault {
-            Some(Fault::Forbidden) => refused(403, "Forbidden"),
-            Some(Fault::Error | Fault::ErrorAfterwards) => refused(500, "InternalError"),
+            Some(Fault::Forbidden) => rejected(403, "Forbidden"),
+            Some(Fault::Error | Fault::ErrorAfterwards) => rejected(500, "InternalError"),
             Some(Fault::Silent | Fault::SilentAfterwards) => {
-                sleep(FOR_EVER).await;
+                sleep(FOREVER).await;
                 Err("at the end of time".into())
             }
-            Some(Fault::NotConnected) => Err(crate::api::not_connected().await),
+            Some(Fault::NotConnected) => Err(crate::api_server::not_connected().await),
             Some(_) => Err("connection reset by peer".into()),
             None => {
                 let object = done.unwrap_or_default();
-                if begun.elapsed() < Duration::from_secs(4) {
-                    self.state().seen_by(who, &object);
+                if start.elapsed() < Duration::from_secs(4) {
+                    self.state().read_by(client, &object);
                 }
-                Ok(answer(&object))
+                Ok(response(&object))
             }
         }
     }
 }
 
-fn answer(object: &Value) -> Response<Body> {
+fn response(object: &Value) -> Response<Body> {
     let code = object["code"].as_u64().and_then(|code| code.try_into().ok()).unwrap_or(200);
-    Response::builder().status(code).body(Body::from(object.to_string())).expect("an answer")
+    Response::builder().status(code).body(Body::from(object.to_string())).expect("a response")
 }
 
 impl State {
-    /// What goes wrong, and how long it takes until it is done, and until that is told.
-    fn luck(&mut self, who: usize) -> (Option<Fault>, Duration, Duration) {
+    /// The fault of a request, and its delays before and after it is executed.
+    fn draw(&mut self, client: usize) -> (Option<Fault>, Duration, Duration) {
         let quick = Duration::from_millis(2);
-        let mut fault = self.faults.get(&who).copied();
+        let mut fault = self.faults.get(&client).copied();
         let mut pauses = (quick, quick);
         if let Some(rng) = &mut self.random {
             let mut pause = || {
@@ -143,14 +143,14 @@ impl State {
         (fault, pauses.0, pauses.1)
     }
 
-    fn seen_by(&mut self, who: usize, object: &Value) {
+    fn read_by(&mut self, client: usize, object: &Value) {
         let uid = |lease: &Value| lease["metadata"]["uid"].clone();
         if self.lease.as_ref().is_some_and(|lease| uid(lease) == uid(object)) {
-            self.has_seen.insert(who);
+            self.has_read.insert(client);
         }
     }
 
-    fn done(&mut self, method: &Method, path: &str, body: &Value) -> Value {
+    fn execute(&mut self, method: &Method, path: &str, body: &Value) -> Value {
         match (method, path.strip_prefix(PATH)) {
             (&Method::GET, Some("/daemonset-controller")) => self.lease.clone().unwrap_or_else(not_found),
             (&Method::POST, Some("")) if self.has_no_namespace => not_found(),
@@ -165,7 +165,7 @@ impl State {
 
     fn created(&mut self, lease: &Value) -> Value {
         let mut lease = lease.clone();
-        self.has_seen.clear();
+        self.has_read.clear();
         lease["metadata"]["uid"] = json!(format!("uid-{}", self.version));
         self.store(lease)
     }
@@ -200,7 +200,7 @@ fn not_found() -> Value {
     status(404, "NotFound", "not found")
 }
 
-/// What can go wrong with a lease.
+/// The faults of requests for a lease.
 pub const FAULTS: [Fault; 8] = [
     Fault::Error,
     Fault::ErrorAfterwards,

@@ -1,4 +1,5 @@
-//! A small cluster in which another controller acts, and a comparison that watches it. The clock stands still unless it is moved.
+//! A pair of controllers on a small cluster: another one that acts, and ours that compares. The clock moves only when a story
+//! advances it.
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Plan, Snapshot, plan};
@@ -18,7 +19,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     quiet: Duration::from_secs(5),
 };
 
-pub struct Beside {
+pub struct Pair {
     ds: DaemonSet,
     nodes: Vec<Node>,
     pods: BTreeMap<Uid, Arc<Pod>>,
@@ -26,7 +27,7 @@ pub struct Beside {
     comparison: DaemonSetComparison,
     now: Duration,
     uids: u32,
-    found: Vec<Finding>,
+    findings: Vec<Finding>,
 }
 
 fn template(version: u32) -> Value {
@@ -38,21 +39,21 @@ fn owner() -> Value {
     json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "web", "uid": "ds", "controller": true}])
 }
 
-impl Beside {
-    /// So many nodes, each with an available pod of the first version; whatever is to be said of that has been said.
-    pub fn a_fleet(nodes: usize, max_unavailable: Value) -> Self {
-        let mut beside = Beside::nothing_on(nodes, max_unavailable);
-        beside.they_create_revision(1);
+impl Pair {
+    /// A cluster with these nodes, each with an available pod of the first version, and without findings so far.
+    pub fn with_fleet(nodes: usize, max_unavailable: Value) -> Self {
+        let mut pair = Pair::without_pods(nodes, max_unavailable);
+        pair.they_create_revision(1);
         for node in 1..=nodes {
-            beside.they_create(node, 1);
+            pair.they_create(node, 1);
         }
-        beside.look();
-        beside.found.clear();
-        beside
+        pair.we_reconcile();
+        pair.findings.clear();
+        pair
     }
 
-    /// So many nodes, and a DaemonSet that has just been created.
-    pub fn nothing_on(nodes: usize, max_unavailable: Value) -> Self {
+    /// A cluster with these nodes and a DaemonSet that has just been created.
+    pub fn without_pods(nodes: usize, max_unavailable: Value) -> Self {
         let ds = json!({
             "metadata": {"name": "web", "namespace": "default", "uid": "ds", "generation": 1},
             "spec": {
@@ -64,7 +65,7 @@ impl Beside {
             json!({"metadata": {"name": format!("node-{n}")},
             "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
         };
-        Beside {
+        Pair {
             ds: from_value(ds).unwrap(),
             nodes: (1..=nodes).map(|n| from_value(node(n)).unwrap()).collect(),
             pods: BTreeMap::new(),
@@ -72,7 +73,7 @@ impl Beside {
             comparison: DaemonSetComparison::new("default/web".to_owned(), TIMEOUTS, Duration::ZERO),
             now: Duration::ZERO,
             uids: 0,
-            found: Vec::new(),
+            findings: Vec::new(),
         }
     }
 
@@ -86,21 +87,21 @@ impl Beside {
     }
 
     pub fn delete_daemon_set(&mut self) {
-        self.ds.metadata.deletion_timestamp = Some(self.wall());
+        self.ds.metadata.deletion_timestamp = Some(self.wall_clock());
     }
 
     pub fn remove_node(&mut self, node: usize) {
         self.nodes.retain(|other| other.metadata.name.as_str() != format!("node-{node}"));
     }
 
-    /// Its pod may stay there.
+    /// Taints a node with NoSchedule: its pod may stay.
     pub fn taint_node(&mut self, node: usize) {
         let taint = from_value(json!({"key": "mine", "effect": "NoSchedule"})).unwrap();
         self.nodes[node - 1].spec.taints.push(taint);
     }
 
-    /// They have written a status.
-    pub fn they_look(&mut self) {
+    /// They sync the DaemonSet, as a status update shows.
+    pub fn they_sync(&mut self) {
         self.comparison.synced(self.now);
     }
 
@@ -123,51 +124,51 @@ impl Beside {
     /// An available pod of this version.
     pub fn they_create(&mut self, node: usize, version: u32) {
         let uid = self.uid();
-        self.created(node, version, &uid, "True");
+        self.they_create_pod(node, version, &uid, "True");
     }
 
     pub fn they_create_not_ready(&mut self, node: usize, version: u32) {
         let uid = self.uid();
-        self.created(node, version, &uid, "False");
+        self.they_create_pod(node, version, &uid, "False");
     }
 
-    /// Nobody's action: its kubelet's.
-    pub fn gets_ready(&mut self, node: usize) {
-        let pod = Arc::make_mut(self.pods.get_mut(&self.live(node)).unwrap());
+    /// The kubelet makes a pod Ready, which is no action of a controller.
+    pub fn becomes_ready(&mut self, node: usize) {
+        let pod = Arc::make_mut(self.pods.get_mut(&self.live_pod(node)).unwrap());
         pod.status.conditions[0].status = "True".to_owned();
     }
 
-    fn created(&mut self, node: usize, version: u32, uid: &str, ready: &str) {
+    fn they_create_pod(&mut self, node: usize, version: u32, uid: &str, ready: &str) {
         let pod = json!({
             "metadata": {"name": format!("web-{uid}"), "namespace": "default", "uid": uid,
                 "labels": {"app": "web", "controller-revision-hash": format!("their{version}")},
-                "ownerReferences": owner(), "creationTimestamp": self.wall().to_string()},
+                "ownerReferences": owner(), "creationTimestamp": self.wall_clock().to_string()},
             "spec": {"nodeName": format!("node-{node}")},
             "status": {"phase": "Running", "conditions": [
-                {"type": "Ready", "status": ready, "lastTransitionTime": self.wall().to_string()}]}
+                {"type": "Ready", "status": ready, "lastTransitionTime": self.wall_clock().to_string()}]}
         });
-        self.becomes(None, Some(from_value(pod).unwrap()));
+        self.change_pod(None, Some(from_value(pod).unwrap()));
     }
 
-    /// The pod gets a deletionTimestamp.
+    /// They delete a pod: it gets a deletionTimestamp.
     pub fn they_delete(&mut self, node: usize) {
-        let uid = self.live(node);
+        let uid = self.live_pod(node);
         let before = self.pods.get(&uid).cloned();
         let mut pod = before.as_deref().unwrap().clone();
-        pod.metadata.deletion_timestamp = Some(self.wall() + SignedDuration::from_secs(30));
-        self.becomes(before, Some(pod));
+        pod.metadata.deletion_timestamp = Some(self.wall_clock() + SignedDuration::from_secs(30));
+        self.change_pod(before, Some(pod));
     }
 
-    /// What was terminating there is gone.
-    pub fn is_gone(&mut self, node: usize) {
+    /// The terminating pod of this node is removed.
+    pub fn is_removed(&mut self, node: usize) {
         let terminating = |pod: &Pod| {
             pod.spec.node_name.as_str() == format!("node-{node}") && pod.metadata.deletion_timestamp.is_some()
         };
         let pod = self.pods.values().find(|pod| terminating(pod)).cloned();
-        self.becomes(Some(pod.unwrap()), None);
+        self.change_pod(Some(pod.unwrap()), None);
     }
 
-    fn becomes(&mut self, before: Option<Arc<Pod>>, after: Option<Pod>) {
+    fn change_pod(&mut self, before: Option<Arc<Pod>>, after: Option<Pod>) {
         for (_, action) in observed::pod_actions(before.as_ref(), after.as_ref()) {
             self.comparison.observe(action, self.now);
         }
@@ -179,7 +180,7 @@ impl Beside {
         }
     }
 
-    fn live(&self, node: usize) -> Uid {
+    fn live_pod(&self, node: usize) -> Uid {
         let is_live = |pod: &&Arc<Pod>| {
             pod.spec.node_name.as_str() == format!("node-{node}") && pod.metadata.deletion_timestamp.is_none()
         };
@@ -191,19 +192,19 @@ impl Beside {
         format!("u{}", self.uids)
     }
 
-    fn wall(&self) -> Timestamp {
-        let begun: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
-        begun + self.now
+    fn wall_clock(&self) -> Timestamp {
+        let start: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        start + self.now
     }
 
-    /// The controller reconciles.
-    pub fn look(&mut self) {
-        let Beside { ds, nodes, pods, revisions, .. } = self;
-        let wall = "2026-01-01T12:00:00Z".parse::<Timestamp>().unwrap() + self.now;
+    /// Our controller reconciles.
+    pub fn we_reconcile(&mut self) {
+        let Pair { ds, nodes, pods, revisions, .. } = self;
+        let now = "2026-01-01T12:00:00Z".parse::<Timestamp>().unwrap() + self.now;
         let plan_reverted = |reverted: &Reverted| -> Option<Plan> {
             let pods = reverted.pods(pods.values().cloned().collect());
             let revisions = reverted.revisions(revisions.values().cloned().collect());
-            let snapshot = Snapshot::new(ds, wall)
+            let snapshot = Snapshot::new(ds, now)
                 .nodes(nodes.iter())
                 .pods(pods.iter().map(|pod| &**pod))
                 .revisions(revisions.iter().map(|revision| &**revision))
@@ -211,35 +212,36 @@ impl Beside {
                 .unwrap();
             Some(plan(&snapshot))
         };
-        let found = self.comparison.reconcile(self.now, plan_reverted);
-        self.found.extend(found);
+        let findings = self.comparison.reconcile(self.now, plan_reverted);
+        self.findings.extend(findings);
     }
 
-    /// Seconds go by, one after the other.
-    pub fn pass(&mut self, seconds: u64) {
+    /// Advances the clock second by second, and looks for overdue actions.
+    pub fn advance(&mut self, seconds: u64) {
         for _ in 0..seconds {
             self.now += Duration::from_secs(1);
-            self.found.extend(self.comparison.take_overdue_theirs(self.now));
-            self.found.extend(self.comparison.report_overdue_ours(self.now));
+            self.findings.extend(self.comparison.take_overdue_theirs(self.now));
+            self.findings.extend(self.comparison.report_overdue_ours(self.now));
         }
     }
 
-    pub fn they_write(&mut self, status: Value) {
+    /// They write this status.
+    pub fn they_write_status(&mut self, status: Value) {
         self.ds.status = from_value(status).unwrap();
-        self.found.extend(self.comparison.report_status(&self.ds, self.now));
+        self.findings.extend(self.comparison.report_status(&self.ds, self.now));
     }
 
-    /// How many of each verdict since the last time, in the order of the verdicts.
+    /// Takes the findings; counts them by verdict, in the order of the verdicts.
     pub fn verdicts(&mut self) -> Vec<(Verdict, usize)> {
         let mut counts = BTreeMap::new();
-        for finding in self.found.drain(..) {
+        for finding in self.findings.drain(..) {
             *counts.entry(finding.verdict).or_insert(0) += 1;
         }
         counts.into_iter().collect()
     }
 
-    /// The lines since the last time.
+    /// Takes the findings as lines.
     pub fn lines(&mut self) -> Vec<String> {
-        self.found.drain(..).map(|finding| finding.line()).collect()
+        self.findings.drain(..).map(|finding| finding.line()).collect()
     }
 }

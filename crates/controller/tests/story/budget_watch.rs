@@ -1,4 +1,4 @@
-//! A watch of a DaemonSet's pods, held against its budget at every event.
+//! A watch of a DaemonSet's pods that measures the use of the budget at every event.
 
 use crate::cluster::{Cluster, image_of};
 use futures::TryStreamExt;
@@ -11,71 +11,71 @@ use std::pin::pin;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What may be at most, and what was.
+/// The worst state that was observed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Worst {
     /// Nodes without an available pod.
     pub unavailable: usize,
-    /// Nodes with an old pod and a new one that is not available.
+    /// Nodes with an outdated pod and a new one that is not Ready.
     pub surging: usize,
-    /// Events that were seen.
+    /// The number of events.
     pub events: usize,
 }
 
-/// A watch that goes on.
-pub struct Watched {
-    end: oneshot::Sender<()>,
+/// A watch in the background.
+pub struct BudgetWatch {
+    stop: oneshot::Sender<()>,
     task: JoinHandle<Worst>,
 }
 
-impl Watched {
-    /// Watches from now on: every node has an available pod.
-    pub async fn begin(cluster: &Cluster, name: &str) -> Self {
-        let (end, ended) = oneshot::channel();
+impl BudgetWatch {
+    /// Starts to watch; every node has an available pod now.
+    pub async fn start(cluster: &Cluster, name: &str) -> Self {
+        let (stop, stopped) = oneshot::channel();
         let pods = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Pod"));
         let api: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &cluster.namespace, &pods);
         let list = cluster.try_get(&cluster.core(&format!("pods?labelSelector=app%3D{name}"))).await.unwrap();
         let version = list["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
-        let mut seen = Seen { nodes: cluster.nodes, ..Seen::default() };
+        let mut observed = Observed { nodes: cluster.nodes, ..Observed::default() };
         for pod in list["items"].as_array().unwrap() {
-            seen.pods.insert(uid(pod), pod.clone());
+            observed.pods.insert(uid(pod), pod.clone());
         }
         let parameters = WatchParams::default().labels(&format!("app={name}")).timeout(290);
         let task = tokio::spawn(async move {
             let events = api.watch(&parameters, &version).await.unwrap();
-            tokio::select! { () = follow(events, &mut seen) => panic!("the watch broke off"), _ = ended => {} }
-            seen.worst
+            tokio::select! { () = follow(events, &mut observed) => panic!("the watch ended"), _ = stopped => {} }
+            observed.worst
         });
-        Watched { end, task }
+        BudgetWatch { stop, task }
     }
 
-    /// Ends it; what was the worst.
-    pub async fn end(self) -> Worst {
-        // What was written last may be on its way.
+    /// Ends the watch; returns the worst state.
+    pub async fn finish(self) -> Worst {
+        // The events of the last writes may be on their way.
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        let _ = self.end.send(());
+        let _ = self.stop.send(());
         self.task.await.unwrap()
     }
 }
 
 async fn follow(
     events: impl futures::Stream<Item = kube::Result<WatchEvent<DynamicObject>>>,
-    seen: &mut Seen,
+    observed: &mut Observed,
 ) {
     let mut events = pin!(events);
     while let Some(event) = events.try_next().await.unwrap() {
         match event {
             WatchEvent::Added(pod) | WatchEvent::Modified(pod) => {
                 let pod = serde_json::to_value(&pod).unwrap();
-                seen.pods.insert(uid(&pod), pod);
+                observed.pods.insert(uid(&pod), pod);
             }
             WatchEvent::Deleted(pod) => {
-                seen.pods.remove(&pod.metadata.uid.unwrap_or_default());
+                observed.pods.remove(&pod.metadata.uid.unwrap_or_default());
             }
             WatchEvent::Bookmark(_) => continue,
             WatchEvent::Error(error) => panic!("{error:?}"),
         }
-        seen.look();
+        observed.measure();
     }
 }
 
@@ -84,30 +84,30 @@ fn uid(pod: &Value) -> String {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Observed {
     nodes: usize,
     pods: BTreeMap<String, Value>,
     worst: Worst,
 }
 
-impl Seen {
-    fn look(&mut self) {
+impl Observed {
+    fn measure(&mut self) {
         let newest = self.pods.values().max_by_key(|pod| generation(pod)).map(generation);
         let (mut available, mut old, mut waiting) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let mut of_one_version = BTreeSet::new();
+        let mut versions_by_node = BTreeSet::new();
         for pod in self.pods.values().filter(|pod| runs(pod)) {
             let Some(node) = pod["spec"]["nodeName"].as_str() else { continue };
-            let is_new = Some(generation(pod)) == newest;
+            let is_current = Some(generation(pod)) == newest;
             assert!(
-                of_one_version.insert((node, image_of(pod), generation(pod))),
+                versions_by_node.insert((node, image_of(pod), generation(pod))),
                 "two pods of one version on {node}"
             );
             if is_ready(pod) {
                 available.insert(node);
-            } else if is_new {
+            } else if is_current {
                 waiting.insert(node);
             }
-            if !is_new {
+            if !is_current {
                 old.insert(node);
             }
         }

@@ -1,4 +1,4 @@
-//! Answers that are lost: whether it was done, nobody knows. What was sent is believed until the watch tells.
+//! Stories in which responses are lost: the calls may have been done, and count until a watch or storage shows the outcome.
 
 use crate::cluster::{Cluster, HOUR};
 use crate::faults::{Fault, Verb};
@@ -7,18 +7,18 @@ use crate::store::Kind;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Every kind of it for each kind of write, with watches that show what was done long after the next attempt.
+/// A rollout with three such faults in one kind of write, and a watch that shows their outcomes long after the next attempt.
 async fn rollout(fault: Fault, verb: Verb, kind: Kind, limit: Duration) {
     let cluster = Cluster::steady(6, rolling(2)).await;
     cluster.lag(Kind::Pod, Duration::from_secs(2));
     cluster.fault(verb, kind, fault, 3);
     cluster.release("agent:v2");
-    let begun = Instant::now();
+    let start = Instant::now();
     cluster.done(limit).await;
-    assert!(cluster.happened(fault) >= 1, "{fault:?} of {verb:?} never happened");
+    assert!(cluster.happened(fault) >= 1, "{fault:?} was never injected into {verb:?}");
     tokio::time::sleep(Duration::from_secs(10)).await;
-    cluster.end(75).await;
-    println!("{fault:?} {verb:?} {kind:?}: {:?}, {} writes", begun.elapsed(), cluster.writes());
+    cluster.finish(75).await;
+    println!("{fault:?} {verb:?} {kind:?}: {:?}, {} writes", start.elapsed(), cluster.writes());
 }
 
 const WRITES: [(Verb, Kind); 4] = [
@@ -50,7 +50,7 @@ async fn the_server_falls_silent_after_the_write() {
     }
 }
 
-/// Nothing was done: storage tells so, as soon as nothing can be done any more. Only then the next attempt is made.
+/// The calls were not done. Storage is read once they can't be done any more, and only then they are repeated.
 #[tokio::test(start_paused = true)]
 async fn the_server_fails_before_the_write() {
     for (verb, kind) in WRITES {
@@ -60,7 +60,7 @@ async fn the_server_fails_before_the_write() {
     }
 }
 
-/// Whoever asks storage too early believes that nothing was done, and makes a second pod.
+/// A controller that reads storage too early finds no pod there, and creates a second one.
 #[tokio::test(start_paused = true)]
 async fn the_connection_breaks_long_before_the_write() {
     for (verb, kind) in [(Verb::Create, Kind::Pod), (Verb::Delete, Kind::Pod)] {
@@ -68,21 +68,21 @@ async fn the_connection_breaks_long_before_the_write() {
     }
 }
 
-/// One create fails, another one is still under way when storage is asked about the first.
+/// One create fails, and another one is still under way when storage is read for the first.
 #[tokio::test(start_paused = true)]
-async fn what_is_settled_settles_nothing_else() {
+async fn settling_one_create_leaves_another_one_unknown() {
     let cluster = Cluster::steady(6, surging(2)).await;
     cluster.fault(Verb::Create, Kind::Pod, Fault::BrokenLongBefore, 1);
     cluster.fault(Verb::Create, Kind::Pod, Fault::Error, 1);
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
     assert_eq!((cluster.happened(Fault::BrokenLongBefore), cluster.happened(Fault::Error)), (1, 1));
-    cluster.end(75).await;
+    cluster.finish(75).await;
 }
 
-/// A new pod beside each old one, each create's answer lost: never a third pod.
+/// The response to each create of a surge is lost, and no node gets a third pod.
 #[tokio::test(start_paused = true)]
-async fn surge_makes_no_second_new_pod() {
+async fn a_surge_creates_no_second_new_pod() {
     for fault in [Fault::BrokenAfterwards, Fault::SilentAfterwards, Fault::Error] {
         let cluster = Cluster::steady(6, surging(2)).await;
         cluster.lag(Kind::Pod, Duration::from_secs(2));
@@ -92,18 +92,18 @@ async fn surge_makes_no_second_new_pod() {
         cluster.done(HOUR).await;
         assert!(cluster.happened(fault) >= 2);
         tokio::time::sleep(Duration::from_secs(10)).await;
-        cluster.end(75).await;
-        assert_eq!(cluster.api.state().store.guard.worst_surge, 2);
+        cluster.finish(75).await;
+        assert_eq!(cluster.api.state().store.invariants.worst_surge, 2);
     }
 }
 
-/// What is read in between, for adoption and before a revision is made, must not hold a DaemonSet for ever.
+/// The reads before an adoption and before a new revision must not block a DaemonSet for ever.
 #[tokio::test(start_paused = true)]
-async fn a_read_that_is_never_answered_is_given_up() {
+async fn a_read_without_a_response_is_given_up() {
     let cluster = Cluster::steady(3, rolling(1)).await;
     cluster.fault(Verb::List, Kind::Revision, Fault::Silent, 1);
     cluster.release("agent:v2");
     cluster.done(Duration::from_secs(120)).await;
     assert_eq!(cluster.happened(Fault::Silent), 1);
-    cluster.end(60).await;
+    cluster.finish(60).await;
 }

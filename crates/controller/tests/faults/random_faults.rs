@@ -1,9 +1,9 @@
-//! Everything at once, at random: half a minute of it, and then the rollout comes to its end.
+//! Half a minute of random faults of all kinds, after which the rollout must end.
 
 use crate::cluster::{Cluster, HOUR};
 use crate::faults::Fault;
 use crate::objects::{rolling, surging};
-use crate::store::{By, Kind, id, text};
+use crate::store::{Actor, Kind, id, text};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -25,7 +25,7 @@ const ALL: [Fault; 14] = [
     Fault::Gone,
 ];
 
-/// Tells which one it was.
+/// Prints the seed of a story that fails.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -37,7 +37,7 @@ impl Drop for Seed {
 }
 
 #[test]
-fn everything_goes_wrong_at_times() {
+fn a_rollout_survives_random_faults() {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seeds = match number("FAULTS_SEED") {
         Some(seed) => seed..seed + 1,
@@ -56,7 +56,7 @@ fn everything_goes_wrong_at_times() {
 }
 
 async fn story(seed: u64) -> BTreeMap<Fault, u32> {
-    let _told = Seed(seed);
+    let _printed_on_panic = Seed(seed);
     let mut rng = fastrand::Rng::with_seed(seed);
     let strategy = if rng.bool() { rolling(2) } else { surging(2) };
     let cluster = Cluster::steady(6, strategy).await;
@@ -73,7 +73,7 @@ async fn story(seed: u64) -> BTreeMap<Fault, u32> {
         match rng.u32(..12) {
             0 => cluster.break_watches(),
             1 => cluster.release(&format!("agent:turn-{turn}")),
-            2 if rng.u32(..4) == 0 => by_hand(&cluster, &mut rng),
+            2 if rng.u32(..4) == 0 => delete_a_pod(&cluster, &mut rng),
             _ => {}
         }
     }
@@ -84,22 +84,22 @@ async fn story(seed: u64) -> BTreeMap<Fault, u32> {
         state.faults.happened.clone()
     };
     cluster.done(HOUR).await;
-    // Watches that were silent, late or put off come back.
+    // Watches that were silent, late or waiting for a retry come back.
     sleep(Duration::from_secs(400)).await;
     let times: u32 = happened.values().sum();
     let releases = cluster.daemon_set()["metadata"]["generation"].as_u64().unwrap_or(0);
-    cluster.end(80 * releases as usize + 3 * times as usize).await;
+    cluster.finish(80 * releases as usize + 3 * times as usize).await;
     happened
 }
 
-fn by_hand(cluster: &Cluster, rng: &mut fastrand::Rng) {
+fn delete_a_pod(cluster: &Cluster, rng: &mut fastrand::Rng) {
     let pods = cluster.pods_of_agent();
     let Some(pod) = rng.choice(pods.iter()) else { return };
     cluster.allow_down(1);
     let store = &mut cluster.api.state().store;
-    if store.guard.max_surge > 0 {
-        // What comes in its place is replaced while it is not ready, or seems so: for that, surge is not waited for.
-        store.guard.max_surge += 1;
+    if store.invariants.max_surge > 0 {
+        // Its replacement is replaced itself while it is not Ready in the cache, which maxSurge does not hold back.
+        store.invariants.max_surge += 1;
     }
-    store.remove(By::Others, &id(Kind::Pod, text(&pod["metadata"]["name"])));
+    store.remove(Actor::Others, &id(Kind::Pod, text(&pod["metadata"]["name"])));
 }

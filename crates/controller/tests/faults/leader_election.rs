@@ -1,7 +1,7 @@
-//! Who leads: one at a time, whatever goes wrong, and until when.
+//! Stories about leader election: one process leads at a time, and it stops at its deadline despite all faults.
 
 use crate::faults::Fault;
-use crate::leases::{FAULTS, Leases};
+use crate::lease_server::{FAULTS, LeaseServer};
 use daemonset_controller::leader_election::{Leadership, Standby};
 use serde_json::json;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 const DURATION: Duration = Duration::from_secs(15);
 const DEADLINE: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_secs(2);
-/// A call there and back, and a little.
+/// A call and its response, with a margin.
 const MOMENT: Duration = Duration::from_millis(50);
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -21,12 +21,12 @@ async fn still_leads(leadership: &mut Leadership, time: Duration) {
 
 #[tokio::test(start_paused = true)]
 async fn a_free_lease_is_taken_and_renewed() {
-    let api = Leases::default();
+    let api = LeaseServer::default();
     let lock = api.lock(0);
     let identity = lock.identity.clone();
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut leadership = Leadership::acquire(lock, &Standby::default()).await;
-    assert!(begun.elapsed() < MOMENT);
+    assert!(start.elapsed() < MOMENT);
     let first = api.spec();
     assert_eq!(first["holderIdentity"], identity);
     assert_eq!((&first["leaseDurationSeconds"], &first["leaseTransitions"]), (&json!(15), &json!(0)));
@@ -36,15 +36,15 @@ async fn a_free_lease_is_taken_and_renewed() {
     assert_ne!(later["renewTime"], first["renewTime"]);
     assert_eq!(later["acquireTime"], first["acquireTime"]);
     assert_eq!((&later["holderIdentity"], &later["leaseTransitions"]), (&json!(identity), &json!(0)));
-    assert_eq!(api.state().stored.len(), 11, "one in two seconds");
-    assert_ne!(api.lock(0).identity, identity, "another process on the same machine");
+    assert_eq!(api.state().stored.len(), 11, "a write every two seconds");
+    assert_ne!(api.lock(0).identity, identity, "another process on the same machine has another identity");
 }
 
-/// What their clock says is theirs: only that the record has changed counts, and when that was seen.
+/// The timestamps in the record don't matter: only its changes count, from the moment at which they are seen.
 #[tokio::test(start_paused = true)]
 async fn a_held_lease_is_taken_once_it_has_not_changed_for_its_duration() {
     for year in ["1970", "2026", "2100"] {
-        let api = Leases::default();
+        let api = LeaseServer::default();
         let renewed = |times: u32| {
             let time = format!("{year}-01-01T00:00:{times:02}.000000Z");
             json!({"holderIdentity": "another", "leaseDurationSeconds": 20, "leaseTransitions": 4,
@@ -73,7 +73,7 @@ async fn a_held_lease_is_taken_once_it_has_not_changed_for_its_duration() {
 #[tokio::test(start_paused = true)]
 async fn a_holder_that_is_cut_off_stops_before_another_one_begins() {
     for fault in FAULTS {
-        let api = Leases::default();
+        let api = LeaseServer::default();
         let mut leadership = api.leader(0).await;
         let next = tokio::spawn({
             let api = api.clone();
@@ -87,17 +87,17 @@ async fn a_holder_that_is_cut_off_stops_before_another_one_begins() {
         let stopped = lost - last;
         assert!(stopped <= DEADLINE && stopped > DEADLINE - MOMENT, "{fault:?}: after {stopped:?}, {why}");
         drop(leadership);
-        let (_leadership, begun) = timeout(MINUTE, next).await.expect("it is taken").expect("no panic");
-        // Where only the answers are lost, its last renewal is later than it knows.
-        assert!(begun - lost >= DURATION - DEADLINE, "{fault:?}: {:?}", begun - lost);
+        let (_leadership, acquired_at) = timeout(MINUTE, next).await.expect("it is taken").expect("no panic");
+        // If only the responses are lost, its last renewal is later than it knows.
+        assert!(acquired_at - lost >= DURATION - DEADLINE, "{fault:?}: {:?}", acquired_at - lost);
         assert_eq!(api.spec()["leaseTransitions"], 1);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_that_end_before_the_deadline_change_nothing() {
+async fn faults_that_end_before_the_deadline_change_nothing() {
     for fault in FAULTS {
-        let api = Leases::default();
+        let api = LeaseServer::default();
         let mut leadership = api.leader(0).await;
         let mut next = tokio::spawn({
             let api = api.clone();
@@ -115,9 +115,9 @@ async fn failures_that_end_before_the_deadline_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_another_one_holds_is_lost_at_once() {
+async fn a_lease_with_another_holder_is_lost_at_once() {
     for holder in ["another", ""] {
-        let api = Leases::default();
+        let api = LeaseServer::default();
         let mut leadership = api.leader(0).await;
         still_leads(&mut leadership, MINUTE).await;
         api.change(|lease| lease["spec"]["holderIdentity"] = json!(holder));
@@ -125,16 +125,16 @@ async fn a_lease_that_another_one_holds_is_lost_at_once() {
         assert_eq!(why, format!("held by {holder:?}"));
         assert_eq!(api.spec()["holderIdentity"], holder);
     }
-    // Deleted, and made by another one.
-    let api = Leases::default();
+    // Deleted, and created by another process.
+    let api = LeaseServer::default();
     let mut leadership = api.leader(0).await;
     api.put(&json!({"holderIdentity": "another", "leaseDurationSeconds": 15}));
     timeout(RETRY + MOMENT, leadership.lost()).await.expect("it stops");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_of_something_else_is_no_loss() {
-    let api = Leases::default();
+async fn a_change_of_another_field_is_no_loss() {
+    let api = LeaseServer::default();
     let mut leadership = api.leader(0).await;
     for count in 0..20 {
         still_leads(&mut leadership, Duration::from_secs(5)).await;
@@ -147,10 +147,10 @@ async fn a_change_of_something_else_is_no_loss() {
     );
 }
 
-/// Whoever waits has seen a holder, and gives it the time that it has to make the lease anew.
+/// A waiting process has seen the holder, and gives it the lease duration to create the lease again.
 #[tokio::test(start_paused = true)]
-async fn a_deleted_lease_is_made_anew_by_its_holder() {
-    let api = Leases::default();
+async fn the_holder_creates_a_deleted_lease_again() {
+    let api = LeaseServer::default();
     let mut leadership = api.leader(0).await;
     let mut next = tokio::spawn({
         let api = api.clone();
@@ -160,21 +160,21 @@ async fn a_deleted_lease_is_made_anew_by_its_holder() {
         still_leads(&mut leadership, Duration::from_secs(10) + Duration::from_millis(100 * tenths)).await;
         api.state().lease = None;
         still_leads(&mut leadership, RETRY + MOMENT).await;
-        assert_eq!(api.spec()["leaseDurationSeconds"], 15, "it is there again");
+        assert_eq!(api.spec()["leaseDurationSeconds"], 15, "it exists again");
     }
     assert!(timeout(MINUTE, &mut next).await.is_err());
-    // A holder that can't make it anew stops first.
+    // A holder that can't create it again stops before another process leads.
     api.state().faults.insert(0, Fault::Forbidden);
     api.state().lease = None;
     timeout(DEADLINE, leadership.lost()).await.expect("it stops");
     let lost = Instant::now();
-    let (_leadership, begun) = timeout(MINUTE, next).await.expect("it is taken").expect("no panic");
-    assert!(begun > lost + MOMENT);
+    let (_leadership, acquired_at) = timeout(MINUTE, next).await.expect("it is taken").expect("no panic");
+    assert!(acquired_at > lost + MOMENT);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_is_given_back_is_taken_within_a_retry_period() {
-    let api = Leases::default();
+async fn a_released_lease_is_taken_within_a_retry_period() {
+    let api = LeaseServer::default();
     let mut leadership = api.leader(0).await;
     let next = tokio::spawn({
         let api = api.clone();
@@ -188,16 +188,16 @@ async fn a_lease_that_is_given_back_is_taken_within_a_retry_period() {
     assert_eq!(api.spec()["leaseTransitions"], 1);
 }
 
-/// It is not taken from another one, and an API server that is away is not waited for longer than the others wait.
+/// A release leaves another holder's lease alone, and gives up before the lease would expire anyway.
 #[tokio::test(start_paused = true)]
-async fn giving_back_ends_whatever_the_answers() {
+async fn a_release_ends_whatever_the_responses_are() {
     for fault in FAULTS {
-        let api = Leases::default();
+        let api = LeaseServer::default();
         let leadership = api.leader(0).await;
         api.state().faults.insert(0, fault);
         timeout(DEADLINE + MOMENT, leadership.release()).await.expect("it ends");
     }
-    let api = Leases::default();
+    let api = LeaseServer::default();
     let leadership = api.leader(0).await;
     api.change(|lease| lease["spec"]["holderIdentity"] = json!("another"));
     leadership.release().await;
@@ -205,9 +205,9 @@ async fn giving_back_ends_whatever_the_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_cant_be_had_is_waited_for() {
+async fn a_process_waits_for_a_lease_that_it_cannot_acquire() {
     for fault in FAULTS.into_iter().filter(|fault| !fault.comes_afterwards()) {
-        let api = Leases::default();
+        let api = LeaseServer::default();
         api.state().faults.insert(0, fault);
         let standby = Standby::default();
         let acquire = Leadership::acquire(api.lock(0), &standby);
@@ -215,9 +215,9 @@ async fn a_lease_that_cant_be_had_is_waited_for() {
         assert!(timeout(10 * MINUTE, &mut acquire).await.is_err());
         assert!(!standby.is_ready(), "{fault:?}");
         api.state().faults.clear();
-        let _leadership = timeout(Duration::from_secs(5) + MOMENT, acquire).await.expect("it is had");
+        let _leadership = timeout(Duration::from_secs(5) + MOMENT, acquire).await.expect("it is acquired");
     }
-    let api = Leases::default();
+    let api = LeaseServer::default();
     api.state().has_no_namespace = true;
     let standby = Standby::default();
     let acquire = Leadership::acquire(api.lock(0), &standby);
@@ -226,6 +226,6 @@ async fn a_lease_that_cant_be_had_is_waited_for() {
     assert!(!standby.is_ready());
     api.put(&json!({"holderIdentity": "another", "leaseDurationSeconds": 15}));
     assert!(timeout(DURATION - MOMENT, &mut acquire).await.is_err());
-    assert!(standby.is_ready(), "a standby is what it should be");
-    let _leadership = timeout(2 * RETRY, acquire).await.expect("it is had");
+    assert!(standby.is_ready(), "it stands by");
+    let _leadership = timeout(2 * RETRY, acquire).await.expect("it is acquired");
 }
