@@ -1,0 +1,35 @@
+//! Plans one DaemonSet of a real cluster and prints the actions, one line of JSON each. It executes nothing.
+//!
+//! `cargo run -p daemonset-controller --example minimal -- NAMESPACE NAME`, with the current context of your kubeconfig.
+
+use anyhow::{Context, bail};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::{Snapshot, plan};
+use jiff::Timestamp;
+use kube::api::ListParams;
+use kube::{Api, Client};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let mut args = std::env::args().skip(1);
+    let (Some(namespace), Some(name)) = (args.next(), args.next()) else {
+        bail!("usage: minimal NAMESPACE NAME");
+    };
+    let client = Client::try_default().await.context("find the API server")?;
+
+    let ds = Api::<DaemonSet>::namespaced(client.clone(), &namespace).get(&name).await?;
+    let everything = ListParams::default();
+    let nodes = Api::<Node>::all(client.clone()).list(&everything).await?.items;
+    // Everything in the namespace, not only what the DaemonSet owns: a plan may adopt orphans.
+    let pods = Api::<Pod>::namespaced(client.clone(), &namespace).list(&everything).await?.items;
+    let revisions = Api::<ControllerRevision>::namespaced(client, &namespace).list(&everything).await?.items;
+
+    let snapshot =
+        Snapshot::new(&ds, Timestamp::now()).nodes(&nodes).pods(&pods).revisions(&revisions).check()?;
+    let plan = plan(&snapshot);
+    println!("{} actions", plan.actions.len());
+    for action in &plan.actions {
+        println!("{}", serde_json::to_string(action)?);
+    }
+    Ok(())
+}
