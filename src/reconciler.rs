@@ -121,23 +121,8 @@ impl Reconciler {
 
     /// Takes an action back whose outcome was [`Unknown`](ActionOutcome::Unknown), where storage shows that it was not
     /// done: see [`Memory::settle`] for the requirements on `stored`.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
-    pub fn settle<'a, N, P, R>(
-        &mut self,
-        action: &Action,
-        stored: Observed<'a, N, P, R>,
-        now: Timestamp,
-    ) -> Result<(), InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let stored = Snapshot::new(stored, now).policy(&self.policy).check()?;
-        self.memory.settle(action, &stored);
-        Ok(())
+    pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
+        self.memory.settle(action, stored);
     }
 
     /// The memory: to keep over a restart, or to look at.

@@ -9,6 +9,7 @@ use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::classify::Evidence;
 use jiff::Timestamp;
 use serde::Serialize;
+use std::fmt;
 
 /// What to do, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -316,4 +317,56 @@ pub enum Warning {
     StrategyMissing,
     /// No node should run the pod.
     NoTargetNodes,
+}
+
+/// One sentence without a full stop. Long lists of pods are cut after five names.
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::HostPortWithSurge { port } => write!(
+                f,
+                "host port {port} with maxSurge: only one pod of a node can have it, so the new one may stay Pending, keep \
+                 its place and stop the update"
+            ),
+            Warning::NodesLost { nodes: 1 } => f.write_str(
+                "1 node went down with the updated pod, and counts against the limit: repair or remove, or undo the update",
+            ),
+            Warning::NodesLost { nodes } => write!(
+                f,
+                "{nodes} nodes went down with the updated pod, and count against the limit: repair or remove, or undo the \
+                 update"
+            ),
+            Warning::GenerationHashConflict { pods } => write!(
+                f,
+                "{pods} {}: updated by template generation, but the hash label names another revision",
+                if *pods == 1 { "pod" } else { "pods" }
+            ),
+            Warning::PodsWithoutTarget { pods } => {
+                write!(f, "left alone, as no node is theirs: {}", first_names(pods))
+            }
+            Warning::PodsOnUnknownNodes { pods } => write!(
+                f,
+                "left to the pod garbage collector, as their nodes are not in the input: {}",
+                first_names(pods)
+            ),
+            Warning::PercentRoundsToAll { percent, desired } => {
+                write!(f, "{percent}% of {desired} rounds up to all target nodes")
+            }
+            Warning::BothLimitsSet => f.write_str("maxSurge and maxUnavailable are both set: only maxSurge counts"),
+            Warning::BothLimitsZero => {
+                f.write_str("maxSurge and maxUnavailable are both 0: maxUnavailable counts as 1")
+            }
+            Warning::StrategyMissing => f.write_str("the update strategy has no type: OnDelete is taken"),
+            Warning::NoTargetNodes => f.write_str("no node should run the pod"),
+        }
+    }
+}
+
+fn first_names(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => shown.join(", "),
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
+    }
 }

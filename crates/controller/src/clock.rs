@@ -1,26 +1,26 @@
-//! What time it is.
+//! The wall clock, which tests replace.
 
 use jiff::Timestamp;
 use std::sync::Arc;
 
-/// Where the time comes from: the system or, in a test, one that need not be waited for.
+/// The source of wall-clock time: the system, or a clock that a test moves by itself.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Default for Clock {
-    /// The system's.
+    /// The system's clock.
     fn default() -> Self {
         Clock::new(Timestamp::now)
     }
 }
 
 impl Clock {
-    /// One that tells what this function tells.
+    /// A clock that reads the time from this function.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Clock(Arc::new(now))
     }
 
-    /// Now.
+    /// The time now.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }

@@ -1,11 +1,11 @@
-//! The lease: what is stored about who leads, and for how long another one must be believed to.
+//! The lease object: who leads, and how long the other processes must honour that.
 //!
-//! As v1.36 client-go `leaderelection.go` and `leaselock.go`, but for a lease that was deleted: here that one, too, holds for
+//! As v1.36 client-go `leaderelection.go` and `leaselock.go`, with one difference: a lease that was deleted still counts for
 //! its duration.
 
-use crate::answer::told;
 use crate::args::Args;
 use crate::clock::Clock;
+use crate::response::error_chain;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use kube::api::{Api, PostParams};
@@ -14,150 +14,156 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long what lasts: client-go's 15, 10 and 2 seconds, or the same shares of another duration.
+/// The durations of leader election: client-go's 15, 10 and 2 seconds, or the same shares of another lease duration.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms(u64);
+pub struct LeaseConfig {
+    lease_seconds: u64,
+}
 
-impl Terms {
-    /// Others wait so long since they last saw the lease change.
+impl LeaseConfig {
+    /// How long other processes wait after they last saw the lease change.
     #[must_use]
-    pub fn duration(self) -> Duration {
-        Duration::from_secs(self.0)
+    pub fn lease_duration(self) -> Duration {
+        Duration::from_secs(self.lease_seconds)
     }
 
-    /// A holder stops so long after it began to send what was its last success.
+    /// How long a leader may act after it began to send its last successful renewal.
     #[must_use]
     pub fn renew_deadline(self) -> Duration {
-        self.duration() * 2 / 3
+        self.lease_duration() * 2 / 3
     }
 
-    /// From one attempt to the next.
+    /// The time from one attempt to the next.
     #[must_use]
     pub fn retry_period(self) -> Duration {
-        self.duration() * 2 / 15
+        self.lease_duration() * 2 / 15
     }
 
-    /// One answer is waited for so long: a second request must have its chance before the deadline.
-    fn patience(self) -> Duration {
+    /// How long one response is awaited: short enough for a second request before the deadline.
+    fn response_timeout(self) -> Duration {
         self.renew_deadline() / 2
     }
 }
 
-/// What an attempt to get or to keep the lease has shown.
+/// The result of one attempt to acquire or to renew the lease.
 #[derive(Debug)]
 pub enum Attempt {
-    /// It is ours, by a write that was begun then. Whoever sees the write sees it later.
-    Ours(Instant),
-    /// It is not ours, and whose it is.
-    Theirs(String),
-    /// Nobody knows, and why.
+    /// This process holds the lease.
+    Held {
+        /// When the successful write began: no other process can see that write earlier.
+        sent_at: Instant,
+    },
+    /// Another process holds the lease; its identity.
+    HeldByOther(String),
+    /// The holder is unknown; the error.
     Failed(String),
 }
 
-/// What was last seen of others, and since when: their timestamps are of other clocks, and tell nothing.
-struct Seen {
-    /// None: there was no lease.
+/// The record that was last seen in storage, and since when. Only a change of the record counts: the timestamps in it come
+/// from the clocks of other machines.
+struct ObservedRecord {
+    /// `None`: there was no lease.
     record: Option<LeaseSpec>,
     since: Instant,
-    holds: Duration,
+    valid_for: Duration,
 }
 
-/// A lease that this process wants, or has.
-pub struct Lock {
+/// A lease that this process wants or holds.
+pub struct LeaseLock {
     api: Api<Lease>,
     /// Namespace and name.
     pub lease: String,
     name: String,
-    /// Who this process is; seen in `kubectl get lease`.
+    /// The identity of this process, as `kubectl get lease` shows it.
     pub identity: String,
-    /// How long what lasts.
-    pub terms: Terms,
+    /// The durations of leader election.
+    pub config: LeaseConfig,
     clock: Clock,
-    /// As last read or written.
+    /// The object as last read or written.
     stored: Option<Lease>,
-    seen: Option<Seen>,
+    observed: Option<ObservedRecord>,
 }
 
-/// An answer that is no success.
-struct Trouble {
+/// A request for the lease that failed; code 0 where the API server did not respond.
+struct LeaseError {
     code: u16,
-    text: String,
+    message: String,
 }
 
-impl Lock {
-    /// Nothing is sent yet.
+impl LeaseLock {
+    /// A lock that has sent nothing yet.
     #[must_use]
     pub fn new(client: Client, clock: Clock, args: &Args) -> Self {
-        Lock {
+        LeaseLock {
             api: Api::namespaced(client, &args.lease_namespace),
             lease: format!("{}/{}", args.lease_namespace, args.lease_name),
             name: args.lease_name.clone(),
             identity: format!("{}_{:016x}", hostname(), RandomState::new().build_hasher().finish()),
-            terms: Terms(args.lease_seconds),
+            config: LeaseConfig { lease_seconds: args.lease_seconds },
             clock,
             stored: None,
-            seen: None,
+            observed: None,
         }
     }
 
-    /// Takes the lease when nobody has it. v1.36 `tryAcquireOrRenew`.
+    /// Takes the lease if no other process holds it. v1.36 `tryAcquireOrRenew`.
     pub async fn acquire(&mut self) -> Attempt {
-        if let Err(trouble) = self.read().await {
-            return Attempt::Failed(trouble.text);
+        if let Err(error) = self.read().await {
+            return Attempt::Failed(error.message);
         }
-        // Ours already: the answer to an attempt was lost.
-        if !self.is_ours()
-            && let Some(holder) = self.held_by_another()
+        // The lease is already ours if only the response to an earlier attempt was lost.
+        if !self.is_held()
+            && let Some(holder) = self.other_holder()
         {
-            return Attempt::Theirs(holder);
+            return Attempt::HeldByOther(holder);
         }
         match self.write().await {
-            Ok(begun) => Attempt::Ours(begun),
-            Err(Trouble { code: 409, .. }) => Attempt::Theirs("another one that was faster".to_owned()),
-            Err(trouble) => Attempt::Failed(trouble.text),
+            Ok(sent_at) => Attempt::Held { sent_at },
+            Err(LeaseError { code: 409, .. }) => Attempt::HeldByOther("a process that was faster".to_owned()),
+            Err(error) => Attempt::Failed(error.message),
         }
     }
 
-    /// Keeps the lease; one that was deleted is made anew.
+    /// Renews the lease; creates it again if it was deleted.
     pub async fn renew(&mut self) -> Attempt {
-        let first = match self.write().await {
-            Ok(begun) => return Attempt::Ours(begun),
-            Err(trouble) => trouble,
+        let first_error = match self.write().await {
+            Ok(sent_at) => return Attempt::Held { sent_at },
+            Err(error) => error,
         };
-        // Whatever went wrong: another one may have it.
+        // After any error, another process may hold the lease.
         if self.read().await.is_err() {
-            return Attempt::Failed(first.text);
+            return Attempt::Failed(first_error.message);
         }
         match &self.stored {
-            Some(lease) if !self.is_ours() => Attempt::Theirs(holder(lease).to_owned()),
-            // What was changed is not who leads, or the lease is gone.
-            Some(_) | None if matches!(first.code, 404 | 409) => match self.write().await {
-                Ok(begun) => Attempt::Ours(begun),
-                Err(trouble) => Attempt::Failed(trouble.text),
+            Some(lease) if !self.is_held() => Attempt::HeldByOther(holder(lease).to_owned()),
+            // Another field changed, or the lease is gone: this process still leads.
+            Some(_) | None if matches!(first_error.code, 404 | 409) => match self.write().await {
+                Ok(sent_at) => Attempt::Held { sent_at },
+                Err(error) => Attempt::Failed(error.message),
             },
-            Some(_) | None => Attempt::Failed(first.text),
+            Some(_) | None => Attempt::Failed(first_error.message),
         }
     }
 
-    /// Gives the lease back, if it is still ours. v1.36 `release`.
+    /// Gives the lease back if this process still holds it. v1.36 `release`.
     ///
     /// # Errors
-    /// When that can't be told to the API server within the renew deadline: the others wait for the end of the lease.
+    /// When no request succeeds within the renew deadline: the other processes then wait until the lease expires.
     pub async fn release(&mut self) -> Result<(), String> {
-        let mut last = "no answer".to_owned();
-        let retry = self.terms.retry_period();
-        let released = timeout(self.terms.renew_deadline(), async {
-            while let Err(trouble) = self.give_back().await {
-                last = trouble.text;
-                sleep(retry).await;
+        let mut last_error = "no response".to_owned();
+        let retry_period = self.config.retry_period();
+        let released = timeout(self.config.renew_deadline(), async {
+            while let Err(error) = self.write_released().await {
+                last_error = error.message;
+                sleep(retry_period).await;
             }
         });
-        released.await.map_err(|_| last)
+        released.await.map_err(|_| last_error)
     }
 
-    async fn give_back(&mut self) -> Result<(), Trouble> {
+    async fn write_released(&mut self) -> Result<(), LeaseError> {
         self.read().await?;
-        let Some(mut lease) = self.stored.clone().filter(|_| self.is_ours()) else { return Ok(()) };
+        let Some(mut lease) = self.stored.clone().filter(|_| self.is_held()) else { return Ok(()) };
         let now = MicroTime(self.clock.now());
         lease.spec = Some(LeaseSpec {
             holder_identity: Some(String::new()),
@@ -167,66 +173,67 @@ impl Lock {
             renew_time: Some(now),
             ..LeaseSpec::default()
         });
-        let ask = PostParams::default();
-        self.stored = Some(answered(self.terms, self.api.replace(&self.name, &ask, &lease)).await?);
+        let params = PostParams::default();
+        let replaced = self.api.replace(&self.name, &params, &lease);
+        self.stored = Some(response(self.config, replaced).await?);
         Ok(())
     }
 
-    /// Writes that it is ours, and tells when that was begun.
-    async fn write(&mut self) -> Result<Instant, Trouble> {
-        let begun = Instant::now();
-        let ask = PostParams::default();
+    /// Writes this process as the holder; returns the instant at which the request was sent.
+    async fn write(&mut self) -> Result<Instant, LeaseError> {
+        let sent_at = Instant::now();
+        let params = PostParams::default();
         let written = match &self.stored {
             Some(stored) => {
-                // With the resourceVersion: nobody has changed it since. With the uid: it is not made by an update.
+                // The resourceVersion rejects the write if the lease has changed; the uid keeps an update from creating it.
                 let lease = Lease { spec: Some(self.record(Some(stored))), ..stored.clone() };
-                answered(self.terms, self.api.replace(&self.name, &ask, &lease)).await?
+                response(self.config, self.api.replace(&self.name, &params, &lease)).await?
             }
             None => {
                 let metadata = ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() };
                 let lease = Lease { metadata, spec: Some(self.record(None)) };
-                answered(self.terms, self.api.create(&ask, &lease)).await?
+                response(self.config, self.api.create(&params, &lease)).await?
             }
         };
         self.stored = Some(written);
-        Ok(begun)
+        Ok(sent_at)
     }
 
     fn record(&self, stored: Option<&Lease>) -> LeaseSpec {
         let now = MicroTime(self.clock.now());
-        let (acquired, transitions) = match stored {
+        let (acquire_time, transitions) = match stored {
             None => (None, Some(0)),
-            Some(lease) if self.is_ours() => {
+            Some(lease) if self.is_held() => {
                 (lease.spec.as_ref().and_then(|spec| spec.acquire_time.clone()), transitions(lease))
             }
             Some(lease) => (None, transitions(lease).map(|count| count.saturating_add(1))),
         };
         LeaseSpec {
             holder_identity: Some(self.identity.clone()),
-            lease_duration_seconds: Some(i32::try_from(self.terms.0).unwrap_or(i32::MAX)),
+            lease_duration_seconds: Some(i32::try_from(self.config.lease_seconds).unwrap_or(i32::MAX)),
             lease_transitions: transitions,
-            acquire_time: Some(acquired.unwrap_or_else(|| now.clone())),
+            acquire_time: Some(acquire_time.unwrap_or_else(|| now.clone())),
             renew_time: Some(now),
             ..LeaseSpec::default()
         }
     }
 
-    async fn read(&mut self) -> Result<(), Trouble> {
-        self.stored = answered(self.terms, self.api.get_opt(&self.name)).await?;
+    async fn read(&mut self) -> Result<(), LeaseError> {
+        self.stored = response(self.config, self.api.get_opt(&self.name)).await?;
         let record = self.stored.as_ref().map(|lease| lease.spec.clone().unwrap_or_default());
-        if self.seen.as_ref().is_none_or(|seen| seen.record != record) {
-            let holds = self.holds(record.as_ref());
-            self.seen = Some(Seen { record, since: Instant::now(), holds });
+        if self.observed.as_ref().is_none_or(|observed| observed.record != record) {
+            let valid_for = self.valid_for(record.as_ref());
+            self.observed = Some(ObservedRecord { record, since: Instant::now(), valid_for });
         }
         Ok(())
     }
 
-    /// How long a record that has just appeared is believed. A lease that is gone is made anew by its holder, which leads
-    /// meanwhile; one that never was is nobody's.
-    fn holds(&self, record: Option<&LeaseSpec>) -> Duration {
-        let own = self.terms.duration();
+    /// How long a record that has just appeared must be honoured. The holder of a deleted lease creates it again and leads
+    /// meanwhile; a lease that never existed has no holder.
+    fn valid_for(&self, record: Option<&LeaseSpec>) -> Duration {
+        let own = self.config.lease_duration();
         let Some(record) = record else {
-            return self.seen.as_ref().map_or(Duration::ZERO, |seen| seen.holds.max(own));
+            return self.observed.as_ref().map_or(Duration::ZERO, |observed| observed.valid_for.max(own));
         };
         match (record.holder_identity.as_deref(), record.lease_duration_seconds.map(u64::try_from)) {
             (None | Some(""), _) => Duration::ZERO,
@@ -235,15 +242,17 @@ impl Lock {
         }
     }
 
-    fn held_by_another(&self) -> Option<String> {
-        let seen = self.seen.as_ref().filter(|seen| seen.since.elapsed() < seen.holds)?;
-        Some(match &seen.record {
+    /// The holder of a record that is still valid.
+    fn other_holder(&self) -> Option<String> {
+        let is_valid = |observed: &&ObservedRecord| observed.since.elapsed() < observed.valid_for;
+        let observed = self.observed.as_ref().filter(is_valid)?;
+        Some(match &observed.record {
             Some(record) => record.holder_identity.clone().unwrap_or_default(),
-            None => "the holder of the lease that was deleted".to_owned(),
+            None => "the holder of the deleted lease".to_owned(),
         })
     }
 
-    fn is_ours(&self) -> bool {
+    fn is_held(&self) -> bool {
         self.stored.as_ref().is_some_and(|lease| holder(lease) == self.identity)
     }
 }
@@ -256,18 +265,24 @@ fn transitions(lease: &Lease) -> Option<i32> {
     Some(lease.spec.as_ref().and_then(|spec| spec.lease_transitions).unwrap_or(0))
 }
 
-async fn answered<T>(terms: Terms, call: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
-    match timeout(terms.patience(), call).await {
+async fn response<T>(
+    config: LeaseConfig,
+    call: impl Future<Output = Result<T, Error>>,
+) -> Result<T, LeaseError> {
+    match timeout(config.response_timeout(), call).await {
         Ok(Ok(object)) => Ok(object),
-        Ok(Err(Error::Api(status))) => Err(Trouble { code: status.code, text: status.message }),
-        Ok(Err(error)) => Err(Trouble { code: 0, text: told(&error) }),
-        Err(_) => Err(Trouble { code: 0, text: format!("no answer within {:?}", terms.patience()) }),
+        Ok(Err(Error::Api(status))) => Err(LeaseError { code: status.code, message: status.message }),
+        Ok(Err(error)) => Err(LeaseError { code: 0, message: error_chain(&error) }),
+        Err(_) => {
+            let message = format!("no response within {:?}", config.response_timeout());
+            Err(LeaseError { code: 0, message })
+        }
     }
 }
 
-/// The pod's name, or the machine's.
+/// The name of the pod, or of the machine.
 fn hostname() -> String {
-    let named = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
-    let named = named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-    named.unwrap_or_else(|| "daemonset-controller".to_owned())
+    let name = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
+    let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    name.unwrap_or_else(|| "daemonset-controller".to_owned())
 }

@@ -1,29 +1,37 @@
-//! A DaemonSet controller around the crate `daemonset`: it watches, asks the library what to do, and does it.
+//! A DaemonSet controller around the crate `daemonset`: it watches the cluster, asks the library for a plan, and executes it.
 //!
-//! `world` has the caches, `queue` who is next, `worker` reconciles, `execute` sends the calls of a plan and `answer` tells
-//! what the API server's answers mean. `compare` puts plans beside what another controller does.
+//! One pass, by module:
+//!
+//! 1. [`watches`] fill the [`caches`]; [`event_mapper`] maps each changed object to DaemonSets and puts their keys into the
+//!    [`queue`].
+//! 2. A [`worker`] takes a key, builds the snapshot, plans and audits.
+//! 3. [`executor`] sends the plan's API calls, and [`response`] classifies the answers.
+//! 4. [`in_flight`] and [`retry_order`] keep the outcomes of these calls for the next pass.
+//!
+//! [`run`](mod@run) starts and ends the process, [`leader_election`] lets one process act at a time, and [`compare`]
+//! compares plans with the actions of another controller instead of executing them.
 
 #![forbid(unsafe_code)]
 
-pub mod answer;
 pub mod args;
+pub mod caches;
 pub mod clock;
 pub mod compare;
-mod concerns;
-pub mod control;
-pub mod desk;
-pub mod events;
-pub mod execute;
-pub mod input;
-pub mod leader;
+pub mod controller;
+pub mod event_mapper;
+pub mod event_recorder;
+pub mod executor;
+mod http_server;
+pub mod in_flight;
+pub mod leader_election;
 pub mod lease;
 pub mod metrics;
-pub mod print;
+pub mod per_daemon_set;
 pub mod queue;
-pub mod record;
+pub mod recorder;
+pub mod response;
+pub mod retry_order;
 pub mod run;
-pub mod sent;
-pub mod turns;
-pub mod web;
+mod shutdown;
+pub mod watches;
 pub mod worker;
-pub mod world;

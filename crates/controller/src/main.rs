@@ -1,4 +1,4 @@
-//! A DaemonSet controller around the crate `daemonset`.
+//! The binary: parses the command line, sets the log up, and runs the controller.
 
 use clap::Parser;
 use daemonset_controller::args::{Args, LogFormat};
@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
-// One thread is plenty: the API server is what everybody waits for.
+// One thread is enough: the process spends its time waiting for the API server.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let args = Args::parse();

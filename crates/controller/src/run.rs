@@ -1,173 +1,155 @@
-//! From the command line to the end of the process.
+//! The life of the process, from the command line to its end.
 
 use crate::args::Args;
+use crate::caches::{Caches, Key};
 use crate::clock::Clock;
 use crate::compare::Comparison;
-use crate::compare::ledger::Patience;
-use crate::control::Controller;
-use crate::events::Events;
-use crate::execute::Executor;
-use crate::leader::{Leadership, Standby};
-use crate::lease::Lock;
+use crate::compare::daemon_set::Timeouts;
+use crate::controller::Controller;
+use crate::event_recorder::EventRecorder;
+use crate::executor::Executor;
+use crate::http_server;
+use crate::leader_election::{Leadership, Standby};
+use crate::lease::LeaseLock;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
-use crate::record::Recorder;
-use crate::web;
-use crate::worker::{Doing, Worker};
-use crate::world::{Key, Scope, World};
+use crate::recorder::Recorder;
+use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
+use crate::watches::Scope;
+use crate::worker::{Mode, Worker};
 use anyhow::{Context, bail};
 use daemonset::Policy;
 use kube::{Client, Config};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 
-/// A watch is silent for 290 s at most, and given up after 295.
-const LONGEST_SILENCE: Duration = Duration::from_secs(300);
+/// Longest silence of the API server in an answer. The server ends a watch after 290 s, and the watcher gives it up after
+/// 295 s, so that this limit ends only lists whose answer never comes.
+const READ_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Runs the controller until it is asked to end.
+/// Runs the controller until a signal ends it.
 ///
 /// # Errors
-/// When it can't start, or loses its lease: whoever starts it again begins with fresh caches.
+/// When it can't start, or when it loses its lease. A restart begins with fresh caches.
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let (reads, writes) = clients().await?;
+    let clients = Clients::connect().await?;
     let metrics = Metrics::default();
-    let comparison = args.compare.then(|| Comparison::new(patience(&args), metrics.clone()));
-    let (mut world, writers) = World::empty();
-    if let Some(comparison) = &comparison {
-        world.compared_by(comparison.clone());
-    }
+    let comparison = args.compare.then(|| Comparison::new(timeouts(&args), metrics.clone()));
+    let (caches, cache_writers) = Caches::empty();
     let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
     let standby = Standby::default();
-    web::serve(args.listen, metrics.clone(), (world.clone(), standby.clone()), queue.clone()).await?;
-    let acts = !args.dry_run && !args.compare;
-    let mut asked = signals()?;
-    let lock = Lock::new(writes.clone(), Clock::default(), &args);
-    let mut leadership = match args.leader_elect && acts {
+    http_server::serve(args.listen, metrics.clone(), (caches.clone(), standby.clone()), queue.clone())
+        .await?;
+
+    let mut signals = ShutdownSignals::install()?;
+    let lock = LeaseLock::new(clients.writes.clone(), Clock::default(), &args);
+    let leadership = match args.leader_elect && args.executes_plans() {
         true => tokio::select! {
             leadership = Leadership::acquire(lock, &standby) => Some(leadership),
-            () = asked.wait() => return Ok(()),
+            () = signals.received() => return Ok(()),
         },
         false => None,
     };
-    metrics.leader.set(i64::from(acts));
+    metrics.leader.set(i64::from(args.executes_plans()));
+    let mut shutdown = Shutdown { signals, leadership };
 
+    let mode = mode(&args, comparison.as_ref(), &clients.writes, &metrics);
+    let worker = worker(&args, (&caches, queue), mode, &metrics)?;
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
-    let worker = worker(&args, (&world, queue), comparison.as_ref(), &writes, &metrics)?;
-    let begun = tokio::select! {
-        begun = Controller::start(worker, writers, &reads, &scope, args.workers) => Ok(begun?),
-        end = end(&mut asked, leadership.as_mut()) => Err(end),
-    };
-    let (controller, end) = match begun {
-        Ok(controller) => {
+    let (controller, reason) = tokio::select! {
+        started = Controller::start(worker, cache_writers, &clients.reads, &scope, args.workers) => {
+            let controller = started?;
             if let Some(comparison) = &comparison {
-                tokio::spawn(comparison.clone().run(world.clone()));
+                tokio::spawn(comparison.clone().run(caches.clone()));
             }
-            (Some(controller), end(&mut asked, leadership.as_mut()).await)
+            (Some(controller), shutdown.requested().await)
         }
-        Err(end) => (None, end),
+        reason = shutdown.requested() => (None, reason),
     };
+
     metrics.leader.set(0);
-    match end {
-        // Another one acts now: what is under way can't be taken back, nothing must be added.
-        End::LeaseLost(why) => bail!("the lease was lost: {why}"),
-        End::Asked => tracing::info!("ending: what is under way is waited for"),
-    }
-    if let Some(controller) = controller {
-        tokio::select! {
-            () = controller.finish() => {}
-            why = lost(leadership.as_mut()) => bail!("the lease was lost: {why}"),
-        }
-    }
-    if let Some(leadership) = leadership {
-        leadership.release().await;
-    }
-    match comparison.map(|comparison| comparison.end(&world)) {
+    finish(controller, shutdown, reason).await?;
+    match comparison.map(|comparison| comparison.finish(&caches)) {
         Some(differences @ 1..) if args.fail_on_difference => bail!("{differences} differences"),
         Some(_) | None => Ok(()),
     }
 }
 
-/// One that reads and watches, and one that writes.
-async fn clients() -> anyhow::Result<(Client, Client)> {
-    let mut config = Config::infer().await.context("find the API server")?;
-    // A list whose answer never comes would be waited for until the end of the process; watches end by themselves before.
-    config.read_timeout = Some(LONGEST_SILENCE);
-    config.reset_reader_on_write = true;
-    let reads = Client::try_from(config.clone())?;
-    // A client that repeats a create on its own, as on 504, makes a second pod where the first one was stored.
-    config.default_retry = false;
-    Ok((reads, Client::try_from(config)?))
+/// Two clients: watches and lists may be retried, writes may not.
+struct Clients {
+    reads: Client,
+    writes: Client,
 }
 
-fn worker(
-    args: &Args,
-    (world, queue): (&World, Arc<Queue<Key>>),
-    comparison: Option<&Comparison>,
-    writes: &Client,
-    metrics: &Metrics,
-) -> anyhow::Result<Worker> {
-    let clock = Clock::default();
-    let doing = match comparison {
-        Some(comparison) => Doing::Compare(comparison.clone()),
-        None if args.dry_run => Doing::Print,
-        None => {
-            let events = Events::new(writes.clone(), clock.clone());
-            Doing::Execute(Executor::new(writes.clone(), events, metrics.clone()))
-        }
-    };
-    Ok(Worker {
-        world: world.clone(),
-        queue,
-        doing,
-        policy: Policy::default(),
-        status_interval: Duration::from_millis(args.status_interval),
-        recorder: args.record.as_deref().map(Recorder::new).transpose()?,
-        metrics: metrics.clone(),
-        clock,
-        desks: Arc::default(),
-    })
-}
-
-/// Why it ends.
-enum End {
-    Asked,
-    LeaseLost(String),
-}
-
-async fn end(asked: &mut Asked, leadership: Option<&mut Leadership>) -> End {
-    tokio::select! {
-        () = asked.wait() => End::Asked,
-        why = lost(leadership) => End::LeaseLost(why),
+impl Clients {
+    async fn connect() -> anyhow::Result<Self> {
+        let mut config = Config::infer().await.context("find the API server")?;
+        config.read_timeout = Some(READ_TIMEOUT);
+        config.reset_reader_on_write = true;
+        let reads = Client::try_from(config.clone())?;
+        // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
+        config.default_retry = false;
+        Ok(Clients { reads, writes: Client::try_from(config)? })
     }
 }
 
-fn patience(args: &Args) -> Patience {
-    Patience {
+fn timeouts(args: &Args) -> Timeouts {
+    Timeouts {
         window: Duration::from_secs(args.window),
         grace: Duration::from_secs(args.grace),
         quiet: Duration::from_secs(args.quiet),
     }
 }
 
-async fn lost(leadership: Option<&mut Leadership>) -> String {
-    match leadership {
-        Some(leadership) => leadership.lost().await,
-        None => std::future::pending().await,
+fn mode(args: &Args, comparison: Option<&Comparison>, writes: &Client, metrics: &Metrics) -> Mode {
+    match comparison {
+        Some(comparison) => Mode::Compare(comparison.clone()),
+        None if args.dry_run => Mode::DryRun,
+        None => {
+            let events = EventRecorder::new(writes.clone(), Clock::default());
+            Mode::Execute(Executor::new(writes.clone(), events, metrics.clone()))
+        }
     }
 }
 
-struct Asked {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
+fn worker(
+    args: &Args,
+    (caches, queue): (&Caches, Arc<Queue<Key>>),
+    mode: Mode,
+    metrics: &Metrics,
+) -> anyhow::Result<Worker> {
+    Ok(Worker {
+        caches: caches.clone(),
+        queue,
+        mode,
+        policy: Policy::default(),
+        status_interval: Duration::from_millis(args.status_interval),
+        recorder: args.record.as_deref().map(Recorder::new).transpose()?,
+        metrics: metrics.clone(),
+        clock: Clock::default(),
+        per_daemon_set: Arc::default(),
+    })
 }
 
-fn signals() -> anyhow::Result<Asked> {
-    Ok(Asked { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-}
-
-impl Asked {
-    async fn wait(&mut self) {
-        tokio::select! { _ = self.terminate.recv() => {}, _ = self.interrupt.recv() => {} }
+/// Waits for the calls under way and gives the lease back. After the loss of the lease another process acts: calls under way
+/// can't be taken back, and nothing may follow them.
+async fn finish(
+    controller: Option<Controller>,
+    mut shutdown: Shutdown,
+    reason: ShutdownReason,
+) -> anyhow::Result<()> {
+    match reason {
+        ShutdownReason::LeaseLost(reason) => bail!("the lease was lost: {reason}"),
+        ShutdownReason::Signal => tracing::info!("shutting down: waiting for calls under way"),
     }
+    if let Some(controller) = controller {
+        tokio::select! {
+            () = controller.finish() => {}
+            reason = shutdown.lease_lost() => bail!("the lease was lost: {reason}"),
+        }
+    }
+    if let Some(leadership) = shutdown.leadership {
+        leadership.release().await;
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Given, given, new, node, now, old, rolling, surging};
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording};
+use daemonset::{Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording, Snapshot};
 use serde_json::json;
 
 fn reconciler() -> Reconciler {
@@ -101,9 +101,9 @@ fn a_lost_create_is_taken_back_when_storage_does_not_have_it() {
     let plan = planned(&mut reconciler, &empty);
     record_all(&mut reconciler, &plan, &ActionOutcome::Unknown);
     let Recording { daemon_set, nodes, pods, revisions, now, .. } = &empty.recording();
-    let stored = Observed { daemon_set, nodes, pods, revisions };
+    let stored = Snapshot::new(Observed { daemon_set, nodes, pods, revisions }, *now).check().unwrap();
     for action in &plan.actions {
-        reconciler.settle(action, stored, *now).unwrap();
+        reconciler.settle(action, &stored);
     }
     assert_eq!(lines(&planned(&mut reconciler, &empty)), ["CreatePod on a, batch 0 (MissingPod)"]);
 }

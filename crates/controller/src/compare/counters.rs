@@ -1,23 +1,23 @@
-//! The status that another controller wrote beside the one that we would write, counter by counter.
+//! The counters of the status in the cluster, compared with those of our plan.
 
 use super::verdict::{Finding, Verdict};
 use daemonset::model::DaemonSetStatus;
 
-/// A counter with two values.
+/// A counter with different values in the cluster and in our plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Differing {
+pub struct CounterDifference {
     /// Its name in the API.
     pub field: &'static str,
-    /// In the cluster.
+    /// The value in the cluster.
     pub theirs: i64,
-    /// In our plan.
+    /// The value in our plan.
     pub ours: i64,
 }
 
-impl Differing {
-    /// With the name of the deliberate difference that it comes from, if it does.
+impl CounterDifference {
+    /// The finding for this counter, with the name of the deliberate difference that explains it, if there is one.
     pub fn finding(&self, daemon_set: &str, deliberate: Option<&str>) -> Finding {
-        let Differing { field, theirs, ours } = self;
+        let CounterDifference { field, theirs, ours } = self;
         let (verdict, name) = match deliberate {
             Some(name) => (Verdict::Deliberate, format!("[{name}] ")),
             None => (Verdict::Status, String::new()),
@@ -25,16 +25,16 @@ impl Differing {
         Finding {
             verdict,
             daemon_set: daemon_set.to_owned(),
-            what: format!("status {field}"),
-            why: format!("{name}theirs {theirs}, ours {ours}"),
+            subject: format!("status {field}"),
+            explanation: format!("{name}theirs {theirs}, ours {ours}"),
         }
     }
 }
 
-/// Those that differ.
-pub fn differing(theirs: &DaemonSetStatus, ours: &DaemonSetStatus) -> Vec<Differing> {
-    let both = counters(theirs).into_iter().zip(counters(ours));
-    let all = both.map(|((field, theirs), (_, ours))| Differing { field, theirs, ours });
+/// The counters that differ.
+pub fn differences(theirs: &DaemonSetStatus, ours: &DaemonSetStatus) -> Vec<CounterDifference> {
+    let pairs = counters(theirs).into_iter().zip(counters(ours));
+    let all = pairs.map(|((field, theirs), (_, ours))| CounterDifference { field, theirs, ours });
     all.filter(|counter| counter.theirs != counter.ours).collect()
 }
 

@@ -1,234 +1,249 @@
-//! Our plans beside what another controller does: `--compare`.
+//! `--compare`: compares our plans with the actions of another controller, and changes nothing.
 //!
-//! Nothing is changed in the cluster. `seen` tells from a changed object what the other controller did, `undone` is the
-//! cluster without it, for which we plan; `ledger` puts the two together for one DaemonSet, and `verdict` is what comes of it.
+//! [`observed`] derives the other controller's actions from changed objects. [`reverted`] is the cluster without them, for
+//! which we plan. [`daemon_set`] matches the two for one DaemonSet, and [`verdict`] has the results.
 
-pub mod act;
+pub mod action_id;
 mod counters;
-mod deliberate;
-mod intent;
-pub mod ledger;
-pub mod seen;
-mod standing;
-pub mod undone;
+pub mod daemon_set;
+mod describe;
+mod known_differences;
+pub mod observed;
+mod planned;
+pub mod reverted;
+mod unmatched;
 pub mod verdict;
-mod waiting;
-pub mod watched;
-mod words;
+pub mod watch_events;
 
+use crate::caches::Caches;
 use crate::clock::Clock;
 use crate::metrics::Metrics;
-use crate::world::World;
+use daemon_set::{DaemonSetComparison, Timeouts};
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference, Pod, Uid};
-use ledger::{Ledger, Patience};
-use seen::{Owner, Seen};
+use observed::{ObservedAction, Owner};
+use reverted::Reverted;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
-use undone::Undone;
-use verdict::{Finding, Tally};
+use verdict::{Counts, Finding};
 
-/// How often time alone is looked at.
+/// How often overdue actions are looked for.
 const TICK: Duration = Duration::from_secs(1);
-/// How often a summary is printed while something happens.
-const SUMMARY: Duration = Duration::from_secs(60);
+/// How often a summary is printed while the counts change.
+const SUMMARY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The comparison of all DaemonSets; clones are one.
+/// The comparison of all DaemonSets; clones share their state.
 #[derive(Clone)]
 pub struct Comparison {
-    book: Arc<Mutex<Book>>,
-    begun: Instant,
+    state: Arc<Mutex<State>>,
+    start: Instant,
     clock: Clock,
     metrics: Metrics,
 }
 
-struct Book {
-    ledgers: BTreeMap<Uid, Ledger>,
-    patience: Patience,
-    tally: Tally,
-    summarized: (Tally, Duration),
+struct State {
+    daemon_sets: BTreeMap<Uid, DaemonSetComparison>,
+    timeouts: Timeouts,
+    counts: Counts,
+    /// The counts and the time of the last summary.
+    last_summary: (Counts, Duration),
 }
 
 impl Comparison {
-    /// Begins now.
-    pub fn new(patience: Patience, metrics: Metrics) -> Self {
-        let summarized = (Tally::default(), Duration::ZERO);
-        let book = Book { ledgers: BTreeMap::new(), patience, tally: Tally::default(), summarized };
+    /// A comparison that begins now.
+    pub fn new(timeouts: Timeouts, metrics: Metrics) -> Self {
+        let state = State {
+            daemon_sets: BTreeMap::new(),
+            timeouts,
+            counts: Counts::default(),
+            last_summary: (Counts::default(), Duration::ZERO),
+        };
         Comparison {
-            book: Arc::new(Mutex::new(book)),
-            begun: Instant::now(),
+            state: Arc::new(Mutex::new(state)),
+            start: Instant::now(),
             clock: Clock::default(),
             metrics,
         }
     }
 
-    /// A pod has changed.
-    pub fn pod(&self, before: Option<&Arc<Pod>>, after: Option<&Pod>) {
+    /// Records a change of a pod.
+    pub fn pod_changed(&self, before: Option<&Arc<Pod>>, after: Option<&Pod>) {
         let pods = after.into_iter().chain(before.map(|pod| &**pod));
-        self.touched(pods.map(|pod| (&*pod.metadata.namespace, &*pod.metadata.owner_references)));
-        self.saw(seen::pod(before, after));
+        self.owners_changed(pods.map(|pod| (&*pod.metadata.namespace, &*pod.metadata.owner_references)));
+        self.observe(observed::pod_actions(before, after));
     }
 
-    /// A revision has changed.
-    pub fn revision(&self, before: Option<&Arc<ControllerRevision>>, after: Option<&ControllerRevision>) {
-        self.saw(seen::revision(before, after));
+    /// Records a change of a revision.
+    pub fn revision_changed(
+        &self,
+        before: Option<&Arc<ControllerRevision>>,
+        after: Option<&ControllerRevision>,
+    ) {
+        self.observe(observed::revision_actions(before, after));
     }
 
-    /// A DaemonSet has changed, or its status was written.
-    pub fn daemon_set(&self, before: Option<&DaemonSet>, after: Option<&DaemonSet>) {
+    /// Records a change of a DaemonSet. Only the other controller writes the status.
+    pub fn daemon_set_changed(&self, before: Option<&DaemonSet>, after: Option<&DaemonSet>) {
         let (Some(before), Some(after)) = (before, after) else { return };
         let now = self.now();
-        let mut book = self.lock();
+        let mut state = self.lock();
         if before.status != after.status {
-            book.tally.saw_status();
+            state.counts.add_status();
         }
-        if let Some(ledger) = book.ledgers.get_mut(&after.metadata.uid) {
+        if let Some(daemon_set) = state.daemon_sets.get_mut(&after.metadata.uid) {
             match before.status == after.status {
-                true => ledger.touched(now),
-                false => ledger.synced(now),
+                true => daemon_set.changed(now),
+                false => daemon_set.synced(now),
             }
         }
     }
 
-    /// Plans the DaemonSet, with and without what is to be explained.
-    pub fn look(&self, ds: &DaemonSet, decide: impl FnMut(&Undone) -> Option<Plan>) {
+    /// Reconciles a DaemonSet: plans it with and without the actions that need an explanation.
+    pub fn reconcile(&self, ds: &DaemonSet, plan: impl FnMut(&Reverted) -> Option<Plan>) {
         let now = self.now();
         let owner = Owner {
             uid: ds.metadata.uid.clone(),
             name: format!("{}/{}", ds.metadata.namespace, ds.metadata.name),
         };
-        let findings = self.lock().ledger(owner, now).look(now, decide);
-        self.tell_theirs(findings);
+        let findings = self.lock().daemon_set(owner, now).reconcile(now, plan);
+        self.report_theirs(findings);
     }
 
-    /// Whether the other controller seems to have forgotten how often this DaemonSet's pods failed.
-    pub fn take_forgotten(&self, ds: &DaemonSet) -> bool {
-        self.lock().ledgers.get_mut(&ds.metadata.uid).is_some_and(Ledger::take_forgotten)
+    /// Whether the other controller seems to have reset the back-off of this DaemonSet's failed pods since the last call.
+    pub fn take_back_off_reset(&self, ds: &DaemonSet) -> bool {
+        let mut state = self.lock();
+        let daemon_set = state.daemon_sets.get_mut(&ds.metadata.uid);
+        daemon_set.is_some_and(DaemonSetComparison::take_back_off_reset)
     }
 
-    /// Looks at time alone each second, until the process ends.
-    pub async fn run(self, world: World) {
+    /// Reports overdue actions and summaries until the process ends.
+    pub async fn run(self, caches: Caches) {
         let mut ticks = tokio::time::interval(TICK);
         loop {
             ticks.tick().await;
-            self.tick(&world);
-            let summary = self.lock().summary_due(self.now(), &world);
+            self.report_overdue(&caches);
+            let summary = self.lock().summary_if_due(self.now(), &caches);
             self.print(summary);
         }
     }
 
-    fn tick(&self, world: &World) {
+    fn report_overdue(&self, caches: &Caches) {
         let now = self.now();
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
-        let mut book = self.lock();
-        for ds in world.daemon_sets.state() {
-            if let Some(ledger) = book.ledgers.get_mut(&ds.metadata.uid) {
-                theirs.extend(ledger.unexplained(now));
-                ours.extend(ledger.unfollowed(now));
-                ours.extend(ledger.status(&ds, now));
+        let mut state = self.lock();
+        for ds in caches.daemon_sets.state() {
+            if let Some(daemon_set) = state.daemon_sets.get_mut(&ds.metadata.uid) {
+                theirs.extend(daemon_set.take_overdue_theirs(now));
+                ours.extend(daemon_set.report_overdue_ours(now));
+                ours.extend(daemon_set.report_status(&ds, now));
             }
         }
-        theirs.extend(book.drop_gone(world, now));
-        drop(book);
-        self.tell_theirs(theirs);
+        theirs.extend(state.take_deleted(caches, now));
+        drop(state);
+        self.report_theirs(theirs);
         for finding in ours {
-            self.tell(&finding);
+            self.report(&finding);
         }
     }
 
-    /// Prints the last summary; how many differences there were.
-    pub fn end(&self, world: &World) -> u64 {
-        self.tick(world);
-        let book = self.lock();
-        let (summary, differences) = (book.summary(world), book.tally.differences());
-        drop(book);
+    /// Prints the last summary; returns the number of differences.
+    pub fn finish(&self, caches: &Caches) -> u64 {
+        self.report_overdue(caches);
+        let state = self.lock();
+        let (summary, differences) = (state.summary(caches), state.counts.differences());
+        drop(state);
         self.print(Some(summary));
         differences
     }
 
-    fn touched<'o>(&self, objects: impl Iterator<Item = (&'o str, &'o [OwnerReference])>) {
+    fn owners_changed<'o>(&self, objects: impl Iterator<Item = (&'o str, &'o [OwnerReference])>) {
         let now = self.now();
-        let mut book = self.lock();
-        for owner in objects.filter_map(|(namespace, references)| seen::owner(namespace, references)) {
-            if let Some(ledger) = book.ledgers.get_mut(&owner.uid) {
-                ledger.touched(now);
+        let mut state = self.lock();
+        for owner in objects.filter_map(|(namespace, references)| observed::owner(namespace, references)) {
+            if let Some(daemon_set) = state.daemon_sets.get_mut(&owner.uid) {
+                daemon_set.changed(now);
             }
         }
     }
 
-    fn saw(&self, seen: Vec<(Owner, Seen)>) {
+    fn observe(&self, actions: Vec<(Owner, ObservedAction)>) {
         let now = self.now();
-        let mut book = self.lock();
-        for (owner, seen) in seen {
-            book.ledger(owner, now).saw(seen, now);
+        let mut state = self.lock();
+        for (owner, action) in actions {
+            state.daemon_set(owner, now).observe(action, now);
         }
     }
 
-    fn tell_theirs(&self, findings: Vec<Finding>) {
+    /// Reports findings on actions of the other controller, each of which counts as seen.
+    fn report_theirs(&self, findings: Vec<Finding>) {
         for finding in findings {
-            self.lock().tally.saw();
-            self.tell(&finding);
+            self.lock().counts.add_action();
+            self.report(&finding);
         }
     }
 
-    fn tell(&self, finding: &Finding) {
-        self.lock().tally.found(finding.verdict);
-        self.metrics.compared(finding.verdict.name());
+    fn report(&self, finding: &Finding) {
+        self.lock().counts.add_finding(finding.verdict);
+        self.metrics.count_finding(finding.verdict.name());
         match finding.verdict.heading() {
-            Some(_) => self.print(Some(finding.told())),
-            None => tracing::debug!("{}", finding.told()),
+            Some(_) => self.print(Some(finding.line())),
+            None => tracing::debug!("{}", finding.line()),
         }
     }
 
     fn print(&self, line: Option<String>) {
         if let Some(line) = line {
-            // Whoever reads may have gone.
+            // The reader of a pipe may have gone.
             let _ = writeln!(std::io::stdout(), "{:.3} {line}", self.clock.now());
         }
     }
 
     fn now(&self) -> Duration {
-        self.begun.elapsed()
+        self.start.elapsed()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Book {
-    fn ledger(&mut self, owner: Owner, now: Duration) -> &mut Ledger {
-        let patience = self.patience;
-        self.ledgers.entry(owner.uid).or_insert_with(|| Ledger::new(owner.name, patience, now))
+impl State {
+    fn daemon_set(&mut self, owner: Owner, now: Duration) -> &mut DaemonSetComparison {
+        let timeouts = self.timeouts;
+        let new = || DaemonSetComparison::new(owner.name, timeouts, now);
+        self.daemon_sets.entry(owner.uid).or_insert_with(new)
     }
 
-    /// A pod may be seen before its DaemonSet is, so that what was never planned is kept for the window.
-    fn drop_gone(&mut self, world: &World, now: Duration) -> Vec<Finding> {
-        let there: Vec<Uid> = world.daemon_sets.state().iter().map(|ds| ds.metadata.uid.clone()).collect();
-        let window = self.patience.window;
-        let is_gone = |uid: &Uid, ledger: &Ledger| {
-            !there.contains(uid) && (ledger.is_planned() || now.saturating_sub(ledger.last_change()) > window)
+    /// Drops the DaemonSets that are gone. A pod may appear before its DaemonSet does: a DaemonSet that was never planned is
+    /// kept for the window.
+    fn take_deleted(&mut self, caches: &Caches, now: Duration) -> Vec<Finding> {
+        let existing: Vec<Uid> =
+            caches.daemon_sets.state().iter().map(|ds| ds.metadata.uid.clone()).collect();
+        let window = self.timeouts.window;
+        let is_deleted = |uid: &Uid, daemon_set: &DaemonSetComparison| {
+            !existing.contains(uid)
+                && (daemon_set.is_planned() || now.saturating_sub(daemon_set.last_change()) > window)
         };
-        let gone = self.ledgers.iter().filter(|(uid, ledger)| is_gone(uid, ledger));
-        let gone: Vec<Uid> = gone.map(|(uid, _)| uid.clone()).collect();
-        gone.iter().filter_map(|uid| self.ledgers.remove(uid)).flat_map(Ledger::gone).collect()
+        let deleted = self.daemon_sets.extract_if(.., |uid, daemon_set| is_deleted(uid, daemon_set));
+        deleted.flat_map(|(_, daemon_set)| daemon_set.deleted()).collect()
     }
 
-    /// A minute after the last one, if something has happened since.
-    fn summary_due(&mut self, now: Duration, world: &World) -> Option<String> {
-        let (tally, at) = &self.summarized;
-        if *tally == self.tally || now.saturating_sub(*at) < SUMMARY {
+    /// The summary, a minute after the last one if the counts have changed since.
+    fn summary_if_due(&mut self, now: Duration, caches: &Caches) -> Option<String> {
+        let (counts, at) = &self.last_summary;
+        if *counts == self.counts || now.saturating_sub(*at) < SUMMARY_INTERVAL {
             return None;
         }
-        self.summarized = (self.tally.clone(), now);
-        Some(self.summary(world))
+        self.last_summary = (self.counts.clone(), now);
+        Some(self.summary(caches))
     }
 
-    fn summary(&self, world: &World) -> String {
-        let waiting = self.ledgers.values().filter(|ledger| ledger.is_planned()).map(Ledger::waiting).sum();
-        self.tally.told(world.daemon_sets.len(), waiting)
+    fn summary(&self, caches: &Caches) -> String {
+        let planned = self.daemon_sets.values().filter(|daemon_set| daemon_set.is_planned());
+        let waiting = planned.map(DaemonSetComparison::unmatched).sum();
+        self.counts.summary(caches.daemon_sets.len(), waiting)
     }
 }

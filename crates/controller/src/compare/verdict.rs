@@ -1,29 +1,29 @@
-//! What comes of the comparison of one action, and how many there were of each.
+//! The result of a comparison: verdicts, findings and their counts.
 
 use std::collections::BTreeMap;
 
-/// What comes of one action or counter.
+/// The verdict on one action, or on one counter of the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Both do it.
     Agreed,
-    /// Theirs, on another node than ours; as many nodes as ours at a time.
+    /// They do it on another node than we would, on as many nodes at a time.
     OtherNodeFirst,
-    /// Both do it, but theirs came so late that it was reported as ours alone.
+    /// Both do it, but they so late that it was reported as ours alone before.
     Late,
-    /// A difference that is documented, and on purpose.
+    /// A documented difference.
     Deliberate,
-    /// Done by another one than the DaemonSet controller: the garbage collector, say.
+    /// Another component did it, such as the garbage collector.
     NotTheirs,
-    /// They did it, we would not.
+    /// They did it, and we would not.
     TheyOnly,
-    /// We would do it, they did not.
+    /// We would do it, and they did not.
     WeOnly,
     /// A counter of the status differs.
     Status,
 }
 
-/// Every verdict, as summaries list them.
+/// Every verdict, in the order of summaries.
 pub const ALL: [Verdict; 8] = [
     Verdict::Agreed,
     Verdict::OtherNodeFirst,
@@ -36,7 +36,7 @@ pub const ALL: [Verdict; 8] = [
 ];
 
 impl Verdict {
-    /// As it is printed, and counted for Prometheus.
+    /// Its name in lines and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Agreed => "agreed",
@@ -50,7 +50,7 @@ impl Verdict {
         }
     }
 
-    /// Whether somebody should look at it.
+    /// Whether a person should look at it.
     pub fn is_difference(self) -> bool {
         match self {
             Verdict::TheyOnly | Verdict::WeOnly | Verdict::Status => true,
@@ -62,7 +62,7 @@ impl Verdict {
         }
     }
 
-    /// The first word of its line; agreement has no line.
+    /// The first word of its line; `None` where no line is printed.
     pub fn heading(self) -> Option<&'static str> {
         match self {
             Verdict::Agreed | Verdict::OtherNodeFirst | Verdict::NotTheirs => None,
@@ -73,68 +73,68 @@ impl Verdict {
     }
 }
 
-/// What was found about one DaemonSet.
+/// A verdict with its subject and its explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What comes of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// The DaemonSet, as namespace/name.
     pub daemon_set: String,
-    /// What is compared.
-    pub what: String,
-    /// Why, in words.
-    pub why: String,
+    /// The action or the counter.
+    pub subject: String,
+    /// Why the verdict is so; empty for agreement.
+    pub explanation: String,
 }
 
 impl Finding {
     /// Its line, without the time.
-    pub fn told(&self) -> String {
+    pub fn line(&self) -> String {
         let heading = self.verdict.heading().unwrap_or("SAME");
         let name = self.verdict.name();
-        format!("{heading} {name} {} {} | {}", self.daemon_set, self.what, self.why)
+        format!("{heading} {name} {} {} | {}", self.daemon_set, self.subject, self.explanation)
     }
 }
 
-/// How many findings there were.
+/// The counts of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    seen: u64,
+pub struct Counts {
+    actions: u64,
     statuses: u64,
-    found: BTreeMap<Verdict, u64>,
+    findings: BTreeMap<Verdict, u64>,
 }
 
-impl Tally {
-    /// An action of the other controller.
-    pub fn saw(&mut self) {
-        self.seen += 1;
+impl Counts {
+    /// Counts an action of the other controller.
+    pub fn add_action(&mut self) {
+        self.actions += 1;
     }
 
-    /// A status that the other controller wrote.
-    pub fn saw_status(&mut self) {
+    /// Counts a status update of the other controller.
+    pub fn add_status(&mut self) {
         self.statuses += 1;
     }
 
-    /// A finding.
-    pub fn found(&mut self, verdict: Verdict) {
-        *self.found.entry(verdict).or_default() += 1;
+    /// Counts a finding.
+    pub fn add_finding(&mut self, verdict: Verdict) {
+        *self.findings.entry(verdict).or_default() += 1;
     }
 
-    /// How many of this verdict.
-    pub fn of(&self, verdict: Verdict) -> u64 {
-        self.found.get(&verdict).copied().unwrap_or_default()
+    /// The number of findings with this verdict.
+    pub fn findings(&self, verdict: Verdict) -> u64 {
+        self.findings.get(&verdict).copied().unwrap_or_default()
     }
 
-    /// How many that somebody should look at.
+    /// The number of findings that a person should look at.
     pub fn differences(&self) -> u64 {
-        ALL.into_iter().filter(|verdict| verdict.is_difference()).map(|verdict| self.of(verdict)).sum()
+        ALL.into_iter().filter(|verdict| verdict.is_difference()).map(|verdict| self.findings(verdict)).sum()
     }
 
-    /// In one line.
-    pub fn told(&self, daemon_sets: usize, waiting: usize) -> String {
-        let counts = ALL.map(|verdict| format!("{}={}", verdict.name(), self.of(verdict))).join(" ");
+    /// The summary line, without the time.
+    pub fn summary(&self, daemon_sets: usize, waiting: usize) -> String {
+        let findings = ALL.map(|verdict| format!("{}={}", verdict.name(), self.findings(verdict))).join(" ");
         format!(
-            "SUMMARY daemonsets={daemon_sets} actions-seen={} statuses-seen={} {counts} waiting={waiting} differences={}",
-            self.seen,
+            "SUMMARY daemonsets={daemon_sets} actions-seen={} statuses-seen={} {findings} waiting={waiting} differences={}",
+            self.actions,
             self.statuses,
             self.differences()
         )

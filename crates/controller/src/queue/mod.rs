@@ -1,8 +1,8 @@
-//! Which DaemonSet is to be reconciled next: each at most once at a time, soon after something changed, not more often than
-//! it may, and later and later while it fails.
+//! The work queue: a key is worked on once at a time, soon after a change, after a rest since its last time, and with a
+//! growing delay while it fails.
 //!
-//! `kube::runtime::Controller` has a queue, too. Its debounce starts anew with each event, so that a rollout of many nodes,
-//! in which there is always another event, would wait for its end.
+//! `kube::runtime::Controller` has a queue, too. Its debounce starts again with each event, so that the DaemonSet would wait
+//! for the end of a rollout of many nodes, in which events never pause.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The first wait after a failure; each further failure doubles it (client-go `DefaultTypedControllerRateLimiter`).
+/// The first delay after a failure; each further failure doubles it (client-go `DefaultTypedControllerRateLimiter`).
 const FIRST_RETRY: Duration = Duration::from_millis(5);
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
@@ -20,7 +20,7 @@ const LONGEST_RETRY: Duration = Duration::from_secs(300);
 pub struct Queue<K> {
     state: Mutex<State<K>>,
     changed: Notify,
-    /// How long a key rests after it was worked on, so that what happens meanwhile is one change.
+    /// How long a key rests after its work, so that the changes meanwhile lead to one further piece of work.
     rest: Duration,
 }
 
@@ -37,12 +37,12 @@ struct State<K> {
 #[derive(Debug, Clone, Copy)]
 struct Failures {
     count: u32,
-    /// When it is tried again for them.
-    again: Instant,
+    /// When the next attempt is due.
+    retry_at: Instant,
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
-    /// An empty queue whose keys rest for so long after each time.
+    /// An empty queue whose keys rest for this time after their work.
     pub fn new(rest: Duration) -> Self {
         let state = State {
             due: HashMap::new(),
@@ -54,19 +54,19 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         Queue { state: Mutex::new(state), changed: Notify::new(), rest }
     }
 
-    /// Asks for this key as soon as it may be worked on.
+    /// Adds a key that is due at once.
     pub fn add(&self, key: K) {
         self.add_at(key, Instant::now());
     }
 
-    /// Asks for this key after a time; the earliest time that was asked for counts.
+    /// Adds a key that is due after a delay; of several due times the earliest counts.
     pub fn add_after(&self, key: K, delay: Duration) {
         let now = Instant::now();
-        // A time that can't be told is no time at all.
+        // A delay beyond the clock's range becomes the longest one.
         self.add_at(key, now.checked_add(delay).unwrap_or_else(|| now + LONGEST_RETRY));
     }
 
-    /// Asks for this key at an instant; the earliest one that was asked for counts.
+    /// Adds a key that is due at an instant; of several due times the earliest counts.
     pub fn add_at(&self, key: K, at: Instant) {
         let mut state = self.state();
         let at = state.resting_until.get(&key).copied().map_or(at, |rested| at.max(rested));
@@ -76,7 +76,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.changed.notify_one();
     }
 
-    /// Asks for this key after a time, and gives it to nobody before, whatever happens meanwhile.
+    /// Adds a key that is due after a delay, and delays all its other due times until then.
     pub fn hold(&self, key: K, delay: Duration) {
         let now = Instant::now();
         let until = now.checked_add(delay).unwrap_or_else(|| now + LONGEST_RETRY);
@@ -87,42 +87,43 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.changed.notify_one();
     }
 
-    /// Asks for this key again after a failure, later each time. Only what was tried for that reason counts: many events
-    /// while it fails do not put the next attempt off.
+    /// Adds a key again after a failure, with a growing delay. Only a failure of a due attempt doubles the delay: events that
+    /// lead to further failures in between do not postpone the next attempt.
     pub fn retry(&self, key: K) {
         let now = Instant::now();
         let mut state = self.state();
-        let failures = state.failures.entry(key.clone()).or_insert(Failures { count: 0, again: now });
-        if failures.again <= now {
+        let failures = state.failures.entry(key.clone()).or_insert(Failures { count: 0, retry_at: now });
+        if failures.retry_at <= now {
             let delay = FIRST_RETRY.saturating_mul(1 << failures.count.min(20)).min(LONGEST_RETRY);
-            *failures = Failures { count: failures.count + 1, again: now + delay };
+            *failures = Failures { count: failures.count + 1, retry_at: now + delay };
         }
-        let again = failures.again;
+        let retry_at = failures.retry_at;
         drop(state);
-        self.add_at(key, again);
+        self.add_at(key, retry_at);
     }
 
-    /// The next key, once it is due; none when the queue is closed. Whoever takes it says [`done`](Queue::done).
+    /// Waits until a key is due and takes it; `None` when the queue is closed. The worker that takes a key must call
+    /// [`done`](Queue::done).
     pub async fn next(&self) -> Option<K> {
         loop {
             let changed = self.changed.notified();
-            let wake = match self.state().take() {
+            let next_due = match self.state().take() {
                 Taken::Closed => return None,
                 Taken::Key(key) => {
-                    // Another one may be due for another worker.
+                    // Another key may be due for another worker.
                     self.changed.notify_one();
                     return Some(key);
                 }
-                Taken::Nothing(wake) => wake,
+                Taken::Nothing { next_due } => next_due,
             };
-            match wake {
+            match next_due {
                 Some(at) => tokio::select! { () = changed => {}, () = sleep_until(at) => {} },
                 None => changed.await,
             }
         }
     }
 
-    /// The key was worked on; it may come again after its rest.
+    /// Records that the work on a key has ended; it may be taken again after its rest.
     pub fn done(&self, key: &K) {
         let mut state = self.state();
         let rested = Instant::now() + self.rest;
@@ -136,12 +137,12 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.changed.notify_one();
     }
 
-    /// It went well: the next failure is the first one again.
+    /// Records a success: the next failure counts as the first.
     pub fn succeeded(&self, key: &K) {
         self.state().failures.remove(key);
     }
 
-    /// Nothing is remembered of a key that is gone.
+    /// Drops a key that is gone, with its failures and its rest.
     pub fn forget(&self, key: &K) {
         let mut state = self.state();
         state.due.remove(key);
@@ -149,17 +150,17 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         state.resting_until.remove(key);
     }
 
-    /// How many keys wait.
+    /// The number of keys that wait.
     pub fn len(&self) -> usize {
         self.state().due.len()
     }
 
-    /// Whether none waits.
+    /// Whether no key waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Gives nobody anything any more.
+    /// Lets [`next`](Queue::next) return `None` from now on.
     pub fn close(&self) {
         self.state().closed = true;
         self.changed.notify_waiters();
@@ -173,8 +174,10 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
 enum Taken<K> {
     Key(K),
-    /// Until when, if anything is due at all.
-    Nothing(Option<Instant>),
+    /// No key is due yet.
+    Nothing {
+        next_due: Option<Instant>,
+    },
     Closed,
 }
 
@@ -185,10 +188,10 @@ impl<K: Clone + Eq + Hash> State<K> {
         }
         let idle = self.due.iter().filter(|(key, _)| !self.running.contains(*key));
         let Some((key, at)) = idle.min_by_key(|(_, at)| **at).map(|(key, at)| (key.clone(), *at)) else {
-            return Taken::Nothing(None);
+            return Taken::Nothing { next_due: None };
         };
         if at > Instant::now() {
-            return Taken::Nothing(Some(at));
+            return Taken::Nothing { next_due: Some(at) };
         }
         self.due.remove(&key);
         self.running.insert(key.clone());

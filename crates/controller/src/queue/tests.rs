@@ -1,11 +1,11 @@
-//! Turns, rests and waits.
+//! Stories about rests, delays and failures, on a paused clock.
 
 use super::*;
 
 const REST: Duration = Duration::from_millis(50);
 
 #[tokio::test(start_paused = true)]
-async fn many_changes_of_one_key_are_one_turn() {
+async fn many_changes_of_a_key_lead_to_one_piece_of_work() {
     let queue = Queue::new(REST);
     for _ in 0..100 {
         queue.add("a");
@@ -15,21 +15,21 @@ async fn many_changes_of_one_key_are_one_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_is_worked_on_by_one_at_a_time_and_rests_then() {
+async fn a_key_is_given_to_one_worker_at_a_time_and_then_rests() {
     let queue = Queue::new(REST);
     queue.add("a");
     assert_eq!(queue.next().await, Some("a"));
     queue.add("a");
     queue.add("b");
-    assert_eq!(queue.next().await, Some("b"), "a is being worked on");
+    assert_eq!(queue.next().await, Some("b"), "another worker has a");
     let start = Instant::now();
     queue.done(&"a");
-    assert_eq!(queue.next().await, Some("a"), "what came meanwhile is not lost");
+    assert_eq!(queue.next().await, Some("a"), "a change during the work is kept");
     assert_eq!(start.elapsed().as_millis(), REST.as_millis());
 }
 
 #[tokio::test(start_paused = true)]
-async fn steady_events_do_not_put_a_turn_off() {
+async fn steady_events_do_not_postpone_the_work() {
     let queue = Queue::new(REST);
     queue.add("a");
     assert_eq!(queue.next().await, Some("a"));
@@ -45,7 +45,7 @@ async fn steady_events_do_not_put_a_turn_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_earliest_time_counts_and_failures_double_the_wait() {
+async fn the_earliest_due_time_counts_and_failures_double_the_delay() {
     let queue = Queue::new(Duration::ZERO);
     let start = Instant::now();
     queue.add_after("a", Duration::from_secs(60));
@@ -53,15 +53,15 @@ async fn the_earliest_time_counts_and_failures_double_the_wait() {
     queue.add_after("a", Duration::MAX);
     assert_eq!(queue.next().await, Some("a"));
     assert_eq!(start.elapsed().as_secs(), 5);
-    let mut waits = Vec::new();
+    let mut delays = Vec::new();
     for _ in 0..5 {
         queue.done(&"a");
         let start = Instant::now();
         queue.retry("a");
         queue.next().await;
-        waits.push(start.elapsed().as_millis());
+        delays.push(start.elapsed().as_millis());
     }
-    assert_eq!(waits, [5, 10, 20, 40, 80]);
+    assert_eq!(delays, [5, 10, 20, 40, 80]);
     queue.done(&"a");
     queue.succeeded(&"a");
     queue.retry("a");
@@ -71,7 +71,7 @@ async fn the_earliest_time_counts_and_failures_double_the_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_do_not_put_the_next_attempt_off() {
+async fn failures_between_attempts_do_not_postpone_the_next_attempt() {
     let queue = Queue::new(Duration::ZERO);
     queue.retry("a");
     for _ in 0..20 {
@@ -86,7 +86,7 @@ async fn events_do_not_put_the_next_attempt_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_is_held_comes_to_nobody_before() {
+async fn a_held_key_is_due_only_after_its_delay() {
     let queue = Queue::new(REST);
     queue.add("a");
     let start = Instant::now();
@@ -101,12 +101,12 @@ async fn a_key_that_is_held_comes_to_nobody_before() {
     assert_eq!(start.elapsed().as_secs(), 30);
     queue.done(&"a");
     queue.add("a");
-    assert_eq!(queue.next().await, Some("a"), "it rests as usual then");
+    assert_eq!(queue.next().await, Some("a"), "after that the rest is as usual");
     assert_eq!(start.elapsed().as_secs(), 30);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_closed_queue_ends_whoever_waits() {
+async fn closing_the_queue_ends_a_waiting_worker() {
     let queue: std::sync::Arc<Queue<&str>> = std::sync::Arc::new(Queue::new(REST));
     let waiting = tokio::spawn({
         let queue = queue.clone();

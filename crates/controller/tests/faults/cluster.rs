@@ -1,20 +1,21 @@
-//! A cluster with the controller in it: a steady fleet, then a story, then its end.
+//! A cluster in which the controller runs: a steady fleet, then a story, then the checks at its end.
 
-use crate::api::Api;
+use crate::api_server::ApiServer;
 use crate::faults::{Fault, Verb};
 use crate::kubelet;
-use crate::objects::{daemon_set, node, others};
+use crate::objects::{create_foreign, daemon_set, node};
 use crate::pods::{controller_uid, image_of, is_available, is_deleting, node_of, version_of};
-use crate::store::{By, Kind, id, text};
+use crate::store::{Actor, Kind, id, text};
 use daemonset::Policy;
+use daemonset_controller::caches::Caches;
 use daemonset_controller::clock::Clock;
-use daemonset_controller::control::Controller;
-use daemonset_controller::events::Events;
-use daemonset_controller::execute::Executor;
+use daemonset_controller::controller::Controller;
+use daemonset_controller::event_recorder::EventRecorder;
+use daemonset_controller::executor::Executor;
 use daemonset_controller::metrics::Metrics;
 use daemonset_controller::queue::Queue;
-use daemonset_controller::worker::{Doing, Worker};
-use daemonset_controller::world::{Scope, World};
+use daemonset_controller::watches::Scope;
+use daemonset_controller::worker::{Mode, Worker};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -23,59 +24,59 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 pub const AGENT: &str = "agent";
-/// An image whose pods fail.
+/// An image whose pods fail after their start.
 pub const CRASHES: &str = "agent:crashes";
-/// What a story may take.
+/// The time limit of a story.
 pub const HOUR: Duration = Duration::from_secs(3600);
 
 pub struct Cluster {
-    pub api: Api,
-    /// How many calls there were before the story.
-    begun: usize,
+    pub api: ApiServer,
+    /// The number of calls before the story.
+    calls_before: usize,
     _controller: Controller,
 }
 
-/// A clock that goes with tokio's, which jumps to the next timer when nothing else is to be done.
+/// A clock that follows tokio's paused one, which jumps to the next timer whenever all tasks wait.
 pub fn clock() -> Clock {
     let (begin, start) = (Instant::now(), Timestamp::from_second(1_767_225_600).expect("2026"));
     Clock::new(move || start + SignedDuration::try_from(begin.elapsed()).expect("an hour or two"))
 }
 
 impl Cluster {
-    /// So many nodes whose pods are all there, beside objects of others. The guard is on from now on.
+    /// Nodes that all have their pod, beside foreign objects. The invariants are checked from now on.
     pub async fn steady(nodes: usize, strategy: Value) -> Self {
-        let cluster = Cluster::begin(nodes, &strategy).await;
+        let cluster = Cluster::new(nodes, &strategy).await;
         cluster.done(HOUR).await;
-        cluster.guarded(&strategy).await
+        cluster.with_invariants(&strategy).await
     }
 
-    /// The same from the DaemonSet's creation on, with nothing to guard yet.
-    pub async fn begin(nodes: usize, strategy: &Value) -> Self {
+    /// The same at the creation of the DaemonSet, without invariants.
+    pub async fn new(nodes: usize, strategy: &Value) -> Self {
         let clock = clock();
-        let api = Api::new(clock.clone());
+        let api = ApiServer::new(clock.clone());
         {
             let store = &mut api.state().store;
             for number in 0..nodes {
-                store.create(By::Others, Kind::Node, node(&format!("n{number:02}")));
+                store.create(Actor::Others, Kind::Node, node(&format!("n{number:02}")));
             }
-            store.create(By::Others, Kind::DaemonSet, daemon_set(AGENT, strategy));
-            others(store);
+            store.create(Actor::Others, Kind::DaemonSet, daemon_set(AGENT, strategy));
+            create_foreign(store);
         }
         tokio::spawn(kubelet::run(api.clone(), BTreeSet::from([CRASHES.to_owned()])));
         let controller = start(&api, clock).await;
-        Cluster { api, begun: 0, _controller: controller }
+        Cluster { api, calls_before: 0, _controller: controller }
     }
 
-    async fn guarded(mut self, strategy: &Value) -> Self {
+    async fn with_invariants(mut self, strategy: &Value) -> Self {
         sleep(Duration::from_secs(10)).await;
         let uid = text(&self.daemon_set()["metadata"]["uid"]).to_owned();
         let limit = |field: &str| strategy["rollingUpdate"][field].as_u64().unwrap_or(0) as usize;
         let mut state = self.api.state();
-        self.begun = state.calls.len();
-        let guard = &mut state.store.guard;
-        guard.daemon_set = Some(uid);
-        guard.max_unavailable = limit("maxUnavailable");
-        guard.max_surge = limit("maxSurge");
+        self.calls_before = state.calls.len();
+        let invariants = &mut state.store.invariants;
+        invariants.daemon_set = Some(uid);
+        invariants.max_unavailable = limit("maxUnavailable");
+        invariants.max_surge = limit("maxSurge");
         drop(state);
         self
     }
@@ -84,9 +85,9 @@ impl Cluster {
         self.api.state().store.get(&id(Kind::DaemonSet, AGENT)).cloned().unwrap_or_default()
     }
 
-    /// A new template, as a user applies one.
+    /// A new image, as a user applies it.
     pub fn release(&self, image: &str) {
-        self.api.state().store.change(By::Others, &id(Kind::DaemonSet, AGENT), |ds| {
+        self.api.state().store.change(Actor::Others, &id(Kind::DaemonSet, AGENT), |ds| {
             let generation = ds["metadata"]["generation"].as_i64().expect("a number") + 1;
             ds["metadata"]["generation"] = json!(generation);
             ds["metadata"]["annotations"]["deprecated.daemonset.template.generation"] =
@@ -103,41 +104,40 @@ impl Cluster {
         self.api.state().faults.happened.get(&fault).copied().unwrap_or(0)
     }
 
-    /// Waits until every fault has happened as often as it was asked for: a watcher comes again after a time of its own, at
-    /// random, which may be after the rollout.
-    pub async fn struck(&self, limit: Duration) {
-        let begun = Instant::now();
+    /// Waits until every fault was injected as often as requested: a watcher's random back-off may end after the rollout.
+    pub async fn all_faults_happened(&self, limit: Duration) {
+        let start = Instant::now();
         while self.api.state().faults.are_left() {
-            assert!(begun.elapsed() < limit, "not all faults have happened after {limit:?}");
+            assert!(start.elapsed() < limit, "some faults were not injected within {limit:?}");
             sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// What watches of a kind tell comes so much later.
+    /// Delays the watches of a kind.
     pub fn lag(&self, kind: Kind, lag: Duration) {
         self.api.state().lag.insert(kind, lag);
     }
 
-    /// What happens apart from the controller may take so many nodes down on top.
+    /// Allows this many more unavailable nodes, for changes that the controller does not make.
     pub fn allow_down(&self, nodes: usize) {
-        self.api.state().store.guard.max_unavailable += nodes;
+        self.api.state().store.invariants.max_unavailable += nodes;
     }
 
     pub fn break_watches(&self) {
         let mut state = self.api.state();
         state.epoch += 1;
-        // Whoever waits looks again.
+        // Wakes the watches, so that they see the new epoch.
         let version = state.store.version();
         state.store.changed.send_replace(version);
     }
 
-    /// History before now is gone: whoever was cut off must list again.
+    /// Compacts the history: a watch that starts again must list again.
     pub fn compact(&self) {
         let mut state = self.api.state();
         state.compacted = state.store.version() + 1;
     }
 
-    /// Calls of the story so far, without events and without watching.
+    /// The number of writes of the story so far, without events.
     pub fn writes(&self) -> usize {
         self.count(|verb, kind| verb.writes() && kind != Kind::Event)
     }
@@ -146,48 +146,52 @@ impl Cluster {
         self.count(|_, _| true)
     }
 
-    pub fn count(&self, chosen: impl Fn(Verb, Kind) -> bool) -> usize {
-        self.api.state().calls[self.begun..].iter().filter(|call| chosen(call.verb, call.kind)).count()
+    pub fn count(&self, matches: impl Fn(Verb, Kind) -> bool) -> usize {
+        self.api.state().calls[self.calls_before..]
+            .iter()
+            .filter(|call| matches(call.verb, call.kind))
+            .count()
     }
 
     pub fn pods_of_agent(&self) -> Vec<Value> {
         let uid = text(&self.daemon_set()["metadata"]["uid"]).to_owned();
-        self.api.state().store.of(Kind::Pod).filter(|pod| controller_uid(pod) == uid).cloned().collect()
+        self.api.state().store.list(Kind::Pod).filter(|pod| controller_uid(pod) == uid).cloned().collect()
     }
 
-    /// Names of the pods of a DaemonSet that had its name before.
-    pub fn pods_of_uid_but(&self, uid: &str) -> Vec<String> {
+    /// The names of the pods of earlier DaemonSets: their controller has another uid than this one.
+    pub fn pods_of_predecessors(&self, uid: &str) -> Vec<String> {
         let state = self.api.state();
-        let managed = state.store.of(Kind::Pod).filter(|pod| !pod["metadata"]["generateName"].is_null());
+        let managed = state.store.list(Kind::Pod).filter(|pod| !pod["metadata"]["generateName"].is_null());
         let old = managed.filter(|pod| controller_uid(pod) != uid);
         old.map(|pod| text(&pod["metadata"]["name"]).to_owned()).collect()
     }
 
-    /// Waits until every node has the one pod that it should have, and the status says so.
+    /// Waits until every node has exactly one pod, up to date and available, and the status reports it.
     pub async fn done(&self, limit: Duration) {
-        let begun = Instant::now();
+        let start = Instant::now();
         while let Err(missing) = self.is_done() {
-            self.sound();
-            assert!(begun.elapsed() < limit, "not done after {limit:?}: {missing}");
+            self.check_invariants();
+            assert!(start.elapsed() < limit, "not done after {limit:?}: {missing}");
             sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// Nothing was broken, and nothing goes on: a minute without a write. At most so many writes in all.
-    pub async fn end(&self, at_most: usize) {
+    /// Checks that no invariant was violated, that a minute passes without a write, and that the story had at most so many
+    /// writes.
+    pub async fn finish(&self, at_most: usize) {
         let writes = self.writes();
-        assert!(writes <= at_most, "{writes} writes, {at_most} would do");
+        assert!(writes <= at_most, "{writes} writes, at most {at_most} were expected");
         sleep(Duration::from_secs(60)).await;
-        assert_eq!(self.writes(), writes, "something goes on");
+        assert_eq!(self.writes(), writes, "the controller still writes");
         let reads = self.calls() - writes;
         assert!(reads <= at_most + 60, "{reads} reads and events");
         assert_eq!(self.is_done(), Ok(()));
-        self.sound();
+        self.check_invariants();
     }
 
-    /// No invariant was broken; what came before it is told.
-    fn sound(&self) {
-        let broken = self.api.state().store.guard.broken.clone();
+    /// Fails if an invariant was violated, after printing the log of all pods.
+    fn check_invariants(&self) {
+        let broken = self.api.state().store.invariants.broken.clone();
         if !broken.is_empty() {
             let state = self.api.state();
             let first = state.store.log.first().map(|change| change.at);
@@ -196,12 +200,12 @@ impl Cluster {
                 eprintln!(
                     "{:?} {:?} {} on {}: {} {}{}",
                     first.map(|first| change.at - first).unwrap_or_default(),
-                    change.what,
+                    change.change_kind,
                     change.id.name,
                     node_of(pod),
                     image_of(pod),
                     pod["status"]["phase"],
-                    if is_deleting(pod) { ", ending" } else { "" },
+                    if is_deleting(pod) { ", terminating" } else { "" },
                 );
             }
             drop(state);
@@ -214,9 +218,9 @@ impl Cluster {
         let image = text(&ds["spec"]["template"]["spec"]["containers"][0]["image"]);
         let state = self.api.state();
         let nodes: Vec<&str> =
-            state.store.of(Kind::Node).map(|node| text(&node["metadata"]["name"])).collect();
+            state.store.list(Kind::Node).map(|node| text(&node["metadata"]["name"])).collect();
         let uid = text(&ds["metadata"]["uid"]);
-        let mut pods: Vec<&Value> = state.store.of(Kind::Pod).collect();
+        let mut pods: Vec<&Value> = state.store.list(Kind::Pod).collect();
         pods.retain(|pod| controller_uid(pod) == uid);
         for node in &nodes {
             let here: Vec<&&Value> = pods.iter().filter(|pod| node_of(pod) == *node).collect();
@@ -253,23 +257,23 @@ fn status_is_right(ds: &Value, nodes: usize) -> Result<(), String> {
     is("numberUnavailable", &json!(0))
 }
 
-/// A controller as `run` makes one, for the DaemonSets of the trial.
-pub async fn start(api: &Api, clock: Clock) -> Controller {
+/// Starts the controller as `run` does, for the DaemonSets with the label `trial=yes`.
+pub async fn start(api: &ApiServer, clock: Clock) -> Controller {
     let client = api.client();
     let metrics = Metrics::default();
-    let (world, writers) = World::empty();
-    let events = Events::new(client.clone(), clock.clone());
+    let (caches, writers) = Caches::empty();
+    let events = EventRecorder::new(client.clone(), clock.clone());
     let worker = Worker {
-        world,
+        caches,
         queue: Arc::new(Queue::new(Duration::from_millis(50))),
-        doing: Doing::Execute(Executor::new(client.clone(), events, metrics.clone())),
+        mode: Mode::Execute(Executor::new(client.clone(), events, metrics.clone())),
         policy: Policy::default(),
         status_interval: Duration::from_millis(500),
         recorder: None,
         metrics,
         clock,
-        desks: Arc::default(),
+        per_daemon_set: Arc::default(),
     };
     let scope = Scope { namespace: None, selector: Some("trial=yes".to_owned()) };
-    Controller::start(worker, writers, &client, &scope, 2).await.expect("a start")
+    Controller::start(worker, writers, &client, &scope, 2).await.expect("the controller starts")
 }

@@ -1,4 +1,4 @@
-//! What goes wrong: which calls, how, and how often it did.
+//! Faults: which calls fail, how, and how often they did.
 
 use crate::store::Kind;
 use serde_json::{Value, json};
@@ -29,10 +29,10 @@ pub struct Call {
     pub kind: Kind,
 }
 
-/// What goes wrong with a call.
+/// The fault of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// 409: somebody else changed the object a moment ago.
+    /// 409: another client changed the object a moment ago.
     Conflict,
     /// 403, as with a quota.
     Forbidden,
@@ -40,30 +40,30 @@ pub enum Fault {
     TooManyRequests(u32),
     /// 503 of the API server.
     Unavailable,
-    /// 503 of a proxy, after it was done.
+    /// 503 of a proxy, after the call was done.
     UnavailableAfterwards,
-    /// 500, and nothing was done.
+    /// 500, and the call was not done.
     Error,
-    /// 500, though it was done.
+    /// 500, although the call was done.
     ErrorAfterwards,
-    /// Nobody listens.
+    /// No server listens.
     NotConnected,
-    /// The connection breaks before anything was done.
+    /// The connection breaks before the call was done.
     Broken,
-    /// The connection breaks after it was done.
+    /// The connection breaks after the call was done.
     BrokenAfterwards,
-    /// The connection breaks, and the API server does it most of a minute later.
+    /// The connection breaks, and the API server does the call 55 s later.
     BrokenLongBefore,
-    /// No answer ever, though it was done.
+    /// No response ever, although the call was done.
     SilentAfterwards,
-    /// No answer ever.
+    /// No response ever.
     Silent,
-    /// 410, as a watch tells it: list again.
+    /// 410 in a watch: list again.
     Gone,
 }
 
 impl Fault {
-    /// Whether the call is done nevertheless.
+    /// Whether the call is done before the fault.
     pub fn comes_afterwards(self) -> bool {
         matches!(
             self,
@@ -75,7 +75,7 @@ impl Fault {
     }
 }
 
-/// The first rule that a call meets.
+/// A fault for the next `left` calls of this verb and kind.
 struct Rule {
     verb: Verb,
     kind: Kind,
@@ -87,7 +87,7 @@ struct Rule {
 pub struct Faults {
     rules: Vec<Rule>,
     random: Option<(fastrand::Rng, Vec<Fault>)>,
-    /// How often each really happened.
+    /// How often each fault was injected.
     pub happened: BTreeMap<Fault, u32>,
 }
 
@@ -96,12 +96,12 @@ impl Faults {
         self.rules.push(Rule { verb, kind, fault, left: times });
     }
 
-    /// Whether rules are left that no call has met as often as they say.
+    /// Whether a rule still waits for calls.
     pub fn are_left(&self) -> bool {
         self.rules.iter().any(|rule| rule.left > 0)
     }
 
-    /// One of these with every fifth write, and now and then with a read.
+    /// Injects one of these faults into every fifth write and every tenth read, on average.
     pub fn at_random(&mut self, rng: fastrand::Rng, faults: &[Fault]) {
         self.random = Some((rng, faults.to_vec()));
     }
@@ -111,7 +111,8 @@ impl Faults {
         self.random = None;
     }
 
-    pub fn strike(&mut self, verb: Verb, kind: Kind) -> Option<Fault> {
+    /// The fault of the next call, if it has one.
+    pub fn take(&mut self, verb: Verb, kind: Kind) -> Option<Fault> {
         let fault = self.by_rule(verb, kind).or_else(|| self.by_chance(verb))?;
         *self.happened.entry(fault).or_default() += 1;
         Some(fault)
@@ -130,10 +131,10 @@ impl Faults {
         if rng.u32(..one_in) > 0 {
             return None;
         }
-        // Watches are begun seldom, and nothing else can be too old.
+        // Watches start rarely, and only they can get 410.
         let is_gone = verb == Verb::Watch && faults.contains(&Fault::Gone) && rng.bool();
         let fault = if is_gone { Fault::Gone } else { rng.choice(faults.iter()).copied()? };
-        // A watcher waits for its list as long as the connection lives.
+        // A watcher has no time-out for a list or a watch that gets no response.
         let fits = match fault {
             Fault::Silent | Fault::SilentAfterwards => !matches!(verb, Verb::List | Verb::Watch),
             Fault::Gone => verb == Verb::Watch,
@@ -143,11 +144,11 @@ impl Faults {
     }
 }
 
-/// A `Status` object, with the API server's reason.
+/// A `Status` object of a failure.
 pub fn status(code: u16, reason: &str, message: &str) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code})
 }
 
-/// Long enough to be for ever.
-pub const FOR_EVER: Duration = Duration::from_secs(1_000_000);
+/// Longer than every story.
+pub const FOREVER: Duration = Duration::from_secs(1_000_000);

@@ -1,8 +1,8 @@
-//! Scheduler and kubelets: pods come to their node, become ready or fail after a time, and end after their grace.
+//! Scheduler and kubelets: they bind pods to nodes, make them Ready or Failed after a time, and remove terminating ones.
 
-use crate::api::Api;
+use crate::api_server::ApiServer;
 use crate::pods::{image_of, is_deleting, is_finished, node_of};
-use crate::store::{By, Id, Kind, id, text};
+use crate::store::{Actor, Id, Kind, id, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,15 +11,15 @@ use tokio::time::{Instant, sleep_until};
 const STARTS_IN: Duration = Duration::from_millis(400);
 const ENDS_IN: Duration = Duration::from_millis(300);
 
-/// What kubelets do with pods from now on.
+/// The state of all kubelets.
 #[derive(Default)]
 pub struct Kubelets {
-    /// Since when a pod is as it is: starting or ending.
+    /// When a pod began to start, or (`true`) to terminate.
     since: BTreeMap<(String, bool), Instant>,
 }
 
-/// Runs until the test ends. Pods of these images fail soon after they were started, which only time can tell.
-pub async fn run(api: Api, failing: BTreeSet<String>) {
+/// Runs until the test ends. Pods with these images fail after their start.
+pub async fn run(api: ApiServer, failing: BTreeSet<String>) {
     let mut kubelets = Kubelets::default();
     let mut changed = api.state().store.changed.subscribe();
     loop {
@@ -33,13 +33,13 @@ pub async fn run(api: Api, failing: BTreeSet<String>) {
 }
 
 impl Kubelets {
-    /// Does what is due, and tells when something will be.
-    fn act(&mut self, api: &Api, failing: &BTreeSet<String>) -> Instant {
+    /// Takes the steps that are due; returns the instant of the next one.
+    fn act(&mut self, api: &ApiServer, failing: &BTreeSet<String>) -> Instant {
         let now = Instant::now();
         let mut wake = now + Duration::from_secs(3600);
-        let pods: Vec<Value> = api.state().store.of(Kind::Pod).cloned().collect();
+        let pods: Vec<Value> = api.state().store.list(Kind::Pod).cloned().collect();
         for pod in &pods {
-            let Some(wait) = next(pod) else { continue };
+            let Some(wait) = next_step_in(pod) else { continue };
             let since = self.since.entry((text(&pod["metadata"]["uid"]).to_owned(), is_deleting(pod)));
             let due = *since.or_insert(now) + wait;
             if due > now {
@@ -52,8 +52,8 @@ impl Kubelets {
     }
 }
 
-/// How long the next step of this pod takes; none where it has none.
-fn next(pod: &Value) -> Option<Duration> {
+/// How long the next step of this pod takes; `None` if it has none.
+fn next_step_in(pod: &Value) -> Option<Duration> {
     let managed = !text(&pod["metadata"]["generateName"]).is_empty();
     let bound = !pod["spec"]["nodeName"].is_null();
     match (managed, is_deleting(pod), bound) {
@@ -64,24 +64,24 @@ fn next(pod: &Value) -> Option<Duration> {
     }
 }
 
-/// Whether anything was done.
-fn step(api: &Api, pod: &Value, failing: &BTreeSet<String>) -> bool {
+/// Takes the next step of a pod; returns whether the pod changed.
+fn step(api: &ApiServer, pod: &Value, failing: &BTreeSet<String>) -> bool {
     let store = &mut api.state().store;
     let own: Id = id(Kind::Pod, text(&pod["metadata"]["name"]));
     let now = store.clock.now().to_string();
     if is_deleting(pod) {
-        store.remove(By::Others, &own);
+        store.remove(Actor::Others, &own);
     } else if pod["spec"]["nodeName"].is_null() {
         let node = node_of(pod).to_owned();
         if store.get(&id(Kind::Node, &node)).is_none() {
             return false;
         }
-        store.change(By::Others, &own, |pod| pod["spec"]["nodeName"] = json!(node));
+        store.change(Actor::Others, &own, |pod| pod["spec"]["nodeName"] = json!(node));
     } else if failing.contains(image_of(pod)) {
-        store.change(By::Others, &own, |pod| pod["status"] = json!({"phase": "Failed"}));
+        store.change(Actor::Others, &own, |pod| pod["status"] = json!({"phase": "Failed"}));
     } else if !is_finished(pod) {
         let ready = json!({"type": "Ready", "status": "True", "lastTransitionTime": now});
-        store.change(By::Others, &own, |pod| {
+        store.change(Actor::Others, &own, |pod| {
             pod["status"] = json!({"phase": "Running", "conditions": [ready]});
         });
     }

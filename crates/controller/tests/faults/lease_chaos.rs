@@ -1,7 +1,7 @@
-//! Two processes, one lease, and an hour in which everything goes wrong: never do both lead.
+//! An hour of random faults in which two processes compete for a lease: they never lead at the same time.
 
 use crate::faults::Fault;
-use crate::leases::{FAULTS, Leases};
+use crate::lease_server::{FAULTS, LeaseServer};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -9,76 +9,76 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 #[derive(Default)]
-struct Seen {
-    leads: BTreeSet<usize>,
-    /// Who has ended, and will know nothing.
+struct History {
+    leaders: BTreeSet<usize>,
+    /// Processes that are between two runs, and start without knowledge of the lease.
     ended: BTreeSet<usize>,
-    turns: [u32; 2],
+    terms: [u32; 2],
     lost: u32,
-    given_back: u32,
+    released: u32,
     died: u32,
     deleted: u32,
 }
 
-type Told = Arc<Mutex<Seen>>;
+type SharedHistory = Arc<Mutex<History>>;
 
-/// Leads whenever it can, and is restarted when it can't.
-async fn process(api: Leases, who: usize, mut rng: fastrand::Rng, told: Told) {
-    let seen = || told.lock().expect("no test goes on after a panic");
+/// Leads whenever it can, and restarts when it no longer can.
+async fn process(api: LeaseServer, client: usize, mut rng: fastrand::Rng, history: SharedHistory) {
+    let record = || history.lock().expect("a panic ends the test");
     loop {
-        api.state().has_seen.remove(&who);
-        seen().ended.remove(&who);
-        let mut leadership = api.leader(who).await;
+        api.state().has_read.remove(&client);
+        record().ended.remove(&client);
+        let mut leadership = api.leader(client).await;
         {
-            let mut seen = seen();
-            seen.leads.insert(who);
-            seen.turns[who] += 1;
-            assert_eq!(seen.leads.len(), 1, "both lead");
+            let mut history = record();
+            history.leaders.insert(client);
+            history.terms[client] += 1;
+            assert_eq!(history.leaders.len(), 1, "both lead");
         }
         let ends = Duration::from_secs(rng.u64(5..300));
         let is_lost = tokio::select! { _ = leadership.lost() => true, () = sleep(ends) => false };
-        seen().leads.remove(&who);
-        seen().ended.insert(who);
+        record().leaders.remove(&client);
+        record().ended.insert(client);
         if is_lost {
-            seen().lost += 1;
+            record().lost += 1;
         } else if rng.bool() {
-            seen().given_back += 1;
+            record().released += 1;
             leadership.release().await;
         } else {
-            seen().died += 1;
+            record().died += 1;
             drop(leadership);
         }
         sleep(Duration::from_millis(rng.u64(..5000))).await;
     }
 }
 
-async fn an_hour(seed: u64) -> (Seen, BTreeSet<Fault>) {
+async fn an_hour(seed: u64) -> (History, BTreeSet<Fault>) {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let (api, told) = (Leases::default(), Told::default());
+    let (api, history) = (LeaseServer::default(), SharedHistory::default());
     api.state().random = Some(rng.fork());
     let mut processes = tokio::task::JoinSet::new();
-    for who in 0..2 {
-        processes.spawn(process(api.clone(), who, rng.fork(), told.clone()));
+    for client in 0..2 {
+        processes.spawn(process(api.clone(), client, rng.fork(), history.clone()));
     }
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(3600) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(3600) {
         sleep(Duration::from_millis(rng.u64(..20_000))).await;
         if let Some(ended) = processes.try_join_next() {
             assert!(ended.is_ok(), "seed {seed}: {ended:?}");
         }
         match rng.u32(..4) {
             0 => {
-                let (who, fault) = (rng.usize(..2), rng.choice(FAULTS.iter()).copied());
-                api.state().faults.extend(fault.map(|fault| (who, fault)));
+                let (client, fault) = (rng.usize(..2), rng.choice(FAULTS.iter()).copied());
+                api.state().faults.extend(fault.map(|fault| (client, fault)));
                 sleep(Duration::from_millis(rng.u64(1000..40_000))).await;
                 api.state().faults.clear();
             }
-            // Who has not seen the lease can't know of its holder.
-            1 if api.state().has_seen.len() == 2 => {
-                let mut seen = told.lock().expect("no panic");
-                if seen.ended.is_empty() {
+            // A process that has not read the lease since it was created can't know its holder.
+            1 if api.state().has_read.len() == 2 => {
+                let mut history = history.lock().expect("no panic");
+                if history.ended.is_empty() {
                     api.state().lease = None;
-                    seen.deleted += 1;
+                    history.deleted += 1;
                 }
             }
             2 => api.change(|lease| lease["metadata"]["labels"] = json!({"at": rng.u64(..).to_string()})),
@@ -86,21 +86,19 @@ async fn an_hour(seed: u64) -> (Seen, BTreeSet<Fault>) {
         }
     }
     processes.abort_all();
-    let seen = std::mem::take(&mut *told.lock().expect("no panic"));
+    let history = std::mem::take(&mut *history.lock().expect("no panic"));
     let happened = std::mem::take(&mut api.state().happened);
-    (seen, happened)
+    (history, happened)
 }
 
 #[tokio::test(start_paused = true)]
-async fn never_do_two_lead() {
+async fn two_processes_never_lead_at_the_same_time() {
     for seed in 0..10 {
-        let (seen, happened) = an_hour(seed).await;
-        let Seen { turns, lost, given_back, died, deleted, .. } = seen;
-        println!(
-            "{seed}: turns {turns:?}, lost {lost}, given back {given_back}, died {died}, deleted {deleted}"
-        );
-        assert!(turns[0] > 3 && turns[1] > 3, "each had its turns: {turns:?}");
-        assert!(lost > 0 && given_back > 0 && died > 0 && deleted > 5);
+        let (history, happened) = an_hour(seed).await;
+        let History { terms, lost, released, died, deleted, .. } = history;
+        println!("{seed}: terms {terms:?}, lost {lost}, released {released}, died {died}, deleted {deleted}");
+        assert!(terms[0] > 3 && terms[1] > 3, "each led several times: {terms:?}");
+        assert!(lost > 0 && released > 0 && died > 0 && deleted > 5);
         assert_eq!(happened.len(), FAULTS.len());
     }
 }

@@ -1,28 +1,28 @@
 //! The controller against an API server that refuses, fails, lags and falls silent.
 //!
-//! `api` answers from `store`, `faults` tells what goes wrong, `kubelet` runs the pods, `guard` looks at every change, and
-//! `cluster` puts the controller among them; `leases` is another API server, with a lease and nothing else. Time
-//! is tokio's paused clock: an hour takes a moment.
+//! `api_server` responds from `store`, `faults` has the errors to inject, `kubelet` runs the pods, `invariants` checks every
+//! change, and `cluster` runs the controller among them. `lease_server` is another API server that has one lease and nothing
+//! else. Time is tokio's paused clock: an hour takes a moment.
 //!
-//! `FAULTS_SEEDS=1000` tells more of the stories at random, `FAULTS_SEED=7` one of them.
+//! `FAULTS_SEEDS=1000` runs more of the random stories, `FAULTS_SEED=7` one of them.
 
-mod answers;
-mod api;
+mod admission_policy;
+mod api_server;
 mod cluster;
 mod faults;
-mod guard;
-mod hands;
+mod invariants;
 mod kubelet;
-mod lease;
+mod leader_election;
 mod lease_chaos;
-mod leases;
-mod lost;
-mod mixed;
+mod lease_server;
 mod objects;
+mod other_actors;
 mod patch;
 mod pods;
-mod policy;
-mod refused;
+mod random_faults;
+mod rejections;
+mod responses;
 mod store;
-mod watch;
+mod unknown_outcomes;
+mod watch_server;
 mod watches;

@@ -1,8 +1,8 @@
-//! Objects as users make them: DaemonSets, nodes, and what is none of the controller's business.
+//! Objects that users create: DaemonSets, nodes, and foreign objects that the controller must not change.
 
-use crate::api::NAMESPACE;
+use crate::api_server::NAMESPACE;
 use crate::cluster::AGENT;
-use crate::store::{By, Id, Kind, Store, text};
+use crate::store::{Actor, Id, Kind, Store, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -35,28 +35,28 @@ pub fn node(name: &str) -> Value {
         "spec": {}, "status": {"conditions": [ready]}})
 }
 
-/// Objects that look as if they might be the controller's business.
-pub fn others(store: &mut Store) {
+/// Creates foreign objects that resemble the controller's own.
+pub fn create_foreign(store: &mut Store) {
     let owner = |name: &str, uid: &str| json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "uid": uid, "controller": true}]);
     let pod = |name: &str, app: &str, owners: Value| {
         json!({"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"app": app}, "ownerReferences": owners},
             "spec": {"nodeName": "n00", "containers": []}, "status": {"phase": "Running"}})
     };
-    // Not of the trial: its pods are missing, old, or where no node is, and nobody may mend that.
-    let mut unchosen = daemon_set("unchosen", &rolling(1));
-    unchosen["metadata"]["labels"] = json!({});
-    let unchosen = store.create(By::Others, Kind::DaemonSet, unchosen);
-    let of_unchosen = owner("unchosen", text(&unchosen["metadata"]["uid"]));
-    store.create(By::Others, Kind::Pod, pod("of-unchosen", "unchosen", of_unchosen));
-    store.create(By::Others, Kind::Pod, pod("orphan-of-unchosen", "unchosen", json!([])));
+    // Outside of the label selector `trial=yes`: its pods are missing, outdated or on unknown nodes, and must stay so.
+    let mut unselected = daemon_set("unselected", &rolling(1));
+    unselected["metadata"]["labels"] = json!({});
+    let unselected = store.create(Actor::Others, Kind::DaemonSet, unselected);
+    let of_unselected = owner("unselected", text(&unselected["metadata"]["uid"]));
+    store.create(Actor::Others, Kind::Pod, pod("of-unselected", "unselected", of_unselected));
+    store.create(Actor::Others, Kind::Pod, pod("orphan-of-unselected", "unselected", json!([])));
     store.create(
-        By::Others,
+        Actor::Others,
         Kind::Pod,
-        pod("of-another-with-our-labels", AGENT, owner(AGENT, "uid-of-yore")),
+        pod("of-another-with-our-labels", AGENT, owner(AGENT, "uid-of-its-predecessor")),
     );
-    store.create(By::Others, Kind::Pod, pod("of-nobody", "else", json!([])));
+    store.create(Actor::Others, Kind::Pod, pod("of-nobody", "else", json!([])));
     let foreign: BTreeSet<Id> =
-        store.objects.keys().filter(|id| id.kind == Kind::Pod || id.name == "unchosen").cloned().collect();
-    store.guard.foreign = foreign;
+        store.objects.keys().filter(|id| id.kind == Kind::Pod || id.name == "unselected").cloned().collect();
+    store.invariants.foreign = foreign;
 }

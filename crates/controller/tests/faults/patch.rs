@@ -1,4 +1,4 @@
-//! A strategic merge patch, as far as the controller uses it: maps are merged, owners too, by uid.
+//! Strategic merge patches, as far as the controller uses them: maps are merged, and owner references by uid.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ pub fn apply(object: &mut Value, patch: &Value) {
             Value::Array(owners) if key == "ownerReferences" => {
                 let list = object.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));
                 for owner in owners {
-                    merge_owner(list.as_array_mut().expect("owners are a list"), owner);
+                    merge_owner(list.as_array_mut().expect("owner references are a list"), owner);
                 }
             }
             Value::Object(_) => {

@@ -1,4 +1,4 @@
-//! What a stored pod is, read from its JSON and not with the library's eyes.
+//! The state of a stored pod, read from its JSON independently of the library.
 
 use crate::store::text;
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub fn is_available(pod: &Value) -> bool {
     is_live(pod) && conditions.iter().any(|c| c["type"] == "Ready" && c["status"] == "True")
 }
 
-/// The node that it runs on, or is meant for.
+/// The node of a pod: where it is bound, or which its affinity names.
 pub fn node_of(pod: &Value) -> &str {
     match text(&pod["spec"]["nodeName"]) {
         "" => {

@@ -1,6 +1,6 @@
-//! What is stored: objects, each change of them in order, and who made it.
+//! The store: objects, and the log of their changes.
 
-use crate::guard::Guard;
+use crate::invariants::Invariants;
 use daemonset_controller::clock::Clock;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub enum Kind {
     Event,
 }
 
-/// Names an object.
+/// Kind and name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Id {
     pub kind: Kind,
@@ -28,26 +28,26 @@ pub fn id(kind: Kind, name: &str) -> Id {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum Actor {
     /// The controller under test.
     Controller,
-    /// Kubelets, users and all others.
+    /// Kubelets, users and all other clients.
     Others,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum ChangeKind {
     Added,
     Modified,
     Deleted,
 }
 
-/// One change, as a watch tells it.
+/// One change, as a watch sends it.
 #[derive(Debug, Clone)]
 pub struct Change {
     pub version: u64,
     pub at: Instant,
-    pub what: What,
+    pub change_kind: ChangeKind,
     pub id: Id,
     pub object: Value,
 }
@@ -55,9 +55,9 @@ pub struct Change {
 pub struct Store {
     pub objects: BTreeMap<Id, Value>,
     pub log: Vec<Change>,
-    pub guard: Guard,
+    pub invariants: Invariants,
     pub clock: Clock,
-    /// Told of each change.
+    /// Receives the version of each change.
     pub changed: watch::Sender<u64>,
     version: u64,
     uids: u64,
@@ -68,7 +68,7 @@ impl Store {
         Store {
             objects: BTreeMap::new(),
             log: Vec::new(),
-            guard: Guard::default(),
+            invariants: Invariants::default(),
             clock,
             changed: watch::Sender::new(0),
             version: 0,
@@ -84,12 +84,12 @@ impl Store {
         self.objects.get(id)
     }
 
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Value> {
+    pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Value> {
         self.objects.iter().filter(move |(id, _)| id.kind == kind).map(|(_, object)| object)
     }
 
-    /// A new object with what the API server adds to it; its name may be made here.
-    pub fn create(&mut self, by: By, kind: Kind, mut object: Value) -> Value {
+    /// Creates an object with the metadata that the API server adds, and with a generated name if it has none.
+    pub fn create(&mut self, actor: Actor, kind: Kind, mut object: Value) -> Value {
         self.uids += 1;
         let now = self.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let uid = format!("uid-{}", self.uids);
@@ -103,61 +103,63 @@ impl Store {
         if kind == Kind::Pod && object["status"].is_null() {
             object["status"] = json!({"phase": "Pending"});
         }
-        self.write(by, What::Added, id, object)
+        self.write(actor, ChangeKind::Added, id, object)
     }
 
-    /// The object as it is from now on.
-    pub fn put(&mut self, by: By, id: Id, object: Value) -> Value {
+    /// Replaces the object.
+    pub fn put(&mut self, actor: Actor, id: Id, object: Value) -> Value {
         if self.objects.get(&id) == Some(&object) {
-            return object; // As the API server: no change, no new version.
+            return object; // As in the API server, an equal object gets no new version.
         }
-        self.write(by, What::Modified, id, object)
+        self.write(actor, ChangeKind::Modified, id, object)
     }
 
-    pub fn change(&mut self, by: By, id: &Id, change: impl FnOnce(&mut Value)) {
+    pub fn change(&mut self, actor: Actor, id: &Id, change: impl FnOnce(&mut Value)) {
         let mut object = self.objects[id].clone();
         change(&mut object);
-        self.put(by, id.clone(), object);
+        self.put(actor, id.clone(), object);
     }
 
-    pub fn remove(&mut self, by: By, id: &Id) -> Value {
+    pub fn remove(&mut self, actor: Actor, id: &Id) -> Value {
         let object = self.objects[id].clone();
-        self.write(by, What::Deleted, id.clone(), object)
+        self.write(actor, ChangeKind::Deleted, id.clone(), object)
     }
 
-    /// What a reader that lags behind finds: the objects as they were after this version.
+    /// The objects as they were after this version, for a reader that lags behind.
     pub fn as_of(&self, version: u64, kind: Kind) -> Vec<Value> {
         let mut objects = BTreeMap::new();
         for change in self.log.iter().filter(|change| change.version <= version && change.id.kind == kind) {
-            match change.what {
-                What::Deleted => objects.remove(&change.id),
-                What::Added | What::Modified => objects.insert(change.id.clone(), change.object.clone()),
+            match change.change_kind {
+                ChangeKind::Deleted => objects.remove(&change.id),
+                ChangeKind::Added | ChangeKind::Modified => {
+                    objects.insert(change.id.clone(), change.object.clone())
+                }
             };
         }
         objects.into_values().collect()
     }
 
-    /// The last version that was there at this time.
+    /// The last version at this instant.
     pub fn version_at(&self, at: Instant) -> u64 {
         self.log.iter().rev().find(|change| change.at <= at).map_or(0, |change| change.version)
     }
 
-    fn write(&mut self, by: By, what: What, id: Id, mut object: Value) -> Value {
+    fn write(&mut self, actor: Actor, change_kind: ChangeKind, id: Id, mut object: Value) -> Value {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
-        match what {
-            What::Deleted => self.objects.remove(&id),
-            What::Added | What::Modified => self.objects.insert(id.clone(), object.clone()),
+        match change_kind {
+            ChangeKind::Deleted => self.objects.remove(&id),
+            ChangeKind::Added | ChangeKind::Modified => self.objects.insert(id.clone(), object.clone()),
         };
         let change = Change {
             version: self.version,
             at: Instant::now(),
-            what,
+            change_kind,
             id: id.clone(),
             object: object.clone(),
         };
         self.log.push(change);
-        self.guard.check(&self.objects, by, &id, what);
+        self.invariants.check(&self.objects, actor, &id, change_kind);
         self.changed.send_replace(self.version);
         object
     }

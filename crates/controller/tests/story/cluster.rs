@@ -1,4 +1,4 @@
-//! A real cluster: what a person with all rights does in it.
+//! A real cluster, and the calls of a user with all rights in it.
 
 use http::{Method, Request};
 use kube::{Client, Config};
@@ -19,7 +19,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// None, and a line that says why, where there is no such cluster.
+    /// `None`, with a printed reason, where `KUBECONFIG` is not set.
     pub async fn find(name: &str) -> Option<Self> {
         if std::env::var_os("KUBECONFIG").is_none() {
             println!("skipped: KUBECONFIG points to no cluster");
@@ -40,7 +40,7 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Whether somebody else acts on DaemonSets here: then there is nothing to take over.
+    /// Whether another DaemonSet controller runs here.
     pub async fn has_another_controller(&self) -> bool {
         self.create("probe", json!({"maxUnavailable": 1})).await;
         sleep(Duration::from_secs(3)).await;
@@ -84,7 +84,7 @@ impl Cluster {
         self.request(Method::PATCH, &path, body, "application/strategic-merge-patch+json").await.unwrap();
     }
 
-    /// What `kubectl rollout undo` does.
+    /// As `kubectl rollout undo`.
     pub async fn undo(&self, name: &str, to: i64) {
         let (ds, revisions) =
             (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
@@ -94,15 +94,15 @@ impl Cluster {
         self.patch(name, change.patches.strategic_merge).await;
     }
 
-    /// What `kubectl rollout restart` does.
+    /// As `kubectl rollout restart`.
     pub async fn restart(&self, name: &str) {
         let change =
             daemonset_kubectl::restart(&self.daemon_set(name).await, jiff::Timestamp::now()).unwrap();
         self.patch(name, change.patches.strategic_merge).await;
     }
 
-    /// Waits as `kubectl rollout status` does, and until no old pod is left.
-    pub async fn rolled_out(&self, name: &str, image: &str) {
+    /// Waits as `kubectl rollout status`, and until no pod has another image.
+    pub async fn wait_for_rollout(&self, name: &str, image: &str) {
         self.until(&format!("{name} is rolled out to {image}"), async |cluster| {
             cluster.is_rolled_out(name, image).await
         })
@@ -117,7 +117,7 @@ impl Cluster {
         pods.len() == self.nodes && pods.iter().all(|pod| image_of(pod) == image)
     }
 
-    /// The numbers of the history.
+    /// The revision numbers of the history.
     pub async fn history(&self, name: &str) -> Vec<i64> {
         let (ds, revisions) =
             (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
@@ -171,14 +171,14 @@ impl Cluster {
         format!("/apis/apps/v1/namespaces/{}/{rest}", self.namespace)
     }
 
-    /// Two minutes are enough for everything here.
-    pub async fn until(&self, what: &str, holds: impl AsyncFn(&Cluster) -> bool) {
-        let begun = Instant::now();
+    /// Waits until a condition holds, two minutes at most.
+    pub async fn until(&self, condition: &str, holds: impl AsyncFn(&Cluster) -> bool) {
+        let start = Instant::now();
         while !holds(self).await {
-            assert!(begun.elapsed() < Duration::from_secs(120), "waited two minutes until {what}");
+            assert!(start.elapsed() < Duration::from_secs(120), "waited two minutes until {condition}");
             sleep(Duration::from_millis(200)).await;
         }
-        println!("{:>6.1} s  {what}", begun.elapsed().as_secs_f64());
+        println!("{:>6.1} s  {condition}", start.elapsed().as_secs_f64());
     }
 
     async fn ready_nodes(&self) -> usize {

@@ -1,27 +1,27 @@
-//! The controller on a real API server. Runs wherever `KUBECONFIG` points to a cluster without a DaemonSet controller, and is
-//! skipped with a printed line otherwise. All rights are needed there: the service account of deploy/rbac.yaml is made, and
-//! the controller runs as that one.
+//! The controller on a real API server. The tests run where `KUBECONFIG` points to a cluster without a DaemonSet controller, and
+//! are skipped with a printed line otherwise. They need all rights in the cluster: they create the service account of
+//! deploy/rbac.yaml, and run the controller with it.
 //!
-//! `KUBECONFIG=… cargo test --release -p daemonset-controller --test story -- --nocapture --test-threads 1`; `KILLS=50` sets
-//! how often the controller is killed.
+//! `KUBECONFIG=… cargo test --release -p daemonset-controller --test story -- --nocapture --test-threads 1`; `KILLS=50` is the
+//! number of times that the controller is killed.
 
+mod budget_watch;
 mod cluster;
 mod process;
-mod watched;
 
+use budget_watch::BudgetWatch;
 use cluster::{Cluster, IMAGE};
 use process::{Controller, kubeconfig};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-use watched::Watched;
 
-/// A lease of this name is made by the manifest's role alone.
+/// The role in the manifest allows only the default name of the lease.
 const WITH_LEASE: &[&str] = &["--lease-seconds=3"];
-const ALONE: &[&str] = &["--leader-elect=false"];
+const WITHOUT_LEASE: &[&str] = &["--leader-elect=false"];
 
 #[tokio::test]
-async fn what_people_do_with_a_daemonset() {
+async fn a_daemon_set_from_its_creation_to_its_deletion() {
     let Some(cluster) = Cluster::find("story").await else { return };
     if cluster.has_another_controller().await {
         return;
@@ -31,7 +31,7 @@ async fn what_people_do_with_a_daemonset() {
     let n = cluster.nodes;
 
     cluster.create("web", json!({"maxUnavailable": 1})).await;
-    cluster.rolled_out("web", &image("v1")).await;
+    cluster.wait_for_rollout("web", &image("v1")).await;
     assert_eq!(cluster.history("web").await, [1]);
     let ds = cluster.daemon_set("web").await;
     assert_eq!(ds["status"]["desiredNumberScheduled"], n);
@@ -45,10 +45,10 @@ async fn what_people_do_with_a_daemonset() {
         ("v5", json!({"maxUnavailable": 0, "maxSurge": "40%"}), 0, share),
     ] {
         cluster.set_limits("web", limits.clone()).await;
-        let watched = Watched::begin(&cluster, "web").await;
+        let watch = BudgetWatch::start(&cluster, "web").await;
         cluster.set_image("web", &image(version)).await;
-        cluster.rolled_out("web", &image(version)).await;
-        let worst = watched.end().await;
+        cluster.wait_for_rollout("web", &image(version)).await;
+        let worst = watch.finish().await;
         println!("          {limits}: {worst:?}");
         assert!(worst.unavailable <= unavailable && worst.surging <= surging, "{limits}: {worst:?}");
         assert!(worst.events > 0);
@@ -57,10 +57,10 @@ async fn what_people_do_with_a_daemonset() {
     assert_eq!(cluster.history("web").await, [1, 2, 3, 4, 5]);
     cluster.set_limits("web", json!({"maxUnavailable": 1, "maxSurge": 0})).await;
     cluster.undo("web", 4).await;
-    cluster.rolled_out("web", &image("v4")).await;
+    cluster.wait_for_rollout("web", &image("v4")).await;
     assert_eq!(cluster.history("web").await, [1, 2, 3, 5, 6], "the fourth became the sixth");
     cluster.restart("web").await;
-    cluster.rolled_out("web", &image("v4")).await;
+    cluster.wait_for_rollout("web", &image("v4")).await;
 
     let pods = cluster.pods("web").await;
     let lost = pods[0]["metadata"]["name"].as_str().unwrap().to_owned();
@@ -71,15 +71,15 @@ async fn what_people_do_with_a_daemonset() {
             pods.len() == n && pods.iter().all(|pod| pod["metadata"]["name"] != lost.as_str())
         })
         .await;
-    events(&cluster).await;
+    check_events(&cluster).await;
 
-    // Its successor needs not wait for the end of a lease that was given back.
-    let begun = Instant::now();
-    assert!(controller.end().await.success());
+    // The next controller need not wait until the released lease expires.
+    let start = Instant::now();
+    assert!(controller.terminate().await.success());
     let controller = Controller::start(&cluster, &account, WITH_LEASE);
     cluster.set_image("web", &image("v6")).await;
-    cluster.rolled_out("web", &image("v6")).await;
-    println!("{:>6.1} s  with another controller", begun.elapsed().as_secs_f64());
+    cluster.wait_for_rollout("web", &image("v6")).await;
+    println!("{:>6.1} s  with another controller", start.elapsed().as_secs_f64());
 
     cluster.delete(&cluster.apps("daemonsets/web")).await;
     cluster
@@ -88,12 +88,12 @@ async fn what_people_do_with_a_daemonset() {
                 && cluster.list(&cluster.apps("controllerrevisions")).await.is_empty()
         })
         .await;
-    assert!(controller.end().await.success());
+    assert!(controller.terminate().await.success());
     cluster.delete(&format!("/api/v1/namespaces/{}", cluster.namespace)).await;
 }
 
-/// As Kubernetes' own controller records them.
-async fn events(cluster: &Cluster) {
+/// Checks that the events are those of Kubernetes' own controller.
+async fn check_events(cluster: &Cluster) {
     let events = cluster.list(&cluster.core("events")).await;
     for (reason, start) in
         [("SuccessfulCreate", "Created pod: web-"), ("SuccessfulDelete", "Deleted pod: web-")]
@@ -120,9 +120,9 @@ async fn killed_at_random_during_rollouts() {
     println!("          seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
 
-    let mut controller = Controller::start(&cluster, &account, ALONE);
+    let mut controller = Controller::start(&cluster, &account, WITHOUT_LEASE);
     cluster.create("web", json!({"maxUnavailable": 2})).await;
-    cluster.rolled_out("web", &image("v1")).await;
+    cluster.wait_for_rollout("web", &image("v1")).await;
     let mut killed = 0;
     for version in 2.. {
         if killed >= kills {
@@ -135,18 +135,18 @@ async fn killed_at_random_during_rollouts() {
             json!({"maxUnavailable": 2, "maxSurge": 0})
         };
         cluster.set_limits("web", limits).await;
-        let watched = Watched::begin(&cluster, "web").await;
+        let watch = BudgetWatch::start(&cluster, "web").await;
         let next = image(&format!("v{version}"));
         cluster.set_image("web", &next).await;
         while killed < kills && !cluster.is_rolled_out("web", &next).await {
-            // From before its caches are filled to the middle of its work.
+            // A kill may come before the caches are filled, or in the middle of a plan.
             sleep(Duration::from_millis(random.u64(20..1500))).await;
             controller.kill();
-            controller = Controller::start(&cluster, &account, ALONE);
+            controller = Controller::start(&cluster, &account, WITHOUT_LEASE);
             killed += 1;
         }
-        cluster.rolled_out("web", &next).await;
-        let worst = watched.end().await;
+        cluster.wait_for_rollout("web", &next).await;
+        let worst = watch.finish().await;
         println!("          killed {killed} times; {worst:?}");
         let allowed = if surge { (0, 2) } else { (2, 0) };
         assert!(
@@ -154,7 +154,7 @@ async fn killed_at_random_during_rollouts() {
             "{worst:?}, allowed {allowed:?}"
         );
     }
-    assert!(controller.end().await.success());
+    assert!(controller.terminate().await.success());
     cluster.delete(&format!("/api/v1/namespaces/{}", cluster.namespace)).await;
 }
 

@@ -15,7 +15,7 @@ pub struct Controller {
     child: Child,
 }
 
-/// A kubeconfig of the service account that deploy/rbac.yaml makes.
+/// Applies deploy/rbac.yaml, and returns a kubeconfig for its service account.
 pub async fn kubeconfig(cluster: &Cluster) -> PathBuf {
     let documents: Vec<Value> = serde_saphyr::from_multiple(MANIFEST).unwrap();
     for document in documents {
@@ -24,7 +24,7 @@ pub async fn kubeconfig(cluster: &Cluster) -> PathBuf {
     let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
     let token = cluster.post(&format!("{ACCOUNT}/token"), request).await;
     let authorities = cluster.config.root_cert.clone().unwrap_or_default();
-    // Each as PEM, one after the other.
+    // One file with all certificates as PEM.
     let pem: String = authorities.iter().map(|der| pem(der)).collect();
     let directory = std::env::temp_dir().join(&cluster.namespace);
     std::fs::create_dir_all(&directory).unwrap();
@@ -83,14 +83,14 @@ impl Controller {
         Controller { child }
     }
 
-    /// SIGKILL: it can save nothing.
+    /// Kills it with SIGKILL, so that it can't save anything.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM, and how it ended.
-    pub async fn end(mut self) -> ExitStatus {
+    /// Ends it with SIGTERM; returns its exit status.
+    pub async fn terminate(mut self) -> ExitStatus {
         Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
         for _ in 0..100 {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -98,7 +98,7 @@ impl Controller {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("it does not end within ten seconds");
+        panic!("the controller does not end within ten seconds");
     }
 }
 

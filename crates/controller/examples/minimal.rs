@@ -1,0 +1,35 @@
+//! Plans one DaemonSet of a real cluster and prints the actions, a line each. It executes nothing.
+//!
+//! `cargo run -p daemonset-controller --example minimal -- NAMESPACE NAME`, with the current context of your kubeconfig.
+
+use anyhow::{Context, bail};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::{Observed, Policy, Reconciler};
+use jiff::Timestamp;
+use kube::api::ListParams;
+use kube::{Api, Client};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let mut args = std::env::args().skip(1);
+    let (Some(namespace), Some(name)) = (args.next(), args.next()) else {
+        bail!("usage: minimal NAMESPACE NAME");
+    };
+    let client = Client::try_default().await.context("find the API server")?;
+
+    let ds = Api::<DaemonSet>::namespaced(client.clone(), &namespace).get(&name).await?;
+    let everything = ListParams::default();
+    let nodes = Api::<Node>::all(client.clone()).list(&everything).await?.items;
+    // Everything in the namespace, not only what the DaemonSet owns: a plan may adopt orphans.
+    let pods = Api::<Pod>::namespaced(client.clone(), &namespace).list(&everything).await?.items;
+    let revisions = Api::<ControllerRevision>::namespaced(client, &namespace).list(&everything).await?.items;
+
+    let mut reconciler = Reconciler::new(ds.metadata.uid.clone(), Policy::default());
+    let observed = Observed { daemon_set: &ds, nodes: &nodes, pods: &pods, revisions: &revisions };
+    let plan = reconciler.plan(observed, Timestamp::now())?;
+    println!("{} actions", plan.actions.len());
+    for action in &plan.actions {
+        println!("{action}");
+    }
+    Ok(())
+}

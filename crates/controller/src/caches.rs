@@ -1,0 +1,94 @@
+//! The caches: DaemonSets, pods, nodes and revisions as the watches have shown them, shared by all reconciles.
+
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use kube::runtime::reflector::store::Writer;
+use kube::runtime::reflector::{ObjectRef, Store};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Namespace and name of a DaemonSet: the key of the work queue.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+impl From<&DaemonSet> for Key {
+    fn from(ds: &DaemonSet) -> Self {
+        Key { namespace: ds.metadata.namespace.clone(), name: ds.metadata.name.clone() }
+    }
+}
+
+/// The caches; clones share their content.
+#[derive(Clone)]
+pub struct Caches {
+    /// The DaemonSets of the scope.
+    pub daemon_sets: Store<DaemonSet>,
+    /// All pods of the watched namespaces.
+    pub pods: Store<Pod>,
+    /// All nodes.
+    pub nodes: Store<Node>,
+    /// All ControllerRevisions of the watched namespaces.
+    pub revisions: Store<ControllerRevision>,
+    filled: Arc<AtomicBool>,
+}
+
+/// The writing ends of the caches.
+pub struct CacheWriters {
+    pub(crate) daemon_sets: Writer<DaemonSet>,
+    pub(crate) pods: Writer<Pod>,
+    pub(crate) nodes: Writer<Node>,
+    pub(crate) revisions: Writer<ControllerRevision>,
+}
+
+impl Caches {
+    /// Empty caches and their writers.
+    pub fn empty() -> (Self, CacheWriters) {
+        let writers = CacheWriters {
+            daemon_sets: Writer::new(()),
+            pods: Writer::new(()),
+            nodes: Writer::new(()),
+            revisions: Writer::new(()),
+        };
+        let caches = Caches {
+            daemon_sets: writers.daemon_sets.as_reader(),
+            pods: writers.pods.as_reader(),
+            nodes: writers.nodes.as_reader(),
+            revisions: writers.revisions.as_reader(),
+            filled: Arc::default(),
+        };
+        (caches, writers)
+    }
+
+    /// Waits until the first list of each kind is complete.
+    ///
+    /// # Errors
+    /// When a watch has ended, which it never does by itself.
+    pub async fn wait_until_filled(&self) -> anyhow::Result<()> {
+        self.daemon_sets.wait_until_ready().await?;
+        self.pods.wait_until_ready().await?;
+        self.nodes.wait_until_ready().await?;
+        self.revisions.wait_until_ready().await?;
+        self.filled.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether the first list of each kind is complete.
+    pub fn are_filled(&self) -> bool {
+        self.filled.load(Ordering::Relaxed)
+    }
+
+    /// The DaemonSet of this name, if the cache has it.
+    pub fn daemon_set(&self, key: &Key) -> Option<Arc<DaemonSet>> {
+        self.daemon_sets.get(&ObjectRef::new(&key.name).within(&key.namespace))
+    }
+}

@@ -1,0 +1,103 @@
+//! Actions and verdicts in words, for the lines of `--compare`.
+
+use daemonset::{Action, NodeOutcome, NodeVerdict, PodState, Situation};
+
+/// An action with its object: `delete pod web-x on node-3`.
+pub fn action(action: &Action) -> String {
+    match action {
+        Action::CreatePod { node, .. } => format!("create pod on {node}"),
+        Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),
+        Action::AdoptPod { pod, .. } => format!("adopt pod {}", pod.name),
+        Action::ReleasePod { pod, .. } => format!("release pod {}", pod.name),
+        Action::LabelPod { pod, .. } => format!("label pod {}", pod.name),
+        Action::CreateRevision { revision, .. } => {
+            let name = revision.pointer("/metadata/name").and_then(|name| name.as_str());
+            format!("create revision {}", name.unwrap_or_default())
+        }
+        Action::DeleteRevision { revision, .. } => format!("delete revision {}", revision.name),
+        Action::AdoptRevision { revision, .. } => format!("adopt revision {}", revision.name),
+        Action::ReleaseRevision { revision, .. } => format!("release revision {}", revision.name),
+        Action::LabelRevision { revision, .. } => format!("label revision {}", revision.name),
+        Action::RenumberRevision { revision, number, .. } => {
+            format!("renumber revision {} as #{number}", revision.name)
+        }
+        Action::UpdateStatus { .. } => "update the status".to_owned(),
+        Action::RecordEvent { .. } => "record an event".to_owned(),
+        Action::Requeue { .. } => "requeue".to_owned(),
+    }
+}
+
+/// The reason of an action, as its JSON form names it.
+pub fn reason(action: &Action) -> String {
+    action.reason().to_owned()
+}
+
+/// The outcome of a node and the state of its pods.
+pub fn node(node: &NodeVerdict) -> String {
+    let pods = node.pods.iter().map(|pod| {
+        let version = if pod.updated { "updated" } else { "outdated" };
+        format!("{} {version}, {}", pod.pod.name, state(pod.state))
+    });
+    let pods: Vec<String> = pods.collect();
+    match pods.as_slice() {
+        [] => outcome(&node.outcome),
+        pods => format!("{} ({})", outcome(&node.outcome), pods.join("; ")),
+    }
+}
+
+/// The situation that a plan was made for.
+pub fn situation(situation: Situation) -> String {
+    match situation {
+        Situation::Synced => "planned".to_owned(),
+        Situation::SelectingAll => "the selector is empty".to_owned(),
+        Situation::BeingDeleted => "the DaemonSet is being deleted".to_owned(),
+        Situation::NameCollision => "the name of the new revision is taken".to_owned(),
+        other => json(&other),
+    }
+}
+
+fn state(state: PodState) -> String {
+    match state {
+        PodState::Available { .. } => "available".to_owned(),
+        PodState::Ready { .. } => "Ready, not yet available".to_owned(),
+        PodState::NotReady { .. } => "not Ready".to_owned(),
+        PodState::Pending { .. } => "Pending".to_owned(),
+        PodState::Terminating { .. } => "terminating".to_owned(),
+        PodState::Failed => "Failed".to_owned(),
+        PodState::Succeeded => "Succeeded".to_owned(),
+        other => json(&other),
+    }
+}
+
+fn outcome(outcome: &NodeOutcome) -> String {
+    match outcome {
+        NodeOutcome::UpToDate => "up to date".to_owned(),
+        NodeOutcome::NotTarget => "no target node".to_owned(),
+        NodeOutcome::Create { reason, .. } => format!("create: {}", word(reason)),
+        NodeOutcome::Delete { reason } => format!("delete: {}", word(reason)),
+        NodeOutcome::WaitsForNextPlan => "waits for the next plan: this one is full".to_owned(),
+        NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+            format!("waits: maxUnavailable spent, {used} of {limit}")
+        }
+        NodeOutcome::HeldByMaxSurge { used, limit } => format!("waits: maxSurge spent, {used} of {limit}"),
+        NodeOutcome::WaitsForDelete => "waits for a person to delete its pod: OnDelete".to_owned(),
+        NodeOutcome::WaitsForReady => "waits until Ready".to_owned(),
+        NodeOutcome::WaitsForMinReady { .. } => "waits until available".to_owned(),
+        NodeOutcome::WaitsForTermination { .. } => "waits until the old pod is gone".to_owned(),
+        NodeOutcome::WaitsForBackOff { until, failures } => format!(
+            "waits until {until}: failed {failures} times; a restart of the other controller resets its count"
+        ),
+        NodeOutcome::WaitsForCreatedPod { .. } => "waits for the pod that was created".to_owned(),
+        other => json(other),
+    }
+}
+
+/// A reason as its JSON form names it.
+fn word(reason: &impl serde::Serialize) -> String {
+    json(reason).trim_matches('"').to_owned()
+}
+
+/// For variants that the library may add.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

@@ -1,0 +1,73 @@
+//! The actions of one plan, kept for a while: the other controller may do them a moment later.
+
+use super::action_id::{ActionId, Limit};
+use daemonset::{NodeOutcome, Plan};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The actions of one plan that the other controller was not seen to do yet.
+#[derive(Debug, Clone)]
+pub struct PlannedActions {
+    /// When the plan was made.
+    pub at: Duration,
+    actions: BTreeMap<ActionId, Option<Limit>>,
+    /// How many actions each limit still allows.
+    remaining: BTreeMap<Limit, usize>,
+}
+
+/// How an action of theirs matches a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanMatch {
+    /// The plan contains the action.
+    SameAction(Option<Limit>),
+    /// The plan contains an action of the same limit on another node.
+    OtherNode(Limit),
+}
+
+impl PlannedActions {
+    /// The actions of a plan that was made now.
+    pub fn new(plan: &Plan, at: Duration) -> Self {
+        let mut planned = PlannedActions { at, actions: BTreeMap::new(), remaining: BTreeMap::new() };
+        for action in &plan.actions {
+            let Some(id) = ActionId::new(action) else { continue };
+            let limit = Limit::used_by(action);
+            planned.actions.insert(id, limit);
+            if let Some(limit) = limit {
+                *planned.remaining.entry(limit).or_default() += 1;
+            }
+        }
+        planned
+    }
+
+    /// The match if the plan contains this action.
+    pub fn same_action(&self, id: &ActionId) -> Option<PlanMatch> {
+        self.actions.get(id).map(|limit| PlanMatch::SameAction(*limit))
+    }
+
+    /// The match if one of these limits still allows an action, on another node.
+    pub fn other_node(&self, limits: &[Limit]) -> Option<PlanMatch> {
+        let is_left = |limit: &&Limit| self.remaining.get(limit).is_some_and(|left| *left > 0);
+        limits.iter().find(is_left).map(|limit| PlanMatch::OtherNode(*limit))
+    }
+
+    /// Uses up the action and its limit, so that neither matches again.
+    pub fn use_up(&mut self, id: &ActionId, matched: PlanMatch) {
+        self.actions.remove(id);
+        if let PlanMatch::SameAction(Some(limit)) | PlanMatch::OtherNode(limit) = matched {
+            self.remaining.entry(limit).and_modify(|left| *left = left.saturating_sub(1));
+        }
+    }
+}
+
+/// The limits that an action on a node with this outcome could use: those that hold this node back in our plan.
+pub fn possible_limits(id: &ActionId, outcome: &NodeOutcome) -> &'static [Limit] {
+    match (id, outcome) {
+        (ActionId::DeletePod(_), NodeOutcome::HeldByMaxUnavailable { .. }) => &[Limit::MaxUnavailable],
+        (ActionId::DeletePod(_), NodeOutcome::WaitsForNextPlan) => {
+            &[Limit::MaxUnavailable, Limit::DeleteBurst]
+        }
+        (ActionId::CreatePod(_), NodeOutcome::HeldByMaxSurge { .. }) => &[Limit::MaxSurge],
+        (ActionId::CreatePod(_), NodeOutcome::WaitsForNextPlan) => &[Limit::CreateBurst, Limit::MaxSurge],
+        _ => &[],
+    }
+}

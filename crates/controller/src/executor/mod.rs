@@ -1,0 +1,265 @@
+//! Executes a plan: action by action, the pods of one batch concurrently, until the first failure.
+//!
+//! Each call is sent once, and its outcome is [recorded](InFlight), also if it is unknown: a pod that may have been created
+//! counts until the watch shows it or storage does not.
+
+mod reads;
+
+use crate::event_recorder::EventRecorder;
+use crate::in_flight::InFlight;
+use crate::metrics::Metrics;
+use crate::response::{ApiResponse, UnknownOutcome, is_namespace_terminating, send};
+use daemonset::kube::{ApiCall, Caller};
+use daemonset::model::{DaemonSet, ObjectRef, Pod, Uid};
+use daemonset::{Action, ActionOutcome, EventType};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use kube::Client;
+use kube::core::Status;
+use std::time::Duration;
+
+/// Concurrent calls of one plan. Each has a connection of its own, and the API server is the slower side.
+const MAX_CONCURRENT_CALLS: usize = 16;
+
+/// Sends the calls of plans.
+#[derive(Clone)]
+pub struct Executor {
+    client: Client,
+    events: EventRecorder,
+    metrics: Metrics,
+}
+
+/// Why a plan was not executed to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExecuteError {
+    /// An object is not as the snapshot showed it: the next plan needs a newer snapshot.
+    Outdated(String),
+    /// The API server asks the controller to wait for this time.
+    RetryAfter(Duration),
+    /// The namespace is being deleted: no pod will be created in it.
+    NamespaceTerminating,
+    /// A call failed, and was not done.
+    Failed(String),
+    /// A call may have been done.
+    Unknown(UnknownOutcome),
+}
+
+/// An outcome, with the error that ends the plan if there is one.
+type CallResult = (ActionOutcome, Option<ExecuteError>);
+
+impl Executor {
+    /// An executor that sends with this client.
+    pub fn new(client: Client, events: EventRecorder, metrics: Metrics) -> Self {
+        Executor { client, events, metrics }
+    }
+
+    /// Executes the actions of one plan for this DaemonSet.
+    ///
+    /// # Errors
+    /// The first failure. Calls under way are awaited, and no further one is sent except for the status: even if creates fail
+    /// for long, the status must report the other pods (v1.36 `syncDaemonSet`).
+    pub async fn execute(
+        &self,
+        ds: &DaemonSet,
+        actions: &[Action],
+        in_flight: &mut InFlight,
+    ) -> Result<(), ExecuteError> {
+        if actions.iter().any(is_adoption) {
+            self.check_before_adoption(ds).await?;
+        }
+        let mut result = Ok(());
+        for group in actions.chunk_by(may_run_concurrently) {
+            match &result {
+                Ok(()) => result = self.execute_group(ds, group, in_flight).await,
+                Err(
+                    ExecuteError::Failed(_) | ExecuteError::Unknown(_) | ExecuteError::NamespaceTerminating,
+                ) if group.iter().all(is_status_update) => {
+                    // The plan has failed already: the outcome of the status update does not matter.
+                    let _ = self.execute_group(ds, group, in_flight).await;
+                }
+                Err(_) => {}
+            }
+        }
+        result
+    }
+
+    /// Records an event about a DaemonSet that can't be reconciled because of these problems.
+    pub fn report_invalid(&self, ds: &DaemonSet, problems: &str) {
+        self.events.record(ds, EventType::Warning, "InvalidDaemonSet", problems);
+    }
+
+    /// Drops the state of a DaemonSet that is gone.
+    pub fn forget(&self, uid: &Uid) {
+        self.events.forget(uid);
+    }
+
+    /// Executes actions that may run concurrently; starts none after a failure.
+    async fn execute_group(
+        &self,
+        ds: &DaemonSet,
+        group: &[Action],
+        in_flight: &mut InFlight,
+    ) -> Result<(), ExecuteError> {
+        let mut waiting = group.iter();
+        let mut under_way = FuturesUnordered::new();
+        let mut first_error = None;
+        loop {
+            while first_error.is_none() && under_way.len() < MAX_CONCURRENT_CALLS {
+                let Some(action) = waiting.next() else { break };
+                under_way.push(async move { (action, self.execute_action(ds, action).await) });
+            }
+            let Some((action, (outcome, error))) = under_way.next().await else { break };
+            in_flight.record(action, &outcome, self.events.now());
+            match &error {
+                Some(ExecuteError::Unknown(unknown)) => {
+                    in_flight.record_unknown(action, unknown.settles_after);
+                }
+                Some(ExecuteError::Failed(_)) => in_flight.retry_order.rejected(action),
+                Some(
+                    ExecuteError::Outdated(_)
+                    | ExecuteError::RetryAfter(_)
+                    | ExecuteError::NamespaceTerminating,
+                )
+                | None => {}
+            }
+            self.metrics.count_action(action, &outcome);
+            first_error = first_error.or(error);
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    async fn execute_action(&self, ds: &DaemonSet, action: &Action) -> CallResult {
+        let caller = self.events.caller(ds);
+        if let Action::RecordEvent { event_type, reason, message, .. } = action {
+            self.events.record(ds, *event_type, reason.as_str(), message);
+            return (ActionOutcome::Done, None);
+        }
+        let Some(call) = ApiCall::new(action, &caller) else { return (ActionOutcome::Done, None) };
+        let request = match call.to_request() {
+            Ok(request) => request,
+            Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
+        };
+        let response = send(&self.client, request).await;
+        self.record_event(&caller, action, &response);
+        match response {
+            ApiResponse::Done(body) => (outcome(action, &body), None),
+            ApiResponse::Rejected(status) => self.handle_rejection(ds, action, &status).await,
+            ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
+            ApiResponse::NotSent(error) => rejected(ExecuteError::Failed(error)),
+            ApiResponse::Unknown(unknown) => (ActionOutcome::Unknown, Some(ExecuteError::Unknown(unknown))),
+        }
+    }
+
+    async fn handle_rejection(&self, ds: &DaemonSet, action: &Action, status: &Status) -> CallResult {
+        let outdated = || ExecuteError::Outdated(status.message.clone());
+        match action {
+            // The object is gone, as the action demands.
+            Action::DeletePod { .. } | Action::DeleteRevision { .. } if status.is_not_found() => {
+                (ActionOutcome::Done, None)
+            }
+            // v1.36 `ReleasePod`: the object is gone, or has another owner already.
+            Action::ReleasePod { .. } | Action::ReleaseRevision { .. }
+                if status.is_not_found() || status.is_invalid() =>
+            {
+                (ActionOutcome::Done, None)
+            }
+            Action::CreateRevision { revision, .. } if status.is_already_exists() => {
+                let name =
+                    revision.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
+                match self.has_own_revision(ds, name).await {
+                    Ok(true) => (ActionOutcome::Done, None),
+                    Ok(false) => rejected(outdated()),
+                    Err(error) => rejected(error),
+                }
+            }
+            // Another object has the name now: the patch contains the uid, and the API server lets no patch change a uid.
+            Action::AdoptPod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+                if status.is_invalid() =>
+            {
+                rejected(outdated())
+            }
+            _ if is_namespace_terminating(status) => rejected(ExecuteError::NamespaceTerminating),
+            _ if status.is_conflict() || status.is_already_exists() || status.is_not_found() => {
+                rejected(outdated())
+            }
+            _ => rejected(ExecuteError::Failed(status.message.clone())),
+        }
+    }
+
+    /// Records the events that Kubernetes' controller records (v1.36 `controller_utils.go RealPodControl`).
+    fn record_event(&self, caller: &Caller<'_>, action: &Action, response: &ApiResponse) {
+        let error = match response {
+            ApiResponse::Done(_) => None,
+            ApiResponse::Rejected(status) if status.is_not_found() || is_namespace_terminating(status) => {
+                return;
+            }
+            ApiResponse::Rejected(status) => Some(status.message.clone()),
+            ApiResponse::RetryAfter(_) => Some("too many requests".to_owned()),
+            ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {
+                Some(error.clone())
+            }
+        };
+        let (kind, reason, message) = match (action, error, response) {
+            (Action::CreatePod { .. }, None, ApiResponse::Done(body)) => {
+                let name = created_pod(body).map(|pod| pod.name).unwrap_or_default();
+                (EventType::Normal, "SuccessfulCreate", format!("Created pod: {name}"))
+            }
+            (Action::CreatePod { .. }, Some(error), _) => {
+                (EventType::Warning, "FailedCreate", format!("Error creating: {error}"))
+            }
+            (Action::DeletePod { pod, .. }, None, _) => {
+                (EventType::Normal, "SuccessfulDelete", format!("Deleted pod: {}", pod.name))
+            }
+            (Action::DeletePod { .. }, Some(error), _) => {
+                (EventType::Warning, "FailedDelete", format!("Error deleting: {error}"))
+            }
+            _ => return,
+        };
+        self.events.record(caller.daemon_set, kind, reason, &message);
+    }
+}
+
+fn rejected(error: ExecuteError) -> CallResult {
+    (ActionOutcome::Rejected, Some(error))
+}
+
+fn is_adoption(action: &Action) -> bool {
+    matches!(action, Action::AdoptPod { .. } | Action::AdoptRevision { .. })
+}
+
+fn is_status_update(action: &Action) -> bool {
+    matches!(action, Action::UpdateStatus { .. })
+}
+
+/// Whether two consecutive actions may run concurrently.
+fn may_run_concurrently(a: &Action, b: &Action) -> bool {
+    match (a, b) {
+        (Action::DeletePod { .. }, Action::DeletePod { .. }) => true,
+        (Action::CreatePod { batch: a, .. }, Action::CreatePod { batch: b, .. }) => a == b,
+        _ => false,
+    }
+}
+
+fn outcome(action: &Action, body: &[u8]) -> ActionOutcome {
+    match (action, created_pod(body)) {
+        (Action::CreatePod { .. }, Some(pod)) => ActionOutcome::Created(pod),
+        // A pod was created, but the response does not name it: the watch will show it.
+        (Action::CreatePod { .. }, None) => ActionOutcome::Unknown,
+        _ => ActionOutcome::Done,
+    }
+}
+
+fn created_pod(body: &[u8]) -> Option<ObjectRef> {
+    let pod: Pod = serde_json::from_slice(body).ok()?;
+    let Pod { metadata, .. } = pod;
+    Some(ObjectRef {
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+        resource_version: metadata.resource_version,
+    })
+}

@@ -1,0 +1,95 @@
+//! Reads from storage, for decisions that a cache which lags behind would get wrong.
+
+use super::{ExecuteError, Executor};
+use crate::response::{ApiResponse, UnknownOutcome, send};
+use daemonset::kube::is_own_revision;
+use daemonset::model::{ControllerRevision, DaemonSet, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use kube::Resource;
+use kube::api::{GetParams, ListParams, ObjectList};
+use kube::core::Selector;
+use kube::core::request::{Error as RequestError, Request};
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+impl Executor {
+    /// The pods that the DaemonSet's selector matches, as they are stored now. The namespace may hold far more.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub async fn list_pods(&self, ds: &DaemonSet) -> Result<Vec<Arc<Pod>>, ExecuteError> {
+        let selector =
+            serde_json::to_value(&ds.spec.selector).and_then(serde_json::from_value::<LabelSelector>);
+        let params = match selector.ok().and_then(|selector| Selector::try_from(selector).ok()) {
+            Some(selector) => ListParams::default().labels_from(&selector),
+            None => ListParams::default(),
+        };
+        self.list(&ds.metadata.namespace, &params).await
+    }
+
+    /// All revisions of a namespace, as they are stored now.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub async fn list_revisions(
+        &self,
+        namespace: &str,
+    ) -> Result<Vec<Arc<ControllerRevision>>, ExecuteError> {
+        self.list(namespace, &ListParams::default()).await
+    }
+
+    /// Whether the revision that already has this name is the one that was to be created, and only the watch has not shown it
+    /// yet.
+    pub(super) async fn has_own_revision(&self, ds: &DaemonSet, name: &str) -> Result<bool, ExecuteError> {
+        let existing: Option<ControllerRevision> = self.get(&ds.metadata.namespace, name).await?;
+        Ok(existing.is_some_and(|existing| is_own_revision(&existing, ds)))
+    }
+
+    /// Stops an adoption if the DaemonSet is gone by now or was replaced (v1.36 `RecheckDeletionTimestamp`).
+    pub(super) async fn check_before_adoption(&self, ds: &DaemonSet) -> Result<(), ExecuteError> {
+        let stored: Option<DaemonSet> = self.get(&ds.metadata.namespace, &ds.metadata.name).await?;
+        let is_same = |stored: DaemonSet| {
+            stored.metadata.uid == ds.metadata.uid && stored.metadata.deletion_timestamp.is_none()
+        };
+        match stored.is_some_and(is_same) {
+            true => Ok(()),
+            false => Err(ExecuteError::Outdated("the DaemonSet was deleted or replaced".to_owned())),
+        }
+    }
+
+    async fn list<K>(&self, namespace: &str, params: &ListParams) -> Result<Vec<Arc<K>>, ExecuteError>
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned + Clone,
+    {
+        let path = K::url_path(&(), Some(namespace));
+        let list: Option<ObjectList<K>> = self.request(Request::new(path).list(params)).await?;
+        Ok(list.into_iter().flatten().map(Arc::new).collect())
+    }
+
+    /// One object as it is stored now; `None` if it does not exist.
+    async fn get<K>(&self, namespace: &str, name: &str) -> Result<Option<K>, ExecuteError>
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned,
+    {
+        self.request(Request::new(K::url_path(&(), Some(namespace))).get(name, &GetParams::default())).await
+    }
+
+    /// Sends a read like a write, so that it ends after the same time-out.
+    async fn request<T: DeserializeOwned>(
+        &self,
+        request: Result<http::Request<Vec<u8>>, RequestError>,
+    ) -> Result<Option<T>, ExecuteError> {
+        let failed = |error: &dyn std::error::Error| ExecuteError::Failed(error.to_string());
+        match send(&self.client, request.map_err(|error| failed(&error))?).await {
+            ApiResponse::Done(body) => {
+                serde_json::from_slice(&body).map(Some).map_err(|error| failed(&error))
+            }
+            ApiResponse::Rejected(status) if status.is_not_found() => Ok(None),
+            ApiResponse::Rejected(status) => Err(ExecuteError::Failed(status.message)),
+            ApiResponse::RetryAfter(delay) => Err(ExecuteError::RetryAfter(delay)),
+            ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {
+                Err(ExecuteError::Failed(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The calls that were sent for one DaemonSet: their effects that no watch has shown yet, those with an unknown outcome, and
+//! those that were rejected.
+
+use crate::retry_order::RetryOrder;
+use daemonset::model::Uid;
+use daemonset::{Action, ActionOutcome, Policy, Reconciler, Snapshot};
+use jiff::Timestamp;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The calls that were sent for one DaemonSet.
+#[derive(Debug, Clone)]
+pub struct InFlight {
+    /// The library's driver, which remembers them for the next plan.
+    pub reconciler: Reconciler,
+    /// Creates and deletes of pods with an unknown outcome, each with the instant from which storage shows the outcome.
+    unknown: Vec<(Action, Instant)>,
+    /// The order of the next attempt.
+    pub retry_order: RetryOrder,
+}
+
+impl InFlight {
+    /// No call was sent for the DaemonSet with this uid.
+    pub fn new(uid: Uid, policy: Policy) -> Self {
+        let reconciler = Reconciler::new(uid, policy);
+        InFlight { reconciler, unknown: Vec::new(), retry_order: RetryOrder::default() }
+    }
+
+    /// Records the outcome of an action.
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
+        // The executor ends the plan by the response, which says more than the outcome.
+        let _ = self.reconciler.record(action, outcome, at);
+        if *outcome != ActionOutcome::Rejected {
+            self.retry_order.accepted(action);
+        }
+        // This call replaces an earlier one for the same target, whose outcome no longer matters.
+        self.unknown.retain(|(earlier, _)| !is_replaced_by(earlier, action));
+    }
+
+    /// Records that the outcome of an action is unknown, and can be read from storage after a time.
+    pub fn record_unknown(&mut self, action: &Action, settles_after: Duration) {
+        if self.reconciler.memory().is_in_flight(action) {
+            tracing::warn!(
+                seconds = settles_after.as_secs(),
+                "the outcome of a call is unknown: it is read from storage later"
+            );
+            self.unknown.push((action.clone(), Instant::now() + settles_after));
+        }
+    }
+
+    /// When the next unknown outcome can be read from storage.
+    pub fn next_settle(&self) -> Option<Instant> {
+        self.unknown.iter().map(|(_, settled)| *settled).min()
+    }
+
+    /// Drops the unknown outcomes that a watch has shown meanwhile.
+    pub fn drop_observed(&mut self) {
+        self.unknown.retain(|(action, _)| self.reconciler.memory().is_in_flight(action));
+    }
+
+    /// Settles all outcomes that were due at `read_at`, when the pods were read from storage: the memory drops the calls that
+    /// were not done, so that no node is without its pod until they expire. `stored` is `None` where the stored objects make
+    /// no snapshot: the next plan would not be made either.
+    pub fn settle(&mut self, stored: Option<&Snapshot<'_>>, read_at: Instant) {
+        if let Some(stored) = stored {
+            for (action, _) in self.unknown.iter().filter(|(_, settled)| *settled <= read_at) {
+                self.reconciler.settle(action, stored);
+            }
+        }
+        self.unknown.retain(|(_, settled)| *settled > read_at);
+    }
+}
+
+/// Whether a later call for the same target replaces the earlier one.
+fn is_replaced_by(earlier: &Action, later: &Action) -> bool {
+    match (earlier, later) {
+        (Action::CreatePod { node: one, .. }, Action::CreatePod { node: other, .. }) => one == other,
+        (Action::DeletePod { pod: one, .. }, Action::DeletePod { pod: other, .. }) => one.uid == other.uid,
+        _ => false,
+    }
+}

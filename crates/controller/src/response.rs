@@ -1,0 +1,148 @@
+//! The API server's response to one call: done, rejected, or unknown.
+
+use http::StatusCode;
+use http_body_util::BodyExt;
+use kube::Client;
+use kube::client::Body;
+use kube::core::Status;
+use std::time::Duration;
+
+/// How long a response is awaited. The API server itself gives a request up after 60 s.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(65);
+/// How long etcd may still work on a write after its request has ended (etcd's own limit is 7 s).
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The response to one API call.
+#[derive(Debug)]
+pub enum ApiResponse {
+    /// The call was done; the body is the object after it, as JSON.
+    Done(Vec<u8>),
+    /// The call was rejected, and nothing changed.
+    Rejected(Box<Status>),
+    /// 429: nothing changed, and the call may be sent again after this time.
+    RetryAfter(Duration),
+    /// There was no connection, so that nothing was sent.
+    NotSent(String),
+    /// The call may have been done: its response was lost, or the API server itself does not know.
+    Unknown(UnknownOutcome),
+}
+
+/// A call that may have been done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownOutcome {
+    /// The error that came instead of a response.
+    pub error: String,
+    /// After this time storage shows the call's effect, or never will.
+    pub settles_after: Duration,
+}
+
+impl UnknownOutcome {
+    /// The API server may still work on the call.
+    fn still_running(error: String) -> Self {
+        UnknownOutcome { error, settles_after: RESPONSE_TIMEOUT + STORAGE_TIMEOUT }
+    }
+
+    /// The API server has given the call up; only etcd may still work on it.
+    fn given_up(error: String) -> Self {
+        UnknownOutcome { error, settles_after: STORAGE_TIMEOUT }
+    }
+}
+
+/// Sends one request, once: a create that is repeated after its response was lost would make a second pod.
+pub async fn send(client: &Client, request: http::Request<Vec<u8>>) -> ApiResponse {
+    match tokio::time::timeout(RESPONSE_TIMEOUT, exchange(client, request)).await {
+        Ok(response) => response,
+        Err(_) => {
+            let error = format!("no response within {} s", RESPONSE_TIMEOUT.as_secs());
+            ApiResponse::Unknown(UnknownOutcome::given_up(error))
+        }
+    }
+}
+
+async fn exchange(client: &Client, request: http::Request<Vec<u8>>) -> ApiResponse {
+    let response = match client.send(request.map(Body::from)).await {
+        Ok(response) => response,
+        Err(error) if was_not_sent(&error) => return ApiResponse::NotSent(error_chain(&error)),
+        Err(error) => return ApiResponse::Unknown(UnknownOutcome::still_running(error_chain(&error))),
+    };
+    let (head, body) = response.into_parts();
+    let body = match body.collect().await {
+        Ok(body) => body.to_bytes().to_vec(),
+        // The status line says that the call was done, but the object that it returned is lost.
+        Err(_) if head.status.is_success() => {
+            let error = "the connection broke during the response".to_owned();
+            return ApiResponse::Unknown(UnknownOutcome::given_up(error));
+        }
+        Err(_) => Vec::new(),
+    };
+    if head.status.is_success() {
+        return ApiResponse::Done(body);
+    }
+    let status = status(head.status, &body);
+    match head.status {
+        StatusCode::TOO_MANY_REQUESTS => ApiResponse::RetryAfter(retry_after(&head.headers, &status)),
+        code if code.is_server_error() && !was_rejected_before_storage(&status) => {
+            let outcome = match was_given_up(&status) {
+                true => UnknownOutcome::given_up(status.message),
+                false => UnknownOutcome::still_running(status.message),
+            };
+            ApiResponse::Unknown(outcome)
+        }
+        _ => ApiResponse::Rejected(Box::new(status)),
+    }
+}
+
+/// The `Status` object of a response; a body that is none, such as a proxy's, becomes the message of a new one.
+fn status(code: StatusCode, body: &[u8]) -> Status {
+    serde_json::from_slice(body).unwrap_or_else(|_| {
+        let text = String::from_utf8_lossy(body);
+        let message =
+            if text.trim().is_empty() { code.to_string() } else { format!("{code}: {}", text.trim()) };
+        Status::failure(&message, code.canonical_reason().unwrap_or_default()).with_code(code.as_u16())
+    })
+}
+
+/// Whether the API server itself failed, as when etcd did not respond, and gave the request up. Its reason `Timeout` is
+/// different: that request goes on by itself. Behind a proxy's error the API server may still work on the request, too.
+fn was_given_up(status: &Status) -> bool {
+    status.is_failure() && matches!(status.reason.as_str(), "" | "InternalError" | "ServerTimeout")
+}
+
+/// The API server responds `ServiceUnavailable` while it starts or ends, and calls admission webhooks before it stores
+/// anything. A proxy's 503 has no such reason, and may follow a connection that broke in the middle of the request.
+fn was_rejected_before_storage(status: &Status) -> bool {
+    status.reason == "ServiceUnavailable" || status.message.contains("failed calling webhook")
+}
+
+/// The header comes before the body. At least 1 s, at most 300 s; 1 s where neither names a number of seconds.
+fn retry_after(headers: &http::HeaderMap, status: &Status) -> Duration {
+    let header = headers.get(http::header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let body = status.details.as_ref().map(|details| u64::from(details.retry_after_seconds));
+    Duration::from_secs(header.or(body).unwrap_or(1).clamp(1, 300))
+}
+
+/// Whether no connection was established.
+fn was_not_sent(error: &kube::Error) -> bool {
+    let kube::Error::Service(error) = error else { return false };
+    error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect())
+}
+
+/// An error and its causes, without repetitions.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let cause = error.to_string();
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+        source = error.source();
+    }
+    text
+}
+
+/// v1.36 `HasStatusCause(err, NamespaceTerminatingCause)`.
+pub fn is_namespace_terminating(status: &Status) -> bool {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating")
+}

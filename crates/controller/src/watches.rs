@@ -1,0 +1,147 @@
+//! The watches: they fill the caches, pass each change to the event mapper, and start again after every error.
+
+use crate::caches::CacheWriters;
+use crate::compare::Comparison;
+use crate::compare::watch_events::{self, ComparedObject};
+use crate::event_mapper::{EventMapper, WatchedObject};
+use crate::response::error_chain;
+use futures::future::ready;
+use futures::{StreamExt, TryStreamExt};
+use kube::runtime::reflector::ObjectRef;
+use kube::runtime::reflector::store::Writer;
+use kube::runtime::utils::Backoff;
+use kube::runtime::watcher::{Config, Event};
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client, Resource};
+use std::fmt::Debug;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Which objects are watched.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// One namespace; `None` for all.
+    pub namespace: Option<String>,
+    /// A label selector for DaemonSets.
+    pub selector: Option<String>,
+}
+
+/// The watches of all four kinds.
+#[derive(Clone)]
+pub struct Watches {
+    mapper: EventMapper,
+    /// `Some` in `--compare`, which needs every change.
+    comparison: Option<Comparison>,
+}
+
+impl Watches {
+    /// Watches that have not started.
+    pub fn new(mapper: EventMapper, comparison: Option<Comparison>) -> Self {
+        Watches { mapper, comparison }
+    }
+
+    /// Starts one task for each kind, which lists and then watches.
+    ///
+    /// The lists are read from storage, not from the API server's watch cache, which may lag: they contain every earlier write
+    /// of this process and of the one before it.
+    pub fn start(self, writers: CacheWriters, client: &Client, scope: &Scope) {
+        let selected = Config { label_selector: scope.selector.clone(), ..Config::default() };
+        tokio::spawn(self.clone().follow(api(client, scope), selected, writers.daemon_sets));
+        tokio::spawn(self.clone().follow(api(client, scope), Config::default(), writers.pods));
+        tokio::spawn(self.clone().follow(Api::all(client.clone()), Config::default(), writers.nodes));
+        tokio::spawn(self.follow(api(client, scope), Config::default(), writers.revisions));
+    }
+
+    /// Follows one kind for as long as the process lives.
+    async fn follow<K>(self, api: Api<K>, config: Config, mut writer: Writer<K>)
+    where
+        K: WatchedObject + ComparedObject + Resource<DynamicType = ()>,
+        K: serde::de::DeserializeOwned + Clone + Debug + Send + Sync + 'static,
+    {
+        let kind = K::kind(&()).into_owned();
+        // The start of a list is no success yet: it must not reset the back-off.
+        let events = watcher(api, config).try_filter(|event| ready(!matches!(event, Event::Init)));
+        let mut events = pin!(events.backoff(WatchBackoff::default()));
+        while let Some(event) = events.next().await {
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    tracing::warn!(error = error_chain(&error), kind, "the watch failed and starts again");
+                    // The next list starts from its first page: drop the pages of the list that failed.
+                    writer.apply_watcher_event(&Event::Init);
+                    continue;
+                }
+            };
+            let before = self.update_cache(&mut writer, &event);
+            match &event {
+                Event::Apply(object) => self.mapper.applied(before.as_deref(), object),
+                Event::Delete(object) => object.enqueue_daemon_sets(&self.mapper),
+                // The list contains the changes that happened while there was no watch.
+                Event::InitDone => self.mapper.enqueue_all(),
+                Event::Init | Event::InitApply(_) => {}
+            }
+        }
+    }
+
+    /// Applies an event to the cache and to the comparison; returns the object as it was before.
+    fn update_cache<K>(&self, writer: &mut Writer<K>, event: &Event<K>) -> Option<Arc<K>>
+    where
+        K: ComparedObject + Resource<DynamicType = ()> + Clone + 'static,
+    {
+        let store = writer.as_reader();
+        let before = match event {
+            Event::Apply(object) | Event::Delete(object) => store.get(&ObjectRef::from_obj(object)),
+            Event::Init | Event::InitApply(_) | Event::InitDone => None,
+        };
+        let Some(comparison) = &self.comparison else {
+            writer.apply_watcher_event(event);
+            return before;
+        };
+        watch_events::compare_event(comparison, event, before.as_ref());
+        // The first list is the state at the start of the comparison; only later lists contain changes.
+        let is_relist = matches!(event, Event::InitDone) && self.mapper.caches().are_filled();
+        let previous = is_relist.then(|| store.state());
+        writer.apply_watcher_event(event);
+        if let Some(previous) = previous {
+            watch_events::compare_lists(comparison, &previous, &store.state());
+        }
+        before
+    }
+}
+
+fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>>(
+    client: &Client,
+    scope: &Scope,
+) -> Api<K> {
+    match &scope.namespace {
+        Some(namespace) => Api::namespaced(client.clone(), namespace),
+        None => Api::all(client.clone()),
+    }
+}
+
+/// The delay before a failed watch starts again (client-go `reflector.go`). Its longest delay of 30 s is shorter here: the
+/// caches should be right soon after an API server is back.
+#[derive(Debug, Default)]
+struct WatchBackoff {
+    failures: u32,
+}
+
+const FIRST_DELAY: Duration = Duration::from_millis(800);
+const LONGEST_DELAY: Duration = Duration::from_secs(10);
+
+impl Iterator for WatchBackoff {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        let delay = FIRST_DELAY.saturating_mul(1 << self.failures.min(10)).min(LONGEST_DELAY);
+        self.failures += 1;
+        Some(delay)
+    }
+}
+
+impl Backoff for WatchBackoff {
+    fn reset(&mut self) {
+        self.failures = 0;
+    }
+}

@@ -1,0 +1,129 @@
+//! The worker: takes DaemonSets from the queue, reconciles them one after the other, and puts them back after a failure.
+
+mod plan;
+mod sync;
+
+use crate::caches::{Caches, Key};
+use crate::clock::Clock;
+use crate::compare::Comparison;
+use crate::executor::{ExecuteError, Executor};
+use crate::metrics::Metrics;
+use crate::per_daemon_set::PerDaemonSet;
+use crate::queue::Queue;
+use crate::recorder::Recorder;
+use crate::response::UnknownOutcome;
+use daemonset::Policy;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long the state of a DaemonSet that left the cache is kept: longer than the library's memory honours calls in flight.
+const ABSENT_STATE_TTL: Duration = Duration::from_secs(600);
+
+/// The use of a plan.
+#[derive(Clone)]
+pub enum Mode {
+    /// Execute it.
+    Execute(Executor),
+    /// Print it, and change nothing.
+    DryRun,
+    /// Compare it with the actions of another controller, and change nothing.
+    Compare(Comparison),
+}
+
+/// Reconciles DaemonSets; clones share their state.
+#[derive(Clone)]
+pub struct Worker {
+    /// The caches.
+    pub caches: Caches,
+    /// The DaemonSets that wait for a reconcile.
+    pub queue: Arc<Queue<Key>>,
+    /// The use of each plan.
+    pub mode: Mode,
+    /// The choices that the library leaves to its caller.
+    pub policy: Policy,
+    /// The least time between two status updates of a DaemonSet, so that a large rollout does not write one for each pod.
+    pub status_interval: Duration,
+    /// Writes recordings, if asked to.
+    pub recorder: Option<Recorder>,
+    /// Metrics.
+    pub metrics: Metrics,
+    /// The wall clock.
+    pub clock: Clock,
+    /// The state between two reconciles, by DaemonSet.
+    pub per_daemon_set: Arc<Mutex<HashMap<Key, PerDaemonSet>>>,
+}
+
+impl Worker {
+    /// Works until the queue is closed.
+    pub async fn run(self) {
+        while let Some(key) = self.queue.next().await {
+            let start = Instant::now();
+            self.reconcile(&key).await;
+            self.metrics.reconcile_seconds.observe(start.elapsed().as_secs_f64());
+            self.queue.done(&key);
+        }
+    }
+
+    async fn reconcile(&self, key: &Key) {
+        let Some(ds) = self.caches.daemon_set(key) else { return self.left_cache(key) };
+        // The queue gives a key to one worker at a time: no other worker needs the state meanwhile.
+        let state = self.states().remove(key).filter(|state| state.uid == ds.metadata.uid);
+        let mut state =
+            state.unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policy.clone()));
+        state.absent_since = None;
+        let result = self.sync(key, &ds, &mut state).await;
+        if let Some(at) = state.in_flight.next_settle() {
+            self.queue.add_at(key.clone(), at);
+        }
+        self.states().insert(key.clone(), state);
+        match result {
+            Ok(()) => self.queue.succeeded(key),
+            Err(error) => self.requeue_after(key, error),
+        }
+    }
+
+    fn requeue_after(&self, key: &Key, error: ExecuteError) {
+        self.metrics.failures.inc();
+        match error {
+            ExecuteError::RetryAfter(delay) => {
+                tracing::info!(daemonset = %key, seconds = delay.as_secs(), "the API server asks to retry later");
+                self.queue.hold(key.clone(), delay);
+            }
+            ExecuteError::Outdated(message) => {
+                tracing::debug!(daemonset = %key, message, "the snapshot was outdated");
+                self.queue.retry(key.clone());
+            }
+            // No retry: nothing can be created in the namespace any more.
+            ExecuteError::NamespaceTerminating => {
+                tracing::debug!(daemonset = %key, "the namespace is being deleted");
+            }
+            ExecuteError::Failed(error) | ExecuteError::Unknown(UnknownOutcome { error, .. }) => {
+                tracing::warn!(daemonset = %key, error, "the plan failed");
+                self.queue.retry(key.clone());
+            }
+        }
+    }
+
+    /// A DaemonSet may leave the cache for a moment only, as when its label is mistyped: its calls in flight are kept for as
+    /// long as they may matter.
+    fn left_cache(&self, key: &Key) {
+        self.queue.forget(key);
+        let mut states = self.states();
+        if let Some(state) = states.get_mut(key) {
+            state.absent_since.get_or_insert_with(Instant::now);
+        }
+        let is_expired =
+            |state: &PerDaemonSet| state.absent_since.is_some_and(|since| since.elapsed() > ABSENT_STATE_TTL);
+        for (_, state) in states.extract_if(|_, state| is_expired(state)) {
+            if let Mode::Execute(executor) = &self.mode {
+                executor.forget(&state.uid);
+            }
+        }
+    }
+
+    fn states(&self) -> MutexGuard<'_, HashMap<Key, PerDaemonSet>> {
+        self.per_daemon_set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

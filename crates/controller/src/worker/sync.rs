@@ -1,0 +1,172 @@
+//! One reconcile of one DaemonSet: plan, then execute, print or compare.
+
+use super::plan::Input;
+use super::{Mode, Worker};
+use crate::caches::Key;
+use crate::compare::reverted::Reverted;
+use crate::executor::{ExecuteError, Executor};
+use crate::in_flight::InFlight;
+use crate::per_daemon_set::PerDaemonSet;
+use daemonset::model::{ControllerRevision, DaemonSet};
+use daemonset::{Action, ActionOutcome, Observed, Plan, Snapshot};
+use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
+use tokio::time::Instant;
+
+impl Worker {
+    pub(super) async fn sync(
+        &self,
+        key: &Key,
+        ds: &DaemonSet,
+        state: &mut PerDaemonSet,
+    ) -> Result<(), ExecuteError> {
+        match &self.mode {
+            Mode::Execute(executor) => self.plan_and_execute(executor, key, ds, state).await,
+            Mode::DryRun => {
+                let input = Input::from_caches(&self.caches, key);
+                if let Some(plan) = self.plan(key, ds, state, input)? {
+                    state.print(key, &plan);
+                    self.requeue_at(key, requeue_time(&plan));
+                }
+                Ok(())
+            }
+            Mode::Compare(comparison) => {
+                comparison.reconcile(ds, |reverted| self.plan_for_comparison(key, ds, state, reverted));
+                if comparison.take_back_off_reset(ds) {
+                    state.in_flight = InFlight::new(ds.metadata.uid.clone(), self.policy.clone());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn plan_and_execute(
+        &self,
+        executor: &Executor,
+        key: &Key,
+        ds: &DaemonSet,
+        state: &mut PerDaemonSet,
+    ) -> Result<(), ExecuteError> {
+        self.settle_unknown_outcomes(executor, ds, &mut state.in_flight).await?;
+        let cached = Input::from_caches(&self.caches, key);
+        let Some(mut plan) = self.plan(key, ds, state, cached)? else { return Ok(()) };
+        if plan.actions.iter().any(is_new_revision) {
+            // The watch of revisions may lag behind the watch that has shown the template. Stored revisions decide the new
+            // number, so that no number is given twice.
+            let stored = Input {
+                revisions: executor.list_revisions(&key.namespace).await?,
+                ..Input::from_caches(&self.caches, key)
+            };
+            let Some(new_plan) = self.plan(key, ds, state, stored)? else { return Ok(()) };
+            plan = new_plan;
+        }
+        let requeue_at = requeue_time(&plan);
+        let result = self.execute(executor, key, ds, plan.actions, state).await;
+        match result {
+            Ok(()) => self.requeue_at(key, requeue_at),
+            // The queue repeats a failed plan with back-off, so that a requeue that is due at once is ignored. A later one is
+            // kept: the other nodes do not wait for the back-off.
+            Err(_) => self.requeue_at(key, requeue_at.filter(|at| *at > self.clock.now())),
+        }
+        result
+    }
+
+    /// Reads from storage the outcomes of calls whose response was lost, if some are due and no watch has shown them.
+    async fn settle_unknown_outcomes(
+        &self,
+        executor: &Executor,
+        ds: &DaemonSet,
+        in_flight: &mut InFlight,
+    ) -> Result<(), ExecuteError> {
+        let planned_at = self.clock.now();
+        in_flight.drop_observed();
+        let read_at = Instant::now();
+        if in_flight.next_settle().is_none_or(|at| at > read_at) {
+            return Ok(());
+        }
+        let pods = executor.list_pods(ds).await?;
+        let nodes = self.caches.nodes.state();
+        let revisions: [&ControllerRevision; 0] = [];
+        let observed = Observed { daemon_set: ds, nodes: &nodes, pods: &pods, revisions };
+        let stored = Snapshot::new(observed, planned_at).policy(&self.policy).check();
+        in_flight.settle(stored.as_ref().ok(), read_at);
+        Ok(())
+    }
+
+    async fn execute(
+        &self,
+        executor: &Executor,
+        key: &Key,
+        ds: &DaemonSet,
+        actions: Vec<Action>,
+        state: &mut PerDaemonSet,
+    ) -> Result<(), ExecuteError> {
+        let actions = state.in_flight.retry_order.apply(actions);
+        let (actions, status_delay) = state.defer_status(actions, self.status_interval);
+        let result = executor.execute(ds, &actions, &mut state.in_flight).await;
+        // Also after a failure: the status of the other pods does not wait for the retry.
+        if let Some(delay) = status_delay {
+            self.queue.add_after(key.clone(), delay);
+        }
+        if let Some(delay) = state.in_flight.retry_order.take_delay() {
+            self.queue.add_after(key.clone(), delay);
+        }
+        match result {
+            Ok(())
+            | Err(ExecuteError::NamespaceTerminating | ExecuteError::Failed(_) | ExecuteError::Unknown(_)) => {
+                state.sent(&actions);
+            }
+            // The status update was not sent.
+            Err(ExecuteError::Outdated(_) | ExecuteError::RetryAfter(_)) => {}
+        }
+        result
+    }
+
+    /// The plan for the cluster without the reverted actions of the other controller. Failed pods that it deletes are
+    /// recorded as if they were deleted here, so that both controllers back off alike.
+    fn plan_for_comparison(
+        &self,
+        key: &Key,
+        ds: &DaemonSet,
+        state: &mut PerDaemonSet,
+        reverted: &Reverted,
+    ) -> Option<Plan> {
+        let Input { pods, revisions, .. } = Input::from_caches(&self.caches, key);
+        let input = Input {
+            pods: reverted.pods(pods),
+            revisions: reverted.revisions(revisions),
+            is_always_recorded: !reverted.is_empty(),
+        };
+        let plan = self.plan(key, ds, state, input).ok()??;
+        if reverted.is_empty() {
+            self.requeue_at(key, requeue_time(&plan));
+        } else {
+            for action in plan.actions.iter().filter(|action| reverted.has_failed_pod_of(action)) {
+                state.in_flight.record(action, &ActionOutcome::Done, self.clock.now());
+            }
+        }
+        Some(plan)
+    }
+
+    /// Enqueues the DaemonSet at the instant at which time alone changes its plan.
+    fn requeue_at(&self, key: &Key, at: Option<Timestamp>) {
+        let Some(at) = at else { return };
+        let left = at.duration_since(self.clock.now());
+        // Timers round down to a millisecond: a timer that fires just before the instant would find the plan unchanged.
+        let delay =
+            Duration::try_from(left.saturating_add(SignedDuration::from_millis(2))).unwrap_or_default();
+        self.queue.add_after(key.clone(), delay);
+    }
+}
+
+fn is_new_revision(action: &Action) -> bool {
+    matches!(action, Action::CreateRevision { .. })
+}
+
+/// When time alone changes the plan.
+fn requeue_time(plan: &Plan) -> Option<Timestamp> {
+    plan.actions.iter().find_map(|action| match action {
+        Action::Requeue { at, .. } => Some(*at),
+        _ => None,
+    })
+}

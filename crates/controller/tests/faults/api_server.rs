@@ -1,0 +1,317 @@
+//! An API server in this process: parses requests, reads and writes the store, and injects faults.
+
+use crate::faults::{Call, FOREVER, Fault, Faults, Verb, status};
+use crate::patch;
+use crate::pods::node_of;
+use crate::store::{Actor, Id, Kind, Store, id, text};
+use crate::watch_server;
+use axum::body::Body;
+use daemonset_controller::clock::Clock;
+use http::{Method, Request, Response};
+use http_body_util::BodyExt;
+use kube::Client;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+use tower::{BoxError, service_fn};
+
+pub const NAMESPACE: &str = "monitoring";
+/// How long a call takes.
+const LATENCY: Duration = Duration::from_millis(2);
+/// The deletion grace period of a pod.
+const GRACE: Duration = Duration::from_secs(1);
+
+pub struct State {
+    pub store: Store,
+    pub faults: Faults,
+    pub calls: Vec<Call>,
+    /// The reasons of the events that were recorded about DaemonSets.
+    pub events: Vec<String>,
+    /// How far the watches of each kind lag behind.
+    pub lag: BTreeMap<Kind, Duration>,
+    /// How far lists lag behind.
+    pub list_lag: Duration,
+    /// Watches of an earlier epoch break.
+    pub epoch: u32,
+    /// Watches from before this version get 410.
+    pub compacted: u64,
+    pub terminating: bool,
+    /// A policy rejects pods for these nodes, and the deletion of these pods.
+    pub rejected_names: BTreeSet<String>,
+}
+
+#[derive(Clone)]
+pub struct ApiServer(Arc<Mutex<State>>);
+
+/// One request, parsed.
+pub struct ApiRequest {
+    pub verb: Verb,
+    pub kind: Kind,
+    pub name: String,
+    pub query: BTreeMap<String, String>,
+    pub body: Value,
+}
+
+/// A response, or a broken connection.
+pub type ApiResult = Result<Response<Body>, BoxError>;
+
+impl ApiServer {
+    pub fn new(clock: Clock) -> Self {
+        ApiServer(Arc::new(Mutex::new(State {
+            store: Store::new(clock),
+            faults: Faults::default(),
+            calls: Vec::new(),
+            events: Vec::new(),
+            lag: BTreeMap::new(),
+            list_lag: Duration::ZERO,
+            epoch: 0,
+            compacted: 0,
+            terminating: false,
+            rejected_names: BTreeSet::new(),
+        })))
+    }
+
+    pub fn client(&self) -> Client {
+        let api = self.clone();
+        Client::new(service_fn(move |request| api.clone().respond(request)), NAMESPACE)
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("a panic ends the test")
+    }
+
+    async fn respond(self, request: Request<kube::client::Body>) -> ApiResult {
+        let request = parse(request).await?;
+        self.state().calls.push(Call { verb: request.verb, kind: request.kind });
+        sleep(LATENCY).await;
+        let fault = self.state().faults.take(request.verb, request.kind);
+        match fault {
+            None => self.execute(&request),
+            Some(Fault::BrokenLongBefore) => {
+                let broken = faulty(Fault::Broken, &request).await;
+                tokio::spawn(async move {
+                    sleep(Duration::from_secs(55)).await;
+                    self.execute(&request)
+                });
+                broken
+            }
+            Some(fault) if fault.comes_afterwards() => {
+                let _ = self.execute(&request);
+                faulty(fault, &request).await
+            }
+            Some(fault) => faulty(fault, &request).await,
+        }
+    }
+
+    fn execute(&self, request: &ApiRequest) -> ApiResult {
+        if request.verb == Verb::Watch {
+            return Ok(watch_server::respond(self.clone(), request));
+        }
+        Ok(match self.state().execute(request) {
+            Ok(object) => json_response(200, object),
+            Err(status) => json_response(code(&status), status),
+        })
+    }
+}
+
+fn code(status: &Value) -> u16 {
+    status["code"].as_u64().and_then(|code| code.try_into().ok()).unwrap_or(500)
+}
+
+fn json_response(code: u16, body: Value) -> Response<Body> {
+    Response::builder().status(code).body(Body::from(body.to_string())).expect("a response")
+}
+
+async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxError> {
+    let (head, body) = request.into_parts();
+    let bytes = body.collect().await?.to_bytes();
+    let pairs = head.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+    let query: BTreeMap<String, String> =
+        pairs.map(|(key, value)| (key.to_owned(), value.replace("%3D", "="))).collect();
+    let path: Vec<&str> = head.uri.path().trim_matches('/').split('/').collect();
+    let path = match path.as_slice() {
+        ["api", "v1", path @ ..] | ["apis", "apps", "v1", path @ ..] => path,
+        other => panic!("an unknown path {other:?}"),
+    };
+    let path = match path {
+        ["namespaces", namespace, path @ ..] => {
+            assert_eq!(*namespace, NAMESPACE);
+            path
+        }
+        path => path,
+    };
+    let (kind, name, subresource) = match path {
+        [kind] => (*kind, "", ""),
+        [kind, name] => (*kind, *name, ""),
+        [kind, name, subresource] => (*kind, *name, *subresource),
+        other => panic!("an unknown path {other:?}"),
+    };
+    let verb = match (&head.method, name, subresource) {
+        (&Method::GET, "", "") if query.contains_key("watch") => Verb::Watch,
+        (&Method::GET, "", "") => Verb::List,
+        (&Method::GET, _, "") => Verb::Get,
+        (&Method::POST, "", "") => Verb::Create,
+        (&Method::PATCH, _, "") => Verb::Patch,
+        (&Method::DELETE, _, "") => Verb::Delete,
+        (&Method::PUT, _, "status") => Verb::UpdateStatus,
+        other => panic!("an unknown call {other:?}"),
+    };
+    let kind = match kind {
+        "daemonsets" => Kind::DaemonSet,
+        "pods" => Kind::Pod,
+        "nodes" => Kind::Node,
+        "controllerrevisions" => Kind::Revision,
+        "events" => Kind::Event,
+        other => panic!("an unknown kind {other}"),
+    };
+    let body = serde_json::from_slice(&bytes).unwrap_or_default();
+    Ok(ApiRequest { verb, kind, name: name.to_owned(), query, body })
+}
+
+/// The response, or its absence, that a fault causes.
+async fn faulty(fault: Fault, request: &ApiRequest) -> ApiResult {
+    let rejected = |code, reason, message: &str| Ok(json_response(code, status(code, reason, message)));
+    match fault {
+        Fault::Conflict => rejected(409, "Conflict", "the object has been modified"),
+        Fault::Forbidden => rejected(403, "Forbidden", "exceeded quota"),
+        Fault::TooManyRequests(seconds) => {
+            let mut response = json_response(429, status(429, "TooManyRequests", "too many requests"));
+            response.headers_mut().insert("retry-after", seconds.into());
+            Ok(response)
+        }
+        Fault::Unavailable => rejected(503, "ServiceUnavailable", "apiserver is shutting down"),
+        Fault::UnavailableAfterwards => Ok(Response::builder()
+            .status(503)
+            .body(Body::from("upstream connect error or disconnect/reset before headers"))?),
+        Fault::Error | Fault::ErrorAfterwards => {
+            rejected(500, "InternalError", "Internal error occurred: etcdserver: request timed out")
+        }
+        Fault::Gone => Ok(Response::new(watch_server::gone())),
+        Fault::NotConnected => Err(not_connected().await),
+        Fault::Broken | Fault::BrokenAfterwards | Fault::BrokenLongBefore => {
+            Err(format!("connection reset by peer: {:?} {:?}", request.verb, request.kind).into())
+        }
+        Fault::Silent | Fault::SilentAfterwards => {
+            sleep(FOREVER).await;
+            Err("at the end of time".into())
+        }
+    }
+}
+
+/// The error that the client has when no server listens.
+pub async fn not_connected() -> BoxError {
+    type Io = hyper_util::rt::TokioIo<tokio::net::TcpStream>;
+    let refuses = service_fn(|_: http::Uri| {
+        std::future::ready(Err::<Io, _>(std::io::Error::from(std::io::ErrorKind::ConnectionRefused)))
+    });
+    let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())
+        .build::<_, kube::client::Body>(refuses);
+    let request = Request::get("http://10.0.0.1/").body(kube::client::Body::empty()).expect("a request");
+    Box::new(client.request(request).await.expect_err("no server listens"))
+}
+
+impl State {
+    fn execute(&mut self, request: &ApiRequest) -> Result<Value, Value> {
+        let id = id(request.kind, &request.name);
+        match request.verb {
+            Verb::List => Ok(self.list(request)),
+            Verb::Watch => unreachable!("a watch has no single response"),
+            Verb::Create => self.create(request),
+            Verb::Get => self.get(&id),
+            Verb::Patch => {
+                let mut object = self.get(&id)?;
+                let uid = &request.body["metadata"]["uid"];
+                if !uid.is_null() && *uid != object["metadata"]["uid"] {
+                    return Err(status(422, "Invalid", "metadata.uid: Invalid value: field is immutable"));
+                }
+                patch::apply(&mut object, &request.body);
+                Ok(self.store.put(Actor::Controller, id, object))
+            }
+            Verb::Delete => self.delete(&id, &request.body["preconditions"]),
+            Verb::UpdateStatus => {
+                let mut object = self.get(&id)?;
+                check_precondition("uid", &request.body["metadata"]["uid"], &object)?;
+                check_precondition("resourceVersion", &request.body["metadata"]["resourceVersion"], &object)?;
+                object["status"] = request.body["status"].clone();
+                Ok(self.store.put(Actor::Controller, id, object))
+            }
+        }
+    }
+
+    fn list(&self, request: &ApiRequest) -> Value {
+        let version = match self.list_lag {
+            Duration::ZERO => self.store.version(),
+            lag => self.store.version_at(Instant::now() - lag),
+        };
+        let mut items = self.store.as_of(version, request.kind);
+        items.retain(|object| is_selected(object, request));
+        json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": version.to_string()},
+            "items": items})
+    }
+
+    fn create(&mut self, request: &ApiRequest) -> Result<Value, Value> {
+        if self.terminating {
+            let mut rejected =
+                status(403, "Forbidden", "unable to create new content because it is being terminated");
+            rejected["details"] = json!({"causes": [{"reason": "NamespaceTerminating",
+                "message": "namespace is being terminated", "field": "metadata.namespace"}]});
+            return Err(rejected);
+        }
+        if request.kind == Kind::Event {
+            self.events.push(text(&request.body["reason"]).to_owned());
+            return Ok(request.body.clone());
+        }
+        if request.kind == Kind::Pod {
+            self.check_policy(node_of(&request.body))?;
+        }
+        let name = text(&request.body["metadata"]["name"]);
+        if self.store.get(&id(request.kind, name)).is_some() {
+            return Err(status(409, "AlreadyExists", &format!("{name} already exists")));
+        }
+        Ok(self.store.create(Actor::Controller, request.kind, request.body.clone()))
+    }
+
+    fn delete(&mut self, id: &Id, preconditions: &Value) -> Result<Value, Value> {
+        let mut object = self.get(id)?;
+        self.check_policy(&id.name)?;
+        check_precondition("uid", &preconditions["uid"], &object)?;
+        check_precondition("resourceVersion", &preconditions["resourceVersion"], &object)?;
+        // A pod without a node is removed at once.
+        if id.kind != Kind::Pod || object["spec"]["nodeName"].is_null() {
+            return Ok(self.store.remove(Actor::Controller, id));
+        }
+        if object["metadata"]["deletionTimestamp"].is_null() {
+            let ends = self.store.clock.now() + GRACE;
+            object["metadata"]["deletionTimestamp"] = json!(ends.to_string());
+        }
+        Ok(self.store.put(Actor::Controller, id.clone(), object))
+    }
+
+    fn check_policy(&self, name: &str) -> Result<(), Value> {
+        match self.rejected_names.contains(name) {
+            true => Err(status(403, "Forbidden", &format!("the policy denied the request: {name}"))),
+            false => Ok(()),
+        }
+    }
+
+    fn get(&self, id: &Id) -> Result<Value, Value> {
+        let found = self.store.get(id).cloned();
+        found.ok_or_else(|| status(404, "NotFound", &format!("{:?} {} not found", id.kind, id.name)))
+    }
+}
+
+fn check_precondition(field: &str, wanted: &Value, object: &Value) -> Result<(), Value> {
+    let now = &object["metadata"][field];
+    match wanted.is_null() || wanted == now {
+        true => Ok(()),
+        false => Err(status(409, "Conflict", &format!("{field} in the precondition: {wanted}, now {now}"))),
+    }
+}
+
+/// Whether the label selector of the request, one `key=value`, matches the object.
+pub fn is_selected(object: &Value, request: &ApiRequest) -> bool {
+    let selector = request.query.get("labelSelector").and_then(|selector| selector.split_once('='));
+    selector.is_none_or(|(key, value)| object["metadata"]["labels"][key] == value)
+}
