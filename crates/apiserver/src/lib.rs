@@ -19,8 +19,8 @@
 
 pub mod admission;
 pub mod cascade;
-pub mod fields;
 pub mod go;
+pub mod json;
 pub mod patch;
 pub mod quantity;
 mod schema;

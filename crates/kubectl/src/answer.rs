@@ -6,7 +6,7 @@ use super::history::{history, history_of};
 use super::restart::{pause, restart, resume};
 use super::status::{not_negative, status};
 use super::undo::{DryRun, Undo, undo};
-use daemonset_apiserver::fields::{LAST_APPLIED, member};
+use daemonset_apiserver::json::{LAST_APPLIED, member};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;

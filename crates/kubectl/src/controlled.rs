@@ -4,7 +4,7 @@ use super::error::RolloutError;
 use super::fields::name;
 use daemonset::kubernetes::Selector;
 use daemonset::model::{LabelSelector, OwnerReference, RevisionMeta};
-use daemonset_apiserver::fields::{member, number, text};
+use daemonset_apiserver::json::{member, number, text};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    pub(super) fn of(revision: &'a Value) -> Self {
+    pub(super) fn from_revision(revision: &'a Value) -> Self {
         let metadata = revision.get("metadata").unwrap_or(&Value::Null);
         let annotations = member(metadata, "annotations").unwrap_or(&Value::Null);
         Stored {
@@ -53,7 +53,7 @@ pub(super) fn controlled<'a>(
             && OwnerReference::controller_of(&metadata.owner_references) == Some(uid)
             && selector.matches_labels(&metadata.labels)
     };
-    let mut ours: Vec<_> = revisions.iter().filter(is_ours).map(Stored::of).collect();
+    let mut ours: Vec<_> = revisions.iter().filter(is_ours).map(Stored::from_revision).collect();
     ours.sort_by_key(|revision| revision.name);
     Ok(ours)
 }

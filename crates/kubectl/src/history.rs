@@ -74,7 +74,7 @@ impl fmt::Display for History {
 }
 
 impl HistoryEntry {
-    fn of(stored: &Stored<'_>) -> Self {
+    fn from_stored(stored: &Stored<'_>) -> Self {
         HistoryEntry {
             revision: stored.number,
             name: stored.name.to_owned(),
@@ -92,7 +92,7 @@ impl HistoryEntry {
 pub fn history(daemon_set: &Value, revisions: &[Value]) -> Result<History, RolloutError> {
     let revisions = by_number(daemon_set, revisions)?;
     let name = name(daemon_set).to_owned();
-    Ok(History { name, revisions: revisions.values().map(HistoryEntry::of).collect() })
+    Ok(History { name, revisions: revisions.values().map(HistoryEntry::from_stored).collect() })
 }
 
 /// What one revision of the history restores; nothing if there is no history at all

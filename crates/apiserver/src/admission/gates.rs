@@ -1,8 +1,7 @@
 //! Fields whose feature is off by default: dropped, unless the stored object has them already (v1.36
 //! `pkg/api/pod/util.go` DropDisabledTemplateFields, `pkg/features/kube_features.go`).
 
-use super::spots::{containers_mut, each};
-use crate::fields::{field, list, list_mut};
+use crate::json::{field, list, list_mut};
 use serde_json::Value;
 
 /// A field that is there only if its feature is on.
@@ -59,7 +58,7 @@ fn drop_projected(spec: &mut Value, source: &str) {
 }
 
 fn has_stop_signal(spec: &Value) -> bool {
-    each(spec).any(|container| !field(field(container, "lifecycle"), "stopSignal").is_null())
+    containers(spec).any(|container| !field(field(container, "lifecycle"), "stopSignal").is_null())
 }
 
 /// A lifecycle that had nothing else goes with it.
@@ -76,4 +75,20 @@ fn remove(object: &mut Value, field: &str) {
     if let Value::Object(fields) = object {
         fields.remove(field);
     }
+}
+
+const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
+
+/// All containers of a pod spec.
+fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
+    CONTAINERS.into_iter().flat_map(move |name| list(spec, name))
+}
+
+/// All containers of a pod spec.
+fn containers_mut(spec: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let fields = spec.as_object_mut().into_iter().flatten();
+    fields
+        .filter(|(name, _)| CONTAINERS.contains(&name.as_str()))
+        .filter_map(|(_, list)| list.as_array_mut())
+        .flatten()
 }

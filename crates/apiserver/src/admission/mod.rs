@@ -9,7 +9,6 @@ mod prepare;
 mod refusal;
 mod request;
 mod rules;
-mod spots;
 mod template_generation;
 mod validate;
 

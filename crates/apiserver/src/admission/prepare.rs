@@ -3,7 +3,7 @@
 
 use super::gates;
 use super::template_generation::{self, of};
-use crate::fields::{at, field, fields_mut};
+use crate::json::{at, field, fields_mut};
 use crate::schema::{
     DAEMON_SET, Kind, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET, Struct, decode_struct, semantic_equal,
 };

@@ -5,7 +5,7 @@ use super::{
     ErrorList, Form, Invalid, Rules, default, prepare_for_create, prepare_for_status_update,
     prepare_for_update, template_generation, validate, validate_status_update, validate_update,
 };
-use crate::fields::{at, field, fields_mut};
+use crate::json::{at, field, fields_mut};
 use crate::patch::{json_merge, merge_as};
 use crate::schema::{self, Numbers};
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! The template generation, which `apps/v1` keeps in an annotation (v1.36 `pkg/apis/apps/v1/conversion.go`
 //! Convert_v1_DaemonSet_To_apps_DaemonSet and back).
 
-use crate::fields::{at, fields_mut};
+use crate::json::{at, fields_mut};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::{Map, Value};
 use thiserror::Error;

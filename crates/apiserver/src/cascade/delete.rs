@@ -7,7 +7,7 @@ use super::finalizers::after_delete;
 use super::grace::{Grace, grace};
 use super::options::{DeleteOptions, Kind};
 use super::refusal::{DeleteRefusal, refuse};
-use crate::fields::fields_mut;
+use crate::json::fields_mut;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -3,8 +3,7 @@
 use super::PatchError;
 use super::diff::{RetainKeys, Scope, diff_maps};
 use super::directives::PATCH;
-use super::element_order::{identity, sorted};
-use super::lists::{Elements, elements};
+use super::items::{Elements, elements, identity, sorted};
 use super::lookup::ListSchema;
 use crate::go::go_value;
 use crate::schema::{Kind, PatchStrategy};

@@ -2,34 +2,12 @@
 
 use super::PatchError;
 use super::directives::{self, Directive, Use};
-use super::element_order::{ordered, partition};
+use super::items::{Elements, distinct, elements, ordered, partition};
 use super::lookup::{ListSchema, go_kind};
 use super::strategic::merge_map;
-use crate::go::{go_list, go_type};
 use crate::schema::{Kind, PatchStrategy};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-
-/// What the items of a list are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Elements {
-    Maps,
-    Scalars,
-}
-
-/// v1.36 patch.go sliceElementType: all of one type, and no lists.
-pub(super) fn elements(lists: [&[Value]; 2]) -> Result<Elements, PatchError> {
-    let mut items = lists.into_iter().flatten();
-    let first = items.next().ok_or(PatchError::NoElements)?;
-    if first.is_array() {
-        return Err(PatchError::ListOfLists);
-    }
-    if first.is_null() || items.any(|item| go_type(item) != go_type(first)) {
-        let lists: Vec<String> = lists.iter().map(|list| go_list(list)).collect();
-        return Err(PatchError::MixedElements { lists: format!("[{}]", lists.join(" ")) });
-    }
-    Ok(if first.is_object() { Elements::Maps } else { Elements::Scalars })
-}
 
 /// The list after the patch.
 pub(super) fn merge_list(
@@ -72,11 +50,6 @@ fn merge_items(
             merge_maps(original, patch, key, list.items)
         }
     }
-}
-
-fn distinct<'a>(items: impl Iterator<Item = &'a Value>) -> Vec<Value> {
-    let mut seen = BTreeSet::new();
-    items.filter(|item| seen.insert(item.to_string())).cloned().collect()
 }
 
 fn merge_maps(

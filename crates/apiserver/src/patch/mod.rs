@@ -6,15 +6,14 @@ mod diff_lists;
 mod directives;
 mod element_order;
 mod error;
+mod items;
 mod json;
 mod lists;
 mod lookup;
-mod operation;
 mod strategic;
 
 pub use error::PatchError;
-pub use json::json_merge;
-pub use operation::Operation;
+pub use json::{Operation, json_merge};
 pub(crate) use strategic::merge_as;
 pub use strategic::strategic_merge;
 

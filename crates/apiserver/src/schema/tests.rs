@@ -1,6 +1,6 @@
 //! The table against a list of all fields that Go's reflection gave from `k8s.io/api` v0.36.3, and what decoding does.
 
-use super::decode::Refused;
+use super::error::DecodeError;
 use super::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -211,7 +211,7 @@ fn wrong_types_are_told_in_gos_words() {
     ];
     for (object, path, message) in rows {
         let refused = decode_struct(&DAEMON_SET, &object).unwrap_err();
-        assert_eq!(refused, [Refused { path: path.to_owned(), message: message.to_owned() }], "{object}");
+        assert_eq!(refused, [DecodeError { path: path.to_owned(), message: message.to_owned() }], "{object}");
     }
     let both =
         decode_struct(&DAEMON_SET, &json!({"spec": {"minReadySeconds": true, "revisionHistoryLimit": []}}))

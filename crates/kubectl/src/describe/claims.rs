@@ -1,10 +1,9 @@
 //! The template of a claim for an ephemeral volume.
 
-use super::annotations::annotations;
-use super::labels::labels;
+use super::metadata::{annotations, labels};
 use crate::fields::text_entries;
 use crate::text::Page;
-use daemonset_apiserver::fields::{member, text};
+use daemonset_apiserver::json::{member, text};
 use serde_json::Value;
 
 /// Where the storage class was named before there was a field.

@@ -1,8 +1,8 @@
 //! Environment variables of a container, and where they come from.
 
-use super::resource_fields::resource_field;
 use crate::text::Page;
-use daemonset_apiserver::fields::{flag, list, member, text};
+use daemonset_apiserver::json::{flag, list, member, text};
+use daemonset_apiserver::quantity::Quantity;
 use serde_json::Value;
 
 /// v1.36 kubectl `describe.go describeContainerEnvFrom, describeContainerEnvVars`.
@@ -65,4 +65,43 @@ fn one_of(source: &Value, container: &Value) -> Option<String> {
 fn key_of(whose: &str, source: &Value) -> String {
     let (key, name, optional) = (text(source, "key"), text(source, "name"), flag(source, "optional"));
     format!("<set to the key '{key}' {whose} '{name}'>\tOptional: {optional}")
+}
+
+/// The amount in units of the divisor, rounded up; empty for what is no resource that can be asked for
+/// (v1.36 kubectl `resource.go ExtractContainerResourceValue`). Without a limit a container may take what its node has.
+fn resource_field(selector: &Value, container: &Value) -> String {
+    let resource = text(selector, "resource");
+    let value = amount(selector, container).unwrap_or_default();
+    if value == "0" && ["limits.cpu", "limits.memory"].contains(&resource) {
+        return "node allocatable".to_owned();
+    }
+    value
+}
+
+fn amount(selector: &Value, container: &Value) -> Option<String> {
+    let (list, name) = text(selector, "resource").split_once('.')?;
+    let known = ["cpu", "memory", "ephemeral-storage"].contains(&name) || name.starts_with("hugepages-");
+    if !known || !["limits", "requests"].contains(&list) {
+        return None;
+    }
+    let list = member(container, "resources").and_then(|resources| member(resources, list));
+    let amount = quantity(list.and_then(|list| list.get(name)));
+    let divisor = quantity(selector.get("divisor")).filter(|divisor| !divisor.is_zero());
+    // CPU is counted in thousandths, all else in whole units.
+    let (one, count): (i64, fn(&Quantity) -> i64) =
+        if name == "cpu" { (1000, Quantity::thousandths) } else { (1, Quantity::units) };
+    let amount = amount.map_or(0, |amount| count(&amount));
+    let divisor = divisor.map_or(one, |divisor| count(&divisor));
+    quotient(amount, divisor).map(|value| value.to_string())
+}
+
+fn quantity(value: Option<&Value>) -> Option<Quantity> {
+    value.and_then(|value| Quantity::from_json(value).ok())
+}
+
+/// Rounded up.
+fn quotient(amount: i64, divisor: i64) -> Option<i64> {
+    let (whole, rest) = (amount.checked_div(divisor)?, amount.checked_rem(divisor)?);
+    // What is cut off was above 0 when both have one sign.
+    Some(if rest != 0 && (rest < 0) == (divisor < 0) { whole.saturating_add(1) } else { whole })
 }

@@ -2,7 +2,7 @@
 
 use super::selector;
 use crate::text::Page;
-use daemonset_apiserver::fields::{member, number, text};
+use daemonset_apiserver::json::{member, number, text};
 use serde_json::Value;
 
 /// By topology key (v1.36 kubectl `describe.go describeTopologySpreadConstraints`).

@@ -1,8 +1,8 @@
 //! A label selector in one line.
 
 use crate::fields::{text_entries, texts};
-use daemonset_apiserver::fields::{list, text};
-use daemonset_apiserver::syntax::{label_key_faults, label_value_faults};
+use daemonset_apiserver::json::{list, text};
+use daemonset_apiserver::syntax::{label_key_errors, label_value_errors};
 use serde_json::Value;
 
 /// v1.36 `meta/v1` helpers.go FormatLabelSelector: by key, `<none>` for an empty one, `<error>` for one that can't be
@@ -44,9 +44,9 @@ fn expression(expression: &Value) -> Requirement<'_> {
 }
 
 fn is_key(key: &str) -> bool {
-    label_key_faults(key).is_empty()
+    label_key_errors(key).is_empty()
 }
 
 fn is_value(value: &str) -> bool {
-    label_value_faults(value).is_empty()
+    label_value_errors(value).is_empty()
 }

@@ -1,11 +1,11 @@
 //! Volumes of a pod.
 
-use super::annotations::shortened;
 use super::claims::claim;
+use super::metadata::shortened;
 use super::volume_kinds::{KINDS, Row, Show};
 use crate::fields::{text_entries, texts};
 use crate::text::{Page, bracketed};
-use daemonset_apiserver::fields::{flag, list, member, number, text};
+use daemonset_apiserver::json::{flag, list, member, number, text};
 use daemonset_apiserver::quantity::Quantity;
 use serde_json::Value;
 

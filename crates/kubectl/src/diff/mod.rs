@@ -2,11 +2,11 @@
 
 mod lines;
 mod paths;
-mod unified;
 
 use super::controlled::Stored;
 use serde::Serialize;
 use serde_json::Value;
+use similar::TextDiff;
 
 /// What differs between two revisions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -35,15 +35,14 @@ pub struct Difference {
 /// What changes from one ControllerRevision to another, in what they restore. A member that is null is the same as an
 /// absent one.
 pub fn diff(old: &Value, new: &Value) -> Diff {
-    let (old, new) = (Stored::of(old), Stored::of(new));
+    let (old, new) = (Stored::from_revision(old), Stored::from_revision(new));
     let (before, after) = (restores(&old), restores(&new));
     let differences = paths::differences("spec.template", &before, &after);
     if differences.is_empty() {
         return Diff::default();
     }
     let header = |stored: &Stored<'_>| format!("{} (revision {})", stored.name, stored.number);
-    let unified =
-        unified::unified((&header(&old), &lines::lines(&before)), (&header(&new), &lines::lines(&after)));
+    let unified = unified((&header(&old), &lines::lines(&before)), (&header(&new), &lines::lines(&after)));
     Diff { differences, unified }
 }
 
@@ -54,4 +53,18 @@ fn restores(stored: &Stored<'_>) -> Value {
         members.remove("$patch");
     }
     template
+}
+
+/// Lines that are shown around a change.
+const CONTEXT: usize = 3;
+
+/// Each side is its title and its lines.
+fn unified(old: (&str, &[String]), new: (&str, &[String])) -> String {
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (old.1.iter().map(String::as_str).collect(), new.1.iter().map(String::as_str).collect());
+    TextDiff::from_slices(&before, &after)
+        .unified_diff()
+        .context_radius(CONTEXT)
+        .header(old.0, new.0)
+        .to_string()
 }

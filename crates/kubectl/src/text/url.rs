@@ -1,14 +1,14 @@
 //! The URL of an HTTP probe as Go's `net/url` prints it.
 
-use crate::text::go;
-use daemonset_apiserver::fields::{member, text};
+use super::int_or_string;
+use daemonset_apiserver::json::{member, text};
 use serde_json::Value;
 use std::fmt::Write;
 
 /// `http://host:port/path` (v1.36 kubectl `describe.go DescribeProbe`, Go `net/url URL.String`).
 pub(crate) fn probe_url(get: &Value) -> String {
     let (scheme, path) = (text(get, "scheme").to_lowercase(), text(get, "path"));
-    let host = host(text(get, "host"), &go::int_or_string(member(get, "port")));
+    let host = host(text(get, "host"), &int_or_string(member(get, "port")));
     let mut out = String::new();
     if !scheme.is_empty() {
         let _ = write!(out, "{scheme}:");

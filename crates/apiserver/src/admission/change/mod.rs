@@ -6,7 +6,7 @@ use super::prepare::templates_equal;
 use super::refusal::Refusal;
 use super::request::update;
 use super::{Form, Rules};
-use crate::fields::{LAST_APPLIED, at, fields_mut};
+use crate::json::{LAST_APPLIED, at, fields_mut};
 use crate::patch::three_way_merge;
 use serde_json::Value;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Defaults of containers, init containers and ephemeral ones.
 
 use super::image;
-use super::place::Step::{self, Each, EachOfAny, In, InAny};
+use super::path::Step::{self, Each, EachOfAny, In, InAny};
 use super::row::{Fill, Row, absent, zero};
 use serde_json::{Map, Value};
 

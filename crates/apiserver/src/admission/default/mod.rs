@@ -1,19 +1,17 @@
 //! What the API server fills in where a DaemonSet leaves something out: tables of rows, each with its source, and one
 //! walk over them.
 
+mod always_serialized;
 mod container;
 mod image;
-mod place;
+mod path;
 mod pod;
-mod pod_only;
-mod resources;
 mod row;
 mod volume;
 mod workload;
-mod written;
 
 use super::Form;
-use place::Step;
+use path::Step;
 use row::Row;
 use serde_json::Value;
 use std::fmt;
@@ -41,7 +39,7 @@ pub fn default_template(template: &mut Value) {
     for rows in TEMPLATE {
         apply(rows, template);
     }
-    resources::round_up(template);
+    pod::round_up(template);
     pod::drop_init_container_annotations(template);
 }
 
@@ -92,10 +90,16 @@ const WHOLE: &[Step] = &[];
 const IN_TEMPLATE: &[Step] = &[Step::In("spec"), Step::In("template")];
 
 /// The rows of a pod template; the structs first that the rest is in.
-const TEMPLATE: &[&[Row]] =
-    &[written::STRUCTS, pod::ROWS, volume::ROWS, container::ROWS, container::HANDLERS, written::FIELDS];
+const TEMPLATE: &[&[Row]] = &[
+    always_serialized::STRUCTS,
+    pod::ROWS,
+    volume::ROWS,
+    container::ROWS,
+    container::HANDLERS,
+    always_serialized::FIELDS,
+];
 
-const POD_ONLY: &[&[Row]] = &[pod_only::ROWS];
+const POD_ONLY: &[&[Row]] = &[pod::ONLY_ROWS];
 
 /// The rows of a DaemonSet around its template.
 fn workload(form: Form) -> [&'static [Row]; 4] {
@@ -109,12 +113,12 @@ fn workload(form: Form) -> [&'static [Row]; 4] {
 
 fn apply(rows: &[Row], value: &mut Value) {
     for row in rows {
-        place::visit(value, row.at, &mut |object| row.fill(object));
+        path::visit(value, row.at, &mut |object| row.fill(object));
     }
 }
 
 fn rule((before, row): (&[Step], &Row)) -> DefaultRule {
-    let mut path = place::path(before.iter().chain(row.at));
+    let mut path = path::display(before.iter().chain(row.at));
     path.push_str(row.field);
     DefaultRule { path, value: row.value.to_string(), source: row.source }
 }

@@ -1,6 +1,6 @@
 //! One default: in which objects, which field, when it counts as left out, and what it becomes.
 
-use super::place::Step;
+use super::path::Step;
 use serde_json::{Map, Value};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Defaults of volumes.
 
 use super::image;
-use super::place::Step::{self, Each, In};
+use super::path::Step::{self, Each, In};
 use super::row::{Fill, Row, absent, zero};
 use serde_json::{Map, Value};
 

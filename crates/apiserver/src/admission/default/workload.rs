@@ -1,6 +1,6 @@
 //! Defaults of a DaemonSet around its template: the update strategy and the history.
 
-use super::place::Step::{self, In, OfType};
+use super::path::Step::{self, In, OfType};
 use super::row::{Fill, Row, absent, zero};
 
 const SET_DEFAULTS: &str = "v1.36 apps/v1 defaults.go SetDefaults_DaemonSet";

@@ -1,12 +1,12 @@
 //! What the annotations of a pod template must be that Kubernetes itself reads.
 
 use super::pod::Pod;
-use super::{labels, tolerations, words};
+use super::{labels, tolerations, values};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{member, text, text_entries, text_if_set};
 use crate::go::quoted;
-use crate::syntax::descending_path_faults;
+use crate::json::{member, text, text_entries, text_if_set};
+use crate::syntax::descending_path_errors;
 use serde_json::Value;
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -22,7 +22,7 @@ const APP_ARMOR_OF_CONTAINER: &str = "container.apparmor.security.beta.kubernete
 
 /// What annotations may be at all, then what single ones must be (v1.36 core/validation `ValidateAnnotations`,
 /// `ValidatePodSpecificAnnotations`).
-pub(super) fn validate(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn pod_annotations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     labels::annotations(text_entries(meta, "annotations"), path, errors);
     mirror_has_node(meta, pod, path, errors);
     tolerations(meta, pod, path, errors);
@@ -45,7 +45,7 @@ fn mirror_has_node(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &m
 }
 
 /// v1.36 core/validation `ValidateTolerationsInPodAnnotations`. What Go's decoder says of a text that is no list of
-/// tolerations is told in this library's words.
+/// tolerations is told in this library's values.
 fn tolerations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let text = annotation(meta, TOLERATIONS).unwrap_or_default();
     if text.is_empty() {
@@ -54,14 +54,14 @@ fn tolerations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut E
     match serde_json::from_str::<Option<Vec<Value>>>(text) {
         Ok(list) => {
             let list: Vec<Value> = list.unwrap_or_default().iter().map(tolerations::from_any_case).collect();
-            tolerations::validate(&list, pod.kept, &path.child(TOLERATIONS), errors);
+            tolerations::tolerations(&list, pod.options, &path.child(TOLERATIONS), errors);
         }
         Err(error) => errors.invalid(path, TOLERATIONS, error.to_string()),
     }
 }
 
 fn deletion_cost(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if pod.kept.deletion_cost {
+    if pod.options.allow_invalid_deletion_cost {
         return;
     }
     if let Some(cost) = annotation(meta, DELETION_COST).filter(|cost| !is_deletion_cost(cost)) {
@@ -90,7 +90,7 @@ fn seccomp(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// v1.36 core/validation `ValidateSeccompProfile`.
 fn seccomp_profile(profile: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match profile.strip_prefix(LOCALHOST) {
-        Some(file) => words::each(descending_path_faults(file), file, path, errors),
+        Some(file) => values::each(descending_path_errors(file), file, path, errors),
         None if matches!(profile, RUNTIME_DEFAULT | DOCKER_DEFAULT | UNCONFINED) => {}
         None => errors.invalid(path, profile, "must be a valid seccomp profile"),
     }

@@ -1,34 +1,34 @@
 //! What a DaemonSet's spec must be, and what of it may change.
 
-use super::kept::Kept;
 use super::labels::{self, SelectorValues};
-use super::{strategy, template};
+use super::options::ValidationOptions;
+use super::{pod_spec, strategy};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::{Rules, SurgeWithHostPort};
-use crate::fields::{entries, flag, list, member, number, number_if_set, text};
 use crate::go::GoValue;
+use crate::json::{entries, flag, list, member, number, number_if_set, text};
 use crate::schema::{DAEMON_SET, Kind, field_equal};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::Value;
 
 /// v1.36 apps/validation `ValidateDaemonSetSpec`.
-pub(super) fn validate(
+pub(super) fn daemon_set_spec(
     object: &Value,
-    kept: Kept,
+    options: ValidationOptions,
     rules: &Rules,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
     let spec = object.get("spec").unwrap_or(&Value::Null);
     let template = spec.get("template").unwrap_or(&Value::Null);
-    selector(spec, template, kept, path, errors);
-    template::validate(template, kept, &path.child("template"), errors);
+    selector(spec, template, options, path, errors);
+    pod_spec::pod_template_spec(template, options, &path.child("template"), errors);
     always_restarts(template, path, errors);
     no_deadline(template, path, errors);
     errors.negative(&path.child("minReadySeconds"), number(spec, "minReadySeconds"));
     errors.negative(&path.child("templateGeneration"), template_generation(object));
-    strategy::validate(spec, rules.form, &path.child("updateStrategy"), errors);
+    strategy::update_strategy(spec, rules.form, &path.child("updateStrategy"), errors);
     if let Some(limit) = number_if_set(spec, "revisionHistoryLimit") {
         errors.negative(&path.child("revisionHistoryLimit"), limit);
     }
@@ -38,9 +38,15 @@ pub(super) fn validate(
 }
 
 /// The selector chooses the template's pods, and not everything.
-fn selector(spec: &Value, template: &Value, kept: Kept, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn selector(
+    spec: &Value,
+    template: &Value,
+    options: ValidationOptions,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let selector = member(spec, "selector");
-    let values = SelectorValues::unless(kept.values_in_selectors);
+    let values = SelectorValues::unless(options.allow_invalid_selector_values);
     labels::selector(selector, values, &path.child("selector"), errors);
     let pods = template.get("metadata").and_then(|meta| meta.get("labels")).unwrap_or(&Value::Null);
     if labels::leaves_out(selector, pods) {
@@ -83,7 +89,7 @@ fn template_generation(object: &Value) -> i64 {
 }
 
 /// v1.36 apps/validation `ValidateDaemonSetSpecUpdate`.
-pub(super) fn validate_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn daemon_set_spec_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let at = path.child("templateGeneration");
     let (before, after) = (template_generation(old), template_generation(new));
     if after < before {
@@ -143,4 +149,33 @@ fn surge_without_host_ports(
 fn port_of_host(port: &Value, host_network: bool) -> Option<i64> {
     let taken = number_if_set(port, "hostPort").filter(|port| *port != 0);
     taken.or_else(|| number_if_set(port, "containerPort").filter(|_| host_network))
+}
+
+/// The counters in the order in which they are told.
+const COUNTERS: [&str; 8] = [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+];
+
+/// Nothing is counted below 0, and collisions only go up: the next name depends on their number (v1.36
+/// apps/validation `validateDaemonSetStatus`, `ValidateDaemonSetStatusUpdate`).
+pub(super) fn status_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for counter in COUNTERS {
+        errors.negative(&path.child(counter), number(new, counter));
+    }
+    let (before, after) = (number_if_set(old, "collisionCount"), number_if_set(new, "collisionCount"));
+    let path = path.child("collisionCount");
+    if let Some(after) = after {
+        errors.negative(&path, after);
+    }
+    // None is less than any number.
+    if before.is_some() && after < before {
+        errors.invalid(&path, after.unwrap_or(0), "cannot be decremented");
+    }
 }

@@ -1,12 +1,12 @@
 //! How a pod resolves names: servers, search paths, aliases.
 
 use super::pod::Pod;
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, member, text, texts};
 use crate::go::GoValue;
-use crate::syntax::dns_subdomain_with_underscore_faults;
+use crate::json::{list, member, text, texts};
+use crate::syntax::dns_subdomain_with_underscore_errors;
 use serde_json::Value;
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ const MOST_SEARCHES: usize = 32;
 const MOST_SEARCH_CHARACTERS: usize = 2048;
 
 /// v1.36 core/validation `validatePodDNSConfig`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn dns_config(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let config = member(pod.spec, "dnsConfig");
     let none = text(pod.spec, "dnsPolicy") == "None";
     match config {
@@ -60,8 +60,8 @@ fn searches(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
         // The root alone is a search path.
         if search != "." {
             let search = search.strip_suffix('.').unwrap_or(search);
-            let faults = dns_subdomain_with_underscore_faults(search);
-            words::each(faults, search, &path.index(position), errors);
+            let messages = dns_subdomain_with_underscore_errors(search);
+            values::each(messages, search, &path.index(position), errors);
         }
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn host_aliases(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Err
         let path = path.index(position);
         address(text(alias, "ip"), &path.child("ip"), errors);
         for (position, name) in texts(alias, "hostnames").enumerate() {
-            words::dns_subdomain(name, &path.child("hostnames").index(position), errors);
+            values::dns_subdomain(name, &path.child("hostnames").index(position), errors);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What a pod may do that shares namespaces with its host.
 
 use super::pod::Pod;
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, list, number, text_if_set};
+use crate::json::{flag, list, number, text_if_set};
 
 const LONGEST_HOSTNAME: usize = 64;
 
@@ -33,7 +33,7 @@ pub(super) fn users(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList)
     if pod.host_users() {
         return;
     }
-    if pod.host_network() && !pod.kept.users_on_host_network {
+    if pod.host_network() && !pod.options.allow_host_users_false_on_host_network {
         errors.forbidden(&path.child("hostNetwork"), detail);
     }
     for (field, told) in [("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
@@ -43,7 +43,7 @@ pub(super) fn users(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList)
     }
     let with_devices = |value| !list(value, "volumeDevices").is_empty();
     for container in pod.containers().filter(|container| with_devices(container.value)) {
-        if !pod.kept.users_with_devices {
+        if !pod.options.allow_host_users_false_with_devices {
             let list = path.child(container.list);
             errors.forbidden(&list.index(container.position).child("volumeDevices"), detail);
         }
@@ -62,5 +62,5 @@ pub(super) fn name_override(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Er
     if name.len() > LONGEST_HOSTNAME {
         errors.too_long(path, LONGEST_HOSTNAME);
     }
-    words::dns_subdomain(name, path, errors);
+    values::dns_subdomain(name, path, errors);
 }

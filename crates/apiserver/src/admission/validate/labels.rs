@@ -1,11 +1,11 @@
 //! What labels, annotations and selectors of labels must be.
 
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{entries, list, member, text, text_entries, texts};
 use crate::go::GoValue;
-use crate::syntax::{label_key_faults, label_value_faults};
+use crate::json::{entries, list, member, text, text_entries, texts};
+use crate::syntax::{label_key_errors, label_value_errors};
 use serde_json::Value;
 
 pub(super) const MOST_BYTES_OF_ANNOTATIONS: usize = 256 * 1024;
@@ -29,13 +29,13 @@ impl SelectorValues {
 pub(super) fn labels(object: &Value, name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for (key, value) in text_entries(object, name) {
         label_name(key, path, errors);
-        words::each(label_value_faults(value), value, path, errors);
+        values::each(label_value_errors(value), value, path, errors);
     }
 }
 
 /// v1.36 meta/v1/validation `ValidateLabelName`.
 pub(super) fn label_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::each(label_key_faults(name), name, path, errors);
+    values::each(label_key_errors(name), name, path, errors);
 }
 
 /// Keys may have capital letters before the slash, and all together must not be too long (v1.36 api/validation
@@ -47,7 +47,7 @@ pub(super) fn annotations<'a>(
 ) {
     let mut size = 0;
     for (key, value) in annotations {
-        words::each(label_key_faults(&key.to_lowercase()), key, path, errors);
+        values::each(label_key_errors(&key.to_lowercase()), key, path, errors);
         size += key.len() + value.len();
     }
     if size > MOST_BYTES_OF_ANNOTATIONS {
@@ -104,17 +104,8 @@ pub(super) fn no_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut 
 /// A requirement's values are those of labels.
 pub(super) fn label_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for (position, value) in texts(requirement, "values").enumerate() {
-        words::each(label_value_faults(value), value, &path.child("values").index(position), errors);
+        values::each(label_value_errors(value), value, &path.child("values").index(position), errors);
     }
-}
-
-/// Whether an expression has a value that no label can have (v1.36 meta/v1/validation
-/// `LabelSelectorHasInvalidLabelValue`, core/helper `HasInvalidLabelValueInNodeSelectorTerms`).
-pub(super) fn has_value_of_no_label(selector: &Value) -> bool {
-    list(selector, "matchExpressions")
-        .iter()
-        .flat_map(|requirement| texts(requirement, "values"))
-        .any(|value| !label_value_faults(value).is_empty())
 }
 
 /// Whether a selector that can be understood leaves these labels out. An absent one chooses nothing (v1.36 meta/v1

@@ -7,29 +7,28 @@ mod containers;
 mod daemon_set;
 mod dns;
 mod host;
-mod kept;
 mod labels;
 mod metadata;
 mod node_terms;
+mod options;
 mod os;
 mod owners;
 mod pod;
 mod pod_resources;
 mod pod_spec;
+mod ratcheting;
 mod security;
 mod spread;
-mod status;
 mod strategy;
 mod sysctls;
-mod template;
 mod tolerations;
+mod values;
 mod volumes;
-mod words;
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::Rules;
-use kept::Kept;
+use options::ValidationOptions;
 use serde_json::Value;
 
 const METADATA: FieldPath<'static> = FieldPath::new("metadata");
@@ -41,8 +40,8 @@ const STATUS: FieldPath<'static> = FieldPath::new("status");
 #[must_use]
 pub fn validate(new: &Value, rules: &Rules) -> ErrorList {
     let mut errors = ErrorList::default();
-    metadata::validate(part(new, "metadata"), &METADATA, &mut errors);
-    daemon_set::validate(new, Kept::default(), rules, &SPEC, &mut errors);
+    metadata::object_meta(part(new, "metadata"), &METADATA, &mut errors);
+    daemon_set::daemon_set_spec(new, ValidationOptions::default(), rules, &SPEC, &mut errors);
     errors
 }
 
@@ -52,9 +51,9 @@ pub fn validate(new: &Value, rules: &Rules) -> ErrorList {
 #[must_use]
 pub fn validate_update(old: &Value, new: &Value, rules: &Rules) -> ErrorList {
     let mut errors = ErrorList::default();
-    metadata::validate_update(part(old, "metadata"), part(new, "metadata"), &METADATA, &mut errors);
-    daemon_set::validate_update(old, new, &SPEC, &mut errors);
-    daemon_set::validate(new, Kept::of(old), rules, &SPEC, &mut errors);
+    metadata::object_meta_update(part(old, "metadata"), part(new, "metadata"), &METADATA, &mut errors);
+    daemon_set::daemon_set_spec_update(old, new, &SPEC, &mut errors);
+    daemon_set::daemon_set_spec(new, ratcheting::options_of_stored(old), rules, &SPEC, &mut errors);
     errors
 }
 
@@ -62,8 +61,8 @@ pub fn validate_update(old: &Value, new: &Value, rules: &Rules) -> ErrorList {
 #[must_use]
 pub fn validate_status_update(old: &Value, new: &Value) -> ErrorList {
     let mut errors = ErrorList::default();
-    metadata::validate_update(part(old, "metadata"), part(new, "metadata"), &METADATA, &mut errors);
-    status::validate_update(part(old, "status"), part(new, "status"), &STATUS, &mut errors);
+    metadata::object_meta_update(part(old, "metadata"), part(new, "metadata"), &METADATA, &mut errors);
+    daemon_set::status_update(part(old, "status"), part(new, "status"), &STATUS, &mut errors);
     errors
 }
 

@@ -1,11 +1,11 @@
 //! What the terms of a node selector must be.
 
 use super::labels::{self, SelectorValues, label_values, no_values, one_value_at_least};
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, text, texts};
 use crate::go::GoValue;
+use crate::json::{list, text, texts};
 use serde_json::Value;
 
 /// v1.36 core/validation `ValidateNodeSelector`.
@@ -70,7 +70,7 @@ fn field(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
         return errors.invalid(&path.child("key"), key, "not a valid field selector key");
     }
     for (position, name) in texts(requirement, "values").enumerate() {
-        words::dns_subdomain(name, &path.child("values").index(position), errors);
+        values::dns_subdomain(name, &path.child("values").index(position), errors);
     }
 }
 

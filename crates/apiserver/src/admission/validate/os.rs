@@ -3,8 +3,8 @@
 use super::pod::Pod;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, list, member};
 use crate::go::GoValue;
+use crate::json::{flag, list, member};
 use serde_json::Value;
 
 /// What a Windows pod's security context can't have (v1.36 core/validation `validateWindows`), in its order: some of
@@ -48,7 +48,7 @@ const NOT_IN_WINDOWS_CONTAINERS: [&str; 10] = [
 ];
 
 /// `path` is the spec's (v1.36 core/validation `validateOS`).
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn os(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match pod.os() {
         None => {}
         Some("") => errors.required(&path.child("os").child("name"), ""),

@@ -2,12 +2,12 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, member, text};
 use crate::go::GoValue;
+use crate::json::{flag, member, text};
 use serde_json::Value;
 
 /// v1.36 api/validation `ValidateOwnerReferences`.
-pub(super) fn validate(references: &[Value], path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn owner_references(references: &[Value], path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut controller: Option<String> = None;
     for reference in references {
         owner(reference, path, errors);

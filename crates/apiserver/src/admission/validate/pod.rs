@@ -1,19 +1,22 @@
 //! What the rules of a pod template's parts know of the template as a whole.
 
-use super::kept::Kept;
-use crate::fields::{flag, list, member, number_if_set, text};
+use super::options::ValidationOptions;
+use crate::json::{flag, list, member, number_if_set, text};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pod template's spec, and what more than one rule asks of it.
 pub(super) struct Pod<'a> {
     /// `spec.template.spec`.
     pub(super) spec: &'a Value,
     /// What the stored template had already and may keep.
-    pub(super) kept: Kept,
+    pub(super) options: ValidationOptions,
     /// The names of the resource claims (v1.36 `gatherPodResourceClaimNames`).
     pub(super) claims: BTreeSet<&'a str>,
 }
+
+/// The volumes by their names, for what mounts them.
+pub(super) type Volumes<'a> = BTreeMap<&'a str, &'a Value>;
 
 /// A container, and where it is in the spec.
 pub(super) struct Container<'a> {
@@ -23,9 +26,9 @@ pub(super) struct Container<'a> {
 }
 
 impl<'a> Pod<'a> {
-    pub(super) fn new(spec: &'a Value, kept: Kept) -> Self {
+    pub(super) fn new(spec: &'a Value, options: ValidationOptions) -> Self {
         let names = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name"));
-        Pod { spec, kept, claims: names.filter(|name| !name.is_empty()).collect() }
+        Pod { spec, options, claims: names.filter(|name| !name.is_empty()).collect() }
     }
 
     pub(super) fn grace_period(&self) -> Option<i64> {

@@ -1,10 +1,11 @@
 //! What a pod as a whole may ask for, beside what its containers do.
 
-use super::containers::resources::{self, Names};
+use super::containers::resource_names::Names;
+use super::containers::resources;
 use super::pod::Pod;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{entries, list, member, text};
+use crate::json::{entries, list, member, text};
 use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 type Amounts<'a> = BTreeMap<&'a str, Quantity>;
 
 /// v1.36 core/validation `validatePodResources`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn pod_resources(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(whole) = member(pod.spec, "resources") else { return };
     let path = path.child("resources");
     if pod.os() == Some("windows") {
@@ -21,7 +22,7 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
     if member(whole, "claims").is_some() {
         errors.forbidden(&path.child("claims"), "claims may not be set for Resources at pod-level");
     }
-    resources::validate(whole, Names::Pod, pod, &path, errors);
+    resources::resource_requirements(whole, Names::Pod, pod, &path, errors);
     requests_cover_containers(pod, whole, &path.child("requests"), errors);
     huge_pages_cover_containers(pod, whole, &path.child("limits"), errors);
     limits_cover_each_container(pod, whole, &path, errors);

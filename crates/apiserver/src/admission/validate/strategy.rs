@@ -3,13 +3,13 @@
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::Form;
-use crate::fields::{member, text};
 use crate::go::GoValue;
-use crate::syntax::percent_faults;
+use crate::json::{member, text};
+use crate::syntax::percent_error;
 use serde_json::Value;
 
 /// `spec` has the strategy; `path` is the strategy's own.
-pub(super) fn validate(spec: &Value, form: Form, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn update_strategy(spec: &Value, form: Form, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let strategy = spec.get("updateStrategy").unwrap_or(&Value::Null);
     match form {
         Form::AppsV1 => apps_v1(strategy, path, errors),
@@ -147,7 +147,7 @@ impl<'a> Limit<'a> {
     /// The digits before the sign, if it is a percentage (v1.36 apps/validation `getPercentValue`).
     fn percent(self) -> Option<&'a str> {
         match self {
-            Limit::Text(text) if percent_faults(text).is_none() => text.strip_suffix('%'),
+            Limit::Text(text) if percent_error(text).is_none() => text.strip_suffix('%'),
             Limit::Number(_) | Limit::Text(_) => None,
         }
     }
@@ -157,8 +157,8 @@ impl<'a> Limit<'a> {
         match self {
             Limit::Number(number) => errors.negative(path, number),
             Limit::Text(text) => {
-                if let Some(fault) = percent_faults(text) {
-                    errors.invalid(path, self.printed(), fault);
+                if let Some(message) = percent_error(text) {
+                    errors.invalid(path, self.printed(), message);
                 }
             }
         }

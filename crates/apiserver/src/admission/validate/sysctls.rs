@@ -3,7 +3,7 @@
 use super::pod::Pod;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, list, text};
+use crate::json::{flag, list, text};
 use serde_json::Value;
 
 const LONGEST: usize = 253;
@@ -23,13 +23,14 @@ const OF_IPC: [&str; 10] = [
     "kernel.msg",
 ];
 
-fn sysctls<'a>(pod: &Pod<'a>) -> &'a [Value] {
+/// The sysctls of the pod's security context.
+pub(super) fn in_spec<'a>(pod: &Pod<'a>) -> &'a [Value] {
     pod.security_context().map(|context| list(context, "sysctls")).unwrap_or_default()
 }
 
 /// v1.36 core/validation `validateSysctls`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let sysctls = sysctls(pod);
+pub(super) fn sysctls(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let sysctls = in_spec(pod);
     for (position, sysctl) in sysctls.iter().enumerate() {
         let (name, path) = (text(sysctl, "name"), path.index(position));
         let path = path.child("name");
@@ -41,7 +42,7 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
         } else if sysctls.iter().take(position).any(|before| text(before, "name") == name) {
             errors.duplicate(&path, name);
         }
-        if let Some(detail) = of_host(name, pod).filter(|_| !pod.kept.sysctls_of_host) {
+        if let Some(detail) = host_error(name, pod).filter(|_| !pod.options.allow_host_sysctls) {
             errors.invalid(&path, name, detail);
         }
     }
@@ -59,7 +60,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Whether it would set a parameter of the host's namespace (v1.36 core/validation `ValidateHostSysctl`).
-fn of_host(name: &str, pod: &Pod<'_>) -> Option<&'static str> {
+pub(super) fn host_error(name: &str, pod: &Pod<'_>) -> Option<&'static str> {
     let name = with_dots(name);
     let name = name.split('*').next().unwrap_or_default();
     if OF_IPC.contains(&name) || name.starts_with("fs.mqueue.") {
@@ -82,9 +83,4 @@ fn with_dots(name: &str) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-/// v1.36 api/pod/util.go: an update may keep such a parameter.
-pub(super) fn has_one_of_host(pod: &Pod<'_>) -> bool {
-    sysctls(pod).iter().any(|sysctl| of_host(text(sysctl, "name"), pod).is_some())
 }

@@ -3,15 +3,15 @@
 use super::mounts::places;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::volumes::Volumes;
-use crate::admission::validate::words;
-use crate::fields::{list, member, text};
+use crate::admission::validate::pod::Volumes;
+use crate::admission::validate::values;
+use crate::json::{list, member, text};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// v1.36 core/validation `ValidateVolumeDevices`.
-pub(super) fn validate(
+pub(super) fn volume_devices(
     container: &Value,
     volumes: &Volumes<'_>,
     path: &FieldPath<'_>,
@@ -30,7 +30,7 @@ pub(super) fn validate(
 
 fn name<'a>(device: &'a Value, names: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let name = text(device, "name");
-    words::required(name, path, errors);
+    values::required(name, path, errors);
     if !name.is_empty() && !names.insert(name) {
         errors.invalid(path, name, "must be unique");
     }
@@ -52,11 +52,11 @@ fn volume(name: &str, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut 
 
 fn place<'a>(device: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let place = text(device, "devicePath");
-    words::required(place, path, errors);
+    values::required(place, path, errors);
     if taken.contains(place) {
         errors.invalid(path, place, "must be unique");
     }
-    if syntax::backstep_fault(place).is_some() {
+    if syntax::backstep_error(place).is_some() {
         errors.invalid(path, place, "can not contain backsteps ('..')");
     } else {
         taken.insert(place);

@@ -3,9 +3,8 @@
 use super::common;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::pod::Pod;
-use crate::admission::validate::volumes::Volumes;
-use crate::fields::{list, member, text};
+use crate::admission::validate::pod::{Pod, Volumes};
+use crate::json::{list, member, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -24,13 +23,18 @@ const NEVER: [&str; 9] = [
 const REFUSED: &str = "cannot be set for an Ephemeral Container";
 
 /// v1.36 core/validation `validateEphemeralContainers`.
-pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn ephemeral_containers(
+    pod: &Pod<'_>,
+    volumes: &Volumes<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let others = ["containers", "initContainers"].into_iter().flat_map(|field| list(pod.spec, field));
     let others: BTreeSet<&str> = others.map(|container| text(container, "name")).collect();
     let mut names = others.clone();
     for (position, container) in list(pod.spec, "ephemeralContainers").iter().enumerate() {
         let path = path.index(position);
-        common::validate(container, pod, volumes, &path, errors);
+        common::container_common(container, pod, volumes, &path, errors);
         image(container, &path, errors);
         if !names.insert(text(container, "name")) {
             errors.duplicate(&path.child("name"), text(container, "name"));

@@ -2,8 +2,8 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::text;
+use crate::admission::validate::values;
+use crate::json::text;
 use crate::quantity::Quantity;
 use serde_json::Value;
 
@@ -89,11 +89,11 @@ pub(in crate::admission::validate) fn field(
     }
     let converted = match converted(version, field) {
         Ok(converted) => converted,
-        Err(fault) => return errors.invalid(&at, field, format!("error converting fieldPath: {fault}")),
+        Err(message) => return errors.invalid(&at, field, format!("error converting fieldPath: {message}")),
     };
     match subscript(converted) {
-        Some(("metadata.annotations", key)) => words::qualified_name(&key.to_lowercase(), path, errors),
-        Some((_, key)) => words::qualified_name(key, path, errors),
+        Some(("metadata.annotations", key)) => values::qualified_name(&key.to_lowercase(), path, errors),
+        Some((_, key)) => values::qualified_name(key, path, errors),
         None if owner.fields().contains(&converted) => {}
         None => errors.not_supported(&at, converted, owner.fields()),
     }

@@ -3,9 +3,9 @@
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::words;
-use crate::fields::{list, member, number, text};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{list, member, number, text};
 use crate::syntax;
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ impl Occasion {
 }
 
 /// The first kind is the one that is meant (v1.36 core/validation `validateHandler`).
-pub(super) fn validate(
+pub(super) fn handler(
     handler: &Value,
     occasion: Occasion,
     pod: &Pod<'_>,
@@ -67,7 +67,7 @@ fn exec(exec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// v1.36 core/validation `validateHTTPGetAction`.
 fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::required(text(get, "path"), &path.child("path"), errors);
+    values::required(text(get, "path"), &path.child("path"), errors);
     port(get, path, errors);
     let (scheme, supported) = (text(get, "scheme"), ["HTTP", "HTTPS"]);
     if !supported.contains(&scheme) {
@@ -75,7 +75,7 @@ fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
     for header in list(get, "httpHeaders") {
         let name = text(header, "name");
-        words::each(syntax::http_header_name_faults(name), name, &path.child("httpHeaders"), errors);
+        values::each(syntax::http_header_name_error(name), name, &path.child("httpHeaders"), errors);
     }
 }
 
@@ -83,11 +83,11 @@ fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 fn port(handler: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("port");
     if let Some(name) = handler.get("port").and_then(Value::as_str) {
-        return words::each(syntax::port_name_faults(name), name, &path, errors);
+        return values::each(syntax::port_name_errors(name), name, &path, errors);
     }
     let port = number(handler, "port");
-    if let Some(fault) = syntax::port_number_faults(port) {
-        errors.invalid(&path, port, fault);
+    if let Some(message) = syntax::port_number_error(port) {
+        errors.invalid(&path, port, message);
     }
 }
 

@@ -3,19 +3,23 @@
 use super::{common, ports, regular, restart};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::pod::Pod;
-use crate::admission::validate::volumes::Volumes;
-use crate::fields::{list, member, text, text_if_set};
+use crate::admission::validate::pod::{Pod, Volumes};
 use crate::go::GoValue;
+use crate::json::{list, member, text, text_if_set};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateInitContainers`.
-pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn init_containers(
+    pod: &Pod<'_>,
+    volumes: &Volumes<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let mut names: BTreeSet<&str> = list(pod.spec, "containers").iter().map(|c| text(c, "name")).collect();
     for (position, container) in list(pod.spec, "initContainers").iter().enumerate() {
         let at = path.index(position);
-        common::validate(container, pod, volumes, &at, errors);
+        common::container_common(container, pod, volumes, &at, errors);
         restart::init_policy(container, &at, errors);
         name(container, &mut names, &at, errors);
         // Upstream counts each init container as the first, whose ports these would be.
@@ -61,7 +65,7 @@ fn ends(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// A container that ends is not restarted for its resources; a stored template may keep one that says so.
 fn resize(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if pod.kept.restart_of_ending_init {
+    if pod.options.allow_restart_of_ending_init {
         return;
     }
     for (position, policy) in list(container, "resizePolicy").iter().enumerate() {

@@ -4,8 +4,8 @@ use super::handlers::{self, Occasion};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::{member, text_if_set};
 use crate::go::GoValue;
+use crate::json::{member, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `supportedStopSignalsLinux`, as Go sorts them.
@@ -27,12 +27,12 @@ const LINUX: [&str; 65] = [
 const WINDOWS: [&str; 2] = ["SIGKILL", "SIGTERM"];
 
 /// v1.36 core/validation `validateLifecycle`.
-pub(super) fn validate(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn lifecycle(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(lifecycle) = member(container, "lifecycle") else { return };
     let path = path.child("lifecycle");
     for field in ["postStart", "preStop"] {
         if let Some(handler) = member(lifecycle, field) {
-            handlers::validate(handler, Occasion::Lifecycle, pod, &path.child(field), errors);
+            handlers::handler(handler, Occasion::Lifecycle, pod, &path.child(field), errors);
         }
     }
     if let Some(signal) = text_if_set(lifecycle, "stopSignal") {

@@ -2,16 +2,16 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::volumes::Volumes;
-use crate::admission::validate::words;
-use crate::fields::{flag, list, member, text, text_if_set};
+use crate::admission::validate::pod::Volumes;
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{flag, list, member, text, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Some errors are told about the list (v1.36 core/validation `ValidateVolumeMounts`).
-pub(super) fn validate(
+pub(super) fn volume_mounts(
     container: &Value,
     volumes: &Volumes<'_>,
     path: &FieldPath<'_>,
@@ -38,7 +38,7 @@ pub(super) fn places<'a>(container: &'a Value, places: &str, field: &str) -> BTr
 
 fn volume(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let name = text(mount, "name");
-    words::required(name, path, errors);
+    values::required(name, path, errors);
     if !volumes.contains_key(name) {
         errors.not_found(path, name, "");
     }
@@ -46,7 +46,7 @@ fn volume(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &m
 
 fn place<'a>(mount: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let place = text(mount, "mountPath");
-    words::required(place, path, errors);
+    values::required(place, path, errors);
     if !taken.insert(place) {
         errors.invalid(path, place, "must be unique");
     }
@@ -67,15 +67,15 @@ fn no_device(mount: &Value, devices: &BTreeMap<&str, &str>, path: &FieldPath<'_>
 fn subpaths(mount: &Value, path: &FieldPath<'_>, at: &FieldPath<'_>, errors: &mut ErrorList) {
     let (sub_path, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
     if !sub_path.is_empty() {
-        words::each(syntax::descending_path_faults(sub_path), sub_path, &path.child("subPath"), errors);
+        values::each(syntax::descending_path_errors(sub_path), sub_path, &path.child("subPath"), errors);
     }
     if !sub_path.is_empty() && !expression.is_empty() {
         let detail = "subPathExpr and subPath are mutually exclusive";
         errors.invalid(&at.child("subPathExpr"), expression, detail);
     }
     if !expression.is_empty() {
-        let faults = syntax::descending_path_faults(expression);
-        words::each(faults, expression, &path.child("subPathExpr"), errors);
+        let messages = syntax::descending_path_errors(expression);
+        values::each(messages, expression, &path.child("subPathExpr"), errors);
     }
 }
 

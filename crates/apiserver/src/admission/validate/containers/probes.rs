@@ -4,7 +4,7 @@ use super::handlers::{self, Occasion};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::{member, number, number_if_set};
+use crate::json::{member, number, number_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validateLivenessProbe`.
@@ -47,7 +47,7 @@ fn succeeds_at_once(
 
 /// v1.36 core/validation `validateProbe`.
 fn probe(probe: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    handlers::validate(probe, Occasion::Probe, pod, path, errors);
+    handlers::handler(probe, Occasion::Probe, pod, path, errors);
     let numbers =
         ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
     for field in numbers {

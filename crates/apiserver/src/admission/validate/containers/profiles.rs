@@ -2,9 +2,9 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::{member, text, text_if_set};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{member, text, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(in crate::admission::validate) fn seccomp(context: &Value, path: &FieldPath<
     let path = path.child("localhostProfile");
     match local {
         Some(file) if kind == "Localhost" => {
-            words::each(syntax::descending_path_faults(file), file, &path, errors);
+            values::each(syntax::descending_path_errors(file), file, &path, errors);
         }
         None if kind == "Localhost" => errors.required(&path, "must be set when seccomp type is Localhost"),
         Some(_) => {

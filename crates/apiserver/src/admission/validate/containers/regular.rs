@@ -3,14 +3,18 @@
 use super::{common, lifecycle, ports, probes, restart};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::pod::Pod;
-use crate::admission::validate::volumes::Volumes;
-use crate::fields::{list, text};
+use crate::admission::validate::pod::{Pod, Volumes};
+use crate::json::{list, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateContainers`.
-pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn regular_containers(
+    pod: &Pod<'_>,
+    volumes: &Volumes<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let containers = list(pod.spec, "containers");
     if containers.is_empty() {
         return errors.required(path, "");
@@ -18,7 +22,7 @@ pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_
     let mut names = BTreeSet::new();
     for (position, container) in containers.iter().enumerate() {
         let path = path.index(position);
-        common::validate(container, pod, volumes, &path, errors);
+        common::container_common(container, pod, volumes, &path, errors);
         if !names.insert(text(container, "name")) {
             errors.duplicate(&path.child("name"), text(container, "name"));
         }
@@ -31,7 +35,7 @@ pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_
 /// What only containers have that run as long as the pod does (v1.36 core/validation `validateContainers`,
 /// `validateInitContainers`).
 pub(super) fn lasting(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    lifecycle::validate(container, pod, path, errors);
+    lifecycle::lifecycle(container, pod, path, errors);
     probes::liveness(container, pod, path, errors);
     probes::readiness(container, pod, path, errors);
     probes::startup(container, pod, path, errors);

@@ -1,11 +1,19 @@
 //! What a resource may be called that a container or a pod asks for.
 
-use super::resources::Names;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::go::GoValue;
 use crate::syntax;
 use daemonset::kubernetes::names::is_label_key;
+
+/// Which names of resources are taken.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::admission::validate) enum Names {
+    /// Those of a container, and of a pod's overhead.
+    Container,
+    /// Those that a pod as a whole may ask for.
+    Pod,
+}
 
 /// v1.36 core/helper `standardContainerResources`.
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
@@ -44,7 +52,7 @@ const COUNTED: [&str; 9] = [
     "services.loadbalancers",
 ];
 
-pub(super) fn validate(name: &str, names: Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn resource_name(name: &str, names: Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match names {
         Names::Container => of_container(name, path, errors),
         Names::Pod => of_pod(name, path, errors),
@@ -53,8 +61,8 @@ pub(super) fn validate(name: &str, names: Names, path: &FieldPath<'_>, errors: &
 
 /// v1.36 core/validation `validateContainerResourceName`.
 fn of_container(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for fault in faults(name) {
-        errors.invalid(path, GoValue::named(name), fault);
+    for message in messages(name) {
+        errors.invalid(path, GoValue::named(name), message);
     }
     if !name.contains('/') {
         if !OF_CONTAINERS.contains(&name) && !is_huge_pages(name) {
@@ -67,24 +75,24 @@ fn of_container(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// v1.36 core/validation `validatePodResourceName`.
 fn of_pod(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let faults = faults(name);
-    if faults.is_empty() && !["cpu", "memory"].contains(&name) && !is_huge_pages(name) {
+    let messages = messages(name);
+    if messages.is_empty() && !["cpu", "memory"].contains(&name) && !is_huge_pages(name) {
         errors.not_supported(path, GoValue::named(name), &["cpu", "hugepages-", "memory"]);
     }
-    for fault in faults {
-        errors.invalid(path, GoValue::named(name), fault);
+    for message in messages {
+        errors.invalid(path, GoValue::named(name), message);
     }
 }
 
 /// v1.36 core/validation `validateResourceName`.
-fn faults(name: &str) -> Vec<String> {
-    let mut faults = syntax::label_key_faults(name);
+fn messages(name: &str) -> Vec<String> {
+    let mut messages = syntax::label_key_errors(name);
     let huge = is_huge_pages(name) || name.starts_with("requests.hugepages-");
     let standard = huge || OF_CONTAINERS.contains(&name) || STANDARD.contains(&name);
-    if faults.is_empty() && !name.contains('/') && !standard {
-        faults.push("must be a standard resource type or fully qualified".to_owned());
+    if messages.is_empty() && !name.contains('/') && !standard {
+        messages.push("must be a standard resource type or fully qualified".to_owned());
     }
-    faults
+    messages
 }
 
 /// Pages of a size (v1.36 core/helper `IsHugePageResourceName`).

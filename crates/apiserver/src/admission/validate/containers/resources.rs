@@ -1,27 +1,18 @@
 //! What a container or a pod may ask for: names, amounts, requests under their limits.
 
-use super::resource_names::{self, is_counted, is_huge_pages, may_overcommit};
+use super::resource_names::{self, Names, is_counted, is_huge_pages, may_overcommit};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::words;
-use crate::fields::{entries, list, text};
+use crate::admission::validate::values;
+use crate::json::{entries, list, text};
 use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Which names of resources are taken.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::admission::validate) enum Names {
-    /// Those of a container, and of a pod's overhead.
-    Container,
-    /// Those that a pod as a whole may ask for.
-    Pod,
-}
-
 /// `requirements` has `limits`, `requests` and `claims`. Go looks at a map in any order, here it is by name (v1.36
 /// core/validation `validateResourceRequirements`).
-pub(in crate::admission::validate) fn validate(
+pub(in crate::admission::validate) fn resource_requirements(
     requirements: &Value,
     names: Names,
     pod: &Pod<'_>,
@@ -31,14 +22,14 @@ pub(in crate::admission::validate) fn validate(
     for (name, amount) in amounts(requirements, "limits") {
         let path = path.child("limits");
         let path = path.key(name);
-        resource_names::validate(name, names, &path, errors);
+        resource_names::resource_name(name, names, &path, errors);
         amount_of(name, &amount, &path, errors);
         whole_pages(name, &amount, pod, &path, errors);
     }
     for (name, amount) in amounts(requirements, "requests") {
         let at = path.child("requests");
         let at = at.key(name);
-        resource_names::validate(name, names, &at, errors);
+        resource_names::resource_name(name, names, &at, errors);
         amount_of(name, &amount, &at, errors);
         request_within_limit(name, &amount, requirements, path, errors);
         whole_pages(name, &amount, pod, &at, errors);
@@ -68,7 +59,7 @@ pub(in crate::admission::validate) fn amount_of(
 
 /// v1.36 core/validation `validateResourceQuantityHugePageValue`.
 fn whole_pages(name: &str, amount: &Quantity, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if is_huge_pages(name) && !pod.kept.indivisible_huge_pages && !is_divisible(name, amount) {
+    if is_huge_pages(name) && !pod.options.allow_indivisible_huge_pages && !is_divisible(name, amount) {
         let detail = format!("{amount} is not positive integer multiple of {name}");
         errors.invalid(path, amount.to_string().as_str(), detail);
     }
@@ -152,7 +143,7 @@ fn claimed_once(
         return errors.duplicate(path, name);
     }
     if !request.is_empty() {
-        words::dns_label(request, &path.child("request"), errors);
+        values::dns_label(request, &path.child("request"), errors);
     }
     let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
     let overlaps =

@@ -2,8 +2,8 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, member, text, text_if_set};
 use crate::go::GoValue;
+use crate::json::{list, member, text, text_if_set};
 use serde_json::Value;
 
 const UNSAID: &str = "must specify restartPolicy when restart rules are used";

@@ -4,20 +4,25 @@ use super::{profiles, windows};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::{flag, member, number, text, text_if_set, texts};
 use crate::go::GoValue;
+use crate::json::{flag, member, number, text, text_if_set, texts};
 use crate::syntax;
 use serde_json::Value;
 
 /// Privileged containers are taken, as kube-apiserver does with --allow-privileged (v1.36 core/validation
 /// `ValidateSecurityContext`).
-pub(super) fn validate(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn security_context(
+    container: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let Some(context) = member(container, "securityContext") else { return };
     let path = path.child("securityContext");
     for field in ["runAsUser", "runAsGroup"] {
         let id = number(context, field);
-        if let Some(fault) = syntax::outside(id, 0, i64::from(i32::MAX)) {
-            errors.invalid(&path.child(field), id, fault);
+        if let Some(message) = syntax::out_of_range_error(id, 0, i64::from(i32::MAX)) {
+            errors.invalid(&path.child(field), id, message);
         }
     }
     proc_mount(context, pod, &path.child("procMount"), errors);

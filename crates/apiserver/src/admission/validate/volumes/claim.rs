@@ -4,9 +4,9 @@ use super::network::required;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::labels::{self, SelectorValues};
-use crate::admission::validate::words;
-use crate::fields::{member, text, text_entries, text_if_set, texts};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{member, text, text_entries, text_if_set, texts};
 use crate::quantity::Quantity;
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ fn storage(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 fn class(spec: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let class = text(spec, field);
     if !class.is_empty() {
-        words::dns_subdomain(class, &path.child(field), errors);
+        values::dns_subdomain(class, &path.child(field), errors);
     }
 }
 
@@ -116,14 +116,14 @@ fn data_source(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     required(source, &["name", "kind"], path, errors);
     let (group, kind) = (text(source, "apiGroup"), text(source, "kind"));
     if !group.is_empty() {
-        words::dns_subdomain(group, &path.child("apiGroup"), errors);
+        values::dns_subdomain(group, &path.child("apiGroup"), errors);
     } else if kind != "PersistentVolumeClaim" {
         let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
         errors.invalid(path, kind, detail);
     }
     let namespace = text(source, "namespace");
     if !namespace.is_empty() {
-        words::dns_label(namespace, &path.child("namespace"), errors);
+        values::dns_label(namespace, &path.child("namespace"), errors);
     }
 }
 

@@ -3,20 +3,21 @@
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::containers::field_refs::{self, Owner};
-use crate::admission::validate::words;
-use crate::fields::{list, member, number_if_set, text};
+use crate::admission::validate::values;
+use crate::json::{list, member, number_if_set, text};
 use crate::syntax;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateSecretVolumeSource`.
 pub(super) fn secret(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::required(text(source, "secretName"), &path.child("secretName"), errors);
+    values::required(text(source, "secretName"), &path.child("secretName"), errors);
     keys_of_object(source, path, errors);
 }
 
 /// v1.36 core/validation `validateConfigMapVolumeSource`.
 pub(super) fn config_map(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::required(text(source, "name"), &path.child("name"), errors);
+    values::required(text(source, "name"), &path.child("name"), errors);
     keys_of_object(source, path, errors);
 }
 
@@ -29,7 +30,7 @@ fn keys_of_object(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
 
 /// v1.36 core/validation `validateKeyToPath`.
 pub(super) fn key_to_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::required(text(item, "key"), &path.child("key"), errors);
+    values::required(text(item, "key"), &path.child("key"), errors);
     file_path(item, path, errors);
     mode(item, "mode", path, errors);
 }
@@ -37,8 +38,8 @@ pub(super) fn key_to_path(item: &Value, path: &FieldPath<'_>, errors: &mut Error
 /// v1.36 core/validation `ValidateLocalNonReservedPath` of a path that must be there.
 pub(super) fn file_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (file, path) = (text(item, "path"), path.child("path"));
-    words::required(file, &path, errors);
-    words::each(syntax::unreserved_path_faults(file), file, &path, errors);
+    values::required(file, &path, errors);
+    values::each(syntax::unreserved_path_errors(file), file, &path, errors);
 }
 
 /// The bits of a file's mode.
@@ -72,4 +73,24 @@ pub(super) fn downward_api_file(file: &Value, path: &FieldPath<'_>, errors: &mut
         (None, None) => errors.required(path, "one of fieldRef and resourceFieldRef is required"),
     }
     mode(file, "mode", path, errors);
+}
+
+/// The files that the sources have written so far.
+pub(super) struct TakenPaths<'a> {
+    taken: BTreeSet<&'a str>,
+    /// The volume's: errors about two files are told about it.
+    path: FieldPath<'a>,
+}
+
+impl<'a> TakenPaths<'a> {
+    pub(super) fn new(path: FieldPath<'a>) -> Self {
+        TakenPaths { taken: BTreeSet::new(), path }
+    }
+
+    /// Each file has one source.
+    pub(super) fn add(&mut self, file: &'a str, told_as: &str, errors: &mut ErrorList) {
+        if !self.taken.insert(file) {
+            errors.invalid(&self.path, told_as, "conflicting duplicate paths");
+        }
+    }
 }

@@ -3,11 +3,11 @@
 use super::network::{logical_unit, required};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, member, number, text, text_if_set};
+use crate::json::{flag, member, number, text, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validateISCSIVolumeSource`.
-pub(super) fn validate(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn iscsi(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     required(source, &["targetPortal", "iqn"], path, errors);
     let target = Some(text(source, "iqn")).filter(|target| !target.is_empty());
     qualified_name(target, &path.child("iqn"), errors);

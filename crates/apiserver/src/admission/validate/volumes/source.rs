@@ -1,10 +1,10 @@
 //! That a volume has one source, and which rules are that source's.
 
-use super::{azure, claim, cloud, csi, files, host, iscsi, network, projected, quobyte};
+use super::{claim, cloud, csi, files, host, iscsi, network, projected};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::member;
+use crate::json::member;
 use serde_json::Value;
 
 /// What is asked of a source.
@@ -38,32 +38,32 @@ const SOURCES: [Source; 30] = [
     source("awsElasticBlockStore", cloud::aws),
     source("secret", files::secret),
     source("nfs", network::nfs),
-    source("iscsi", iscsi::validate),
+    source("iscsi", iscsi::iscsi),
     source("glusterfs", network::glusterfs),
     source("flocker", network::flocker),
     source("persistentVolumeClaim", claim::reference),
     source("rbd", network::rbd),
     source("cinder", cloud::cinder),
     Source { refused_as: "cephFS", ..source("cephfs", network::cephfs) },
-    source("quobyte", quobyte::validate),
+    source("quobyte", network::quobyte),
     Source { refused_as: "downwarAPI", ..source("downwardAPI", files::downward_api) },
     source("fc", network::fibre_channel),
     source("flexVolume", csi::flex_volume),
     source("configMap", files::config_map),
-    source("azureFile", azure::file),
+    source("azureFile", cloud::azure_file),
     source("vsphereVolume", cloud::vsphere),
     source("photonPersistentDisk", cloud::photon),
     source("portworxVolume", cloud::portworx),
-    source("azureDisk", azure::disk),
+    source("azureDisk", cloud::azure_disk),
     source("storageos", network::storage_os),
-    Source { rules: Rules::Kept(projected::validate), ..source("projected", |_, _, _| {}) },
+    Source { rules: Rules::Kept(projected::projected), ..source("projected", |_, _, _| {}) },
     source("scaleIO", network::scale_io),
-    source("csi", csi::validate),
+    source("csi", csi::csi),
     source("ephemeral", claim::ephemeral),
     source("image", host::image),
 ];
 
-pub(super) fn validate(volume: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn volume_source(volume: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut sources = 0;
     for source in &SOURCES {
         let Some(value) = member(volume, source.field) else { continue };

@@ -64,7 +64,7 @@ fn visit_items(
 }
 
 /// The way as a path that ends where a field's name goes on: `spec.containers[*].`.
-pub(super) fn path<'a>(way: impl Iterator<Item = &'a Step>) -> String {
+pub(super) fn display<'a>(way: impl Iterator<Item = &'a Step>) -> String {
     way.fold(String::new(), |path, step| match step {
         Step::In(field) => format!("{path}{field}."),
         Step::InAny(fields) => format!("{path}{{{}}}.", fields.join(",")),

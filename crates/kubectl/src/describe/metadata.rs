@@ -1,10 +1,25 @@
-//! Annotations: `key: value`, by key, long ones cut.
+//! Labels and annotations, sorted by key.
 
 use crate::text::Page;
-use daemonset_apiserver::fields::LAST_APPLIED;
+use daemonset_apiserver::json::LAST_APPLIED;
 
 /// Bytes of key and value that fit into one line.
 const LONGEST: usize = 140;
+
+/// v1.36 kubectl `describe.go printLabelsMultiline`.
+pub(super) fn labels(page: &mut Page, title: &str, labels: &[(&str, &str)]) {
+    page.write(0, &format!("{title}:\t"));
+    if labels.is_empty() {
+        page.end_line("<none>");
+    }
+    for (index, (key, value)) in labels.iter().enumerate() {
+        if index > 0 {
+            page.write(0, "");
+            page.write(0, "\t");
+        }
+        page.write(0, &format!("{key}={value}\n"));
+    }
+}
 
 /// v1.36 kubectl `describe.go printAnnotationsMultiline`.
 pub(super) fn annotations(page: &mut Page, title: &str, annotations: &[(&str, &str)]) {

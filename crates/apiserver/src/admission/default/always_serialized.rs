@@ -2,7 +2,7 @@
 //! those that a valid template may leave out.
 
 use super::container::{ALL, CONTAINERS, HOOKS, PROBES};
-use super::place::Step::{self, Each, In, InAny};
+use super::path::Step::{self, Each, In, InAny};
 use super::row::{Fill, Row, absent, zero};
 use super::volume::{CLAIM_SPECS, ISCSI, PROJECTIONS};
 
