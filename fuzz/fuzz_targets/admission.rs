@@ -21,8 +21,7 @@ fuzz_target!(|text: &str| {
     once(&object, default_pod);
     for form in [Form::AppsV1, Form::Proposal] {
         for surge_with_host_port in [SurgeWithHostPort::Allowed, SurgeWithHostPort::Refused] {
-            let mut rules = Rules::default();
-            (rules.form, rules.surge_with_host_port) = (form, surge_with_host_port);
+            let rules = Rules::new().form(form).surge_with_host_port(surge_with_host_port);
             answers_anything(&object, &change, &rules);
             keeps_count(&object, &change, &rules);
         }

@@ -3,6 +3,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 #![deny(
     clippy::disallowed_methods,
     clippy::disallowed_types,

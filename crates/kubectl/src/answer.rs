@@ -13,6 +13,7 @@ use serde_json::Value;
 
 /// A `kubectl rollout` command for one DaemonSet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Command {
     /// `kubectl rollout status ds/web [--revision=N]`, answered for what is there now (`--watch=false`).
     Status {
@@ -45,6 +46,7 @@ pub enum Command {
 /// What kubectl prints, how it ends, and what has changed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[must_use]
+#[non_exhaustive]
 pub struct Answer {
     /// Exit code.
     pub code: i32,
@@ -73,7 +75,7 @@ pub fn answer(command: &Command, daemon_set: &Value, revisions: &[Value]) -> Ans
         Command::Pause => pause(daemon_set).map(|never| match never {}),
         Command::Resume => resume(daemon_set).map(|never| match never {}),
     };
-    found.unwrap_or_else(|error| Answer::refusing(&error))
+    found.unwrap_or_else(|error| Answer::from_error(&error))
 }
 
 impl Answer {
@@ -82,7 +84,7 @@ impl Answer {
     }
 
     /// `error: ` and the message, code 1 (v1.36 kubectl `helpers.go checkErr`).
-    pub fn refusing(error: &RolloutError) -> Self {
+    pub fn from_error(error: &RolloutError) -> Self {
         let message = error.to_string();
         let prefix = if message.starts_with("error: ") { "" } else { "error: " };
         Answer { code: 1, stderr: format!("{prefix}{message}\n"), ..Answer::default() }
@@ -125,7 +127,7 @@ fn undone(
 
 /// Warns of what `kubectl apply` keeps, whatever comes of the undo.
 fn warned(daemon_set: &Value, found: Result<Answer, RolloutError>) -> Answer {
-    let mut answer = found.unwrap_or_else(|error| Answer::refusing(&error));
+    let mut answer = found.unwrap_or_else(|error| Answer::from_error(&error));
     let annotations = daemon_set.get("metadata").and_then(|metadata| member(metadata, "annotations"));
     if annotations.is_some_and(|annotations| annotations.get(LAST_APPLIED).is_some()) {
         let warning = format!(

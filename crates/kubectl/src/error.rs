@@ -18,6 +18,7 @@ pub enum RolloutError {
     NoSuchRevision,
     /// The revision's data is no patch that gives a DaemonSet (v1.36 kubectl `history.go printHistory`).
     #[error("unable to parse history {revision}")]
+    #[non_exhaustive]
     Unparsable {
         /// Name of the ControllerRevision.
         revision: String,
@@ -35,6 +36,7 @@ pub enum RolloutError {
     NotInHistory(i64),
     /// The API server would refuse the restored DaemonSet (v1.36 kubectl `rollback.go`).
     #[error("failed restoring revision {to}: {reason}")]
+    #[non_exhaustive]
     NotRestored {
         /// The revision as asked for: 0 for the last one.
         to: i64,
@@ -57,6 +59,7 @@ pub enum RolloutError {
     CannotResume(String),
     /// The selector can't be used (v1.36 kubectl `history.go daemonSetHistory`).
     #[error("failed to create selector for DaemonSet {name}: {reason}")]
+    #[non_exhaustive]
     Selector {
         /// Name of the DaemonSet.
         name: String,
@@ -68,6 +71,7 @@ pub enum RolloutError {
     NotADaemonSet(String),
     /// A rollback names another DaemonSet than the one it is asked of (proposal: DaemonSetRollback `name`).
     #[error("the rollback is for DaemonSet {asked}, not {name}")]
+    #[non_exhaustive]
     OtherDaemonSet {
         /// The name in the request.
         asked: String,

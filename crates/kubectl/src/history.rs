@@ -18,6 +18,7 @@ use std::fmt;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct History {
     /// Name of the DaemonSet.
     pub name: String,
@@ -28,6 +29,7 @@ pub struct History {
 /// One revision of a [`History`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct HistoryEntry {
     /// Its number: what `--to-revision` names.
     pub revision: i64,
@@ -44,6 +46,7 @@ pub struct HistoryEntry {
 /// What one revision restores. Prints as kubectl describes it.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub struct RevisionTemplate {
     /// Its number.
     pub revision: i64,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct Patches {
     /// `application/strategic-merge-patch+json`: what kubectl sends.
     pub strategic_merge: Value,

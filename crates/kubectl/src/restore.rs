@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 /// # Errors
 /// What is wrong with the data, in the words of the decoder.
 pub(super) fn restored(daemon_set: &Value, data: &Value) -> Result<Value, String> {
-    let form = Form::of(daemon_set);
+    let form = Form::from_daemon_set(daemon_set);
     let patched = form.strategic_merge(&decoded(daemon_set)?, data).map_err(|error| error.to_string())?;
     decoded(&patched)
 }
 
 fn decoded(daemon_set: &Value) -> Result<Value, String> {
-    Form::of(daemon_set).decode(daemon_set)
+    Form::from_daemon_set(daemon_set).decode(daemon_set)
 }
 
 /// The DaemonSet with another template.
@@ -33,7 +33,7 @@ pub(super) fn with_template(daemon_set: &Value, template: &Value) -> Value {
 /// # Errors
 /// The API server's message.
 pub(super) fn accepted(stored: &Value, patch: &Value) -> Result<Value, String> {
-    let rules = Rules { form: Form::of(stored), ..Rules::default() };
+    let rules = Rules::new().form(Form::from_daemon_set(stored));
     admission::patch(stored, Patch::Strategic(patch), &rules).map_err(|refusal| message(&refusal))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn accepted(stored: &Value, patch: &Value) -> Result<Value, String> {
 fn message(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Invalid(invalid) => invalid.message(),
-        Refusal::UnreadablePatch { patch, messages } => {
+        Refusal::UnreadablePatch { patch, messages, .. } => {
             let reason = messages.first().map_or("", String::as_str);
             format!(" \"\" is invalid: patch: Invalid value: {}: {reason}", quoted(patch))
         }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 /// Asks for a rollback (draft of the update proposal: DaemonSetRollback, as extensions/v1beta1 had DeploymentRollback).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct RollbackRequest {
     /// Must be the name of the DaemonSet.
     pub name: String,
@@ -24,6 +25,7 @@ pub struct RollbackRequest {
 
 /// Where a rollback goes (draft of the update proposal: RollbackConfig).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct RollbackTo {
     /// The number of a revision; 0 goes back to the one before the last.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -11,10 +11,12 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub enum Progress {
     /// The controller has not seen the newest spec: the counters are about an older one.
     WaitingForObservation,
     /// Not every target node runs the current template.
+    #[non_exhaustive]
     Updating {
         /// Name of the DaemonSet.
         name: String,
@@ -24,6 +26,7 @@ pub enum Progress {
         desired: i32,
     },
     /// Every target node runs the current template, not every one has an available pod.
+    #[non_exhaustive]
     BecomingAvailable {
         /// Name of the DaemonSet.
         name: String,
@@ -33,6 +36,7 @@ pub enum Progress {
         desired: i32,
     },
     /// All is rolled out.
+    #[non_exhaustive]
     Done {
         /// Name of the DaemonSet.
         name: String,

@@ -13,6 +13,7 @@ use std::fmt;
 
 /// What is only tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub enum DryRun {
     /// Nothing: it is done.
     #[default]
@@ -26,10 +27,12 @@ pub enum DryRun {
 /// What an undo does. Prints as kubectl's words for it.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a caller must handle every outcome")]
 pub enum Undo {
     /// The patch is to be sent.
     RolledBack(Box<Change>),
     /// The template is the revision's already, to the byte.
+    #[non_exhaustive]
     Skipped {
         /// The revision as asked for: 0 for the last one.
         to: i64,
@@ -42,6 +45,7 @@ pub enum Undo {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct Change {
     /// Either of them makes it.
     pub patches: Patches,

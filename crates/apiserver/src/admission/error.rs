@@ -64,6 +64,7 @@ impl fmt::Display for ErrorKind {
 /// `spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Error)]
 #[error("{path}: {}", self.body())]
+#[non_exhaustive]
 pub struct FieldError {
     /// Why it is refused.
     pub kind: ErrorKind,
@@ -220,6 +221,7 @@ impl ErrorList {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", self.text())]
+#[non_exhaustive]
 pub struct Invalid {
     /// `DaemonSet`.
     pub kind: String,

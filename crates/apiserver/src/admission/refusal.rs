@@ -11,11 +11,13 @@ use std::fmt;
 #[non_exhaustive]
 pub enum Refusal {
     /// The object can't be decoded; kubectl shows the first message.
+    #[non_exhaustive]
     Undecodable {
         /// One for each value of a wrong type, in Go's words.
         messages: Vec<String>,
     },
     /// It is no DaemonSet.
+    #[non_exhaustive]
     OtherKind {
         /// Its version.
         api_version: String,
@@ -23,6 +25,7 @@ pub enum Refusal {
         kind: String,
     },
     /// A patch made it an object that can't be converted for storage.
+    #[non_exhaustive]
     Unconvertible {
         /// Why, in Go's words.
         message: String,
@@ -30,6 +33,7 @@ pub enum Refusal {
     /// The patch can't be applied.
     Patch(PatchError),
     /// What the patch makes of the object can't be decoded.
+    #[non_exhaustive]
     UnreadablePatch {
         /// The patch, as Go prints it.
         patch: String,
@@ -37,6 +41,7 @@ pub enum Refusal {
         messages: Vec<String>,
     },
     /// An update would change the name.
+    #[non_exhaustive]
     OtherName {
         /// The name that was sent.
         sent: String,
@@ -46,6 +51,7 @@ pub enum Refusal {
     /// An update would change the namespace.
     OtherNamespace,
     /// The object was changed since the client read it.
+    #[non_exhaustive]
     Conflict {
         /// The object's name.
         name: String,

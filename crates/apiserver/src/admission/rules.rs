@@ -44,7 +44,7 @@ impl Form {
     }
 
     /// The form of an object: only the proposal's API has the strategy `SurgingRollingUpdate`.
-    pub fn of(daemon_set: &Value) -> Self {
+    pub fn from_daemon_set(daemon_set: &Value) -> Self {
         match daemon_set.pointer("/spec/updateStrategy/type").and_then(Value::as_str) {
             Some("SurgingRollingUpdate") => Form::Proposal,
             Some(_) | None => Form::AppsV1,
@@ -66,9 +66,30 @@ pub enum SurgeWithHostPort {
 
 /// What a DaemonSet is validated by; the default is what Kubernetes does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Rules {
     /// The form of the update strategy.
     pub form: Form,
     /// Whether surge and hostPort go together.
     pub surge_with_host_port: SurgeWithHostPort,
+}
+
+impl Rules {
+    /// The rules of Kubernetes: the form of `apps/v1`, and surge with host ports allowed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the form of the update strategy.
+    #[must_use]
+    pub fn form(self, form: Form) -> Self {
+        Rules { form, ..self }
+    }
+
+    /// Sets whether a template that surges may have host ports.
+    #[must_use]
+    pub fn surge_with_host_port(self, surge_with_host_port: SurgeWithHostPort) -> Self {
+        Rules { surge_with_host_port, ..self }
+    }
 }

@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 /// have got another owner (v1.36 `operations.go deleteObject`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
+#[expect(clippy::exhaustive_enums, reason = "an executor must handle every action")]
 pub enum CascadeAction {
     /// Remove the DaemonSet from the pod's owners.
+    #[non_exhaustive]
     ReleasePod {
         /// The pod.
         pod: ObjectRef,
@@ -26,6 +28,7 @@ pub enum CascadeAction {
         reason: DisownReason,
     },
     /// Remove the DaemonSet from the revision's owners.
+    #[non_exhaustive]
     ReleaseRevision {
         /// The revision.
         revision: ObjectRef,
@@ -35,6 +38,7 @@ pub enum CascadeAction {
         reason: DisownReason,
     },
     /// Delete a pod.
+    #[non_exhaustive]
     DeletePod {
         /// The pod.
         pod: ObjectRef,
@@ -44,6 +48,7 @@ pub enum CascadeAction {
         reason: CollectReason,
     },
     /// Delete a revision.
+    #[non_exhaustive]
     DeleteRevision {
         /// The revision.
         revision: ObjectRef,
@@ -53,6 +58,7 @@ pub enum CascadeAction {
         reason: CollectReason,
     },
     /// Take a finalizer off the DaemonSet.
+    #[non_exhaustive]
     RemoveFinalizer {
         /// The DaemonSet; its resource version is a precondition.
         daemon_set: ObjectRef,
@@ -64,6 +70,7 @@ pub enum CascadeAction {
         reason: FinalizeReason,
     },
     /// Delete the DaemonSet, which is being deleted already: whoever stores it was stopped before it could remove it.
+    #[non_exhaustive]
     DeleteDaemonSet {
         /// The DaemonSet.
         daemon_set: ObjectRef,
@@ -151,6 +158,9 @@ impl CascadeAction {
         let ObjectRef { uid, resource_version, .. } = self.object();
         let resource_version = Some(resource_version.clone()).filter(|version| !version.is_empty());
         let preconditions = Preconditions { uid: Some(uid.clone()), resource_version };
-        Some(DeleteOptions { preconditions: Some(preconditions), ..DeleteOptions::with(policy) })
+        Some(DeleteOptions {
+            preconditions: Some(preconditions),
+            ..DeleteOptions::new().propagation_policy(policy)
+        })
     }
 }

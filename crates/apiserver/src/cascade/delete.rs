@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 /// What became of an object.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "the store must hold what is said here"]
+#[expect(clippy::exhaustive_enums, reason = "a store must handle every outcome")]
 pub enum Deletion {
     /// It is gone.
     Removed,

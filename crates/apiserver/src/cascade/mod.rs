@@ -26,7 +26,7 @@
 //!
 //! // DELETE with propagationPolicy Orphan: the object stays, and says what it waits for.
 //! let now = "2026-01-01T12:00:00Z".parse().unwrap();
-//! let options = DeleteOptions::with(Propagation::Orphan);
+//! let options = DeleteOptions::new().propagation_policy(Propagation::Orphan);
 //! let Ok(Deletion::Pending(web)) = delete(Kind::DaemonSet, &web, &options, now) else { panic!() };
 //! assert_eq!(web["metadata"]["finalizers"], json!(["orphan"]));
 //!

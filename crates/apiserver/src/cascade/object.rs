@@ -11,6 +11,7 @@ use thiserror::Error;
 /// An object, of which only the metadata is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct Object {
     /// Object metadata.
     #[serde(deserialize_with = "null_is_default")]
@@ -20,6 +21,7 @@ pub struct Object {
 /// Metadata that a deletion reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct Metadata {
     /// Object name.
     #[serde(deserialize_with = "null_is_default")]
@@ -53,6 +55,7 @@ pub struct Metadata {
 /// JSON that is no object with metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {message}")]
+#[non_exhaustive]
 pub struct UnreadableObject {
     /// The field, such as `metadata.finalizers`.
     pub path: String,

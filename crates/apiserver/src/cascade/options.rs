@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The kinds of objects that a DaemonSet's deletion is about; they differ in how they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_enums, reason = "a DaemonSet owns pods and revisions, nothing else")]
 pub enum Kind {
     /// `apps/v1` DaemonSet: gone as soon as no finalizer holds it.
     DaemonSet,
@@ -27,6 +28,7 @@ impl Kind {
 
 /// What becomes of the objects that the deleted one owns (v1.36 `metav1.DeletionPropagation`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Propagation {
     /// They stay, without this owner.
     Orphan,
@@ -39,6 +41,7 @@ pub enum Propagation {
 /// Body of a DELETE (v1.36 `metav1.DeleteOptions`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct DeleteOptions {
     /// What becomes of the objects that this one owns. None: what its finalizers say, else background.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +60,7 @@ pub struct DeleteOptions {
 /// Which object is meant, exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct Preconditions {
     /// Its uid must be this one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,9 +71,34 @@ pub struct Preconditions {
 }
 
 impl DeleteOptions {
-    /// Asks for this and nothing else.
-    pub fn with(policy: Propagation) -> Self {
-        DeleteOptions { propagation_policy: Some(policy), ..DeleteOptions::default() }
+    /// Options that ask for nothing: the API server's defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the propagation policy.
+    #[must_use]
+    pub fn propagation_policy(self, policy: Propagation) -> Self {
+        DeleteOptions { propagation_policy: Some(policy), ..self }
+    }
+
+    /// Sets the older form of the policy: true is `Orphan`, false `Background`.
+    #[must_use]
+    pub fn orphan_dependents(self, orphan: bool) -> Self {
+        DeleteOptions { orphan_dependents: Some(orphan), ..self }
+    }
+
+    /// Sets the grace period of a pod, in seconds.
+    #[must_use]
+    pub fn grace_period_seconds(self, seconds: i64) -> Self {
+        DeleteOptions { grace_period_seconds: Some(seconds), ..self }
+    }
+
+    /// Sets the preconditions.
+    #[must_use]
+    pub fn preconditions(self, preconditions: Preconditions) -> Self {
+        DeleteOptions { preconditions: Some(preconditions), ..self }
     }
 
     /// What is asked for, in whichever form.
@@ -79,5 +108,25 @@ impl DeleteOptions {
             Some(false) => Some(Propagation::Background),
             None => self.propagation_policy,
         }
+    }
+}
+
+impl Preconditions {
+    /// Preconditions that every object meets.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Requires this uid.
+    #[must_use]
+    pub fn uid(self, uid: impl Into<Uid>) -> Self {
+        Preconditions { uid: Some(uid.into()), ..self }
+    }
+
+    /// Requires this resource version.
+    #[must_use]
+    pub fn resource_version(self, version: impl Into<String>) -> Self {
+        Preconditions { resource_version: Some(version.into()), ..self }
     }
 }

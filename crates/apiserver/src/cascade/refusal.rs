@@ -13,6 +13,7 @@ pub enum DeleteRefusal {
     #[error(
         "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"{policy:?}\": orphanDependents and deletionPropagation cannot be both set"
     )]
+    #[non_exhaustive]
     PolicyTwice {
         /// The policy asked for.
         policy: Propagation,
@@ -21,6 +22,7 @@ pub enum DeleteRefusal {
     #[error(
         "Operation cannot be fulfilled on {} {name:?}: the UID in the precondition ({asked}) does not match the UID in record ({found}). The object might have been deleted and then recreated", kind.qualified()
     )]
+    #[non_exhaustive]
     OtherUid {
         /// The object's kind.
         kind: Kind,
@@ -35,6 +37,7 @@ pub enum DeleteRefusal {
     #[error(
         "Operation cannot be fulfilled on {} {name:?}: the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({found}). The object might have been modified", kind.qualified()
     )]
+    #[non_exhaustive]
     OtherResourceVersion {
         /// The object's kind.
         kind: Kind,

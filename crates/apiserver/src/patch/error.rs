@@ -13,6 +13,7 @@ pub enum PatchError {
     NoObject,
     /// An item of a list that is merged by key lacks the key.
     #[error("map: {item} does not contain declared merge key: {key}")]
+    #[non_exhaustive]
     NoMergeKey {
         /// The item, as Go prints it.
         item: String,
@@ -21,6 +22,7 @@ pub enum PatchError {
     },
     /// A list or an object is something else.
     #[error("expected a {expected}, but received a {found}")]
+    #[non_exhaustive]
     WrongType {
         /// Go's type.
         expected: &'static str,
@@ -29,6 +31,7 @@ pub enum PatchError {
     },
     /// `$patch` is neither `replace` nor `delete`.
     #[error("unknown patch type: {directive} in map: {item}")]
+    #[non_exhaustive]
     UnknownDirective {
         /// The value of `$patch`.
         directive: String,
@@ -46,6 +49,7 @@ pub enum PatchError {
     ListOfLists,
     /// The items of a list are of several types.
     #[error("list element types are not identical: {lists}")]
+    #[non_exhaustive]
     MixedElements {
         /// The lists, as Go prints them.
         lists: String,
@@ -55,12 +59,14 @@ pub enum PatchError {
     NoElements,
     /// An item of a list that is merged by key is no object.
     #[error("value for key {index} is not a map")]
+    #[non_exhaustive]
     NotAMap {
         /// Its place in the list.
         index: usize,
     },
     /// A list of objects has no merge key.
     #[error("cannot merge lists without merge key for {of}")]
+    #[non_exhaustive]
     NoMergeKeyDeclared {
         /// Go's kind.
         of: &'static str,
@@ -76,6 +82,7 @@ pub enum PatchError {
     ElementOrderForm,
     /// The items of a patch are in another order than `$setElementOrder` has them.
     #[error("The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n")]
+    #[non_exhaustive]
     ElementOrderMismatch {
         /// The items, as Go prints them.
         patch: String,
@@ -84,6 +91,7 @@ pub enum PatchError {
     },
     /// The API has no such field.
     #[error("unable to find api field in struct {of} for the json field {field:?}")]
+    #[non_exhaustive]
     UnknownField {
         /// The Go struct.
         of: &'static str,
@@ -92,12 +100,14 @@ pub enum PatchError {
     },
     /// An object is given where the API has none.
     #[error("merging an object in json but data type is not struct, instead is: {found}")]
+    #[non_exhaustive]
     NotAStruct {
         /// Go's kind.
         found: &'static str,
     },
     /// A list is given where the API has none.
     #[error("expected slice or array type, but got: {found}")]
+    #[non_exhaustive]
     NotAList {
         /// Go's kind.
         found: &'static str,

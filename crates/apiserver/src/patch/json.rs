@@ -36,6 +36,7 @@ fn merge(mut target: Map<String, Value>, patch: &Map<String, Value>) -> Map<Stri
 /// An operation of a JSON patch. A patch is a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Operation {
     /// Sets a member, or puts an item into a list.
     Add {

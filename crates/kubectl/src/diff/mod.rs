@@ -12,6 +12,7 @@ use similar::TextDiff;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct Diff {
     /// By path; empty when both restore the same.
     pub differences: Vec<Difference>,
@@ -22,6 +23,7 @@ pub struct Diff {
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Difference {
     /// The field: `spec.template.spec.containers[web].image`. Items of a list are told by name (or path, or port) where
     /// every one has its own, else by index; keys that are no field names are in brackets, too.

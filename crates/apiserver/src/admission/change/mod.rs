@@ -73,7 +73,7 @@ fn applied(stored: &Value, manifest: &Value) -> Result<Value, Refusal> {
         Some(last_applied) => three_way_merge(&last_applied, manifest, stored).map_err(Refusal::Patch)?,
         None => without_version(manifest),
     };
-    update(stored, &sent, &Rules { form: Form::of(stored), ..Rules::default() })
+    update(stored, &sent, &Rules::new().form(Form::from_daemon_set(stored)))
 }
 
 /// A manifest that was once read from a cluster may carry the version it had then.

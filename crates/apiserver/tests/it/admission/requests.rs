@@ -125,7 +125,7 @@ fn what_is_no_daemon_set_of_this_version_is_refused() {
     ));
     let other = with(&stored(), "/apiVersion", json!("extensions/v1beta1"));
     assert!(matches!(create(&other, &rules()), Err(Refusal::OtherKind { .. })));
-    let proposal = Rules { form: Form::Proposal, ..rules() };
+    let proposal = rules().form(Form::Proposal);
     assert!(!matches!(create(&other, &proposal), Err(Refusal::OtherKind { .. })), "the proposal has its own");
     let mut bare = stored();
     bare.as_object_mut().unwrap().retain(|name, _| name != "kind" && name != "apiVersion");
@@ -139,7 +139,8 @@ fn every_wrong_type_is_collected_and_the_first_is_printed() {
     let refusal = create(&object, &rules()).unwrap_err();
     let first = "json: cannot unmarshal number 2147483648 into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32";
     let second = "json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.revisionHistoryLimit of type int32";
-    assert_eq!(refusal, Refusal::Undecodable { messages: vec![first.to_owned(), second.to_owned()] });
+    let Refusal::Undecodable { messages, .. } = &refusal else { panic!("{refusal:?}") };
+    assert_eq!(*messages, [first, second]);
     assert_eq!(
         refusal.to_string(),
         format!(
@@ -160,7 +161,7 @@ fn a_name_may_be_left_to_the_server() {
 /// The proposal's limits are fields of their own, which `apps/v1` does not have.
 #[test]
 fn the_proposals_limits_are_stored_and_counted() {
-    let proposal = Rules { form: Form::Proposal, ..Rules::default() };
+    let proposal = Rules::new().form(Form::Proposal);
     let surging = |surge: Value| {
         let strategy = json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": surge}});
         with(&stored(), "/spec/updateStrategy", strategy)

@@ -30,7 +30,7 @@ fn pending(deletion: Result<Deletion, DeleteRefusal>) -> Value {
 }
 
 fn seconds(grace: i64) -> DeleteOptions {
-    DeleteOptions { grace_period_seconds: Some(grace), ..DeleteOptions::default() }
+    DeleteOptions::new().grace_period_seconds(grace)
 }
 
 /// Finalizers before, what is asked for, finalizers after; null: removed at once.
@@ -92,7 +92,7 @@ fn what_stays_is_marked_once() {
 
 #[test]
 fn a_second_delete_may_change_the_policy() {
-    let options = DeleteOptions::with;
+    let options = |policy| DeleteOptions::new().propagation_policy(policy);
     let waiting =
         pending(delete(Kind::DaemonSet, &daemon_set(json!([])), &options(Propagation::Foreground), now()));
     let orphaning = pending(delete(Kind::DaemonSet, &waiting, &options(Propagation::Orphan), now()));
@@ -104,29 +104,24 @@ fn a_second_delete_may_change_the_policy() {
 
 #[test]
 fn refusals_are_the_api_servers() {
-    let precondition = |uid: Option<&str>, version: Option<&str>| DeleteOptions {
-        preconditions: Some(Preconditions {
-            uid: uid.map(Into::into),
-            resource_version: version.map(str::to_owned),
-        }),
-        ..DeleteOptions::default()
+    let precondition = |uid: &str, version: &str| {
+        DeleteOptions::new().preconditions(Preconditions::new().uid(uid).resource_version(version))
     };
     let text = |kind, options| delete(kind, &daemon_set(json!([])), &options, now()).unwrap_err().to_string();
     assert_eq!(
-        text(Kind::DaemonSet, precondition(Some("u2"), Some("8"))),
+        text(Kind::DaemonSet, precondition("u2", "8")),
         "Operation cannot be fulfilled on DaemonSet.apps \"web\": the UID in the precondition (u2) does not match the UID in record (u1). The object might have been deleted and then recreated"
     );
     assert_eq!(
-        text(Kind::Pod, precondition(Some("u1"), Some("8"))),
+        text(Kind::Pod, precondition("u1", "8")),
         "Operation cannot be fulfilled on Pod \"web\": the ResourceVersion in the precondition (8) does not match the ResourceVersion in record (7). The object might have been modified"
     );
-    let twice =
-        DeleteOptions { orphan_dependents: Some(true), ..DeleteOptions::with(Propagation::Foreground) };
+    let twice = DeleteOptions::new().propagation_policy(Propagation::Foreground).orphan_dependents(true);
     assert_eq!(
         text(Kind::DaemonSet, twice),
         "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"Foreground\": orphanDependents and deletionPropagation cannot be both set"
     );
-    let good = precondition(Some("u1"), Some("7"));
+    let good = precondition("u1", "7");
     assert_eq!(delete(Kind::DaemonSet, &daemon_set(json!([])), &good, now()), Ok(Deletion::Removed));
     let unreadable = delete(Kind::Pod, &json!({"metadata": {"finalizers": "x"}}), &good, now()).unwrap_err();
     assert!(unreadable.to_string().starts_with("metadata.finalizers: invalid type"), "{unreadable}");

@@ -76,7 +76,7 @@ impl World {
 
     /// The user's DELETE.
     pub fn deleted(mut self, policy: Propagation) -> Self {
-        self.delete(Kind::DaemonSet, "ours", &DeleteOptions::with(policy));
+        self.delete(Kind::DaemonSet, "ours", &DeleteOptions::new().propagation_policy(policy));
         self
     }
 

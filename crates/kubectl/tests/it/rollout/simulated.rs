@@ -71,7 +71,8 @@ fn an_undone_revision_gets_the_next_number_and_rolls_out_one_node_at_a_time() {
     assert_eq!(after, [before[1].clone(), (3, before[0].1.clone())], "the same object, renumbered");
     assert_eq!(worst, 1);
     let (daemon_set, _) = objects(&cluster);
-    assert_eq!(status(&daemon_set, None).unwrap(), Progress::Done { name: "web".to_owned() });
+    let progress = status(&daemon_set, None).unwrap();
+    assert!(matches!(&progress, Progress::Done { name, .. } if name == "web"), "{progress:?}");
 }
 
 #[test]

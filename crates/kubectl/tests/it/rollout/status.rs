@@ -41,7 +41,8 @@ fn each_step_has_its_line() {
 fn what_is_absent_counts_as_nothing() {
     assert_eq!(status(&of(json!({})), None).unwrap(), Progress::WaitingForObservation);
     let new = with(of(json!({})), "/metadata/generation", json!(null));
-    assert_eq!(status(&new, None).unwrap(), Progress::Done { name: "web".to_owned() });
+    let progress = status(&new, None).unwrap();
+    assert!(matches!(&progress, Progress::Done { name, .. } if name == "web"), "{progress:?}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn both_patches_and_the_object_after_it_are_told() {
 fn what_is_there_already_is_skipped() {
     let (daemon_set, revisions) = three();
     let skipped = undo(&daemon_set, &revisions, Some(3), DryRun::None).unwrap();
-    assert_eq!(skipped, Undo::Skipped { to: 3 });
+    assert!(matches!(skipped, Undo::Skipped { to: 3, .. }), "{skipped:?}");
     assert_eq!(skipped.to_string(), "skipped rollback (current template already matches revision 3)");
     let back = web(template("v2"));
     let told = undo(&back, &revisions, None, DryRun::None).unwrap().to_string();
@@ -56,7 +56,10 @@ fn there_already_means_to_the_byte() {
     assert_eq!(change.after["metadata"]["generation"], 5, "and yet it changes nothing");
     let unknown = with(daemon_set, "/spec/template/spec/unknownField", json!(1));
     let undone = undo(&unknown, &revisions, Some(3), DryRun::None).unwrap();
-    assert_eq!(undone, Undo::Skipped { to: 3 }, "a field that the API does not know is not there");
+    assert!(
+        matches!(undone, Undo::Skipped { to: 3, .. }),
+        "a field unknown to the API is dropped: {undone:?}"
+    );
 }
 
 #[test]

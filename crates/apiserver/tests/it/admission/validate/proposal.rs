@@ -5,7 +5,7 @@ use daemonset_apiserver::admission::{Form, Rules, SurgeWithHostPort, default, va
 use serde_json::{Value, json};
 
 fn rules(form: Form, surge_with_host_port: SurgeWithHostPort) -> Rules {
-    Rules { form, surge_with_host_port }
+    Rules::new().form(form).surge_with_host_port(surge_with_host_port)
 }
 
 fn told(spec: &Value, rules: &Rules) -> Vec<String> {

@@ -62,7 +62,7 @@ fn check(rows: &str) {
 
 /// A message is the field, the reason, and what there is to say of it.
 fn is_in_three_parts(error: &FieldError) {
-    let FieldError { kind, path, value, detail } = error;
+    let FieldError { kind, path, value, detail, .. } = error;
     let parts = [path.clone(), kind.to_string()].into_iter().chain(value.clone());
     let parts: Vec<String> = parts.chain(Some(detail.clone()).filter(|detail| !detail.is_empty())).collect();
     assert_eq!(error.to_string(), parts.join(": "));
