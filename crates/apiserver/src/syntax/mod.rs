@@ -7,12 +7,7 @@
 //! use daemonset_apiserver::syntax::{label_key_errors, label_value_errors};
 //!
 //! assert!(label_key_errors("example.com/app").is_empty());
-//! assert_eq!(label_key_errors("example.com/"), [
-//!     "name part must be non-empty",
-//!     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-//!      alphanumeric character (e.g. 'MyName', or 'my.name', or '123-abc', regex used for validation is \
-//!      '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
-//! ]);
+//! assert_eq!(label_key_errors("example.com/")[0], "name part must be non-empty");
 //! assert!(label_value_errors("").is_empty());
 //! ```
 
