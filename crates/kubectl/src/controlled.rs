@@ -1,4 +1,4 @@
-//! The revisions that are a DaemonSet's history.
+//! The revisions that belong to a DaemonSet.
 
 use super::error::RolloutError;
 use super::fields::name;
@@ -8,14 +8,14 @@ use daemonset_apiserver::json::{member, number, text};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A stored revision, as far as it is read here.
+/// The fields of a ControllerRevision that this crate reads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub(super) name: &'a str,
     pub(super) number: i64,
     /// The patch that restores its template.
     pub(super) data: &'a Value,
-    /// Empty when none.
+    /// The annotation `kubernetes.io/change-cause`; empty if it is absent.
     pub(super) change_cause: &'a str,
     pub(super) created_at: &'a str,
 }
@@ -34,8 +34,9 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// The revisions of the DaemonSet's namespace that its selector chooses and that it controls, by name as the API server
-/// lists them (v1.36 kubectl `history.go daemonSetHistory, controlledHistory`). A missing selector chooses all.
+/// The revisions in the DaemonSet's namespace that its selector matches and that it controls, sorted by name as the
+/// API server lists them (v1.36 kubectl `history.go daemonSetHistory, controlledHistory`). A missing selector matches
+/// all.
 pub(super) fn controlled<'a>(
     daemon_set: &Value,
     revisions: &'a [Value],

@@ -40,8 +40,8 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
 const SMALL: f64 = 1e-6;
 const LARGE: f64 = 1e21;
 
-/// The number as an API server prints it after decoding it: what is no `int64` is a `float64`
-/// (v1.36 `sigs.k8s.io/json` UnmarshalCaseSensitivePreserveInts).
+/// The number as an API server prints it after decoding it: a number that is no `int64` becomes a `float64` (v1.36
+/// `sigs.k8s.io/json` UnmarshalCaseSensitivePreserveInts).
 pub(crate) fn go_text(number: &Number) -> String {
     match (number.as_i64(), number.as_f64()) {
         (Some(integer), _) => integer.to_string(),

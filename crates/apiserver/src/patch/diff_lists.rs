@@ -10,7 +10,7 @@ use crate::schema::{Kind, PatchStrategy};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 
-/// The entries of a patch that are about one list.
+/// The entries of a patch for one list.
 #[derive(Debug, Default)]
 pub(super) struct ListPatch {
     /// To merge.
@@ -58,9 +58,9 @@ fn diff_maps_by_key(
         old == new
     };
     patch.extend(deletions);
-    let tells_order = !patch.is_empty() || (scope != Scope::DeletionsOnly && !same_order);
+    let has_order = !patch.is_empty() || (scope != Scope::DeletionsOnly && !same_order);
     let order =
-        if tells_order { modified.iter().map(|item| key_only(item, key)).collect() } else { Vec::new() };
+        if has_order { modified.iter().map(|item| key_only(item, key)).collect() } else { Vec::new() };
     Ok(ListPatch { patch, deleted: Vec::new(), order })
 }
 
@@ -69,7 +69,7 @@ fn key_only(item: &Value, key: &str) -> Value {
     Value::Object(Map::from_iter([(key.to_owned(), value)]))
 }
 
-/// What of the items is new or different, and directives to delete those that are gone.
+/// The items that are new or changed, and a directive to delete each item that is gone.
 fn changed_and_deleted(
     original: &[Value],
     modified: &[Value],
@@ -105,7 +105,8 @@ fn changed_and_deleted(
     }
 }
 
-/// Sorted by the key's text. Items with one key come in reverse, as Go's sort leaves them in short lists.
+/// Items by their keys, sorted by the key's text. Items with one key come in reverse order, as Go's sort leaves them
+/// in short lists.
 fn by_key<'a>(items: &'a [Value], key: &str) -> Result<Vec<(String, &'a Value)>, PatchError> {
     let mut keyed: Vec<(String, &Value)> = items
         .iter()
@@ -157,14 +158,14 @@ fn diff_scalars(original: &[Value], modified: &[Value], scope: Scope) -> Result<
     let added = if scope == Scope::DeletionsOnly { Vec::new() } else { surplus(&new, &old) };
     let mut deleted = if scope == Scope::WithoutDeletions { Vec::new() } else { surplus(&old, &new) };
     deleted.dedup();
-    // Go compares with the list it has sorted in place, and so may tell an order that is there, or keep back one that
-    // is not.
-    let tells_order = !deleted.is_empty() || (scope != Scope::DeletionsOnly && original != modified);
-    let order = if tells_order { modified.to_vec() } else { Vec::new() };
+    // Go sorts the list in place and compares the sorted one. It may therefore include an order that did not change,
+    // or omit one that did `[order-told-if-changed]`.
+    let has_order = !deleted.is_empty() || (scope != Scope::DeletionsOnly && original != modified);
+    let order = if has_order { modified.to_vec() } else { Vec::new() };
     Ok(ListPatch { patch: sorted(added, modified, None)?, deleted, order })
 }
 
-/// The items that others have less often.
+/// The items that occur more often here than among the others.
 fn surplus(items: &[Value], others: &[Value]) -> Vec<Value> {
     let mut left: Vec<String> = others.iter().map(go_value).collect();
     let is_surplus = |item: &&Value| match left.iter().position(|other| *other == go_value(item)) {

@@ -1,5 +1,5 @@
-//! The order of a merged list: as `$setElementOrder/…` has it, then as the patch, then as the object (v1.36
-//! `strategicpatch` patch.go mergePatchIntoOriginal, normalizeElementOrder).
+//! Lists whose order the patch sets with `$setElementOrder/…` (v1.36 `strategicpatch` patch.go
+//! mergePatchIntoOriginal, normalizeElementOrder).
 
 use super::PatchError;
 use super::directives::{self, ELEMENT_ORDER, Use};
@@ -10,7 +10,7 @@ use crate::go::go_list;
 use crate::schema::Kind;
 use serde_json::{Map, Value};
 
-/// Merges each list that the patch gives an order for, and takes both from the patch.
+/// Merges each list that the patch sets an order for, and removes both from the patch.
 pub(super) fn apply(
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,
@@ -64,8 +64,13 @@ fn merged(
     ordered(named, others, order, &held_order, list.merge_key()).map(Some)
 }
 
-/// What Go takes for the object's order: items that the patch adds stand where the list in memory has room left by
-/// those it deletes.
+/// The order of the object's list, as Go sees it after the merge.
+///
+/// Go merges into the backing array of the object's list and then sorts by that same array. Deleting an item shifts
+/// the later ones to the front and leaves room at the end of the array; `append` writes added items into this room,
+/// and only those that do not fit go to a new array that the sort never sees. So an added item counts as part of the
+/// object's order exactly while a deleted item has left a gap for it, and a `$patch: replace`, which starts a new
+/// list, fills no gap.
 fn with_gaps_filled(mut held: Vec<Value>, given: &[Value], key: &str) -> Vec<Value> {
     let length = held.len();
     let says = |item: &&Value, directive: &str| item.get(directives::PATCH) == Some(&Value::from(directive));
@@ -82,7 +87,7 @@ fn with_gaps_filled(mut held: Vec<Value>, given: &[Value], key: &str) -> Vec<Val
     held
 }
 
-/// The items of the patch must come in the order that is given, and be in it (v1.36 patch.go
+/// The items of the patch must all be in the order list, and in the same relative order (v1.36 patch.go
 /// validatePatchWithSetOrderList).
 fn check(patch: &[Value], order: &[Value], key: Option<&str>) -> Result<(), PatchError> {
     if patch.is_empty() || order.is_empty() {

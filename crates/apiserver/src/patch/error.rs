@@ -1,10 +1,11 @@
-//! Why a patch can't be applied or made.
+//! Errors of applying or computing a patch.
 
 use crate::go::{go_type, go_value};
 use serde_json::Value;
 use thiserror::Error;
 
-/// Why a patch can't be applied or made, in the words of v1.36 `apimachinery/pkg/util/{mergepatch,strategicpatch}`.
+/// Why a patch can't be applied or computed. Prints as v1.36 `apimachinery/pkg/util/{mergepatch,strategicpatch}`
+/// does.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PatchError {
@@ -17,10 +18,10 @@ pub enum PatchError {
     NoMergeKey {
         /// The item, as Go prints it.
         item: String,
-        /// The field that tells items apart.
+        /// The merge key.
         key: String,
     },
-    /// A list or an object is something else.
+    /// A value is neither the list nor the object that belongs there.
     #[error("expected a {expected}, but received a {found}")]
     #[non_exhaustive]
     WrongType {
@@ -35,7 +36,7 @@ pub enum PatchError {
     UnknownDirective {
         /// The value of `$patch`.
         directive: String,
-        /// What it stands in.
+        /// The object that contains it.
         item: String,
     },
     /// `$patch: merge` in an item of a list.
@@ -54,7 +55,7 @@ pub enum PatchError {
         /// The lists, as Go prints them.
         lists: String,
     },
-    /// An order is given, but there is nothing to order.
+    /// The patch sets an order, but neither list has an item.
     #[error("no elements in any of the given slices")]
     NoElements,
     /// An item of a list that is merged by key is no object.
@@ -80,7 +81,7 @@ pub enum PatchError {
     /// `$setElementOrder` without a field.
     #[error("invalid patch format of setElementOrder list")]
     ElementOrderForm,
-    /// The items of a patch are in another order than `$setElementOrder` has them.
+    /// The items of the patch are in another order than `$setElementOrder` lists them.
     #[error("The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n")]
     #[non_exhaustive]
     ElementOrderMismatch {
@@ -98,14 +99,14 @@ pub enum PatchError {
         /// The field.
         field: String,
     },
-    /// An object is given where the API has none.
+    /// A value is an object where the API has none.
     #[error("merging an object in json but data type is not struct, instead is: {found}")]
     #[non_exhaustive]
     NotAStruct {
         /// Go's kind.
         found: &'static str,
     },
-    /// A list is given where the API has none.
+    /// A value is a list where the API has none.
     #[error("expected slice or array type, but got: {found}")]
     #[non_exhaustive]
     NotAList {

@@ -1,4 +1,4 @@
-//! The items of a list: of which type they are, what identifies one, and in which order a merged list has them.
+//! Items of a list: their type, their identity, and their order after a merge.
 
 use super::PatchError;
 use super::directives;
@@ -6,14 +6,15 @@ use crate::go::{go_list, go_type};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the items of a list are.
+/// The type of a list's items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Elements {
     Maps,
     Scalars,
 }
 
-/// v1.36 patch.go sliceElementType: all of one type, and no lists.
+/// The common type of the items (v1.36 patch.go sliceElementType). It is an error if types differ, or if an item is a
+/// list.
 pub(super) fn elements(lists: [&[Value]; 2]) -> Result<Elements, PatchError> {
     let mut items = lists.into_iter().flatten();
     let first = items.next().ok_or(PatchError::NoElements)?;
@@ -32,7 +33,7 @@ pub(super) fn distinct<'a>(items: impl Iterator<Item = &'a Value>) -> Vec<Value>
     items.filter(|item| seen.insert(item.to_string())).cloned().collect()
 }
 
-/// What tells an item from others: the value under the merge key, or itself.
+/// The identity of an item: the value under the merge key, or the item itself.
 pub(super) fn identity<'a>(item: &'a Value, key: Option<&str>) -> Result<&'a Value, PatchError> {
     match key {
         None => Ok(item),
@@ -41,7 +42,7 @@ pub(super) fn identity<'a>(item: &'a Value, key: Option<&str>) -> Result<&'a Val
     }
 }
 
-/// The items that are in a list, and the others.
+/// Splits items into those that a list contains and the others.
 pub(super) fn partition(
     items: Vec<Value>,
     by: &[Value],
@@ -65,7 +66,12 @@ pub(super) fn partition(
     Ok((inside, outside))
 }
 
-/// What the patch names in the patch's order, everything else in the object's, put together with best effort.
+/// Merges two sorted sequences: `named`, the items that the patch names, in the patch's order, and `others` in the
+/// object's order (v1.36 patch.go mergeSortedSlice).
+///
+/// Both orders can't hold at once when they contradict each other. The patch's order always wins: `named` items never
+/// swap. An item of `others` goes in front of the next named item only if the object has both and had it in front;
+/// otherwise it waits, and ends up behind the named items that the object does not order.
 pub(super) fn ordered(
     named: Vec<Value>,
     others: Vec<Value>,
@@ -96,7 +102,7 @@ pub(super) fn ordered(
     }
 }
 
-/// The items in the order of another list; those to delete last (v1.36 patch.go normalizeSliceOrder).
+/// The items in the order of another list, followed by the items to delete (v1.36 patch.go normalizeSliceOrder).
 pub(super) fn sorted(
     items: Vec<Value>,
     order: &[Value],
@@ -113,7 +119,9 @@ pub(super) fn sorted(
             to_keep.push((place, item));
         }
     }
-    // Go lets an item that has no place go before whatever stands in front of it.
+    // Go's comparison calls an item without a position smaller than any item in front of it. That is no consistent
+    // order, so a library sort could give another result: this is the insertion sort that Go runs on short lists,
+    // which moves such an item to the front.
     let mut sorted: Vec<(Option<usize>, Value)> = Vec::with_capacity(to_keep.len());
     for (place, item) in to_keep {
         let behind = sorted.iter().rev().take_while(|(other, _)| goes_before(place, *other)).count();
@@ -129,7 +137,7 @@ fn goes_before(place: Option<usize>, other: Option<usize>) -> bool {
     }
 }
 
-/// The first place of each item.
+/// The first position of each item.
 fn places(order: &[Value], key: Option<&str>) -> Result<BTreeMap<String, usize>, PatchError> {
     let mut places = BTreeMap::new();
     for (index, item) in order.iter().enumerate() {

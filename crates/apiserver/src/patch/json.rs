@@ -1,15 +1,15 @@
-//! The two patches of JSON itself: merge patches (RFC 7386), which are applied here, and operations (RFC 6902), which
-//! are only described here, for a client to send.
+//! The two kinds of patches of JSON itself: merge patches (RFC 7386), which are applied here, and operations (RFC
+//! 6902), which are only described, for a client to send.
 
 use super::PatchError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The object after a JSON merge patch: objects are merged, null removes a member, everything else, lists too, is
-/// replaced.
+/// The object after a JSON merge patch: objects are merged, null removes a member, every other value, including a
+/// list, replaces the old one.
 ///
 /// # Errors
-/// [`PatchError::NoObject`] if one of the two is no JSON object.
+/// [`PatchError::NoObject`] if `original` or `patch` is no JSON object.
 pub fn json_merge(original: &Value, patch: &Value) -> Result<Value, PatchError> {
     match (original, patch) {
         (Value::Object(original), Value::Object(patch)) => Ok(Value::Object(merge(original.clone(), patch))),
@@ -33,41 +33,41 @@ fn merge(mut target: Map<String, Value>, patch: &Map<String, Value>) -> Map<Stri
     target
 }
 
-/// An operation of a JSON patch. A patch is a list of them.
+/// One operation of a JSON patch (RFC 6902). A patch is a list of operations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Operation {
-    /// Sets a member, or puts an item into a list.
+    /// Sets a member, or inserts an item into a list.
     Add {
-        /// JSON pointer.
+        /// The JSON pointer to the value.
         path: String,
-        /// What it is set to.
+        /// The new value.
         value: Value,
     },
-    /// Removes what is there.
+    /// Removes a value.
     Remove {
-        /// JSON pointer.
+        /// The JSON pointer to the value.
         path: String,
     },
-    /// Replaces what is there.
+    /// Replaces a value.
     Replace {
-        /// JSON pointer.
+        /// The JSON pointer to the value.
         path: String,
-        /// What it is replaced by.
+        /// The new value.
         value: Value,
     },
-    /// Lets the patch fail if something else is there.
+    /// Makes the whole patch fail unless the value is this one.
     Test {
-        /// JSON pointer.
+        /// The JSON pointer to the value.
         path: String,
-        /// What must be there.
+        /// The expected value.
         value: Value,
     },
 }
 
 impl Operation {
-    /// The JSON pointer to a field: each name escaped (RFC 6901).
+    /// The JSON pointer to a field, with each name escaped (RFC 6901).
     pub fn pointer<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
         fields.into_iter().map(|field| format!("/{}", field.replace('~', "~0").replace('/', "~1"))).collect()
     }

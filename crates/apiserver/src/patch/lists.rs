@@ -1,4 +1,4 @@
-//! Merging a list of a strategic merge patch into the list of the object (v1.36 `strategicpatch` patch.go mergeSlice).
+//! Merging lists (v1.36 `strategicpatch` patch.go mergeSlice).
 
 use super::PatchError;
 use super::directives::{self, Directive, Use};
@@ -72,7 +72,7 @@ fn merge_maps(
     ordered(named, others, &patch, &original, Some(key))
 }
 
-/// Takes items with `$patch` out of the patch and does what they say (v1.36 patch.go mergeSliceWithSpecialElements).
+/// Removes items with `$patch` from the patch and follows them (v1.36 patch.go mergeSliceWithSpecialElements).
 fn follow_directives(
     mut original: Vec<Value>,
     patch: Vec<Value>,

@@ -1,5 +1,20 @@
-//! Patches of a DaemonSet as an API server applies them: strategic merge patches, JSON merge patches; and the patch that
-//! turns one object into another.
+//! Patches of a DaemonSet: strategic merge patches and JSON merge patches, as an API server applies them, and the
+//! strategic merge patch that turns one object into another, as kubectl computes it.
+//!
+//! A strategic merge patch looks like a part of the object. Objects are merged field by field, and a list is merged
+//! item by item if the API gives it a merge key, `name` for containers:
+//!
+//! ```
+//! use daemonset_apiserver::patch::strategic_merge;
+//! use serde_json::json;
+//!
+//! let stored = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v1", "tty":
+//! true}]}}}});
+//! let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v2", "tty":
+//! null}]}}}});
+//! let merged = strategic_merge(&stored, &patch).unwrap();
+//! assert_eq!(merged["spec"]["template"]["spec"]["containers"], json!([{"name": "web", "image": "web:v2"}]));
+//! ```
 
 mod diff;
 mod diff_lists;

@@ -1,25 +1,25 @@
-//! Reading a quantity: sign, digits, unit (v1.36 `apimachinery/pkg/api/resource` quantity.go ParseQuantity).
+//! Parsing a quantity: sign, digits, unit (v1.36 `apimachinery/pkg/api/resource` quantity.go ParseQuantity).
 
 use super::decimal::{Decimal, Sign};
 use super::{BINARY_UNITS, DECIMAL_UNITS, Format, Quantity, QuantityError};
 
-/// What Go takes for the letters of a unit, before it looks whether there is such a unit.
+/// The letters that Go accepts as a unit before it looks the unit up.
 const UNIT_LETTERS: &str = "eEinumkKMGTP";
-/// The smallest amount there is: a billionth.
+/// The smallest amount: a billionth.
 const NANO: i32 = -9;
-/// How many decimal digits an `int64` surely has room for (v1.36 math.go maxInt64Factors).
+/// The number of decimal digits that surely fit into an `int64` (v1.36 math.go maxInt64Factors).
 const MOST_DIGITS: usize = 18;
 /// As [`MOST_DIGITS`], for an amount that will be multiplied by a binary unit.
 const MOST_BINARY_DIGITS: usize = 14;
 
-/// A text in its parts.
+/// The parts of a quantity's text.
 struct Parts<'a> {
     sign: Sign,
-    /// Before the point; without zeros in front, but "0" if nothing else is left.
+    /// The digits before the point, without leading zeros; "0" if there are no others.
     whole: &'a str,
     decimals: &'a str,
     unit: &'a str,
-    /// Whether there was any digit: "Mi" and "." pass for 0 as long as nothing looks closer.
+    /// Whether the text has a digit. Go's fast path reads "Mi" and "." as 0; only its slow path reports them.
     has_digits: bool,
 }
 
@@ -64,7 +64,7 @@ fn leading(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// v1.36 suffix.go interpret. An exponent beyond 32 bits wraps around, as it does there.
+/// v1.36 suffix.go interpret. An exponent beyond 32 bits wraps around, as in Go.
 fn unit(text: &str) -> Result<Unit, QuantityError> {
     if let Some((power, _)) = DECIMAL_UNITS.iter().find(|(_, unit)| *unit == text) {
         return Ok(Unit::PowerOfTen(*power as i32, Format::DecimalSi));

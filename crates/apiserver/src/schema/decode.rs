@@ -1,7 +1,7 @@
-//! What an API server holds after it has read an object: known fields only, in Go's types, as Go prints them again.
+//! Decoding as the API server does: known fields only, read into Go's types and serialized again.
 //!
-//! Follows Go's `encoding/json` as `sigs.k8s.io/json` runs it (case counts, the first error ends it; here all are
-//! told) and the `json` tags of v1.36 `api` types.go.
+//! Follows Go's `encoding/json` as `sigs.k8s.io/json` configures it (case matters; the first error ends decoding
+//! there, here all are collected) and the `json` tags of v1.36 `api` types.go.
 
 use super::error::{DecodeError, DecodePath, Numbers, word};
 use super::scalar;
@@ -9,14 +9,14 @@ use super::table::{Field, Kind, Presence, Struct};
 use daemonset::kubernetes::canonical_json::sorted;
 use serde_json::{Map, Value};
 
-/// A DaemonSet, or a part of one, as the API server holds it after decoding, with a choice of what happens to large
-/// integers.
+/// A DaemonSet, or a part of one, as the API server serializes it after decoding; `numbers` selects the treatment of
+/// large integers.
 ///
-/// Unknown fields and nulls are gone, and so is what `omitempty` drops; fields without `omitempty` are there, as `0`,
-/// `""` or, for a list or pointer, `null`. Quantities and times are in canonical form.
+/// Unknown fields and nulls are dropped, and so are empty fields with `omitempty`; fields without `omitempty` are
+/// present, as `0`, `""` or, for a list or pointer, `null`. Quantities and times are in canonical form.
 ///
 /// # Errors
-/// Every value of a wrong type, in the order of the sorted fields. An API server reports the first.
+/// Every value of a wrong type, sorted by field. An API server reports the first.
 pub(crate) fn decode_with(
     of: &'static Struct,
     object: &Value,
@@ -59,7 +59,7 @@ fn structure(
     Value::Object(held)
 }
 
-/// What is printed although nobody gave it.
+/// Adds the fields that Go serializes even if they are absent.
 fn fill(of: &'static Struct, held: &mut Map<String, Value>) {
     for field in of.fields() {
         if !held.contains_key(field.name) {
@@ -70,7 +70,7 @@ fn fill(of: &'static Struct, held: &mut Map<String, Value>) {
     }
 }
 
-/// The field as it is printed; nothing if it is left out.
+/// The field as Go serializes it; `None` if Go omits it.
 fn kept(field: &Field, value: Value) -> Option<Value> {
     match field.presence {
         Presence::Always if value.is_null() => Some(zero(field.kind)),
@@ -80,7 +80,7 @@ fn kept(field: &Field, value: Value) -> Option<Value> {
     }
 }
 
-/// What Go's `omitempty` leaves out.
+/// Whether Go's `omitempty` omits this value.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -92,7 +92,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Go's zero value, printed.
+/// Go's zero value, serialized.
 pub(super) fn zero(kind: Kind) -> Value {
     match kind {
         Kind::One(scalar) => scalar::zero(scalar),
@@ -156,7 +156,7 @@ fn map(scalar: super::Scalar, value: &Value, path: &DecodePath<'_>, errors: &mut
     Value::Object(sorted(members).map(read).collect())
 }
 
-/// In a list or map null is a zero value.
+/// In a list or map, null is the zero value.
 fn member(
     scalar: super::Scalar,
     value: &Value,

@@ -7,9 +7,9 @@ use std::fmt;
 /// A value of the wrong type, as a decoder reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DecodeError {
-    /// Where, with indexes: `spec.template.spec.containers[0].ports`.
+    /// The path, with indexes: `spec.template.spec.containers[0].ports`.
     pub(crate) path: String,
-    /// Go's words, which tell the path without indexes.
+    /// Go's message, in which the path has no indexes.
     pub(crate) message: String,
 }
 
@@ -19,10 +19,10 @@ impl fmt::Display for DecodeError {
     }
 }
 
-/// What passes for an integer of 32 bits.
+/// Which numbers a field of 32 bits accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbers {
-    /// An integer in range; `1.0` is one, for clients send it as `1`, having read it as a float.
+    /// An integer in range, which may be written as `1.0`: a client that has read it as a float sends it as `1`.
     InRange,
     /// An integer in range, written without decimals.
     AsWritten,
@@ -30,7 +30,7 @@ pub(crate) enum Numbers {
     CutOff,
 }
 
-/// A field of the object, or a part of one.
+/// The path to a value that is being decoded.
 #[derive(Clone, Copy)]
 pub(super) enum DecodePath<'a> {
     Top(Numbers),
@@ -39,7 +39,7 @@ pub(super) enum DecodePath<'a> {
     Member { outer: &'a DecodePath<'a>, key: &'a str },
 }
 
-/// What Go calls a JSON value.
+/// Go's name for the type of a JSON value.
 pub(super) fn word(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

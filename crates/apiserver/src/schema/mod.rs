@@ -1,4 +1,4 @@
-//! What a DaemonSet may hold: the fields of the API, from a table; reading and comparing objects by it.
+//! The schema of a DaemonSet: tables of the API's fields, and decoding and comparing objects by them.
 
 mod decode;
 mod equal;

@@ -1,4 +1,4 @@
-//! Values without parts: how an API server reads and prints each, and what it calls them.
+//! Scalars: how the API server reads and prints each, and Go's names for their types.
 
 use super::error::{DecodeError, DecodePath, Numbers, word};
 use super::table::Scalar;
@@ -7,7 +7,7 @@ use crate::quantity::Quantity;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The value in canonical form; null, and why, if it is not of this kind.
+/// The value in canonical form. A value of a wrong type becomes null, and an error.
 pub(super) fn read(
     scalar: Scalar,
     value: &Value,
@@ -34,7 +34,7 @@ pub(super) fn read(
         },
         Scalar::IntOrString => match value {
             Value::String(text) => Ok(Value::from(text.as_str())),
-            // v1.36 intstr.go UnmarshalJSON: whatever is no string is read as an int32.
+            // v1.36 intstr.go UnmarshalJSON: every value but a string is read as an int32.
             other => {
                 integer(other, scalar, path).and_then(|(number, text)| within_32_bits(number, &text, path))
             }
@@ -97,7 +97,7 @@ const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
 /// Go's zero time, which is printed as null.
 const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
 
-/// v1.36 `apimachinery/pkg/apis/meta/v1` time.go: RFC 3339, kept to the second.
+/// v1.36 `apimachinery/pkg/apis/meta/v1` time.go: RFC 3339, truncated to seconds.
 fn time(value: &Value, path: &DecodePath<'_>) -> Result<Value, DecodeError> {
     let Value::String(text) = value else {
         return Err(path.wrong_type(word(value), go_type(Scalar::Time)));
@@ -112,7 +112,7 @@ fn time(value: &Value, path: &DecodePath<'_>) -> Result<Value, DecodeError> {
     }
 }
 
-/// A time in the form that all spellings of it share; what is none stays.
+/// A time in the one form that all its spellings share; any other value unchanged.
 pub(super) fn instant(value: &Value) -> Value {
     value.as_str().and_then(seconds).map_or_else(|| value.clone(), Value::from)
 }

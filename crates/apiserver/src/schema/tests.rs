@@ -1,4 +1,5 @@
-//! The table against a list of all fields that Go's reflection gave from `k8s.io/api` v0.36.3, and what decoding does.
+//! The tables compared with all fields that Go's reflection lists for `k8s.io/api` v0.36.3, and the effects of
+//! decoding.
 
 use super::error::DecodeError;
 use super::*;
@@ -71,7 +72,7 @@ fn the_table_has_every_field_of_the_api() {
     assert_eq!(found.keys().copied().collect::<Vec<_>>(), listed_names);
     for line in LISTED.lines() {
         let name = line.split(' ').next().unwrap();
-        // Whether a struct that is always printed has a tag without effect is all the table does not tell.
+        // The tables omit one thing: whether a struct has an `omitempty` without effect.
         let ours: Vec<String> = listed(found[name]).split(' ').map(str::to_owned).collect();
         let mut theirs: Vec<&str> = line.split(' ').collect();
         theirs.sort_unstable();
@@ -150,7 +151,7 @@ fn values_are_kept_in_canonical_form() {
 }
 
 #[test]
-fn wrong_types_are_told_in_gos_words() {
+fn wrong_types_have_gos_messages() {
     let rows: [(Value, &str, &str); 12] = [
         (
             json!({"spec": {"updateStrategy": {"rollingUpdate": {"maxSurge": 99_999_999_999_u64}}}}),

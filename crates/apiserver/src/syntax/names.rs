@@ -1,4 +1,4 @@
-//! Why the API server does not take a name, a label key or a label value: its own words, none for a good one.
+//! Syntax of names, label keys and label values.
 
 use daemonset::kubernetes::names::{is_dns_label, is_dns_subdomain, is_name_part};
 
@@ -27,10 +27,10 @@ pub(crate) fn dns_subdomain_errors(value: &str) -> Vec<String> {
     messages
 }
 
-/// A DNS subdomain to which something will be added: a dash may end it (v1.36 `NameIsDNSSubdomain` of a prefix).
+/// A prefix of a DNS subdomain, which may end in a dash (v1.36 `NameIsDNSSubdomain` of a prefix).
 pub(crate) fn dns_subdomain_prefix_errors(value: &str) -> Vec<String> {
     match value.strip_suffix('-') {
-        // Upstream masks the dash and what stands before it by one letter.
+        // Upstream replaces the dash and the byte before it by a letter.
         Some(before) if !before.is_empty() => {
             let mut chars = before.chars();
             match chars.next_back() {
@@ -108,7 +108,7 @@ pub(super) fn too_long(value: &str, limit: usize) -> Vec<String> {
     (value.len() > limit).then(message).into_iter().collect()
 }
 
-/// What a value should look like (v1.36 `validation.RegexError`).
+/// The message for a value that does not match a pattern (v1.36 `validation.RegexError`).
 pub(super) fn not_of_form(message: &str, form: &str, examples: &[&str]) -> String {
     let quoted: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!("{message} (e.g. {}regex used for validation is '{form}')", quoted.join(" or "))

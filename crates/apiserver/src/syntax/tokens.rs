@@ -1,4 +1,4 @@
-//! Why the API server does not take a port's name, a key or another short word: its own words, none for a good one.
+//! Syntax of port names, keys, paths, numbers and other short texts.
 
 use super::names::{not_of_form, too_long};
 
@@ -26,7 +26,7 @@ pub(crate) fn port_number_error(port: i64) -> Option<String> {
     out_of_range_error(port, 1, 65535)
 }
 
-/// A number that must lie between two others (v1.36 `validation.InclusiveRangeError`).
+/// A number outside its bounds (v1.36 `validation.InclusiveRangeError`).
 pub(crate) fn out_of_range_error(value: i64, low: i64, high: i64) -> Option<String> {
     (value < low || value > high).then(|| format!("must be between {low} and {high}, inclusive"))
 }
@@ -74,19 +74,19 @@ pub(crate) fn percent_error(value: &str) -> Option<String> {
     (!good).then(|| not_of_form(message, "[0-9]+%", &["1%", "93%"]))
 }
 
-/// No part of a path goes up (v1.36 `validatePathNoBacksteps`).
+/// A path without `..` (v1.36 `validatePathNoBacksteps`).
 pub(crate) fn backstep_error(path: &str) -> Option<&'static str> {
     path.split('/').any(|part| part == "..").then_some("must not contain '..'")
 }
 
-/// A path below something: relative, and it does not leave it (v1.36 `validateLocalDescendingPath`).
+/// A relative path without `..` (v1.36 `validateLocalDescendingPath`).
 pub(crate) fn descending_path_errors(path: &str) -> Vec<&'static str> {
     let absolute = path.starts_with('/').then_some("must be a relative path");
     absolute.into_iter().chain(backstep_error(path)).collect()
 }
 
-/// A file of a volume that the kubelet writes: names with two dots at the start are its own (v1.36
-/// `ValidateLocalNonReservedPath`).
+/// The path of a file that the kubelet writes into a volume; names that begin with two dots are the kubelet's own
+/// (v1.36 `ValidateLocalNonReservedPath`).
 pub(crate) fn unreserved_path_errors(path: &str) -> Vec<&'static str> {
     let mut messages = descending_path_errors(path);
     if path.starts_with("..") && !path.starts_with("../") {

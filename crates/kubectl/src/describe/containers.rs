@@ -1,4 +1,4 @@
-//! Containers and init containers.
+//! Containers and init containers: image, ports, command, resources, mounts.
 
 use super::{environment, probes};
 use crate::fields::{entries, texts};
@@ -8,7 +8,7 @@ use daemonset_apiserver::json::{flag, list, member, number, text};
 use daemonset_apiserver::quantity::Quantity;
 use serde_json::Value;
 
-/// v1.36 kubectl `describe.go describeContainers`, without a pod's status.
+/// v1.36 kubectl `describe.go describeContainers`, without the status of a pod.
 pub(super) fn containers(page: &mut Page, label: &str, containers: &[Value]) {
     let none = if containers.is_empty() { " <none>" } else { "" };
     page.write(0, &format!("  {label}:{none}\n"));
@@ -57,7 +57,7 @@ fn port_list(container: &Value, which: &str) -> String {
     list(container, "ports").iter().map(port).collect::<Vec<_>>().join(", ")
 }
 
-/// Command and arguments, one line for each of theirs (v1.36 kubectl `describe.go describeContainerCommand`).
+/// Command and arguments, each of their lines on its own line (v1.36 kubectl `describe.go describeContainerCommand`).
 fn commands(page: &mut Page, container: &Value) {
     for (key, label) in [("command", "Command:\n"), ("args", "Args:\n")] {
         let words = texts(container, key);
@@ -83,7 +83,7 @@ fn resources(page: &mut Page, resources: &Value) {
     }
 }
 
-/// A quantity in canonical form; `0` for what is none.
+/// A quantity in canonical form; `0` for an invalid one.
 fn canonical(amount: &Value) -> String {
     Quantity::from_json(amount).map_or_else(|_| "0".to_owned(), |amount| amount.to_string())
 }
@@ -99,7 +99,7 @@ fn mounts(page: &mut Page, container: &Value) {
     }
     let devices = by_path(container, "volumeDevices", "devicePath");
     if !devices.is_empty() {
-        // kubectl asks the mounts, not the devices, whether there are none.
+        // kubectl prints `<none>` here if there are no mounts.
         page.write(2, &format!("Devices:{none}\n"));
     }
     for device in devices {

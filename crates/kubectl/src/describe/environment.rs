@@ -1,4 +1,4 @@
-//! Environment variables of a container, and where they come from.
+//! Environment variables of a container and their sources.
 
 use crate::text::Page;
 use daemonset_apiserver::json::{flag, list, member, text};
@@ -21,8 +21,8 @@ pub(super) fn environment(page: &mut Page, container: &Value) {
         match member(variable, "valueFrom") {
             None => value(page, variable),
             Some(source) => {
-                if let Some(told) = one_of(source, container) {
-                    page.write(3, &format!("{}:\t{told}\n", text(variable, "name")));
+                if let Some(described) = one_of(source, container) {
+                    page.write(3, &format!("{}:\t{described}\n", text(variable, "name")));
                 }
             }
         }
@@ -49,7 +49,7 @@ fn all_of(source: &Value) -> String {
     format!("{}\t{kind}{prefix}\tOptional: {}\n", text(object, "name"), flag(object, "optional"))
 }
 
-/// Where one variable comes from; nothing is told of sources that kubectl does not know.
+/// The source of one variable; `None` for a source that kubectl does not know.
 fn one_of(source: &Value, container: &Value) -> Option<String> {
     if let Some(field) = member(source, "fieldRef") {
         Some(format!(" ({}:{})", text(field, "apiVersion"), text(field, "fieldPath")))
@@ -67,8 +67,8 @@ fn key_of(whose: &str, source: &Value) -> String {
     format!("<set to the key '{key}' {whose} '{name}'>\tOptional: {optional}")
 }
 
-/// The amount in units of the divisor, rounded up; empty for what is no resource that can be asked for
-/// (v1.36 kubectl `resource.go ExtractContainerResourceValue`). Without a limit a container may take what its node has.
+/// The amount of a container's own resource in units of the divisor, rounded up; empty for an unknown resource (v1.36
+/// kubectl `resource.go ExtractContainerResourceValue`). Without a limit a container may use all of its node.
 fn resource_field(selector: &Value, container: &Value) -> String {
     let resource = text(selector, "resource");
     let value = amount(selector, container).unwrap_or_default();
@@ -87,7 +87,7 @@ fn amount(selector: &Value, container: &Value) -> Option<String> {
     let list = member(container, "resources").and_then(|resources| member(resources, list));
     let amount = quantity(list.and_then(|list| list.get(name)));
     let divisor = quantity(selector.get("divisor")).filter(|divisor| !divisor.is_zero());
-    // CPU is counted in thousandths, all else in whole units.
+    // CPU is counted in thousandths, all other resources in whole units.
     let (one, count): (i64, fn(&Quantity) -> i64) =
         if name == "cpu" { (1000, Quantity::thousandths) } else { (1, Quantity::units) };
     let amount = amount.map_or(0, |amount| count(&amount));
@@ -99,9 +99,9 @@ fn quantity(value: Option<&Value>) -> Option<Quantity> {
     value.and_then(|value| Quantity::from_json(value).ok())
 }
 
-/// Rounded up.
+/// The quotient, rounded up; `None` for a divisor of 0.
 fn quotient(amount: i64, divisor: i64) -> Option<i64> {
     let (whole, rest) = (amount.checked_div(divisor)?, amount.checked_rem(divisor)?);
-    // What is cut off was above 0 when both have one sign.
+    // Integer division truncates toward zero, so only a positive quotient must be raised.
     Some(if rest != 0 && (rest < 0) == (divisor < 0) { whole.saturating_add(1) } else { whole })
 }

@@ -3,7 +3,7 @@
 use crate::text::Page;
 use daemonset_apiserver::json::LAST_APPLIED;
 
-/// Bytes of key and value that fit into one line.
+/// The number of bytes of key and value that fit into one line.
 const LONGEST: usize = 140;
 
 /// v1.36 kubectl `describe.go printLabelsMultiline`.
@@ -47,7 +47,8 @@ fn annotation(page: &mut Page, key: &str, value: &str) {
     }
 }
 
-/// The first bytes and dots. kubectl may cut a letter in two; what is left of it is shown as U+FFFD here.
+/// The first bytes of a long text, and dots. kubectl may cut inside a letter; the rest of that letter is shown as
+/// U+FFFD here.
 pub(super) fn shortened(text: &str, longest: usize) -> String {
     match text.as_bytes().get(..longest) {
         Some(start) if start.len() < text.len() => format!("{}...", String::from_utf8_lossy(start)),

@@ -1,7 +1,7 @@
 //! A pod template as `kubectl describe` and `kubectl rollout history --revision` print it.
 //!
-//! v1.36 kubectl `describe.go DescribePodTemplate`: what the fields are is core/v1's, what is told of them and in which
-//! order is kubectl's. Values are separated from their names by tabs, which `rollout history` prints as they are.
+//! The selection of fields and their order follow v1.36 kubectl `describe.go DescribePodTemplate`. Tabs separate
+//! values from their names; `rollout history` prints the tabs as they are.
 
 mod claims;
 mod containers;
@@ -46,7 +46,7 @@ fn object_meta(page: &mut Page, metadata: &Value) {
     }
 }
 
-/// Where pods go, and before which others.
+/// Placement and priority of the pods.
 fn placement(page: &mut Page, spec: &Value) {
     scheduling::topology_spread(page, list(spec, "topologySpreadConstraints"));
     if !text(spec, "priorityClassName").is_empty() {

@@ -1,4 +1,4 @@
-//! What differs between two revisions.
+//! The difference of two revisions.
 
 mod lines;
 mod paths;
@@ -8,15 +8,15 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
-/// What differs between two revisions.
+/// The difference of two revisions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
 #[non_exhaustive]
 pub struct Diff {
-    /// By path; empty when both restore the same.
+    /// Sorted by path; empty if both restore the same template.
     pub differences: Vec<Difference>,
-    /// Both templates as YAML, in the form of `diff -u`; empty when both restore the same.
+    /// Both templates as YAML, in the format of `diff -u`; empty if both restore the same template.
     pub unified: String,
 }
 
@@ -25,16 +25,16 @@ pub struct Diff {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Difference {
-    /// The field: `spec.template.spec.containers[web].image`. Items of a list are told by name (or path, or port) where
-    /// every one has its own, else by index; keys that are no field names are in brackets, too.
+    /// The field: `spec.template.spec.containers[web].image`. Items of a list are named by their name (or path, or
+    /// port) if every item has a distinct one, else by index; keys that are no field names are in brackets, too.
     pub path: String,
-    /// What the older one has; none when it is not there.
+    /// The value in the older revision; `None` if it is absent.
     pub old: Option<Value>,
-    /// What the newer one has; none when it is not there.
+    /// The value in the newer revision; `None` if it is absent.
     pub new: Option<Value>,
 }
 
-/// What changes from one ControllerRevision to another, in what they restore. A member that is null is the same as an
+/// The changes from one ControllerRevision to another, in the templates that they restore. A null member equals an
 /// absent one.
 pub fn diff(old: &Value, new: &Value) -> Diff {
     let (old, new) = (Stored::from_revision(old), Stored::from_revision(new));
@@ -57,10 +57,10 @@ fn restores(stored: &Stored<'_>) -> Value {
     template
 }
 
-/// Lines that are shown around a change.
+/// The number of lines around a change.
 const CONTEXT: usize = 3;
 
-/// Each side is its title and its lines.
+/// A unified diff; each side is a title and its lines.
 fn unified(old: (&str, &[String]), new: (&str, &[String])) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (old.1.iter().map(String::as_str).collect(), new.1.iter().map(String::as_str).collect());

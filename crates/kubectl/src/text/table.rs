@@ -1,11 +1,11 @@
-//! Columns that are as wide as their longest cell: Go's `text/tabwriter` as kubectl uses it.
+//! Aligned columns, as Go's `text/tabwriter` prints them for kubectl.
 
 /// Spaces between two columns.
 const PADDING: usize = 2;
 
-/// Aligns text whose cells end with a tab (or vertical tab); a column is a block of consecutive lines that have it. A
-/// line with one cell ends every block, and so does a form feed, which also ends the line. What follows the last tab of
-/// a line belongs to no column.
+/// Aligns text whose cells end with a tab or a vertical tab. A column is a block of consecutive lines that have it; a
+/// line with one cell ends every block, and so does a form feed, which also ends the line. The text after the last
+/// tab of a line belongs to no column.
 pub(crate) fn columns(text: &str) -> String {
     let mut out = String::new();
     for block in blocks(text) {

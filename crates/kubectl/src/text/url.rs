@@ -52,7 +52,7 @@ fn is_path_byte(byte: u8) -> bool {
     b"$&+,/:;=@".contains(&byte)
 }
 
-/// RFC 3986's sub-delims, and what Go allows beside them.
+/// RFC 3986's sub-delims, and the other characters that Go allows in a host.
 fn is_host_byte(byte: u8) -> bool {
     b"!$&'()*+,;=:[]<>\"".contains(&byte)
 }

@@ -1,4 +1,4 @@
-//! Whether a manifest restarts the fleet: what it would change in the pod template, field by field.
+//! Whether applying a manifest restarts the pods: the changes that it makes to the pod template, field by field.
 
 mod walk;
 
@@ -11,7 +11,7 @@ use crate::patch::three_way_merge;
 use serde_json::Value;
 use std::fmt;
 
-pub use walk::{Difference, Place};
+pub use walk::{Difference, PathSegment};
 
 /// The fields of a pod template that differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,23 +22,23 @@ pub struct TemplateDiff {
 }
 
 impl fmt::Display for TemplateDiff {
-    /// A line a field, without the end of the last.
+    /// One field a line, without a line break at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<String> = self.differences.iter().map(ToString::to_string).collect();
         f.write_str(&lines.join("\n"))
     }
 }
 
-/// Whether applying this manifest restarts the pods of the stored DaemonSet, and what does: nothing if the template
-/// stays the same in meaning, whatever else changes.
+/// Whether applying this manifest restarts the pods of the stored DaemonSet, and the fields that cause it. `None` if
+/// the template keeps its meaning, even if other fields of the DaemonSet change.
 ///
-/// If the stored object was applied before (it has the annotation
-/// `kubectl.kubernetes.io/last-applied-configuration`), the manifest is merged as `kubectl apply` does it: what was
-/// applied and is no longer in the manifest goes, what others have set stays. Else it replaces the stored object, as
-/// `kubectl replace` does it: what is not in the manifest goes.
+/// A stored object with the annotation `kubectl.kubernetes.io/last-applied-configuration` is merged with the manifest
+/// as `kubectl apply` does it: fields that were applied and are no longer in the manifest are removed, fields that
+/// others have set stay. Without the annotation the manifest replaces the stored object as `kubectl replace` does it:
+/// fields that are not in the manifest are removed.
 ///
 /// # Errors
-/// What the API server answers instead of storing it.
+/// The API server's refusal to store the manifest.
 pub fn template_change(stored: &Value, manifest: &Value) -> Result<Option<TemplateDiff>, Refusal> {
     let new = applied(stored, manifest)?;
     if templates_equal(stored, &new) {
@@ -47,11 +47,11 @@ pub fn template_change(stored: &Value, manifest: &Value) -> Result<Option<Templa
     Ok(Some(TemplateDiff { differences: walk::differences(template(stored), template(&new)) }))
 }
 
-/// Where a manifest says in other words what the stored template says: `1000m` for `1`, a default spelled out or left
-/// out. None of it restarts a pod.
+/// The fields of the template that the manifest spells differently from the stored object, with the same meaning:
+/// `1000m` for `1`, a default written out or left out. These differences restart no pod.
 ///
 /// # Errors
-/// What the API server answers instead of storing the manifest.
+/// The API server's refusal to store the manifest.
 pub fn equivalent_spellings(stored: &Value, manifest: &Value) -> Result<TemplateDiff, Refusal> {
     let new = applied(stored, manifest)?;
     Ok(TemplateDiff {
@@ -76,7 +76,7 @@ fn applied(stored: &Value, manifest: &Value) -> Result<Value, Refusal> {
     update(stored, &sent, &Rules::new().form(Form::from_daemon_set(stored)))
 }
 
-/// A manifest that was once read from a cluster may carry the version it had then.
+/// A manifest that was read from a cluster may contain the version of that time, which would be a conflict today.
 fn without_version(manifest: &Value) -> Value {
     let mut sent = manifest.clone();
     if let Some(metadata) = fields_mut(&mut sent, "metadata") {

@@ -1,5 +1,5 @@
-//! What Go writes though nobody asked for it: structs and fields without `omitempty` are there even when empty. Only
-//! those that a valid template may leave out.
+//! Fields that Go always serializes: structs, and fields without `omitempty`, are in the stored object even if the
+//! client left them out. The tables contain only the fields that a valid template may leave out.
 
 use super::container::{ALL, CONTAINERS, HOOKS, PROBES};
 use super::path::Step::{self, Each, In, InAny};
@@ -43,7 +43,7 @@ const CLAIM_SOURCES: &[Step] = &[
     InAny(&["dataSource", "dataSourceRef"]),
 ];
 
-/// What the rest is in.
+/// The structs that contain the other fields.
 pub(super) const STRUCTS: &[Row] = &[
     absent(TEMPLATE, "metadata", Fill::Object, STRUCT),
     absent(TEMPLATE, "spec", Fill::Object, STRUCT),
@@ -51,7 +51,7 @@ pub(super) const STRUCTS: &[Row] = &[
     absent(CLAIMS, "spec", Fill::Object, STRUCT),
 ];
 
-/// The rest.
+/// The other fields.
 pub(super) const FIELDS: &[Row] = &[
     absent(CONTAINERS, "resources", Fill::Object, STRUCT),
     absent(ENV_RESOURCES, "divisor", Fill::Text("0"), STRUCT),

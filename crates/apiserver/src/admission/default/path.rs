@@ -1,8 +1,8 @@
-//! The way from an object down to those that a default is for.
+//! The path from an object to the objects that a default applies to.
 
 use serde_json::{Map, Value};
 
-/// One step of the way.
+/// One step of the path.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     /// Into a field.
@@ -13,13 +13,13 @@ pub(super) enum Step {
     Each(&'static str),
     /// Into each item of each of some lists.
     EachOfAny(&'static [&'static str]),
-    /// On only if the object's `type` is this.
+    /// Continues only if the object's `type` has this value.
     OfType(&'static str),
-    /// On only if this field is true.
+    /// Continues only if this field is true.
     With(&'static str),
 }
 
-/// Shows each object at the end of the way. Never deeper than the way is long.
+/// Calls `seen` with each object at the end of the path. The recursion is never deeper than the path is long.
 pub(super) fn visit(value: &mut Value, way: &[Step], seen: &mut dyn FnMut(&mut Map<String, Value>)) {
     let Value::Object(object) = value else { return };
     let Some((step, rest)) = way.split_first() else { return seen(object) };
@@ -63,7 +63,7 @@ fn visit_items(
     }
 }
 
-/// The way as a path that ends where a field's name goes on: `spec.containers[*].`.
+/// The path as text, ready for a field name to be appended: `spec.containers[*].`.
 pub(super) fn display<'a>(way: impl Iterator<Item = &'a Step>) -> String {
     way.fold(String::new(), |path, step| match step {
         Step::In(field) => format!("{path}{field}."),

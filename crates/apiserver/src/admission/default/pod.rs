@@ -1,4 +1,4 @@
-//! Defaults of a pod template's spec itself.
+//! Defaults of a pod template's spec itself, of pods alone, and the rounding of amounts in resource lists.
 
 use super::container::ALL;
 use super::path::{
@@ -38,8 +38,8 @@ fn set(object: &Map<String, Value>, field: &str) -> Option<Value> {
     object.get(field).filter(|value| !is_zero(value)).cloned()
 }
 
-/// Init containers were annotations once, and old kubelets may still read them
-/// (v1.36 core/v1 conversion.go dropInitContainerAnnotations).
+/// Init containers were annotations once, and old kubelets still read those annotations (v1.36 core/v1 conversion.go
+/// dropInitContainerAnnotations).
 pub(super) fn drop_init_container_annotations(template: &mut Value) {
     const DROPPED: [&str; 4] = [
         "pod.beta.kubernetes.io/init-containers",
@@ -65,7 +65,7 @@ const WITH_RESOURCES: Step = EachOfAny(&["containers", "initContainers"]);
 const RESOURCES: &[Step] = &[In("spec"), WITH_RESOURCES, In("resources")];
 const PORTS: &[Step] = &[In("spec"), With("hostNetwork"), WITH_RESOURCES, Each("ports")];
 
-/// Requests, service links, host ports.
+/// Defaults that a pod gets and a template does not: in a template they would change every stored one.
 pub(super) const ONLY_ROWS: &[Row] = &[
     always(RESOURCES, "requests", Fill::From("limits without a request", requests), POD),
     absent(SPEC, "enableServiceLinks", Fill::Bool(true), POD),
@@ -101,7 +101,8 @@ const EACH_VOLUME: Step = Each("volumes");
 const EPHEMERAL: Step = In("ephemeral");
 const CLAIM: Step = In("volumeClaimTemplate");
 
-/// v1.36 core/v1 defaults.go SetDefaults_ResourceList; what is no quantity stays.
+/// Rounds amounts finer than a thousandth away from zero (v1.36 core/v1 defaults.go SetDefaults_ResourceList). An
+/// invalid amount stays.
 pub(super) fn round_up(template: &mut Value) {
     for list in LISTS {
         path::visit(template, list, &mut round_list);

@@ -1,4 +1,4 @@
-//! Which nodes and which other pods a pod wants near, or not near.
+//! Affinity of a pod: to nodes, and to other pods or away from them.
 
 use super::labels::{self, SelectorValues};
 use super::pod::Pod;
@@ -26,7 +26,7 @@ pub(super) fn affinity(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
     }
 }
 
-/// v1.36 core/validation `validateNodeAffinity`. What is only preferred may have any values.
+/// v1.36 core/validation `validateNodeAffinity`. Preferred terms may have any values.
 fn node_affinity(affinity: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(selector) = member(affinity, REQUIRED) {
         node_terms::selector(selector, values, &path.child(REQUIRED), errors);
@@ -65,7 +65,7 @@ fn weight(term: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 fn pod_term(term: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
     selectors(term, values, path, errors);
     for namespace in texts(term, "namespaces") {
-        // The field is told without its plural, as upstream tells it.
+        // Upstream reports the field in the singular.
         values::dns_label(namespace, &path.child("namespace"), errors);
     }
     spread::label_keys(term, path, errors);

@@ -1,4 +1,4 @@
-//! What the annotations of a pod template must be that Kubernetes itself reads.
+//! Annotations of a pod template that Kubernetes itself reads.
 
 use super::pod::Pod;
 use super::{labels, tolerations, values};
@@ -20,7 +20,7 @@ const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
 const APP_ARMOR_OF_CONTAINER: &str = "container.apparmor.security.beta.kubernetes.io/";
 
-/// What annotations may be at all, then what single ones must be (v1.36 core/validation `ValidateAnnotations`,
+/// The rules for all annotations, then those for single ones (v1.36 core/validation `ValidateAnnotations`,
 /// `ValidatePodSpecificAnnotations`).
 pub(super) fn pod_annotations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     labels::annotations(text_entries(meta, "annotations"), path, errors);
@@ -35,7 +35,7 @@ fn annotation<'a>(meta: &'a Value, key: &str) -> Option<&'a str> {
     meta.get("annotations").and_then(|annotations| text_if_set(annotations, key))
 }
 
-/// Only a kubelet has mirror pods, and it knows its node.
+/// Only a kubelet creates mirror pods, and it knows its node.
 fn mirror_has_node(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(mirror) = annotation(meta, MIRROR) else { return };
     if text(pod.spec, "nodeName").is_empty() {
@@ -44,8 +44,8 @@ fn mirror_has_node(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &m
     }
 }
 
-/// v1.36 core/validation `ValidateTolerationsInPodAnnotations`. What Go's decoder says of a text that is no list of
-/// tolerations is told in this library's values.
+/// v1.36 core/validation `ValidateTolerationsInPodAnnotations`. The error for an annotation that can't be decoded is
+/// in this library's words.
 fn tolerations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let text = annotation(meta, TOLERATIONS).unwrap_or_default();
     if text.is_empty() {
@@ -111,7 +111,8 @@ fn app_armor(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Err
     }
 }
 
-/// An annotation and a field about the same must agree (v1.36 core/validation `validateSeccompAnnotationsAndFields`).
+/// An annotation and a field for the same setting must agree (v1.36 core/validation
+/// `validateSeccompAnnotationsAndFields`).
 pub(super) fn seccomp_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let of = |holder: &'_ Value| {
         member(holder, "securityContext").and_then(|context| member(context, "seccompProfile")).cloned()
@@ -130,7 +131,7 @@ pub(super) fn seccomp_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, 
     }
 }
 
-/// A container's profile is the pod's if it has none itself (v1.36 core/validation
+/// A container without a profile has the pod's (v1.36 core/validation
 /// `validateAppArmorAnnotationsAndFieldsMatchOnCreate`).
 pub(super) fn app_armor_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if pod.os() == Some("windows") {

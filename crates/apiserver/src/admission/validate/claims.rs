@@ -1,4 +1,4 @@
-//! What a pod's resource claims must be.
+//! Resource claims of a pod.
 
 use super::pod::Pod;
 use super::values;

@@ -1,4 +1,4 @@
-//! What a DaemonSet's spec must be, and what of it may change.
+//! The spec and the status of a DaemonSet, and the fields of both that an update may change.
 
 use super::labels::{self, SelectorValues};
 use super::options::ValidationOptions;
@@ -37,7 +37,7 @@ pub(super) fn daemon_set_spec(
     }
 }
 
-/// The selector chooses the template's pods, and not everything.
+/// The selector must match the template's labels, and must not be empty.
 fn selector(
     spec: &Value,
     template: &Value,
@@ -63,7 +63,7 @@ fn selector(
     }
 }
 
-/// A daemon never ends.
+/// The pods of a DaemonSet always restart.
 fn always_restarts(template: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let policy = template.get("spec").map_or("", |spec| text(spec, "restartPolicy"));
     if policy != "Always" {
@@ -80,8 +80,8 @@ fn no_deadline(template: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// `spec.templateGeneration`, where apps/v1 has it (v1.36 apps/v1 conversion.go
-/// `Convert_v1_DaemonSet_To_apps_DaemonSet`).
+/// The template generation. Internally it is `spec.templateGeneration`; in `apps/v1` it is an annotation (v1.36
+/// apps/v1 conversion.go `Convert_v1_DaemonSet_To_apps_DaemonSet`).
 fn template_generation(object: &Value) -> i64 {
     let annotations = object.get("metadata").and_then(|meta| meta.get("annotations"));
     let annotation = annotations.and_then(|map| map.get(TEMPLATE_GENERATION_ANNOTATION));
@@ -115,7 +115,8 @@ fn means_the_same(old: &Value, new: &Value, field: &str) -> bool {
     spec.field(field).is_some_and(|field| field_equal(field, old, new))
 }
 
-/// While a node surges its old and its new pod run beside each other, but only one can have a port of the node.
+/// While a node surges, its old and its new pod run at the same time, but only one of them can bind a port of the
+/// node.
 fn surge_without_host_ports(
     spec: &Value,
     template: &Value,
@@ -144,14 +145,13 @@ fn surge_without_host_ports(
     }
 }
 
-/// On the host's network each port of a container is one of the host (v1.36 core/v1 defaults.go
-/// `SetHostNetworkPorts`).
+/// On the host's network each container port is a host port (v1.36 core/v1 defaults.go `SetHostNetworkPorts`).
 fn port_of_host(port: &Value, host_network: bool) -> Option<i64> {
     let taken = number_if_set(port, "hostPort").filter(|port| *port != 0);
     taken.or_else(|| number_if_set(port, "containerPort").filter(|_| host_network))
 }
 
-/// The counters in the order in which they are told.
+/// The counters, in the API server's order.
 const COUNTERS: [&str; 8] = [
     "currentNumberScheduled",
     "numberMisscheduled",
@@ -163,7 +163,7 @@ const COUNTERS: [&str; 8] = [
     "numberUnavailable",
 ];
 
-/// Nothing is counted below 0, and collisions only go up: the next name depends on their number (v1.36
+/// Counters are not negative, and the collision count never falls: the names of revisions depend on it (v1.36
 /// apps/validation `validateDaemonSetStatus`, `ValidateDaemonSetStatusUpdate`).
 pub(super) fn status_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for counter in COUNTERS {
@@ -174,7 +174,7 @@ pub(super) fn status_update(old: &Value, new: &Value, path: &FieldPath<'_>, erro
     if let Some(after) = after {
         errors.negative(&path, after);
     }
-    // None is less than any number.
+    // Removing the count is a decrement, too: `None < Some(_)`.
     if before.is_some() && after < before {
         errors.invalid(&path, after.unwrap_or(0), "cannot be decremented");
     }

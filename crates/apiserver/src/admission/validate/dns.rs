@@ -1,4 +1,4 @@
-//! How a pod resolves names: servers, search paths, aliases.
+//! DNS configuration of a pod: name servers, search paths, host aliases.
 
 use super::pod::Pod;
 use super::values;
@@ -57,7 +57,7 @@ fn searches(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
         errors.invalid(path, go_list(config, "searches"), detail);
     }
     for (position, search) in texts(config, "searches").enumerate() {
-        // The root alone is a search path.
+        // The root domain alone is a valid search path.
         if search != "." {
             let search = search.strip_suffix('.').unwrap_or(search);
             let messages = dns_subdomain_with_underscore_errors(search);
@@ -89,8 +89,8 @@ pub(super) fn host_aliases(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Err
     }
 }
 
-/// An address that every program reads as the same one (v1.36 util/validation ip.go `IsValidIPForLegacyField`, strict
-/// as the feature gate StrictIPCIDRValidation is on).
+/// An address that every parser reads as the same one (v1.36 util/validation ip.go `IsValidIPForLegacyField`; strict,
+/// since the feature gate StrictIPCIDRValidation is on).
 fn address(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match (text.parse::<IpAddr>(), without_leading_zeros(text).parse::<IpAddr>()) {
         (Ok(IpAddr::V6(address)), _) if address.to_ipv4_mapped().is_some() => {
@@ -105,7 +105,7 @@ fn address(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The address as a lenient parser reads it.
+/// The address as a parser reads it that ignores leading zeros.
 fn without_leading_zeros(address: &str) -> String {
     let parts = address.split_inclusive(['.', ':']);
     let parts = parts.map(|part| {

@@ -1,4 +1,4 @@
-//! What labels, annotations and selectors of labels must be.
+//! Labels, annotations and label selectors.
 
 use super::values;
 use crate::admission::error::ErrorList;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 pub(super) const MOST_BYTES_OF_ANNOTATIONS: usize = 256 * 1024;
 
-/// What the values of a selector's expressions may be.
+/// Which values the expressions of a selector may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SelectorValues {
-    /// Only what labels may have.
+    /// Only valid label values.
     OfLabels,
-    /// Anything, as the stored object has such values already.
+    /// Any value, since the stored object has invalid ones already.
     AsStored,
 }
 
@@ -38,8 +38,8 @@ pub(super) fn label_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorLis
     values::each(label_key_errors(name), name, path, errors);
 }
 
-/// Keys may have capital letters before the slash, and all together must not be too long (v1.36 api/validation
-/// `ValidateAnnotations`).
+/// Keys may have capital letters in the prefix, and all annotations together are limited in size (v1.36
+/// api/validation `ValidateAnnotations`).
 pub(super) fn annotations<'a>(
     annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
     path: &FieldPath<'_>,
@@ -55,7 +55,7 @@ pub(super) fn annotations<'a>(
     }
 }
 
-/// An absent selector has no errors (v1.36 meta/v1/validation `ValidateLabelSelector`).
+/// An absent selector is valid (v1.36 meta/v1/validation `ValidateLabelSelector`).
 pub(super) fn selector(
     selector: Option<&Value>,
     values: SelectorValues,
@@ -86,14 +86,14 @@ fn requirement(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>
     }
 }
 
-/// What `In` and `NotIn` ask for.
+/// `In` and `NotIn` need values.
 pub(super) fn one_value_at_least(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if list(requirement, "values").is_empty() {
         errors.required(&path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
     }
 }
 
-/// What `Exists` and `DoesNotExist` ask for.
+/// `Exists` and `DoesNotExist` have no values.
 pub(super) fn no_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if !list(requirement, "values").is_empty() {
         let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
@@ -101,15 +101,15 @@ pub(super) fn no_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut 
     }
 }
 
-/// A requirement's values are those of labels.
+/// The values of a requirement must be valid label values.
 pub(super) fn label_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for (position, value) in texts(requirement, "values").enumerate() {
         values::each(label_value_errors(value), value, &path.child("values").index(position), errors);
     }
 }
 
-/// Whether a selector that can be understood leaves these labels out. An absent one chooses nothing (v1.36 meta/v1
-/// helpers.go `LabelSelectorAsSelector`).
+/// Whether a valid selector does not match these labels. An absent selector matches nothing (v1.36 meta/v1 helpers.go
+/// `LabelSelectorAsSelector`).
 pub(super) fn leaves_out(selector: Option<&Value>, labels: &Value) -> bool {
     let Some(selector) = selector else { return true };
     let mut errors = ErrorList::default();
@@ -132,7 +132,7 @@ fn matches(selector: &Value, labels: &Value) -> bool {
     })
 }
 
-/// A selector as Go prints one: without what is empty.
+/// A selector as Go prints it, without empty fields.
 pub(super) fn printed(selector: &Value) -> GoValue {
     let labels = entries(selector, "matchLabels").next().and(member(selector, "matchLabels"));
     let labels = labels.map(|labels| ("matchLabels", GoValue::json(labels)));

@@ -1,4 +1,4 @@
-//! What a DaemonSet's metadata must be, and what of it never changes.
+//! Metadata of a DaemonSet, and the fields of it that never change.
 
 use super::labels;
 use super::owners;
@@ -26,9 +26,9 @@ pub(super) fn object_meta(meta: &Value, path: &FieldPath<'_>, errors: &mut Error
     qualified_finalizers(meta, path, errors);
 }
 
-/// Metadata of a changed one: what holds for every kind, then what holds for this (v1.36 registry/rest
-/// `validateCommonFields`, core/validation `ValidateObjectMetaUpdate`). A `resourceVersion` is not asked for: the
-/// server takes the stored one where an update of a DaemonSet has none.
+/// Metadata of an updated DaemonSet: first the rules for every kind, then those for this one (v1.36 registry/rest
+/// `validateCommonFields`, core/validation `ValidateObjectMetaUpdate`). A resource version is not required: the
+/// server fills in the stored one.
 pub(super) fn object_meta_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     name(new, path_segment_errors, path, errors);
     common(new, path, errors);
@@ -51,7 +51,7 @@ fn name(meta: &Value, messages: impl Fn(&str) -> Vec<String>, path: &FieldPath<'
     }
 }
 
-/// A name that can be a part of a URL (v1.36 content `IsPathSegmentName`).
+/// A name that can be a segment of a URL path (v1.36 content `IsPathSegmentName`).
 fn path_segment_errors(name: &str) -> Vec<String> {
     if name == "." || name == ".." {
         return vec![format!("may not be '{name}'")];
@@ -60,7 +60,7 @@ fn path_segment_errors(name: &str) -> Vec<String> {
     contained.map(|part| format!("may not contain '{part}'")).collect()
 }
 
-/// v1.36 api/validation `validateObjectMetaAccessorWithOptsCommon`, without `managedFields`: the server writes them.
+/// v1.36 api/validation `validateObjectMetaAccessorWithOptsCommon`, without `managedFields`, which the server writes.
 fn common(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let namespace = text(meta, "namespace");
     if namespace.is_empty() {
@@ -75,8 +75,8 @@ fn common(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     finalizers(meta, &path.child("finalizers"), errors);
 }
 
-/// The annotations without the template generation: inside of the API server that is a field of the spec (v1.36
-/// apps/v1 conversion.go).
+/// The annotations without the template generation, which is a field of the spec inside the API server (v1.36 apps/v1
+/// conversion.go).
 fn annotations(meta: &Value) -> impl Iterator<Item = (&str, &str)> {
     text_entries(meta, "annotations").filter(|(key, _)| *key != TEMPLATE_GENERATION_ANNOTATION)
 }
@@ -117,7 +117,7 @@ fn no_new_finalizers(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mu
     }
 }
 
-/// What is immutable, and how Go prints it where it is absent (v1.36 api/validation
+/// Immutable fields, and how Go prints each if it is absent (v1.36 api/validation
 /// `ValidateObjectMetaAccessorUpdate`).
 const IMMUTABLE: [(&str, Value); 6] = [
     ("name", Value::String(String::new())),
@@ -135,7 +135,7 @@ fn immutable(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
             continue;
         }
         let printed = match value(new) {
-            // The others are texts with a type of their own.
+            // The other immutable strings have a Go type of their own, which prints as JSON.
             Value::String(text) if matches!(*field, "name" | "namespace") => GoValue::from(text.as_str()),
             other => GoValue::json(other),
         };

@@ -1,4 +1,7 @@
-//! What the API server refuses, in the order in which it says so.
+//! Validation: the invalid fields of a DaemonSet, with Kubernetes' messages, in Kubernetes' order.
+//!
+//! A function here is named after the upstream function that it follows, without the `validate` in front:
+//! `affinity::affinity` is `validateAffinity`.
 
 mod affinity;
 mod annotations;
@@ -35,8 +38,8 @@ const METADATA: FieldPath<'static> = FieldPath::new("metadata");
 const SPEC: FieldPath<'static> = FieldPath::new("spec");
 const STATUS: FieldPath<'static> = FieldPath::new("status");
 
-/// What is wrong with a decoded, defaulted and prepared DaemonSet that is to be created, with Kubernetes' messages in
-/// Kubernetes' order (v1.36 apps/validation `ValidateDaemonSet`).
+/// The invalid fields of a decoded, defaulted and prepared DaemonSet that is to be created (v1.36 apps/validation
+/// `ValidateDaemonSet`).
 #[must_use]
 pub fn validate(new: &Value, rules: &Rules) -> ErrorList {
     let mut errors = ErrorList::default();
@@ -45,9 +48,9 @@ pub fn validate(new: &Value, rules: &Rules) -> ErrorList {
     errors
 }
 
-/// What is wrong with an update of a DaemonSet: `new` as it would be stored, decoded, defaulted and prepared (v1.36
-/// apps/validation `ValidateDaemonSetUpdate`). What the stored one has against the rules that are younger than it may
-/// stay.
+/// The invalid fields of an update: `new` is the DaemonSet as it would be stored, decoded, defaulted and prepared
+/// (v1.36 apps/validation `ValidateDaemonSetUpdate`). Rules that are younger than the stored object do not apply to
+/// values that it already has.
 #[must_use]
 pub fn validate_update(old: &Value, new: &Value, rules: &Rules) -> ErrorList {
     let mut errors = ErrorList::default();
@@ -57,7 +60,7 @@ pub fn validate_update(old: &Value, new: &Value, rules: &Rules) -> ErrorList {
     errors
 }
 
-/// What is wrong with an update of a DaemonSet's status (v1.36 apps/validation `ValidateDaemonSetStatusUpdate`).
+/// The invalid fields of an update of the status (v1.36 apps/validation `ValidateDaemonSetStatusUpdate`).
 #[must_use]
 pub fn validate_status_update(old: &Value, new: &Value) -> ErrorList {
     let mut errors = ErrorList::default();

@@ -1,4 +1,4 @@
-//! What the terms of a node selector must be.
+//! Terms of a node selector.
 
 use super::labels::{self, SelectorValues, label_values, no_values, one_value_at_least};
 use super::values;
@@ -53,7 +53,7 @@ fn expression(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>,
     }
 }
 
-/// Nodes have one field to choose them by (v1.36 core/validation `ValidateNodeFieldSelectorRequirement`).
+/// Nodes can be selected by one field only (v1.36 core/validation `ValidateNodeFieldSelectorRequirement`).
 fn field(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match text(requirement, "operator") {
         "In" | "NotIn" => {

@@ -1,4 +1,4 @@
-//! What references to owners must be.
+//! Owner references.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -27,7 +27,7 @@ pub(super) fn owner_references(references: &[Value], path: &FieldPath<'_>, error
     }
 }
 
-/// v1.36 api/validation `validateOwnerReference`; events own nothing.
+/// v1.36 api/validation `validateOwnerReference`; an event can't own an object.
 fn owner(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let api_version = text(reference, "apiVersion");
     if version(api_version).is_empty() {
@@ -44,7 +44,7 @@ fn owner(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// What follows the group; nothing if there is more than one slash (v1.36 `schema.ParseGroupVersion`).
+/// The version part of an `apiVersion`; empty if it has more than one slash (v1.36 `schema.ParseGroupVersion`).
 fn version(api_version: &str) -> &str {
     match api_version.split_once('/') {
         Some((_, version)) if version.contains('/') => "",

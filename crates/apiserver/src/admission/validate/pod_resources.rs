@@ -1,4 +1,4 @@
-//! What a pod as a whole may ask for, beside what its containers do.
+//! Resource requirements of a pod as a whole, compared with its containers'.
 
 use super::containers::resource_names::Names;
 use super::containers::resources;
@@ -50,7 +50,7 @@ fn huge_pages_cover_containers(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_
     }
 }
 
-/// The error is told at a path below the pod's resources, as upstream tells it.
+/// Upstream reports this error at a path below the pod's resources.
 fn limits_cover_each_container(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let of_pod = amounts(whole, "limits");
     for (position, container) in list(pod.spec, "containers").iter().enumerate() {
@@ -75,8 +75,9 @@ fn of_container<'a>(container: &'a Value, bound: &str) -> Amounts<'a> {
     member(container, "resources").map(|resources| amounts(resources, bound)).unwrap_or_default()
 }
 
-/// Containers and restartable init containers run beside each other; another init container runs alone with the
-/// restartable ones before it (v1.36 component-helpers resource/helpers.go `AggregateContainerRequests`).
+/// The amounts that a pod needs at its peak. Containers and sidecars run at the same time; another init container
+/// runs with the sidecars before it, and with nothing else (v1.36 component-helpers resource/helpers.go
+/// `AggregateContainerRequests`).
 fn of_containers<'a>(pod: &Pod<'a>, bound: &str) -> Amounts<'a> {
     let mut together = Amounts::new();
     for container in list(pod.spec, "containers") {

@@ -1,4 +1,4 @@
-//! What a pod template's spec must be: every rule in the order of the API server.
+//! The pod template and its spec: every rule, in the API server's order.
 
 use super::containers::resource_names::Names;
 use super::containers::resources;
@@ -15,8 +15,8 @@ use crate::json::{entries, list, member, number_if_set, text, text_if_set};
 use crate::syntax::{dns_subdomain_errors, out_of_range_error};
 use serde_json::Value;
 
-/// v1.36 core/validation `ValidatePodTemplateSpec`. Labels and annotations are told at the template itself, without
-/// `metadata` before them.
+/// v1.36 core/validation `ValidatePodTemplateSpec`. Upstream reports labels and annotations at the template itself,
+/// without `metadata`.
 pub(super) fn pod_template_spec(
     template: &Value,
     options: ValidationOptions,
@@ -94,7 +94,7 @@ fn scheduling_gates(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList)
     }
 }
 
-/// What the pod and what it refers to is called, and how long it may run.
+/// Names of the pod and of objects that it refers to, and how long it may run.
 fn names(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in ["serviceAccountName", "nodeName"] {
         subdomain(pod, field, path, errors);
@@ -112,7 +112,7 @@ fn names(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// A name of an object, if it is there at all.
+/// An optional name of an object.
 fn subdomain(pod: &Pod<'_>, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let name = text(pod.spec, field);
     if !name.is_empty() {
@@ -132,7 +132,7 @@ fn classes(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// What a runtime takes for itself is limited as a container is (v1.36 core/validation `validateOverhead`).
+/// The overhead of a runtime follows the rules of a container's limits (v1.36 core/validation `validateOverhead`).
 fn overhead(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if entries(pod.spec, "overhead").next().is_some() {
         let overhead = member(pod.spec, "overhead").cloned();

@@ -1,4 +1,4 @@
-//! What a pod's security context must be.
+//! Security context of a pod.
 
 use super::containers::{profiles, windows};
 use super::pod::Pod;
@@ -38,7 +38,7 @@ fn user_or_group(id: i64, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The field is told below the security context, as upstream tells it.
+/// Upstream reports this field below the security context.
 fn one_process_namespace(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if flag(pod.spec, "shareProcessNamespace") && flag(pod.spec, "hostPID") {
         errors.invalid(path, true, "ShareProcessNamespace and HostPID cannot both be enabled");

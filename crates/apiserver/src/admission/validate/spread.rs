@@ -1,4 +1,4 @@
-//! How pods are spread over topologies, and the keys of labels that are compared with the pod's own.
+//! Topology spread constraints, and the label keys that they and affinity terms take from the pod's own labels.
 
 use super::labels::{self, SelectorValues};
 use super::pod::Pod;
@@ -107,7 +107,8 @@ fn key_names(holder: &Value, field: &str, path: &FieldPath<'_>, errors: &mut Err
 
 const SELECTED_TOO: &str = "exists in both matchLabelKeys and labelSelector";
 
-/// When pods are created the selector gets an expression for each key: two of a key are one too many.
+/// When a pod is created, its selector gets an expression for each key, so a second expression for one key is an
+/// error.
 fn keys_not_twice_selected(holder: &Value, selector: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let keys: BTreeMap<&str, usize> =
         texts(holder, "matchLabelKeys").enumerate().map(|(position, key)| (key, position)).collect();
@@ -122,7 +123,7 @@ fn keys_not_twice_selected(holder: &Value, selector: &Value, path: &FieldPath<'_
     }
 }
 
-/// What was asked of them before v1.34: still asked where the stored template would fail by the rule above (v1.36
+/// The rules before v1.34. They apply where the stored template breaks the rules of [`label_keys`] (v1.36
 /// core/validation `ValidateMatchLabelKeysInTopologySpread`).
 fn label_keys_as_before(constraint: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let selector = member(constraint, "labelSelector");

@@ -1,4 +1,4 @@
-//! Which kernel parameters a pod may set.
+//! Kernel parameters that a pod may set.
 
 use super::pod::Pod;
 use crate::admission::error::ErrorList;
@@ -48,7 +48,7 @@ pub(super) fn sysctls(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLis
     }
 }
 
-/// Parts with dots or slashes between them (v1.36 core/validation `IsValidSysctlName`).
+/// Parts separated by dots or slashes (v1.36 core/validation `IsValidSysctlName`).
 fn is_name(name: &str) -> bool {
     let outer = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     let is_part = |part: &str| {
@@ -59,7 +59,8 @@ fn is_name(name: &str) -> bool {
     name.len() <= LONGEST && name.split(['.', '/']).all(is_part)
 }
 
-/// Whether it would set a parameter of the host's namespace (v1.36 core/validation `ValidateHostSysctl`).
+/// The error if the sysctl would set a parameter of a namespace that the pod shares with its host (v1.36
+/// core/validation `ValidateHostSysctl`).
 pub(super) fn host_error(name: &str, pod: &Pod<'_>) -> Option<&'static str> {
     let name = with_dots(name);
     let name = name.split('*').next().unwrap_or_default();

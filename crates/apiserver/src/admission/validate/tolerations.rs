@@ -1,4 +1,4 @@
-//! Which taints a pod tolerates.
+//! Tolerations of a pod.
 
 use super::labels;
 use super::options::ValidationOptions;
@@ -29,7 +29,7 @@ pub(super) fn tolerations(
     }
 }
 
-/// Without a key every taint is meant, and so every value.
+/// A toleration without a key matches all keys, and so all values.
 fn key(toleration: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
     if !key.is_empty() {
@@ -41,7 +41,7 @@ fn key(toleration: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// Only NoExecute evicts, so only it can wait.
+/// Only NoExecute evicts, so only it can have a delay.
 fn seconds(toleration: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let effect = text(toleration, "effect");
     if member(toleration, "tolerationSeconds").is_some() && effect != "NoExecute" {
@@ -50,7 +50,7 @@ fn seconds(toleration: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// What is wrong with a value is told of the operator, as upstream tells it.
+/// Upstream reports an invalid value at the operator.
 fn operator_and_value(
     toleration: &Value,
     options: ValidationOptions,
@@ -74,7 +74,7 @@ fn operator_and_value(
     }
 }
 
-/// v1.36 content `IsDecimalInteger`, and what Go says where it can't read one.
+/// v1.36 content `IsDecimalInteger`, and Go's error for a number that it can't parse.
 fn integer(value: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let canonical = digits.starts_with(|c: char| ('1'..='9').contains(&c)) || value == "0";
@@ -92,7 +92,7 @@ fn integer(value: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// v1.36 core/validation `validateTaintEffect`; none means all.
+/// v1.36 core/validation `validateTaintEffect`; an empty effect matches all effects.
 fn effect(toleration: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let effect = text(toleration, "effect");
     if !effect.is_empty() && !EFFECTS.contains(&effect) {
@@ -100,7 +100,7 @@ fn effect(toleration: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// A toleration of an annotation: Go reads its fields whatever their case.
+/// A toleration from an annotation: Go's decoder ignores the case of field names there.
 pub(super) fn from_any_case(toleration: &Value) -> Value {
     let fields = ["key", "operator", "value", "effect", "tolerationSeconds"];
     let known = |name: &str| fields.into_iter().find(|field| field.eq_ignore_ascii_case(name));

@@ -1,11 +1,11 @@
-//! Texts that must follow a syntax: each message of one is an error.
+//! Values that must follow a syntax, be present, or be one of a few.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::go::GoValue;
 use crate::syntax;
 
-/// One error for each message of a text.
+/// One error for each message.
 pub(super) fn each<Message: Into<String>>(
     messages: impl IntoIterator<Item = Message>,
     text: &str,
@@ -32,14 +32,14 @@ pub(super) fn qualified_name(text: &str, path: &FieldPath<'_>, errors: &mut Erro
     each(syntax::label_key_errors(text), text, path, errors);
 }
 
-/// A text that must be there.
+/// A required string.
 pub(super) fn required(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if text.is_empty() {
         errors.required(path, "");
     }
 }
 
-/// A value that must be there and be one of the supported ones.
+/// A required value that must be one of the supported ones.
 pub(super) fn one_of(value: &str, supported: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
     if value.is_empty() {
         errors.required(path, "");
@@ -48,7 +48,7 @@ pub(super) fn one_of(value: &str, supported: &[&str], path: &FieldPath<'_>, erro
     }
 }
 
-/// A value that, if it is there, must be one of the supported ones.
+/// An optional value that must be one of the supported ones.
 pub(super) fn supported_if_set(
     value: Option<&str>,
     supported: &[&str],

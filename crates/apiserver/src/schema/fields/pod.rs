@@ -1,4 +1,4 @@
-//! The fields of a pod template and of what a pod has for itself (v1.36 `api/core/v1` types.go).
+//! The fields of a pod template and of the pod spec itself (v1.36 `api/core/v1` types.go).
 
 use super::container::{CONTAINER, EPHEMERAL_CONTAINER, RESOURCE_REQUIREMENTS};
 use super::meta::{LOCAL_OBJECT_REFERENCE, OBJECT_META};

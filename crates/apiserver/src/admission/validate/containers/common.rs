@@ -1,4 +1,4 @@
-//! What every container must be: its name and image, and the order in which its parts are looked at.
+//! Rules for every container, in the API server's order.
 
 use super::resource_names::Names;
 use super::{devices, env, mounts, ports, resources, security};
@@ -51,7 +51,7 @@ fn termination_message_policy(container: &Value, path: &FieldPath<'_>, errors: &
     values::one_of(policy, &supported, &path, errors);
 }
 
-/// Most errors are told about the list (v1.36 core/validation `validateResizePolicy`).
+/// Most errors name the list, not the item (v1.36 core/validation `validateResizePolicy`).
 fn resize_policy(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (path, mut named) = (path.child("resizePolicy"), BTreeSet::new());
     for (position, policy) in list(container, "resizePolicy").iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the block devices of a container must be: of claims, each at a place of its own.
+//! Block devices of a container: each belongs to a claim and has a path of its own.
 
 use super::mounts::places;
 use crate::admission::error::ErrorList;
@@ -63,7 +63,7 @@ fn place<'a>(device: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<
     }
 }
 
-/// A volume is a directory or a device, and so is a path.
+/// A volume is mounted or is a device, not both; and so is a path.
 fn no_mount(device: &Value, mounts: &BTreeMap<&str, &str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (name, place) = (text(device, "name"), text(device, "devicePath"));
     if mounts.contains_key(name) {

@@ -1,4 +1,4 @@
-//! What a container's environment variables must be, and where their values come from.
+//! Environment variables of a container, and the sources of their values.
 
 use super::field_refs::{self, Owner};
 use crate::admission::error::ErrorList;
@@ -30,7 +30,7 @@ fn variable_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The sources in the order in which they are looked at (v1.36 core/validation `validateEnvVarValueFrom`).
+/// The sources, in the API server's order (v1.36 core/validation `validateEnvVarValueFrom`).
 fn value_from(source: &Value, value: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     type Rule = fn(&Value, &FieldPath<'_>, &mut ErrorList);
     let rules: [(&str, Rule); 5] = [
@@ -83,7 +83,7 @@ fn key_of_file(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
     }
 }
 
-/// Errors about the number of sources are told about the list (v1.36 core/validation `ValidateEnvFrom`).
+/// Errors about the number of sources name the list, not the item (v1.36 core/validation `ValidateEnvFrom`).
 pub(super) fn env_from(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("envFrom");
     for (position, source) in list(container, "envFrom").iter().enumerate() {
@@ -110,8 +110,7 @@ fn prefix(prefix: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// v1.36 core/validation `validateConfigMapEnvSource`, `validateSecretEnvSource`: the name may be one to which
-/// something is added.
+/// v1.36 core/validation `validateConfigMapEnvSource`, `validateSecretEnvSource`: the name may be a prefix.
 fn object_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("name");
     if name.is_empty() {
@@ -121,8 +120,8 @@ fn object_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// Files of environment variables are in an emptyDir of the pod, whatever else is wrong with it; `path` is the pod
-/// spec's (v1.36 core/validation `validateFileKeyRefVolumes`).
+/// Files with environment variables must be in an emptyDir of the pod, even one that is invalid for another reason;
+/// `path` is the pod spec's (v1.36 core/validation `validateFileKeyRefVolumes`).
 pub(in crate::admission::validate) fn file_key_ref_volumes(
     pod: &Pod<'_>,
     path: &FieldPath<'_>,
@@ -151,7 +150,7 @@ fn file_key_refs_of_container(
         let (at, volumes) = (at.child(from), list(pod.spec, "volumes"));
         let at = at.child(reference);
         let at = at.child(volume_name);
-        // Of several with this name the last one counts.
+        // If several volumes have this name, the last one counts.
         match volumes.iter().rfind(|volume| text(volume, "name") == name) {
             None => errors.not_found(&at, name, ""),
             Some(volume) if member(volume, "emptyDir").is_none() => {

@@ -1,4 +1,4 @@
-//! What a field of the pod or a resource of a container must be of which a container is told.
+//! References from a container to a field of its pod, or to a resource of a container.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -7,10 +7,10 @@ use crate::json::text;
 use crate::quantity::Quantity;
 use serde_json::Value;
 
-/// Who is told.
+/// The holder of the field reference; it decides which fields are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::admission::validate) enum Owner {
-    /// An environment variable; without a container's name its own is meant.
+    /// An environment variable. Without a container name the reference is to the variable's own container.
     Variable,
     /// A file of a volume, which belongs to no container.
     File,
@@ -42,7 +42,7 @@ impl Owner {
     }
 }
 
-/// What a pod's field may be called (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
+/// The names of pod fields that can be converted (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
 const CONVERTED: [&str; 14] = [
     "metadata.annotations",
     "metadata.labels",
@@ -99,7 +99,7 @@ pub(in crate::admission::validate) fn field(
     }
 }
 
-/// The field by the name that it has today (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
+/// The current name of the field (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
 fn converted<'a>(version: &str, field: &'a str) -> Result<&'a str, String> {
     if version != "v1" {
         return Err(format!("unsupported pod version: {version}"));
@@ -113,7 +113,7 @@ fn converted<'a>(version: &str, field: &'a str) -> Result<&'a str, String> {
     }
 }
 
-/// `metadata.labels['key']` in two (v1.36 fieldpath.go `SplitMaybeSubscriptedPath`).
+/// Splits `metadata.labels['key']` into map and key (v1.36 fieldpath.go `SplitMaybeSubscriptedPath`).
 fn subscript(field: &str) -> Option<(&str, &str)> {
     let (map, key) = field.strip_suffix("']")?.split_once("['")?;
     (!map.is_empty()).then_some((map, key))

@@ -1,4 +1,4 @@
-//! What must be done in a container to probe it or at the ends of its life: one thing.
+//! Handlers of probes and lifecycle hooks: exactly one action.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -9,7 +9,7 @@ use crate::json::{list, member, number, text};
 use crate::syntax;
 use serde_json::Value;
 
-/// When it is done; not everything can be.
+/// The occasion of a handler; it decides which kinds are allowed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Occasion {
     /// v1.36 core/validation `handlerFromProbe`.
@@ -19,7 +19,7 @@ pub(super) enum Occasion {
 }
 
 impl Occasion {
-    /// In the order in which they are looked at.
+    /// The kinds, in the API server's order.
     fn kinds(self) -> [&'static str; 4] {
         match self {
             Occasion::Probe => ["exec", "httpGet", "tcpSocket", "grpc"],
@@ -28,7 +28,7 @@ impl Occasion {
     }
 }
 
-/// The first kind is the one that is meant (v1.36 core/validation `validateHandler`).
+/// The first kind counts, every other one is an error (v1.36 core/validation `validateHandler`).
 pub(super) fn handler(
     handler: &Value,
     occasion: Occasion,
@@ -49,7 +49,7 @@ pub(super) fn handler(
             "exec" => exec(handler, &path, errors),
             "httpGet" => http_get(handler, &path, errors),
             "sleep" => sleep(handler, pod, &path, errors),
-            // tcpSocket and grpc have a port and nothing else to look at.
+            // Of tcpSocket and grpc only the port is validated.
             _ => port(handler, &path, errors),
         }
     }
@@ -79,7 +79,7 @@ fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// v1.36 core/validation `ValidatePortNumOrName`; 0 if there is none.
+/// v1.36 core/validation `ValidatePortNumOrName`; an absent port is 0.
 fn port(handler: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("port");
     if let Some(name) = handler.get("port").and_then(Value::as_str) {
@@ -91,7 +91,7 @@ fn port(handler: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// A pod that is without a grace period is refused for that (v1.36 core/validation `validateSleepAction`).
+/// A pod without a grace period has an error of its own (v1.36 core/validation `validateSleepAction`).
 fn sleep(sleep: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let seconds = number(sleep, "seconds");
     match pod.grace_period() {

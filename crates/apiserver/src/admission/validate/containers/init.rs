@@ -1,4 +1,4 @@
-//! What the init containers of a pod must be, those that keep running among them.
+//! Init containers of a pod, including sidecars.
 
 use super::{common, ports, regular, restart};
 use crate::admission::error::ErrorList;
@@ -22,7 +22,7 @@ pub(super) fn init_containers(
         common::container_common(container, pod, volumes, &at, errors);
         restart::init_policy(container, &at, errors);
         name(container, &mut names, &at, errors);
-        // Upstream counts each init container as the first, whose ports these would be.
+        // Upstream reports each init container's ports as those of index 0.
         ports::conflicts([(0, container)], path, errors);
         if keeps_running(container) {
             regular::lasting(container, pod, &at, errors);
@@ -38,7 +38,8 @@ fn keeps_running(container: &Value) -> bool {
     text_if_set(container, "restartPolicy") == Some("Always")
 }
 
-/// Unique among init and regular containers; several without a name are told once, as such.
+/// The name must be unique among init and regular containers. Several containers without a name have one error, for
+/// the missing name.
 fn name<'a>(
     container: &'a Value,
     names: &mut BTreeSet<&'a str>,
@@ -53,7 +54,7 @@ fn name<'a>(
     }
 }
 
-/// Nobody watches over a container that ends.
+/// A container that runs to completion has neither probes nor lifecycle hooks.
 fn ends(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
         if member(container, field).is_some() {
@@ -63,7 +64,7 @@ fn ends(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// A container that ends is not restarted for its resources; a stored template may keep one that says so.
+/// A container that runs to completion is not restarted to resize it. A stored template may keep such a policy.
 fn resize(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if pod.options.allow_restart_of_ending_init {
         return;

@@ -1,4 +1,4 @@
-//! What must be done at the ends of a container's life, and which signal ends it.
+//! Lifecycle hooks and the stop signal of a container.
 
 use super::handlers::{self, Occasion};
 use crate::admission::error::ErrorList;
@@ -46,7 +46,7 @@ fn stop_signal(signal: &str, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut E
         None => return errors.forbidden(path, "may not be set for containers with empty `spec.os.name`"),
         Some("windows") => &WINDOWS,
         Some("linux") => &LINUX,
-        // Another system is refused as such.
+        // Another operating system has an error of its own.
         Some(_) => return,
     };
     if !supported.contains(&signal) {

@@ -1,4 +1,4 @@
-//! What a pod template's containers must be: regular ones, init containers and ephemeral ones.
+//! Containers of a pod template: regular ones, init containers and ephemeral ones.
 
 mod common;
 mod devices;

@@ -1,4 +1,4 @@
-//! What a container's mounts must be: of volumes that there are, each at a place of its own.
+//! Volume mounts of a container: each is of a volume of the pod and has a path of its own.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -10,7 +10,7 @@ use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Some errors are told about the list (v1.36 core/validation `ValidateVolumeMounts`).
+/// Some errors name the list, not the item (v1.36 core/validation `ValidateVolumeMounts`).
 pub(super) fn volume_mounts(
     container: &Value,
     volumes: &Volumes<'_>,
@@ -30,8 +30,8 @@ pub(super) fn volume_mounts(
     }
 }
 
-/// Where each volume is put, by its name; of several with a name the last one counts (v1.36 core/validation
-/// `GetVolumeMountMap`, `GetVolumeDeviceMap`).
+/// The path of each volume, by volume name; if several items have one name, the last one counts (v1.36
+/// core/validation `GetVolumeMountMap`, `GetVolumeDeviceMap`).
 pub(super) fn places<'a>(container: &'a Value, places: &str, field: &str) -> BTreeMap<&'a str, &'a str> {
     list(container, places).iter().map(|item| (text(item, "name"), text(item, field))).collect()
 }
@@ -52,7 +52,7 @@ fn place<'a>(mount: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<'
     }
 }
 
-/// A volume is a directory or a device, and so is a path.
+/// A volume is mounted or is a device, not both; and so is a path.
 fn no_device(mount: &Value, devices: &BTreeMap<&str, &str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (name, place) = (text(mount, "name"), text(mount, "mountPath"));
     if devices.contains_key(name) {

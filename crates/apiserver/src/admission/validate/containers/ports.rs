@@ -1,4 +1,4 @@
-//! What a container's ports must be, and that no two containers want the same port of the node.
+//! Ports of a container, and conflicts between the host ports of several containers.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -26,7 +26,7 @@ pub(super) fn container_ports(container: &Value, path: &FieldPath<'_>, errors: &
     }
 }
 
-/// A port may be without a name; two ports of a container share none.
+/// The name of a port is optional, and unique within its container.
 fn name<'a>(name: &'a str, names: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let messages = syntax::port_name_errors(name);
     if name.is_empty() {
@@ -48,7 +48,7 @@ fn host_or_container(port: &Value, field: &str) -> i64 {
     number(port, field)
 }
 
-/// The ports of the node that these containers want together: each protocol, address and port once (v1.36
+/// Conflicts between the host ports of these containers: protocol, address and port together must be unique (v1.36
 /// core/validation `checkHostPortConflicts`).
 pub(super) fn conflicts<'a>(
     containers: impl IntoIterator<Item = (usize, &'a Value)>,

@@ -1,4 +1,4 @@
-//! What the seccomp and AppArmor profiles of a container or a pod must be.
+//! Seccomp and AppArmor profiles of a container or a pod.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -34,7 +34,7 @@ pub(in crate::admission::validate) fn seccomp(context: &Value, path: &FieldPath<
     }
 }
 
-/// A profile as Go's JSON has it.
+/// A profile as Go prints it.
 pub(super) fn printed(profile: &Value) -> GoValue {
     let local = text_if_set(profile, "localhostProfile").map_or_else(GoValue::null, GoValue::named);
     GoValue::record([("Type", GoValue::named(text(profile, "type"))), ("LocalhostProfile", local)])

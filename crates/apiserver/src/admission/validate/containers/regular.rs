@@ -1,4 +1,4 @@
-//! What the regular containers of a pod must be.
+//! Regular containers of a pod.
 
 use super::{common, lifecycle, ports, probes, restart};
 use crate::admission::error::ErrorList;
@@ -32,8 +32,8 @@ pub(super) fn regular_containers(
     ports::conflicts(containers.iter().enumerate(), path, errors);
 }
 
-/// What only containers have that run as long as the pod does (v1.36 core/validation `validateContainers`,
-/// `validateInitContainers`).
+/// Fields that only containers have that run as long as the pod: lifecycle hooks and probes (v1.36 core/validation
+/// `validateContainers`, `validateInitContainers`).
 pub(super) fn lasting(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     lifecycle::lifecycle(container, pod, path, errors);
     probes::liveness(container, pod, path, errors);

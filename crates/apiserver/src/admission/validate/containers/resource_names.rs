@@ -1,4 +1,4 @@
-//! What a resource may be called that a container or a pod asks for.
+//! Names of resources that a container or a pod may request.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -6,12 +6,12 @@ use crate::go::GoValue;
 use crate::syntax;
 use daemonset::kubernetes::names::is_label_key;
 
-/// Which names of resources are taken.
+/// The holder of resource requirements; it decides which names are allowed.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::admission::validate) enum Names {
-    /// Those of a container, and of a pod's overhead.
+    /// A container, or the overhead of a pod.
     Container,
-    /// Those that a pod as a whole may ask for.
+    /// A pod as a whole.
     Pod,
 }
 
@@ -100,23 +100,23 @@ pub(super) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-/// Kubernetes' own (v1.36 core/helper `IsNativeResource`).
+/// A resource of Kubernetes itself (v1.36 core/helper `IsNativeResource`).
 fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-/// A device of somebody else (v1.36 core/helper `IsExtendedResourceName`).
+/// A resource of another vendor (v1.36 core/helper `IsExtendedResourceName`).
 fn is_extended(name: &str) -> bool {
     let in_quota = || format!("requests.{name}");
     !is_native(name) && !name.starts_with("requests.") && is_label_key(&in_quota())
 }
 
-/// Whether a limit may exceed what is requested (v1.36 core/helper `IsOvercommitAllowed`).
+/// Whether a limit may exceed the request (v1.36 core/helper `IsOvercommitAllowed`).
 pub(super) fn may_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
 
-/// Whether half of one is none (v1.36 core/helper `IsIntegerResourceName`).
+/// Whether only whole numbers are valid (v1.36 core/helper `IsIntegerResourceName`).
 pub(super) fn is_counted(name: &str) -> bool {
     COUNTED.contains(&name) || is_extended(name)
 }

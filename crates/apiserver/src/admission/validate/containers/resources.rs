@@ -1,4 +1,4 @@
-//! What a container or a pod may ask for: names, amounts, requests under their limits.
+//! Resource requirements of a container or a pod: names, amounts, and requests within their limits.
 
 use super::resource_names::{self, Names, is_counted, is_huge_pages, may_overcommit};
 use crate::admission::error::ErrorList;
@@ -10,8 +10,8 @@ use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// `requirements` has `limits`, `requests` and `claims`. Go looks at a map in any order, here it is by name (v1.36
-/// core/validation `validateResourceRequirements`).
+/// `requirements` has `limits`, `requests` and `claims`. Go iterates over a map in random order; here the order is by
+/// name (v1.36 core/validation `validateResourceRequirements`).
 pub(in crate::admission::validate) fn resource_requirements(
     requirements: &Value,
     names: Names,
@@ -65,7 +65,7 @@ fn whole_pages(name: &str, amount: &Quantity, pod: &Pod<'_>, path: &FieldPath<'_
     }
 }
 
-/// What 64 bits cannot hold counts as nothing (v1.36 core/helper `IsHugePageResourceValueDivisible`).
+/// An amount beyond 64 bits counts as 0 (v1.36 core/helper `IsHugePageResourceValueDivisible`).
 pub(in crate::admission::validate) fn is_divisible(name: &str, amount: &Quantity) -> bool {
     let size = name.strip_prefix("hugepages-").and_then(|size| Quantity::parse(size).ok());
     let size = size.filter(Quantity::is_integer).and_then(|size| size.to_whole()).filter(|size| *size > 0);
@@ -73,7 +73,7 @@ pub(in crate::admission::validate) fn is_divisible(name: &str, amount: &Quantity
     size.is_some_and(|size| i128::from(amount) % size == 0)
 }
 
-/// Told about all requests.
+/// Errors about a request name the list of requests, not the entry.
 fn request_within_limit(
     name: &str,
     request: &Quantity,
@@ -131,7 +131,7 @@ fn claims(requirements: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mu
     }
 }
 
-/// A claim as a whole, or requests of it, each once.
+/// Each claim occurs once: as a whole, or once for each of its requests.
 fn claimed_once(
     name: &str,
     request: &str,

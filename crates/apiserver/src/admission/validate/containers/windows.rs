@@ -1,4 +1,4 @@
-//! What the Windows options of a container or a pod must be.
+//! Windows options of a container or a pod.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -26,7 +26,7 @@ pub(in crate::admission::validate) fn options(context: &Value, path: &FieldPath<
     refuse("runAsUserName", messages.unwrap_or_default());
 }
 
-/// The options as Go's JSON has them.
+/// The options as Go prints them.
 pub(super) fn printed(options: &Value) -> GoValue {
     let plain = |field| member(options, field).map_or_else(GoValue::null, GoValue::json);
     GoValue::record([
@@ -47,7 +47,7 @@ fn credential_spec_errors(spec: &str) -> Vec<String> {
     vec![message.to_owned()]
 }
 
-/// `DOMAIN\USER`, where the domain may be missing.
+/// `DOMAIN\USER`; the domain is optional.
 fn user_name_errors(name: &str) -> Vec<String> {
     let (domain, user) = match name.split_once('\\') {
         Some((domain, user)) => (Some(domain), user),

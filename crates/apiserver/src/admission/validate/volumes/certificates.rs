@@ -1,4 +1,4 @@
-//! Files of certificates: bundles that a cluster trusts, and a pod's own.
+//! Projected certificates: bundles of trusted certificates, and a pod's own.
 
 use super::files::{TakenPaths, file_path};
 use crate::admission::error::ErrorList;
@@ -43,7 +43,7 @@ fn bundle_by_name(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &mut
     }
 }
 
-/// What stands before the last colon is the signer, with colons for slashes (v1.36 core/validation names.go
+/// The part before the last colon is the signer, with colons instead of slashes (v1.36 core/validation names.go
 /// `ValidateClusterTrustBundleName`).
 fn bundle_name_errors(name: &str) -> Vec<String> {
     match name.rsplit_once(':') {
@@ -69,7 +69,7 @@ fn bundles_of_signer(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &
     labels::selector(selector, SelectorValues::OfLabels, &path.child("labelSelector"), errors);
 }
 
-/// The bundle as Go's JSON has it.
+/// The bundle as Go prints it.
 fn printed(bundle: &Value) -> GoValue {
     let plain = |field| member(bundle, field).map_or_else(GoValue::null, GoValue::json);
     GoValue::record([

@@ -1,4 +1,4 @@
-//! Volumes that are disks of clouds.
+//! Volumes on disks and shares of cloud providers.
 
 use super::network::{required, secret_name};
 use crate::admission::error::ErrorList;
@@ -19,7 +19,7 @@ pub(super) fn aws(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
     partition(source, path, errors);
 }
 
-/// 0 is the whole disk, though the message leaves it out.
+/// 0 is the whole disk and valid, although the message excludes it.
 fn partition(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(partition) = number_if_set(source, "partition").filter(|number| !(0..=255).contains(number)) {
         errors.invalid(&path.child("partition"), partition, "must be between 1 and 255, inclusive");

@@ -1,4 +1,4 @@
-//! Volumes of drivers that somebody adds to the cluster.
+//! Volumes of drivers that are installed in the cluster.
 
 use super::network::required;
 use crate::admission::error::ErrorList;
@@ -8,7 +8,7 @@ use crate::json::{member, text, text_entries};
 use crate::syntax;
 use serde_json::Value;
 
-/// Errors of a secret's name are told about the volume (v1.36 core/validation `validateCSIVolumeSource`).
+/// Upstream reports an invalid name of the secret at the volume (v1.36 core/validation `validateCSIVolumeSource`).
 pub(super) fn csi(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     driver(text(source, "driver"), &path.child("driver"), errors);
     let Some(secret) = member(source, "nodePublishSecretRef") else { return };
@@ -30,7 +30,8 @@ fn driver(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     values::each(syntax::dns_subdomain_errors(&name.to_lowercase()), name, path, errors);
 }
 
-/// Go looks at the options in any order, here it is by name (v1.36 core/validation `validateFlexVolumeSource`).
+/// Go iterates over the options in random order; here the order is by name (v1.36 core/validation
+/// `validateFlexVolumeSource`).
 pub(super) fn flex_volume(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     required(source, &["driver"], path, errors);
     for (option, _) in text_entries(source, "options").filter(|(option, _)| is_reserved(option)) {

@@ -1,4 +1,4 @@
-//! Volumes that the kubelet writes files into: Secrets, ConfigMaps, fields of the pod.
+//! Volumes with files that the kubelet writes: Secrets, ConfigMaps, fields of the pod.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -35,7 +35,7 @@ pub(super) fn key_to_path(item: &Value, path: &FieldPath<'_>, errors: &mut Error
     mode(item, "mode", path, errors);
 }
 
-/// v1.36 core/validation `ValidateLocalNonReservedPath` of a path that must be there.
+/// v1.36 core/validation `ValidateLocalNonReservedPath` of a required path.
 pub(super) fn file_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (file, path) = (text(item, "path"), path.child("path"));
     values::required(file, &path, errors);
@@ -50,7 +50,7 @@ pub(super) fn mode(of: &Value, field: &str, path: &FieldPath<'_>, errors: &mut E
     }
 }
 
-/// Errors of a file are told about the volume (v1.36 core/validation `validateDownwardAPIVolumeSource`).
+/// Upstream reports the errors of a file at the volume (v1.36 core/validation `validateDownwardAPIVolumeSource`).
 pub(super) fn downward_api(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(source, "defaultMode", path, errors);
     for file in list(source, "items") {
@@ -75,10 +75,10 @@ pub(super) fn downward_api_file(file: &Value, path: &FieldPath<'_>, errors: &mut
     mode(file, "mode", path, errors);
 }
 
-/// The files that the sources have written so far.
+/// The paths that earlier sources of a projected volume have taken.
 pub(super) struct TakenPaths<'a> {
     taken: BTreeSet<&'a str>,
-    /// The volume's: errors about two files are told about it.
+    /// The path of the volume, at which upstream reports conflicts.
     path: FieldPath<'a>,
 }
 
@@ -87,10 +87,10 @@ impl<'a> TakenPaths<'a> {
         TakenPaths { taken: BTreeSet::new(), path }
     }
 
-    /// Each file has one source.
-    pub(super) fn add(&mut self, file: &'a str, told_as: &str, errors: &mut ErrorList) {
+    /// Takes a path; a conflict is reported with `value` as the value.
+    pub(super) fn add(&mut self, file: &'a str, value: &str, errors: &mut ErrorList) {
         if !self.taken.insert(file) {
-            errors.invalid(&self.path, told_as, "conflicting duplicate paths");
+            errors.invalid(&self.path, value, "conflicting duplicate paths");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Volumes of the node itself: its directories, an image's files, a repository's.
+//! Volumes on the node itself: directories, the files of an image, a git repository.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -45,7 +45,7 @@ pub(super) fn git_repo(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
     values::each(messages, directory, &path.child("directory"), errors);
 }
 
-/// A template's image may be left open (v1.36 core/validation `validateImageVolumeSource`).
+/// The reference of an image is optional in a template (v1.36 core/validation `validateImageVolumeSource`).
 pub(super) fn image(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     values::pull_policy(text(source, "pullPolicy"), &path.child("pullPolicy"), errors);
 }

@@ -1,4 +1,4 @@
-//! What a pod template's volumes must be: names of their own, and one source each.
+//! Volumes of a pod template: each has a name of its own, and one source.
 
 mod certificates;
 mod claim;
@@ -17,7 +17,7 @@ use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::json::{list, text};
 
-/// Answers with the volumes without an error; what mounts another one will not find it. `path` is that of the list
+/// Returns the valid volumes: a mount of an invalid one reports that it is not found. `path` is the path of the list
 /// (v1.36 core/validation `ValidateVolumes`).
 pub(super) fn all_volumes<'a>(pod: &Pod<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) -> Volumes<'a> {
     let mut volumes = Volumes::new();

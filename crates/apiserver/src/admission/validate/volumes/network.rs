@@ -1,4 +1,4 @@
-//! Volumes of storage systems in the network.
+//! Volumes of storage systems on the network.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
@@ -93,7 +93,7 @@ pub(super) fn storage_os(source: &Value, path: &FieldPath<'_>, errors: &mut Erro
     secret_name(source, path, errors);
 }
 
-/// A secret that is referred to has a name.
+/// A reference to a secret needs a name.
 pub(super) fn secret_name(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(secret) = member(source, "secretRef") {
         required(secret, &["name"], &path.child("secretRef"), errors);
@@ -105,7 +105,7 @@ pub(super) fn scale_io(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
     required(source, &["gateway", "system", "volumeName"], path, errors);
 }
 
-/// Texts that must be there.
+/// Required strings.
 pub(super) fn required(source: &Value, fields: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in fields {
         values::required(text(source, field), &path.child(field), errors);

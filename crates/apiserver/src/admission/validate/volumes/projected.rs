@@ -1,4 +1,4 @@
-//! Volumes that put files of several sources together.
+//! Volumes that combine files of several sources.
 
 use super::certificates;
 use super::files::{TakenPaths, downward_api_file, key_to_path, mode};
@@ -72,7 +72,7 @@ fn downward_api<'a>(
     }
 }
 
-/// Errors of its path are told about the volume. A stored template may keep one that leaves the volume.
+/// Upstream reports an invalid path at the volume. A stored template may keep a path that leads out of the volume.
 fn service_account_token(
     token: &Value,
     pod: &Pod<'_>,
