@@ -1,5 +1,5 @@
-//! The API server's side of a DaemonSet: which object a request stores or why it is refused, what a patch makes of an
-//! object, and how a delete cascades to pods and ControllerRevisions. It serves programs that answer such requests
+//! The API server's side of a DaemonSet: the object that a request stores or the refusal, the result
+//! of a patch, and the cascade of a delete to pods and ControllerRevisions. It serves programs that answer such requests
 //! without a kube-apiserver, or predict its answer: operators with a DaemonSet-like kind, in-process control planes,
 //! test doubles, command lines.
 //!

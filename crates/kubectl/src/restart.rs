@@ -18,6 +18,27 @@ const PATH: [&str; 5] = ["spec", "template", "metadata", "annotations", "kubectl
 ///
 /// # Errors
 /// If the template already has the annotation with this second, and if the API server would refuse the DaemonSet.
+///
+/// ```
+/// use daemonset_kubectl::{RolloutError, restart};
+/// use serde_json::json;
+///
+/// let web = json!({
+///     "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web", "namespace": "ns", "generation": 1},
+///     "spec": {
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "web", "image": "web:v1"}]}
+///         }
+///     }
+/// });
+/// let change = restart(&web, "2026-01-01T12:00:00Z".parse().unwrap())?;
+/// let annotations = &change.patches.strategic_merge["spec"]["template"]["metadata"]["annotations"];
+/// assert_eq!(annotations["kubectl.kubernetes.io/restartedAt"], "2026-01-01T12:00:00Z");
+/// assert_eq!(change.after["metadata"]["generation"], 2);
+/// # Ok::<(), RolloutError>(())
+/// ```
 pub fn restart(daemon_set: &Value, now: Timestamp) -> Result<Change, RolloutError> {
     let at = Value::from(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     let there = PATH.iter().try_fold(daemon_set, |inner, key| inner.get(key));

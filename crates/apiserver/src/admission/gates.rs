@@ -80,12 +80,12 @@ fn remove(object: &mut Value, field: &str) {
 
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-/// All containers of a pod spec.
+/// All containers of a pod spec, in any of its lists.
 fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
     CONTAINERS.into_iter().flat_map(move |name| list(spec, name))
 }
 
-/// All containers of a pod spec.
+/// All containers of a pod spec, in any of its lists.
 fn containers_mut(spec: &mut Value) -> impl Iterator<Item = &mut Value> {
     let fields = spec.as_object_mut().into_iter().flatten();
     fields

@@ -71,7 +71,7 @@ pub(super) fn templates_equal(a: &Value, b: &Value) -> bool {
 }
 
 fn spec_kind() -> Kind {
-    // It has all fields of either form.
+    // The proposal's spec has the fields of both forms.
     kind_of_field(&PROPOSED_DAEMON_SET, "spec")
 }
 

@@ -60,6 +60,29 @@ pub fn update_status(stored: &Value, object: &Value) -> Result<Value, Refusal> {
 ///
 /// # Errors
 /// The API server's refusal.
+///
+/// # Example
+///
+/// ```
+/// use daemonset_apiserver::admission::{Patch, Refusal, Rules, create, patch};
+/// use serde_json::json;
+///
+/// let manifest = json!({
+///     "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"},
+///     "spec": {
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "web", "image": "web:v1"}]}
+///         }
+///     }
+/// });
+/// let stored = create(&manifest, &Rules::new())?;
+/// let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v2"}]}}}});
+/// let stored = patch(&stored, Patch::Strategic(&change), &Rules::new())?;
+/// assert_eq!(stored["metadata"]["generation"], 2);
+/// # Ok::<(), Refusal>(())
+/// ```
 pub fn patch(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Refusal> {
     replace(stored, patched(stored, patch, rules)?, rules)
 }
@@ -74,7 +97,7 @@ pub fn patch_status(stored: &Value, patch: Patch<'_>) -> Result<Value, Refusal> 
 
 /// The longest prefix of a generated name, before its five random letters (v1.36 `apiserver/pkg/storage/names`
 /// generate.go).
-const GENERATED_STEM: usize = 58;
+const MAX_GENERATED_PREFIX: usize = 58;
 
 /// Sets the namespace, and a placeholder name if one is to be generated. Returns whether the name is a placeholder.
 fn set_name_and_namespace(new: &mut Value) -> bool {
@@ -84,7 +107,7 @@ fn set_name_and_namespace(new: &mut Value) -> bool {
     if metadata.contains_key("name") || stem.is_empty() {
         return false;
     }
-    let name: String = stem.chars().take(GENERATED_STEM).chain("bbbbb".chars()).collect();
+    let name: String = stem.chars().take(MAX_GENERATED_PREFIX).chain("bbbbb".chars()).collect();
     metadata.insert("name".to_owned(), Value::from(name));
     true
 }

@@ -66,6 +66,13 @@ pub enum SurgeWithHostPort {
 }
 
 /// The rules that a DaemonSet is validated by. The default is Kubernetes' behavior.
+///
+/// ```
+/// use daemonset_apiserver::admission::{Form, Rules, SurgeWithHostPort};
+///
+/// let rules = Rules::new().form(Form::Proposal).surge_with_host_port(SurgeWithHostPort::Refused);
+/// assert_ne!(rules, Rules::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Rules {

@@ -24,7 +24,7 @@ pub enum CascadeAction {
         pod: ObjectRef,
         /// The uid of the DaemonSet: every owner reference with it is removed.
         owner: Uid,
-        /// Why.
+        /// The reason.
         reason: DisownReason,
     },
     /// Remove the DaemonSet from the revision's owners.
@@ -34,7 +34,7 @@ pub enum CascadeAction {
         revision: ObjectRef,
         /// The uid of the DaemonSet: every owner reference with it is removed.
         owner: Uid,
-        /// Why.
+        /// The reason.
         reason: DisownReason,
     },
     /// Delete a pod.
@@ -42,9 +42,9 @@ pub enum CascadeAction {
     DeletePod {
         /// The pod.
         pod: ObjectRef,
-        /// What happens to the objects that the pod owns.
+        /// The treatment of the objects that the pod owns.
         propagation_policy: Propagation,
-        /// Why.
+        /// The reason.
         reason: CollectReason,
     },
     /// Delete a revision.
@@ -52,9 +52,9 @@ pub enum CascadeAction {
     DeleteRevision {
         /// The revision.
         revision: ObjectRef,
-        /// What happens to the objects that the revision owns.
+        /// The treatment of the objects that the revision owns.
         propagation_policy: Propagation,
-        /// Why.
+        /// The reason.
         reason: CollectReason,
     },
     /// Remove a finalizer from the DaemonSet.
@@ -66,7 +66,7 @@ pub enum CascadeAction {
         finalizer: String,
         /// `metadata.finalizers` without it.
         finalizers: Vec<String>,
-        /// Why.
+        /// The reason.
         reason: FinalizeReason,
     },
     /// Delete the DaemonSet again: it is being deleted and has no finalizer, but its store stopped before it removed
@@ -75,7 +75,7 @@ pub enum CascadeAction {
     DeleteDaemonSet {
         /// The DaemonSet.
         daemon_set: ObjectRef,
-        /// Why.
+        /// The reason.
         reason: FinalizeReason,
     },
 }

@@ -20,9 +20,9 @@ pub(super) fn after_delete(finalizers: &[String], options: &DeleteOptions) -> Ve
     if same { finalizers.to_vec() } else { after }
 }
 
-/// The policy of the request; without one, that of the object's first policy finalizer, so that a policy set
-/// beforehand holds; without that, background, which is the default of DaemonSets, revisions and pods in every
-/// version served today (v1.36 `registry/apps/daemonset/strategy.go DefaultGarbageCollectionPolicy`).
+/// The policy of the request. Without one, the policy of the object's first policy finalizer, so that a policy set
+/// beforehand holds. Without that, background, the default of DaemonSets, revisions and pods in every version served
+/// today (v1.36 `registry/apps/daemonset/strategy.go DefaultGarbageCollectionPolicy`).
 fn policy(finalizers: &[String], options: &DeleteOptions) -> Propagation {
     let set_beforehand = || finalizers.iter().find_map(|one| policy_of(one));
     options.asked().or_else(set_beforehand).unwrap_or(Propagation::Background)

@@ -26,7 +26,7 @@ impl Kind {
     }
 }
 
-/// What happens to the objects that the deleted one owns (v1.36 `metav1.DeletionPropagation`).
+/// The treatment of the objects that the deleted one owns (v1.36 `metav1.DeletionPropagation`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Propagation {
@@ -43,7 +43,7 @@ pub enum Propagation {
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct DeleteOptions {
-    /// What happens to the objects that this one owns. `None`: the policy of the object's finalizers, else
+    /// The treatment of the objects that this one owns. `None`: the policy of the object's finalizers, else
     /// background.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub propagation_policy: Option<Propagation>,
@@ -72,7 +72,7 @@ pub struct Preconditions {
 }
 
 impl DeleteOptions {
-    /// Options without any request: the object's own defaults apply.
+    /// Options without any field set: the API server's defaults apply.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

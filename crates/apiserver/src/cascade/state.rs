@@ -63,14 +63,14 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Adds all pods of the namespace, whatever their owner.
+    /// Adds all pods of the namespace, with any owner or without one.
     #[must_use]
     pub fn pods(mut self, pods: impl IntoIterator<Item = &'a Object>) -> Self {
         self.pods.extend(pods);
         self
     }
 
-    /// Adds all ControllerRevisions of the namespace, whatever their owner.
+    /// Adds all ControllerRevisions of the namespace, with any owner or without one.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = &'a Object>) -> Self {
         self.revisions.extend(revisions);

@@ -65,7 +65,7 @@ fn collect(state: &State<'_>, reason: CollectReason) -> Vec<CascadeAction> {
     pods.chain(revisions).collect()
 }
 
-/// What happens to a dependent.
+/// The treatment of a dependent.
 enum Fate {
     Released,
     Deleted(Propagation),

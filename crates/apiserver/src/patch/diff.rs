@@ -67,6 +67,8 @@ pub(super) fn diff_maps(
             Some(old) => diff_values(&mut patch, key, [old, new], of, scope)?,
         }
     }
+    // `$retainKeys` lists the fields of a union that stay, so that the server drops another writer's member of the union.
+    // Nulls are no fields to keep. An unchanged object needs no list.
     let has_deleted = original.keys().any(|key| !modified.contains_key(key));
     if scope != Scope::WithoutDeletions {
         let deleted = original.keys().filter(|key| !modified.contains_key(*key));

@@ -21,6 +21,11 @@ pub(super) struct ListPatch {
     pub(super) order: Vec<Value>,
 }
 
+/// The patch of a list that is merged.
+///
+/// A list without items has nothing to merge with, so all new items are the patch. Other lists are compared by merge key,
+/// or as sets; either way the patch contains only changed items, and the server can't derive the order of the new list
+/// from these. So the patch lists that order separately whenever it matters: if an item or the order itself changes.
 pub(super) fn diff_lists(
     original: &[Value],
     modified: &[Value],
@@ -50,6 +55,7 @@ fn diff_maps_by_key(
     let key = list.merge_key().unwrap_or_default();
     let (patch, deletions) = changed_and_deleted(original, modified, key, list, scope)?;
     let mut patch = sorted(patch, modified, Some(key))?;
+    // The order needs no entry only if the same keys come in the same order and no item changes.
     let same_order = original.len() == modified.len() && {
         let old: Vec<&Value> =
             original.iter().map(|item| identity(item, Some(key))).collect::<Result<_, _>>()?;
@@ -80,6 +86,8 @@ fn changed_and_deleted(
     let (mut patch, mut deletions) = (Vec::new(), Vec::new());
     let (old, new) = (by_key(original, key)?, by_key(modified, key)?);
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
+    // Both lists are sorted by key, so one pass over the two, as in a merge sort, pairs the items with equal keys. A key
+    // that only one list has is an added or a deleted item.
     loop {
         let order = match (old.peek(), new.peek()) {
             (None, None) => return Ok((patch, deletions)),

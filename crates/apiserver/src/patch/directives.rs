@@ -58,7 +58,7 @@ pub(super) fn retain_keys(
     Ok(())
 }
 
-/// Whether an entry of a patch sets a field or takes items from a list.
+/// The effect of an entry of a patch: it sets a field, or deletes items from a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Set,

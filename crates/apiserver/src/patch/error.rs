@@ -21,7 +21,7 @@ pub enum PatchError {
         /// The merge key.
         key: String,
     },
-    /// A value is neither the list nor the object that belongs there.
+    /// The value has another type than the list or object that belongs there.
     #[error("expected a {expected}, but received a {found}")]
     #[non_exhaustive]
     WrongType {
@@ -99,14 +99,14 @@ pub enum PatchError {
         /// The field.
         field: String,
     },
-    /// A value is an object where the API has none.
+    /// The value is an object, but the field's type in the API is another one.
     #[error("merging an object in json but data type is not struct, instead is: {found}")]
     #[non_exhaustive]
     NotAStruct {
         /// Go's kind.
         found: &'static str,
     },
-    /// A value is a list where the API has none.
+    /// The value is a list, but the field's type in the API is another one.
     #[error("expected slice or array type, but got: {found}")]
     #[non_exhaustive]
     NotAList {

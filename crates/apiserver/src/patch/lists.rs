@@ -59,6 +59,7 @@ fn merge_maps(
     items: Kind,
 ) -> Result<Vec<Value>, PatchError> {
     let (original, patch) = follow_directives(original, patch, key)?;
+    // `original` is still needed after the merge: it defines the order of the items that the patch does not name.
     let mut merged = original.clone();
     for item in &patch {
         let Value::Object(fields) = item else { return Err(PatchError::expected_map(item)) };

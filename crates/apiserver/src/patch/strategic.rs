@@ -43,6 +43,8 @@ pub(super) fn merge_map(
         Some(Directive::Delete) => return Ok(Map::new()),
         Some(Directive::Merge) => return Err(directives::unknown(&Value::from("merge"), &patch)),
     }
+    // `$retainKeys` comes first: it removes the fields of a union's old member before the patch sets the new one. The
+    // element orders come second, because a list with an order is merged there, and must not be merged again below.
     directives::retain_keys(&mut original, &mut patch)?;
     element_order::apply(&mut original, &mut patch, of)?;
     for (key, value) in patch {

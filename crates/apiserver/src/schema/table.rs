@@ -45,7 +45,7 @@ pub(crate) enum Scalar {
     Raw,
 }
 
-/// When Go prints a field.
+/// When Go serializes a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
     /// Always; absent fields as Go's zero: `0`, `""`, `null` for a list. Structs are always serialized, too: Go's
@@ -53,9 +53,9 @@ pub(crate) enum Presence {
     Always,
     /// Unless it is Go's zero or an empty list or map.
     OmitEmpty,
-    /// If it was given, even if it is zero.
+    /// If it is set, even to its zero.
     Pointer,
-    /// A pointer that is printed as `null` if it was not given.
+    /// Always; a pointer that is not set as `null`.
     Nullable,
 }
 

@@ -4,7 +4,7 @@ use crate::text::Page;
 use daemonset_apiserver::json::LAST_APPLIED;
 
 /// The number of bytes of key and value that fit into one line.
-const LONGEST: usize = 140;
+const MAX_LENGTH: usize = 140;
 
 /// v1.36 kubectl `describe.go printLabelsMultiline`.
 pub(super) fn labels(page: &mut Page, title: &str, labels: &[(&str, &str)]) {
@@ -37,13 +37,13 @@ pub(super) fn annotations(page: &mut Page, title: &str, annotations: &[(&str, &s
 }
 
 fn annotation(page: &mut Page, key: &str, value: &str) {
-    if key.len() + value.len() + 2 <= LONGEST && !value.contains('\n') {
+    if key.len() + value.len() + 2 <= MAX_LENGTH && !value.contains('\n') {
         page.write(0, &format!("{key}: {value}\n"));
         return;
     }
     page.write(0, &format!("{key}:\n"));
     for line in value.split('\n') {
-        page.write(0, &format!("\t  {}\n", shortened(line, LONGEST - 2)));
+        page.write(0, &format!("\t  {}\n", shortened(line, MAX_LENGTH - 2)));
     }
 }
 

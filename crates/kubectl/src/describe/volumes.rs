@@ -10,7 +10,7 @@ use daemonset_apiserver::quantity::Quantity;
 use serde_json::Value;
 
 /// The number of bytes of an attribute that are shown.
-const LONGEST: usize = 140;
+const MAX_LENGTH: usize = 140;
 
 /// v1.36 kubectl `describe.go describeVolumes`.
 pub(super) fn volumes(page: &mut Page, volumes: &[Value]) {
@@ -116,6 +116,6 @@ fn attributes(page: &mut Page, attributes: &[(&str, &str)]) {
             page.write(2, "");
             page.write(2, "\t");
         }
-        page.write(2, &format!("{}\n", shortened(&format!("{key}={value}"), LONGEST)));
+        page.write(2, &format!("{}\n", shortened(&format!("{key}={value}"), MAX_LENGTH)));
     }
 }

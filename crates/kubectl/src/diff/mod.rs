@@ -36,6 +36,19 @@ pub struct Difference {
 
 /// The changes from one ControllerRevision to another, in the templates that they restore. A null member equals an
 /// absent one.
+///
+/// ```
+/// use daemonset_kubectl::diff;
+/// use serde_json::json;
+///
+/// let revision = |number: i64, image: &str| json!({
+///     "metadata": {"name": format!("web-{number}")}, "revision": number,
+///     "data": {"spec": {"template": {"spec": {"containers": [{"name": "web", "image": image}]}}}}
+/// });
+/// let diff = diff(&revision(1, "web:v1"), &revision(2, "web:v2"));
+/// assert_eq!(diff.differences[0].path, "spec.template.spec.containers[web].image");
+/// assert!(diff.unified.contains("-  - image: web:v1\n+  - image: web:v2\n"), "{}", diff.unified);
+/// ```
 pub fn diff(old: &Value, new: &Value) -> Diff {
     let (old, new) = (Stored::from_revision(old), Stored::from_revision(new));
     let (before, after) = (restores(&old), restores(&new));

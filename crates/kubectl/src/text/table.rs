@@ -33,7 +33,10 @@ fn blocks(text: &str) -> Vec<Vec<Line<'_>>> {
     blocks
 }
 
-/// Writes lines whose columns so far have these widths.
+/// Writes lines whose leading columns have these widths.
+///
+/// Consecutive lines that all have the next column share its width. Columns further right are aligned within such a block
+/// only, so the block is aligned recursively, with one more width.
 fn align(lines: &[Line<'_>], widths: &mut Vec<usize>, out: &mut String) {
     let column = widths.len();
     let has_column = |line: &Line<'_>| column + 1 < line.len();

@@ -17,7 +17,7 @@ pub use walk::{Difference, PathSegment};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TemplateDiff {
-    /// In the order of the API's fields.
+    /// The differences, in the order of the API's fields.
     pub differences: Vec<Difference>,
 }
 
@@ -39,6 +39,33 @@ impl fmt::Display for TemplateDiff {
 ///
 /// # Errors
 /// The API server's refusal to store the manifest.
+///
+/// # Example
+///
+/// ```
+/// use daemonset_apiserver::admission::{Refusal, Rules, create, template_change};
+/// use serde_json::json;
+///
+/// let manifest = json!({
+///     "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"},
+///     "spec": {
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "web", "image": "web:v1"}]}
+///         }
+///     }
+/// });
+/// let stored = create(&manifest, &Rules::new())?;
+/// let mut next = manifest;
+/// next["spec"]["template"]["spec"]["restartPolicy"] = json!("Always"); // the default
+/// assert_eq!(template_change(&stored, &next)?, None);
+///
+/// next["spec"]["template"]["spec"]["containers"][0]["image"] = json!("web:v2");
+/// let change = template_change(&stored, &next)?.expect("the image differs");
+/// assert_eq!(change.to_string(), r#"spec.template.spec.containers[web].image: "web:v1" -> "web:v2""#);
+/// # Ok::<(), Refusal>(())
+/// ```
 pub fn template_change(stored: &Value, manifest: &Value) -> Result<Option<TemplateDiff>, Refusal> {
     let new = applied(stored, manifest)?;
     if templates_equal(stored, &new) {
@@ -63,7 +90,7 @@ fn template(object: &Value) -> &Value {
     at(object, &["spec", "template"])
 }
 
-/// The object that would be stored.
+/// The object that the API server would store.
 fn applied(stored: &Value, manifest: &Value) -> Result<Value, Refusal> {
     let last_applied = at(stored, &["metadata", "annotations", LAST_APPLIED])
         .as_str()

@@ -44,7 +44,7 @@ pub fn default_template(template: &mut Value) {
     pod::drop_init_container_annotations(template);
 }
 
-/// Fills in the defaults of a pod: those of [`default_template`], and those that only pods get (v1.36 core/v1
+/// Fills in the defaults of a pod: the defaults of [`default_template`], and the ones for pods only (v1.36 core/v1
 /// `defaults.go SetDefaults_Pod`).
 ///
 /// Pods alone get requests from limits, service links, and host ports under `hostNetwork`. A template that spells
@@ -77,7 +77,7 @@ pub struct DefaultRule {
     pub path: String,
     /// The value: JSON, or a description of how it is computed.
     pub value: String,
-    /// File and function of v1.36 that does it, or the proposal.
+    /// The source of the default: a file and function of v1.36, or the proposal.
     pub source: &'static str,
 }
 

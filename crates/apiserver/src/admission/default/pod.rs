@@ -15,7 +15,7 @@ const ALIAS_OUT: &str = "v1.36 core/v1 conversion.go Convert_core_PodSpec_To_v1_
 
 const SPEC: &[Step] = &[In("spec")];
 
-/// The fields of the spec that are no list.
+/// Defaults of the spec itself.
 pub(super) const ROWS: &[Row] = &[
     zero(SPEC, "dnsPolicy", Fill::Text("ClusterFirst"), SET_DEFAULTS),
     zero(SPEC, "restartPolicy", Fill::Text("Always"), SET_DEFAULTS),

@@ -113,27 +113,43 @@ fn app_armor(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Err
 
 /// An annotation and a field for the same setting must agree (v1.36 core/validation
 /// `validateSeccompAnnotationsAndFields`).
-pub(super) fn seccomp_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn seccomp_annotations_and_fields(
+    meta: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let of = |holder: &'_ Value| {
         member(holder, "securityContext").and_then(|context| member(context, "seccompProfile")).cloned()
     };
     if let (Some(profile), Some(annotation)) = (of(pod.spec), annotation(meta, SECCOMP_OF_POD)) {
         let context = path.child("securityContext");
-        agree("seccomp", &profile, annotation, &context.child("seccompProfile"), errors);
+        annotation_and_field("seccomp", &profile, annotation, &context.child("seccompProfile"), errors);
     }
     for container in pod.containers() {
         let key = format!("{SECCOMP_OF_CONTAINER}{}", text(container.value, "name"));
         if let (Some(profile), Some(annotation)) = (of(container.value), annotation(meta, &key)) {
             let (list, context) = (path.child(container.list), "securityContext");
             let path = list.index(container.position);
-            agree("seccomp", &profile, annotation, &path.child(context).child("seccompProfile"), errors);
+            annotation_and_field(
+                "seccomp",
+                &profile,
+                annotation,
+                &path.child(context).child("seccompProfile"),
+                errors,
+            );
         }
     }
 }
 
 /// A container without a profile has the pod's (v1.36 core/validation
 /// `validateAppArmorAnnotationsAndFieldsMatchOnCreate`).
-pub(super) fn app_armor_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn app_armor_annotations_and_fields(
+    meta: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     if pod.os() == Some("windows") {
         return;
     }
@@ -146,13 +162,25 @@ pub(super) fn app_armor_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>
         if let (Some(profile), Some(annotation)) = (profile, annotation(meta, &key)) {
             let (list, context) = (path.child(container.list), "securityContext");
             let path = list.index(container.position);
-            agree("apparmor", &profile, annotation, &path.child(context).child("appArmorProfile"), errors);
+            annotation_and_field(
+                "apparmor",
+                &profile,
+                annotation,
+                &path.child(context).child("appArmorProfile"),
+                errors,
+            );
         }
     }
 }
 
 /// v1.36 core/validation `validateSeccompAnnotationsAndFieldsMatch`.
-fn agree(kind: &str, profile: &Value, annotation: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn annotation_and_field(
+    kind: &str,
+    profile: &Value,
+    annotation: &str,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let docker = kind == "seccomp" && annotation == DOCKER_DEFAULT;
     let same_type = match text(profile, "type") {
         "Unconfined" => annotation == UNCONFINED,

@@ -49,7 +49,7 @@ fn selector(
     let values = SelectorValues::unless(options.allow_invalid_selector_values);
     labels::selector(selector, values, &path.child("selector"), errors);
     let pods = template.get("metadata").and_then(|meta| meta.get("labels")).unwrap_or(&Value::Null);
-    if labels::leaves_out(selector, pods) {
+    if labels::does_not_match(selector, pods) {
         let detail = "`selector` does not match template `labels`";
         let path = path.child("template");
         errors.invalid(&path.child("metadata").child("labels"), GoValue::json(pods), detail);

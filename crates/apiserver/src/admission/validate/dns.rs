@@ -10,9 +10,9 @@ use crate::syntax::dns_subdomain_with_underscore_errors;
 use serde_json::Value;
 use std::net::IpAddr;
 
-const MOST_SERVERS: usize = 3;
-const MOST_SEARCHES: usize = 32;
-const MOST_SEARCH_CHARACTERS: usize = 2048;
+const MAX_NAMESERVERS: usize = 3;
+const MAX_SEARCHES: usize = 32;
+const MAX_SEARCH_CHARACTERS: usize = 2048;
 
 /// v1.36 core/validation `validatePodDNSConfig`.
 pub(super) fn dns_config(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
@@ -34,8 +34,8 @@ pub(super) fn dns_config(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Error
 }
 
 fn servers(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if list(config, "nameservers").len() > MOST_SERVERS {
-        let detail = format!("must not have more than {MOST_SERVERS} nameservers");
+    if list(config, "nameservers").len() > MAX_NAMESERVERS {
+        let detail = format!("must not have more than {MAX_NAMESERVERS} nameservers");
         errors.invalid(path, go_list(config, "nameservers"), detail);
     }
     for (position, server) in texts(config, "nameservers").enumerate() {
@@ -45,14 +45,14 @@ fn servers(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 fn searches(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let count = list(config, "searches").len();
-    if count > MOST_SEARCHES {
-        let detail = format!("must not have more than {MOST_SEARCHES} search paths");
+    if count > MAX_SEARCHES {
+        let detail = format!("must not have more than {MAX_SEARCHES} search paths");
         errors.invalid(path, go_list(config, "searches"), detail);
     }
     let spaces = count.saturating_sub(1);
-    if texts(config, "searches").map(str::len).sum::<usize>() + spaces > MOST_SEARCH_CHARACTERS {
+    if texts(config, "searches").map(str::len).sum::<usize>() + spaces > MAX_SEARCH_CHARACTERS {
         let detail = format!(
-            "must not have more than {MOST_SEARCH_CHARACTERS} characters (including spaces) in the search list"
+            "must not have more than {MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list"
         );
         errors.invalid(path, go_list(config, "searches"), detail);
     }

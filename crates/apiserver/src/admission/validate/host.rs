@@ -6,7 +6,7 @@ use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::json::{flag, list, number, text_if_set};
 
-const LONGEST_HOSTNAME: usize = 64;
+const MAX_HOSTNAME_LENGTH: usize = 64;
 
 /// On the host's network the host port is the container port (v1.36 core/validation `validatePodHostNetworkDeps`).
 pub(super) fn ports_of_host_network(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
@@ -59,8 +59,8 @@ pub(super) fn name_override(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Er
     if pod.host_network() {
         errors.forbidden(path, "may not be specified when hostNetwork is true");
     }
-    if name.len() > LONGEST_HOSTNAME {
-        errors.too_long(path, LONGEST_HOSTNAME);
+    if name.len() > MAX_HOSTNAME_LENGTH {
+        errors.too_long(path, MAX_HOSTNAME_LENGTH);
     }
     values::dns_subdomain(name, path, errors);
 }

@@ -8,7 +8,7 @@ use crate::json::{entries, list, member, text, text_entries, texts};
 use crate::syntax::{label_key_errors, label_value_errors};
 use serde_json::Value;
 
-pub(super) const MOST_BYTES_OF_ANNOTATIONS: usize = 256 * 1024;
+pub(super) const MAX_ANNOTATION_BYTES: usize = 256 * 1024;
 
 /// Which values the expressions of a selector may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +50,8 @@ pub(super) fn annotations<'a>(
         values::each(label_key_errors(&key.to_lowercase()), key, path, errors);
         size += key.len() + value.len();
     }
-    if size > MOST_BYTES_OF_ANNOTATIONS {
-        errors.too_long(path, MOST_BYTES_OF_ANNOTATIONS);
+    if size > MAX_ANNOTATION_BYTES {
+        errors.too_long(path, MAX_ANNOTATION_BYTES);
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) fn label_values(requirement: &Value, path: &FieldPath<'_>, errors: &m
 
 /// Whether a valid selector does not match these labels. An absent selector matches nothing (v1.36 meta/v1 helpers.go
 /// `LabelSelectorAsSelector`).
-pub(super) fn leaves_out(selector: Option<&Value>, labels: &Value) -> bool {
+pub(super) fn does_not_match(selector: Option<&Value>, labels: &Value) -> bool {
     let Some(selector) = selector else { return true };
     let mut errors = ErrorList::default();
     self::selector(Some(selector), SelectorValues::OfLabels, &FieldPath::new("selector"), &mut errors);

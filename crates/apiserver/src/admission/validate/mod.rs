@@ -49,8 +49,8 @@ pub fn validate(new: &Value, rules: &Rules) -> ErrorList {
 }
 
 /// The invalid fields of an update: `new` is the DaemonSet as it would be stored, decoded, defaulted and prepared
-/// (v1.36 apps/validation `ValidateDaemonSetUpdate`). Rules that are younger than the stored object do not apply to
-/// values that it already has.
+/// (v1.36 apps/validation `ValidateDaemonSetUpdate`). Some rules do not apply if the stored template breaks them
+/// already.
 #[must_use]
 pub fn validate_update(old: &Value, new: &Value, rules: &Rules) -> ErrorList {
     let mut errors = ErrorList::default();

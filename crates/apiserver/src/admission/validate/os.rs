@@ -110,8 +110,8 @@ fn is_set(holder: &Value, field: &str) -> bool {
     }
 }
 
-/// Windows HostProcess containers: either all containers of a pod are such, or none is, and the pod must use the
-/// host's network (v1.36 core/validation `validateWindowsHostProcessPod`, for a server with `--allow-privileged`).
+/// Windows HostProcess containers: all containers of a pod, or no container, and only on the host's network (v1.36
+/// core/validation `validateWindowsHostProcessPod`, for a server with `--allow-privileged`).
 pub(super) fn host_process(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let of_pod = host_process_of(pod.spec);
     let (mut all, mut on_host) = (0_usize, 0_usize);

@@ -29,8 +29,8 @@ pub(super) fn pod_template_spec(
     annotations::pod_annotations(meta, &pod, &path.child("annotations"), errors);
     let spec = path.child("spec");
     pod_spec(&pod, &spec, errors);
-    annotations::seccomp_agrees(meta, &pod, &spec, errors);
-    annotations::app_armor_agrees(meta, &pod, &spec, errors);
+    annotations::seccomp_annotations_and_fields(meta, &pod, &spec, errors);
+    annotations::app_armor_annotations_and_fields(meta, &pod, &spec, errors);
     if !list(pod.spec, "ephemeralContainers").is_empty() {
         let detail = "ephemeral containers not allowed in pod template";
         errors.forbidden(&spec.child("ephemeralContainers"), detail);

@@ -14,12 +14,13 @@ use crate::quantity::Quantity;
 use crate::syntax::{label_value_errors, unreserved_path_errors};
 use serde_json::Value;
 
-/// The options for an update of this stored DaemonSet (v1.36 api/pod/util.go `GetValidationOptionsFromPodSpecAndMeta`).
+/// The options for an update of this stored DaemonSet (v1.36 api/pod/util.go
+/// `GetValidationOptionsFromPodSpecAndMeta`).
 ///
-/// Kubernetes tightens validation from one minor version to the next. An object that was stored under the older rules must
-/// still accept an update of another field, or nobody could even remove the value that is now invalid. So each rule that
-/// is younger than `apps/v1` is dropped for an update if, and only if, the stored template breaks it already: validation
-/// only ever ratchets towards the new rules.
+/// Kubernetes tightens validation from one minor version to the next, and feature gates go on and off. An object that
+/// was stored under older rules must still accept an update of another field; otherwise not even the value that is
+/// now invalid could be removed. So each of these rules is dropped for an update if, and only if, the stored template
+/// breaks it already: once an object obeys a rule, it can't go back.
 pub(super) fn options_of_stored(stored: &Value) -> ValidationOptions {
     let spec = field(stored, "spec");
     let template = field(spec, "template");

@@ -6,7 +6,7 @@ use crate::admission::path::FieldPath;
 use crate::json::{flag, list, text};
 use serde_json::Value;
 
-const LONGEST: usize = 253;
+const MAX_LENGTH: usize = 253;
 const FORM: &str = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 
 /// v1.36 component-helpers sysctl/namespace.go: parameters of the IPC namespace.
@@ -37,7 +37,7 @@ pub(super) fn sysctls(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLis
         if name.is_empty() {
             errors.required(&path, "");
         } else if !is_name(name) {
-            let detail = format!("must have at most {LONGEST} characters and match regex {FORM}");
+            let detail = format!("must have at most {MAX_LENGTH} characters and match regex {FORM}");
             errors.invalid(&path, name, detail);
         } else if sysctls.iter().take(position).any(|before| text(before, "name") == name) {
             errors.duplicate(&path, name);
@@ -56,7 +56,7 @@ fn is_name(name: &str) -> bool {
         let inner = |b: &u8| outer(Some(b)) || matches!(b, b'-' | b'_');
         outer(bytes.first()) && outer(bytes.last()) && bytes.iter().all(inner)
     };
-    name.len() <= LONGEST && name.split(['.', '/']).all(is_part)
+    name.len() <= MAX_LENGTH && name.split(['.', '/']).all(is_part)
 }
 
 /// The error if the sysctl would set a parameter of a namespace that the pod shares with its host (v1.36

@@ -1,4 +1,4 @@
-//! What a DELETE makes of an object.
+//! A DELETE as the API server answers it.
 
 use crate::{at, now};
 use daemonset_apiserver::cascade::{
@@ -33,7 +33,7 @@ fn seconds(grace: i64) -> DeleteOptions {
     DeleteOptions::new().grace_period_seconds(grace)
 }
 
-/// Finalizers before, what is asked for, finalizers after; null: removed at once.
+/// Finalizers before, the requested policy, finalizers after; null: removed at once.
 #[test]
 fn the_policy_decides_the_finalizers() {
     let table = [
@@ -50,7 +50,7 @@ fn the_policy_decides_the_finalizers() {
         (json!(["orphan"]), json!({"propagationPolicy": "Foreground"}), json!(["foregroundDeletion"])),
         (json!(["foregroundDeletion"]), json!({"propagationPolicy": "Orphan"}), json!(["orphan"])),
         (json!(["foregroundDeletion"]), json!({"orphanDependents": false}), json!(null)),
-        // Those of others stay, and keep their order where nothing changes.
+        // Other finalizers stay, and keep their order if nothing changes.
         (json!(["a/b"]), json!({}), json!(["a/b"])),
         (json!(["a/b"]), json!({"propagationPolicy": "Orphan"}), json!(["a/b", "orphan"])),
         (json!(["orphan", "a/b"]), json!({}), json!(["orphan", "a/b"])),
@@ -73,7 +73,7 @@ fn the_policy_decides_the_finalizers() {
 }
 
 #[test]
-fn what_stays_is_marked_once() {
+fn a_kept_object_is_marked_once() {
     let first =
         pending(delete(Kind::DaemonSet, &daemon_set(json!(["a/b"])), &DeleteOptions::default(), now()));
     assert_eq!(
@@ -103,7 +103,7 @@ fn a_second_delete_may_change_the_policy() {
 }
 
 #[test]
-fn refusals_are_the_api_servers() {
+fn refusals_have_the_api_servers_messages() {
     let precondition = |uid: &str, version: &str| {
         DeleteOptions::new().preconditions(Preconditions::new().uid(uid).resource_version(version))
     };
@@ -129,7 +129,7 @@ fn refusals_are_the_api_servers() {
 }
 
 #[test]
-fn only_pods_that_run_are_given_time() {
+fn only_running_pods_have_a_grace_period() {
     let ends = |pod: &Value, options: &DeleteOptions| match delete(Kind::Pod, pod, options, now()).unwrap() {
         Deletion::Pending(pod) => pod["metadata"]["deletionGracePeriodSeconds"].as_i64(),
         Deletion::Removed | Deletion::Unchanged => None,
@@ -162,7 +162,7 @@ fn a_grace_period_is_only_ever_shortened() {
 }
 
 #[test]
-fn an_update_removes_what_nothing_holds() {
+fn an_update_without_finalizers_removes_the_object() {
     let object = |finalizers: Value, deleted: Value, grace: Value| json!({"metadata": {"finalizers": finalizers, "deletionTimestamp": deleted, "deletionGracePeriodSeconds": grace}});
     let gone = |old: Value, new: Value| removed_by_update(&old, &new).unwrap();
     let (held, free) = (json!(["orphan"]), json!([]));

@@ -1,4 +1,4 @@
-//! What goes to which stream, and the exit code.
+//! Output streams and exit codes.
 
 use super::support::{image, template, three, web, with};
 use daemonset_kubectl::{Answer, Command, DryRun, answer};
@@ -26,7 +26,7 @@ fn error(text: &str) -> (i32, String, String) {
 }
 
 #[test]
-fn answers_name_the_object_and_end_with_a_line_of_their_own() {
+fn answers_name_the_object_and_end_with_a_line_break() {
     let (web, revisions) = three();
     let table = "daemonset.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         <none>\n3         <none>\n\n";
     assert_eq!(streams(&history(None), &web, &revisions), out(table));
@@ -44,7 +44,7 @@ fn answers_name_the_object_and_end_with_a_line_of_their_own() {
 }
 
 #[test]
-fn an_undo_says_what_was_only_tried() {
+fn a_dry_run_says_so() {
     let (web, revisions) = three();
     let told = |to, dry_run| streams(&undo(to, dry_run), &web, &revisions).1;
     assert_eq!(told(None, DryRun::None), "daemonset.apps/web rolled back\n");
@@ -59,7 +59,7 @@ fn an_undo_says_what_was_only_tried() {
 }
 
 #[test]
-fn only_what_is_done_has_an_object_after_it() {
+fn only_a_change_has_an_object_after_it() {
     let (web, revisions) = three();
     let after = |command| answer(&command, &web, &revisions).after;
     assert_eq!(image(&after(undo(None, DryRun::None)).unwrap()), "v2");
@@ -87,7 +87,7 @@ fn errors_go_to_standard_error_once_prefixed() {
 }
 
 #[test]
-fn what_is_applied_is_warned_of_whatever_comes_of_the_undo() {
+fn an_applied_object_has_a_warning_whether_the_undo_succeeds_or_not() {
     let (daemon_set, revisions) = three();
     let key = "kubectl.kubernetes.io/last-applied-configuration";
     let applied = with(daemon_set, "/metadata/annotations", json!({key: ""}));

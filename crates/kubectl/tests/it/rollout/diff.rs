@@ -1,4 +1,4 @@
-//! What differs between two revisions.
+//! The difference of two revisions.
 
 use super::support::{stored, template, with};
 use daemonset_kubectl::{Diff, diff};
@@ -17,7 +17,7 @@ fn paths(diff: &Diff) -> Vec<String> {
 }
 
 #[test]
-fn equal_ones_have_no_difference() {
+fn equal_revisions_have_no_difference() {
     let null = with(template("v1"), "/metadata/creationTimestamp", json!(null));
     assert_eq!(between(template("v1"), null), Diff::default());
 }
@@ -42,7 +42,7 @@ fn a_new_image_is_one_path_and_one_hunk() {
 }
 
 #[test]
-fn items_are_told_by_name_where_every_one_has_its_own() {
+fn items_are_named_if_every_name_is_distinct() {
     let env = |env: Value| with(template("v1"), "/spec/containers/0/env", env);
     let old =
         env(json!([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}, {"name": "C", "value": "3"}]));
@@ -65,7 +65,7 @@ fn items_are_told_by_name_where_every_one_has_its_own() {
 }
 
 #[test]
-fn maps_are_told_by_key() {
+fn members_of_maps_are_named_by_key() {
     let labels = |labels: Value| with(template("v1"), "/metadata/labels", labels);
     let found = between(labels(json!({"app": "web", "a.b/c": "1"})), labels(json!({"app": "x"})));
     assert_eq!(
@@ -75,7 +75,7 @@ fn maps_are_told_by_key() {
 }
 
 #[test]
-fn what_yaml_would_misread_is_quoted() {
+fn strings_that_yaml_would_misread_are_quoted() {
     let args = |args: Value| with(template("v1"), "/spec/containers/0/args", args);
     let found =
         between(args(json!([])), args(json!(["yes", "1", "a: b", "", "/x:y", "-c", [], {"a": null}])));

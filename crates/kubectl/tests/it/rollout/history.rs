@@ -1,4 +1,4 @@
-//! The table of revisions, and which ones are in it.
+//! The table of revisions, and which revisions it contains.
 
 use super::support::{stored, template, three, web, with};
 use daemonset_kubectl::{RolloutError, history, history_of};
@@ -79,7 +79,7 @@ fn only_revisions_of_this_daemon_set_are_its_history() {
 }
 
 #[test]
-fn of_one_number_the_last_by_name_is_shown() {
+fn with_one_number_the_last_by_name_is_shown() {
     let (daemon_set, _) = three();
     let revisions = [stored("web-b", 1, template("b")), stored("web-a", 1, template("a"))];
     assert_eq!(history(&daemon_set, &revisions).unwrap().revisions[0].name, "web-b");

@@ -1,4 +1,4 @@
-//! What kubectl prints for a rollout, and what it sends.
+//! The texts and patches of kubectl's rollout commands.
 
 mod answers;
 mod describe;

@@ -1,11 +1,11 @@
-//! What holds for every history.
+//! Properties of every history.
 
 use super::support::{stored, template, web, with};
 use daemonset_kubectl::{Command, DryRun, Undo, answer, describe_template, undo};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Templates that the API server takes, some alike.
+/// Templates that the API server accepts, some of them equal.
 fn templates() -> impl Strategy<Value = Value> {
     let env = proptest::option::of("[A-Z]{1,2}");
     (0..4_u8, env, proptest::option::of(1..5_i64)).prop_map(|(version, env, grace)| {
@@ -20,7 +20,7 @@ fn templates() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any JSON, with keys that a template has.
+/// Any JSON, with keys that occur in templates.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -87,7 +87,7 @@ proptest! {
             return Ok(());
         };
         prop_assert_eq!(&change.after["spec"]["template"], &old);
-        // The controller renumbers what is current again.
+        // The controller gives the current revision a new number.
         let renumbered = [stored("web-a", 3, old), revisions[1].clone()];
         let Undo::RolledBack(back) = undo(&change.after, &renumbered, None, DryRun::None).unwrap() else {
             return Err(TestCaseError::fail("skipped"));

@@ -1,4 +1,4 @@
-//! Every pod anew, without another change.
+//! Restart, pause and resume.
 
 use super::support::{template, web, with};
 use daemonset_kubectl::{pause, restart, resume};
@@ -12,7 +12,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 #[test]
-fn the_template_is_given_the_time_in_seconds() {
+fn the_template_gets_the_time_in_seconds() {
     let daemon_set = web(template("v1"));
     let change = restart(&daemon_set, at("2026-01-01T00:00:07.9Z")).unwrap();
     let annotations = json!({KEY: "2026-01-01T00:00:07Z"});
@@ -58,14 +58,14 @@ fn twice_in_a_second_is_refused() {
 }
 
 #[test]
-fn what_the_api_server_refuses_is_told() {
+fn the_api_servers_refusal_is_reported() {
     let daemon_set = with(web(template("v1")), "/spec/template/spec/restartPolicy", json!("Never"));
     let told = restart(&daemon_set, at("2026-01-01T00:00:00Z")).unwrap_err().to_string();
     assert!(told.starts_with("failed to patch: DaemonSet.apps \"web\" is invalid: "), "{told}");
 }
 
 #[test]
-fn pausing_and_resuming_there_is_not() {
+fn pause_and_resume_are_not_supported() {
     let daemon_set: Value = web(template("v1"));
     let told = pause(&daemon_set).unwrap_err().to_string();
     assert_eq!(told, "error: daemonsets.apps \"web\" pausing is not supported");

@@ -14,7 +14,7 @@ fn settle(cluster: &mut Cluster) {
     }
 }
 
-/// Lets all happen and counts the nodes that are without an available pod at worst.
+/// Runs the cluster until nothing changes; returns the largest number of nodes without an available pod.
 fn settle_and_watch(cluster: &mut Cluster) -> i32 {
     let last = cluster.now() + SignedDuration::from_hours(2);
     let mut worst = 0;
@@ -76,7 +76,7 @@ fn an_undone_revision_gets_the_next_number_and_rolls_out_one_node_at_a_time() {
 }
 
 #[test]
-fn an_undo_of_an_undo_is_where_it_was() {
+fn an_undo_of_an_undo_restores_the_template() {
     let mut cluster = running(2);
     let (before, _) = objects(&cluster);
     roll_back(&mut cluster);

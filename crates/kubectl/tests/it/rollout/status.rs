@@ -1,4 +1,4 @@
-//! How far a rollout is.
+//! The progress of a rollout.
 
 use super::support::{template, web, with};
 use daemonset_kubectl::{Progress, RolloutError, status};
@@ -38,7 +38,7 @@ fn each_step_has_its_line() {
 }
 
 #[test]
-fn what_is_absent_counts_as_nothing() {
+fn absent_counters_are_0() {
     assert_eq!(status(&of(json!({})), None).unwrap(), Progress::WaitingForObservation);
     let new = with(of(json!({})), "/metadata/generation", json!(null));
     let progress = status(&new, None).unwrap();
@@ -46,7 +46,7 @@ fn what_is_absent_counts_as_nothing() {
 }
 
 #[test]
-fn only_a_rolling_update_is_rolled_out() {
+fn only_a_rolling_update_has_a_status() {
     for strategy in [json!({"type": "OnDelete"}), json!({}), json!({"type": "SurgingRollingUpdate"})] {
         let case = with(counted(5, 3, 3, 3), "/spec/updateStrategy", strategy);
         assert_eq!(status(&case, None), Err(RolloutError::NotRollingUpdate));

@@ -1,4 +1,4 @@
-//! A DaemonSet `web` as an API server holds it, and its revisions.
+//! A stored DaemonSet `web` and its revisions.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ pub fn web(template: Value) -> Value {
     })
 }
 
-/// A revision of `web` that its controller has stored.
+/// A revision of `web`, as its controller stores it.
 pub fn stored(name: &str, number: i64, template: Value) -> Value {
     let mut template = template;
     template["$patch"] = "replace".into();
@@ -60,7 +60,7 @@ pub fn three() -> (Value, Vec<Value>) {
     (web(template("v3")), vec![revision(1), revision(2), revision(3)])
 }
 
-/// The value with another one at this place.
+/// The value with another one at this path.
 pub fn with(mut object: Value, pointer: &str, value: Value) -> Value {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     object.pointer_mut(parent).unwrap()[key] = value;

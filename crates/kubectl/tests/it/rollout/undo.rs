@@ -1,4 +1,4 @@
-//! Going back.
+//! Undo.
 
 use super::support::{image, stored, template, three, web, with};
 use daemonset_kubectl::{Change, DryRun, RolloutError, Undo, undo};
@@ -23,7 +23,7 @@ fn without_a_number_it_goes_to_the_one_before_the_last() {
 }
 
 #[test]
-fn both_patches_and_the_object_after_it_are_told() {
+fn an_undo_has_both_patches_and_the_object_after_it() {
     let (daemon_set, revisions) = three();
     let change = change(&daemon_set, &revisions, 2);
     assert_eq!(change.patches.strategic_merge, revisions[1]["data"]);
@@ -37,7 +37,7 @@ fn both_patches_and_the_object_after_it_are_told() {
 }
 
 #[test]
-fn what_is_there_already_is_skipped() {
+fn an_equal_template_is_skipped() {
     let (daemon_set, revisions) = three();
     let skipped = undo(&daemon_set, &revisions, Some(3), DryRun::None).unwrap();
     assert!(matches!(skipped, Undo::Skipped { to: 3, .. }), "{skipped:?}");
@@ -48,7 +48,7 @@ fn what_is_there_already_is_skipped() {
 }
 
 #[test]
-fn there_already_means_to_the_byte() {
+fn equality_is_exact() {
     let (daemon_set, revisions) = three();
     let null = with(revisions[2].clone(), "/data/spec/template/metadata/creationTimestamp", json!(null));
     let undone = undo(&daemon_set, &[revisions[0].clone(), null], Some(3), DryRun::None).unwrap();
@@ -63,7 +63,7 @@ fn there_already_means_to_the_byte() {
 }
 
 #[test]
-fn a_clients_dry_run_only_tells_the_template() {
+fn a_clients_dry_run_only_shows_the_template() {
     let (daemon_set, revisions) = three();
     let told = undo(&daemon_set, &revisions, Some(3), DryRun::Client).unwrap().to_string();
     assert!(told.starts_with("will roll back to Pod Template:\n  Labels:\tapp=web\n"), "{told}");
@@ -93,7 +93,7 @@ fn errors_are_kubectls() {
 }
 
 #[test]
-fn of_one_number_the_first_by_name_is_restored() {
+fn with_one_number_the_first_by_name_is_restored() {
     let (daemon_set, _) = three();
     let revisions = [stored("web-b", 1, template("b")), stored("web-a", 1, template("a"))];
     assert_eq!(image(&change(&daemon_set, &revisions, 1).after), "a");

@@ -1,6 +1,6 @@
 //! Block devices of a container: each belongs to a claim and has a path of its own.
 
-use super::mounts::places;
+use super::mounts::paths_by_volume;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Volumes;
@@ -17,7 +17,8 @@ pub(super) fn volume_devices(
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    let (path, mounts) = (path.child("volumeDevices"), places(container, "volumeMounts", "mountPath"));
+    let (path, mounts) =
+        (path.child("volumeDevices"), paths_by_volume(container, "volumeMounts", "mountPath"));
     let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
     for (position, device) in list(container, "volumeDevices").iter().enumerate() {
         let path = path.index(position);

@@ -22,19 +22,19 @@ pub(super) fn init_containers(
         common::container_common(container, pod, volumes, &at, errors);
         restart::init_policy(container, &at, errors);
         name(container, &mut names, &at, errors);
-        // Upstream reports each init container's ports as those of index 0.
-        ports::conflicts([(0, container)], path, errors);
-        if keeps_running(container) {
-            regular::lasting(container, pod, &at, errors);
+        // Upstream reports the ports of every init container at index 0.
+        ports::host_port_conflicts([(0, container)], path, errors);
+        if is_sidecar(container) {
+            regular::lifecycle_and_probes(container, pod, &at, errors);
         } else {
-            ends(container, &at, errors);
+            no_lifecycle_nor_probes(container, &at, errors);
             resize(container, pod, &at, errors);
         }
     }
 }
 
 /// An init container with restartPolicy Always: a sidecar (v1.36 core/validation `isRestartableInitContainer`).
-fn keeps_running(container: &Value) -> bool {
+fn is_sidecar(container: &Value) -> bool {
     text_if_set(container, "restartPolicy") == Some("Always")
 }
 
@@ -55,7 +55,7 @@ fn name<'a>(
 }
 
 /// A container that runs to completion has neither probes nor lifecycle hooks.
-fn ends(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn no_lifecycle_nor_probes(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
         if member(container, field).is_some() {
             let detail = "may not be set for init containers without restartPolicy=Always";

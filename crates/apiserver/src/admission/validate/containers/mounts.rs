@@ -17,7 +17,8 @@ pub(super) fn volume_mounts(
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    let (path, devices) = (path.child("volumeMounts"), places(container, "volumeDevices", "devicePath"));
+    let (path, devices) =
+        (path.child("volumeMounts"), paths_by_volume(container, "volumeDevices", "devicePath"));
     let mut taken = BTreeSet::new();
     for (position, mount) in list(container, "volumeMounts").iter().enumerate() {
         let at = path.index(position);
@@ -32,7 +33,11 @@ pub(super) fn volume_mounts(
 
 /// The path of each volume, by volume name; if several items have one name, the last one counts (v1.36
 /// core/validation `GetVolumeMountMap`, `GetVolumeDeviceMap`).
-pub(super) fn places<'a>(container: &'a Value, places: &str, field: &str) -> BTreeMap<&'a str, &'a str> {
+pub(super) fn paths_by_volume<'a>(
+    container: &'a Value,
+    places: &str,
+    field: &str,
+) -> BTreeMap<&'a str, &'a str> {
     list(container, places).iter().map(|item| (text(item, "name"), text(item, field))).collect()
 }
 

@@ -50,7 +50,7 @@ fn host_or_container(port: &Value, field: &str) -> i64 {
 
 /// Conflicts between the host ports of these containers: protocol, address and port together must be unique (v1.36
 /// core/validation `checkHostPortConflicts`).
-pub(super) fn conflicts<'a>(
+pub(super) fn host_port_conflicts<'a>(
     containers: impl IntoIterator<Item = (usize, &'a Value)>,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,

@@ -64,14 +64,14 @@ pub(in crate::admission::validate) fn app_armor(
 
 /// The name of a profile that is loaded on the node.
 fn loaded_profile(name: Option<&str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    const LONGEST: usize = 4095;
+    const MAX_LENGTH: usize = 4095;
     let name = name.unwrap_or_default();
     if name != name.trim() {
         errors.invalid(path, name, "must not be padded with whitespace");
     } else if name.is_empty() {
         errors.required(path, "must be set when AppArmor type is Localhost");
     }
-    if name.len() > LONGEST {
-        errors.too_long(path, LONGEST);
+    if name.len() > MAX_LENGTH {
+        errors.too_long(path, MAX_LENGTH);
     }
 }

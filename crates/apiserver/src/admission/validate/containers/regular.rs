@@ -26,15 +26,20 @@ pub(super) fn regular_containers(
         if !names.insert(text(container, "name")) {
             errors.duplicate(&path.child("name"), text(container, "name"));
         }
-        lasting(container, pod, &path, errors);
+        lifecycle_and_probes(container, pod, &path, errors);
         restart::policy(container, &path, errors);
     }
-    ports::conflicts(containers.iter().enumerate(), path, errors);
+    ports::host_port_conflicts(containers.iter().enumerate(), path, errors);
 }
 
 /// Fields that only containers have that run as long as the pod: lifecycle hooks and probes (v1.36 core/validation
 /// `validateContainers`, `validateInitContainers`).
-pub(super) fn lasting(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn lifecycle_and_probes(
+    container: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     lifecycle::lifecycle(container, pod, path, errors);
     probes::liveness(container, pod, path, errors);
     probes::readiness(container, pod, path, errors);

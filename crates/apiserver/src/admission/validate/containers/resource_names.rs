@@ -18,7 +18,7 @@ pub(in crate::admission::validate) enum Names {
 /// v1.36 core/helper `standardContainerResources`.
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-/// v1.36 core/helper `standardResources`, without those of containers.
+/// v1.36 core/helper `standardResources`, except for [`OF_CONTAINERS`].
 const STANDARD: [&str; 17] = [
     "requests.cpu",
     "requests.memory",
@@ -40,7 +40,7 @@ const STANDARD: [&str; 17] = [
 ];
 
 /// v1.36 core/helper `integerResources`.
-const COUNTED: [&str; 9] = [
+const INTEGER_RESOURCES: [&str; 9] = [
     "pods",
     "resourcequotas",
     "services",
@@ -95,7 +95,7 @@ fn messages(name: &str) -> Vec<String> {
     messages
 }
 
-/// Pages of a size (v1.36 core/helper `IsHugePageResourceName`).
+/// Huge pages of some size (v1.36 core/helper `IsHugePageResourceName`).
 pub(super) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
@@ -117,6 +117,6 @@ pub(super) fn may_overcommit(name: &str) -> bool {
 }
 
 /// Whether only whole numbers are valid (v1.36 core/helper `IsIntegerResourceName`).
-pub(super) fn is_counted(name: &str) -> bool {
-    COUNTED.contains(&name) || is_extended(name)
+pub(super) fn is_integer_resource(name: &str) -> bool {
+    INTEGER_RESOURCES.contains(&name) || is_extended(name)
 }

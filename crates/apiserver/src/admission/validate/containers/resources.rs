@@ -1,6 +1,6 @@
 //! Resource requirements of a container or a pod: names, amounts, and requests within their limits.
 
-use super::resource_names::{self, Names, is_counted, is_huge_pages, may_overcommit};
+use super::resource_names::{self, Names, is_huge_pages, is_integer_resource, may_overcommit};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
@@ -23,14 +23,14 @@ pub(in crate::admission::validate) fn resource_requirements(
         let path = path.child("limits");
         let path = path.key(name);
         resource_names::resource_name(name, names, &path, errors);
-        amount_of(name, &amount, &path, errors);
+        quantity_value(name, &amount, &path, errors);
         whole_pages(name, &amount, pod, &path, errors);
     }
     for (name, amount) in amounts(requirements, "requests") {
         let at = path.child("requests");
         let at = at.key(name);
         resource_names::resource_name(name, names, &at, errors);
-        amount_of(name, &amount, &at, errors);
+        quantity_value(name, &amount, &at, errors);
         request_within_limit(name, &amount, requirements, path, errors);
         whole_pages(name, &amount, pod, &at, errors);
     }
@@ -43,7 +43,7 @@ fn amounts<'a>(requirements: &'a Value, list: &str) -> impl Iterator<Item = (&'a
 }
 
 /// v1.36 core/validation `ValidateResourceQuantityValue`.
-pub(in crate::admission::validate) fn amount_of(
+pub(in crate::admission::validate) fn quantity_value(
     name: &str,
     amount: &Quantity,
     path: &FieldPath<'_>,
@@ -52,7 +52,7 @@ pub(in crate::admission::validate) fn amount_of(
     if amount.is_negative() {
         errors.invalid(path, amount.to_string().as_str(), "must be greater than or equal to 0");
     }
-    if is_counted(name) && !amount.is_integer() {
+    if is_integer_resource(name) && !amount.is_integer() {
         errors.invalid(path, amount.to_string().as_str(), "must be an integer");
     }
 }

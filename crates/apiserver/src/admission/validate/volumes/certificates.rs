@@ -149,8 +149,8 @@ fn user_annotations<'a>(
         }
         values::each(messages.into_iter().filter(|_| !key.is_empty()), &key, path, errors);
     }
-    if size > labels::MOST_BYTES_OF_ANNOTATIONS {
-        errors.too_long(path, labels::MOST_BYTES_OF_ANNOTATIONS);
+    if size > labels::MAX_ANNOTATION_BYTES {
+        errors.too_long(path, labels::MAX_ANNOTATION_BYTES);
     }
 }
 

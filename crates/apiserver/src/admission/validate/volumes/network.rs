@@ -74,7 +74,7 @@ pub(super) fn fibre_channel(source: &Value, path: &FieldPath<'_>, errors: &mut E
     }
 }
 
-/// A number of a unit on a target.
+/// The number of a logical unit.
 pub(super) fn logical_unit(lun: i64, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(message) = syntax::out_of_range_error(lun, 0, 255) {
         errors.invalid(&path.child("lun"), lun, message);

@@ -4,7 +4,7 @@ use super::{container, described, labelled};
 use serde_json::json;
 
 #[test]
-fn a_bare_container_tells_what_it_has_not() {
+fn a_minimal_container_shows_none() {
     let told = container(json!({"name": "c", "image": "i"}));
     assert_eq!(
         told,
@@ -31,7 +31,7 @@ fn ports_are_one_or_several() {
 }
 
 #[test]
-fn a_seccomp_profile_is_told() {
+fn a_seccomp_profile_is_shown() {
     let told = |profile| container(json!({"securityContext": {"seccompProfile": profile}}));
     assert_eq!(told(json!({"type": "RuntimeDefault"}))[3], "SeccompProfile:→RuntimeDefault");
     let local = told(json!({"type": "Localhost", "localhostProfile": "p.json"}));
@@ -39,14 +39,14 @@ fn a_seccomp_profile_is_told() {
 }
 
 #[test]
-fn commands_have_a_line_for_each_of_theirs() {
+fn each_line_of_a_command_has_a_line() {
     let told = container(json!({"command": ["sh", "-c"], "args": ["a\nb", ""]}));
     assert_eq!(labelled(&told, "Command:"), ["Command:", "  sh", "  -c"]);
     assert_eq!(labelled(&told, "Args:"), ["Args:", "  a", "  b", "  "]);
 }
 
 #[test]
-fn what_a_terminal_would_obey_is_escaped() {
+fn terminal_escapes_are_escaped() {
     let told = container(json!({"args": ["\u{1b}[31mred\rx"]}));
     assert_eq!(labelled(&told, "Args:"), ["Args:", "  ^[[31mred\\rx"]);
 }

@@ -8,7 +8,7 @@ fn variables(variables: Value) -> Vec<String> {
 }
 
 #[test]
-fn values_and_sources_are_told() {
+fn values_and_sources_are_shown() {
     let told = variables(json!([
         {"name": "A", "value": "1"},
         {"name": "B", "value": "x\ny"},
@@ -35,7 +35,7 @@ fn values_and_sources_are_told() {
 }
 
 #[test]
-fn whole_sources_are_told_first() {
+fn whole_sources_are_shown_first() {
     let told = container(json!({"envFrom": [
         {"configMapRef": {"name": "c"}},
         {"secretRef": {"name": "s", "optional": true}, "prefix": "P_"},
@@ -87,7 +87,7 @@ fn resources_of_the_container_are_counted_in_their_divisor() {
 }
 
 #[test]
-fn without_a_limit_there_is_what_the_node_has() {
+fn without_a_limit_the_node_is_the_limit() {
     for (resource, value) in [
         ("limits.cpu", "node allocatable"),
         ("limits.memory", "node allocatable"),

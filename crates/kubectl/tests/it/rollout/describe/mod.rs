@@ -1,4 +1,4 @@
-//! Each line that kubectl tells of a pod template. Tabs are shown as `→`.
+//! The description of a pod template, line by line. Tabs are shown as `→`.
 
 mod containers;
 mod environment;
@@ -9,12 +9,12 @@ mod volumes;
 use daemonset_kubectl::describe_template;
 use serde_json::{Value, json};
 
-/// The description of a pod spec, tabs shown.
+/// The description of a pod spec, with visible tabs.
 fn described(spec: Value) -> String {
     describe_template(&json!({"spec": spec})).replace('\t', "→")
 }
 
-/// What is told of one container, without its name and two levels less deep.
+/// The description of one container, without its name and two levels of indentation.
 fn container(container: Value) -> Vec<String> {
     let told = described(json!({"containers": [container]}));
     let lines = told.lines().skip_while(|line| !line.starts_with("   "));
@@ -22,7 +22,7 @@ fn container(container: Value) -> Vec<String> {
     lines.map(|line| line[4..].to_owned()).collect()
 }
 
-/// The lines about one container that begin with a label.
+/// The lines of one container that begin with a label.
 fn labelled(told: &[String], label: &str) -> Vec<String> {
     let start = told.iter().position(|line| line.starts_with(label));
     let Some(start) = start else { return Vec::new() };

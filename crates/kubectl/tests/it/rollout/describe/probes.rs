@@ -11,7 +11,7 @@ fn handled(handler: Value) -> String {
 }
 
 #[test]
-fn each_probe_tells_its_figures() {
+fn each_probe_shows_its_figures() {
     let probe = json!({
         "exec": {"command": ["a", "b c"]}, "initialDelaySeconds": 1, "timeoutSeconds": 2, "periodSeconds": 3,
         "successThreshold": 4, "failureThreshold": 5,
@@ -23,7 +23,7 @@ fn each_probe_tells_its_figures() {
 }
 
 #[test]
-fn each_handler_is_told() {
+fn each_handler_is_shown() {
     for (handler, told) in [
         (json!({}), "unknown"),
         (json!({"exec": {}}), "exec []"),
@@ -37,7 +37,7 @@ fn each_handler_is_told() {
 }
 
 #[test]
-fn urls_are_gos() {
+fn urls_print_as_in_go() {
     let get = |scheme, host, port: Value, path| {
         handled(json!({"httpGet": {"scheme": scheme, "host": host, "port": port, "path": path}}))
     };

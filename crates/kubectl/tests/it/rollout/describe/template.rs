@@ -1,4 +1,4 @@
-//! What is told around the containers: metadata and scheduling.
+//! Metadata and scheduling of a pod template.
 
 use super::described;
 use daemonset_kubectl::describe_template;
@@ -11,7 +11,7 @@ fn annotated(annotations: Value) -> String {
     told[start..told.find("  Containers:").unwrap()].replace('\t', "→")
 }
 
-/// The lines from one that begins with this to the next with a label.
+/// The lines from the one that begins with this text to the next label.
 fn block(spec: Value, label: &str) -> Vec<String> {
     let told = described(spec);
     let lines = told.lines().skip_while(|line| !line.starts_with(label));
@@ -23,7 +23,7 @@ fn block(spec: Value, label: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_template_without_anything_is_told() {
+fn an_empty_template() {
     insta::assert_snapshot!(describe_template(&Value::Null).replace('\t', "→"), @r"
     Pod Template:
       Labels:→<none>
@@ -35,7 +35,7 @@ fn a_template_without_anything_is_told() {
 }
 
 #[test]
-fn names_have_a_line_where_they_are_there() {
+fn optional_names_have_a_line_if_set() {
     let told = described(json!({
         "serviceAccountName": "sa", "priorityClassName": "high", "schedulingGroup": {"podGroupName": "g"},
         "nodeSelector": {"b": "", "a": "1"},
@@ -74,7 +74,7 @@ fn annotations_are_cut_and_split() {
 }
 
 #[test]
-fn tolerations_are_sorted_by_key_and_otherwise_as_they_are() {
+fn tolerations_are_sorted_by_key_only() {
     let tolerations = json!([
         {"key": "z", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},
         {"key": "a", "operator": "Equal", "value": "v", "effect": "NoSchedule"},

@@ -3,7 +3,7 @@
 use super::described;
 use serde_json::{Value, json};
 
-/// The lines below the volume's name, without their indentation, which is checked on the way.
+/// The lines below the volume's name, without their indentation, which is asserted here.
 fn volume(source: Value) -> String {
     let mut volume = json!({"name": "v"});
     volume.as_object_mut().unwrap().extend(source.as_object().unwrap().clone());
@@ -176,7 +176,7 @@ fn a_downward_api_volume_lists_its_files() {
 }
 
 #[test]
-fn a_projected_volume_tells_its_sources() {
+fn a_projected_volume_shows_its_sources() {
     let sources = json!([
         {"secret": {"name": "s", "optional": true}},
         {"configMap": {"name": "c"}},
@@ -203,7 +203,7 @@ fn attributes_are_sorted_and_cut() {
 }
 
 #[test]
-fn an_ephemeral_volume_tells_its_claim() {
+fn an_ephemeral_volume_shows_its_claim() {
     let template = json!({
         "metadata": {"labels": {"b": "2", "a": "1"}, "annotations": {"note": "x"}},
         "spec": {
@@ -236,7 +236,7 @@ fn an_ephemeral_volume_tells_its_claim() {
 }
 
 #[test]
-fn none_and_unknown_ones_are_told() {
+fn no_volumes_and_unknown_volumes() {
     let told = described(json!({"containers": [], "volumes": [{"name": "a"}, {"name": "b", "newKind": {}}]}));
     assert!(told.contains("  Volumes:\n   a:\n  <unknown>\n   b:\n  <unknown>\n"), "{told}");
     assert!(described(json!({"containers": []})).contains("  Volumes:→<none>\n"));

@@ -1,11 +1,11 @@
-//! What an update may keep because the stored template has it, although a new one could not.
+//! Values that an update may keep because the stored template has them, although a new one could not.
 
 use super::{POD, daemon_set};
 use daemonset_apiserver::admission::{Rules, validate_update};
 use serde_json::{Value, json};
 
-/// What is told of an update from one part to another, from the pod's spec on.
-fn told(place: &str, old: &Value, new: &Value) -> Vec<String> {
+/// The messages for an update from one part to another, with paths below the pod's spec.
+fn messages_of(place: &str, old: &Value, new: &Value) -> Vec<String> {
     let (old, new) = (daemon_set(place, old), daemon_set(place, new));
     let messages = validate_update(&old, &new, &Rules::default()).messages();
     let of_pod = messages.iter().filter_map(|message| message.strip_prefix(POD));
@@ -17,10 +17,10 @@ fn token(path: &str) -> Value {
 }
 
 #[test]
-fn a_token_may_stay_outside_of_its_volume() {
+fn a_stored_token_may_stay_outside_of_its_volume() {
     let error = "volumes[0].projected.path: Invalid value: \"/a\": must be a relative path";
-    assert_eq!(told("volume", &token("a"), &token("/a")), [error]);
-    assert_eq!(told("volume", &token("../b"), &token("/a")), [""; 0]);
+    assert_eq!(messages_of("volume", &token("a"), &token("/a")), [error]);
+    assert_eq!(messages_of("volume", &token("../b"), &token("/a")), [""; 0]);
 }
 
 fn resized(policy: &str) -> Value {
@@ -28,11 +28,11 @@ fn resized(policy: &str) -> Value {
 }
 
 #[test]
-fn an_init_container_that_ends_may_stay_one_that_is_restarted() {
+fn a_stored_init_container_may_keep_restart_container() {
     let error = "initContainers[0].resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must not be set to 'RestartContainer' for non-sidecar initContainers";
     let (old, new) = (resized("NotRequired"), resized("RestartContainer"));
-    assert_eq!(told("init container", &old, &new), [error]);
-    assert_eq!(told("init container", &new, &new), [""; 0]);
+    assert_eq!(messages_of("init container", &old, &new), [error]);
+    assert_eq!(messages_of("init container", &new, &new), [""; 0]);
 }
 
 fn pages(amount: &str) -> Value {
@@ -40,8 +40,8 @@ fn pages(amount: &str) -> Value {
 }
 
 #[test]
-fn huge_pages_may_stay_parts() {
+fn stored_huge_pages_may_stay_indivisible() {
     let error = "containers[0].resources.limits[hugepages-2Mi]: Invalid value: \"3Mi\": 3Mi is not positive integer multiple of hugepages-2Mi";
-    assert_eq!(told("container", &pages("2Mi"), &pages("3Mi")), [error]);
-    assert_eq!(told("container", &pages("1Mi"), &pages("3Mi")), [""; 0]);
+    assert_eq!(messages_of("container", &pages("2Mi"), &pages("3Mi")), [error]);
+    assert_eq!(messages_of("container", &pages("1Mi"), &pages("3Mi")), [""; 0]);
 }

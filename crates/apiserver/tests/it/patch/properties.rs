@@ -1,4 +1,4 @@
-//! What holds of all patches.
+//! Properties of all patches.
 
 use daemonset_apiserver::patch::{json_merge, strategic_merge, two_way_merge};
 use proptest::collection::{btree_map, vec};
@@ -57,7 +57,7 @@ fn daemon_set() -> impl Strategy<Value = Value> {
         .prop_map(|(pod, metadata)| json!({"metadata": metadata, "spec": {"template": {"spec": pod}}}))
 }
 
-/// A set is put in the order of the patch.
+/// A set is merged in the order of the patch.
 fn sort_finalizers(mut object: Value) -> Value {
     if let Some(finalizers) = object.pointer_mut("/metadata/finalizers").and_then(Value::as_array_mut) {
         finalizers.sort_by_key(Value::to_string);
@@ -67,7 +67,7 @@ fn sort_finalizers(mut object: Value) -> Value {
 
 proptest! {
     #[test]
-    fn the_difference_leads_from_one_to_the_other(a in daemon_set(), b in daemon_set()) {
+    fn the_difference_turns_one_object_into_the_other(a in daemon_set(), b in daemon_set()) {
         let patch = two_way_merge(&a, &b).unwrap();
         let patched = strategic_merge(&a, &patch).unwrap();
         prop_assert_eq!(&patched, &b, "{}", patch);
@@ -75,14 +75,14 @@ proptest! {
     }
 
     #[test]
-    fn nothing_differs_from_itself(a in daemon_set()) {
+    fn an_object_has_no_difference_from_itself(a in daemon_set()) {
         prop_assert_eq!(two_way_merge(&a, &a).unwrap(), json!({}));
         prop_assert_eq!(&strategic_merge(&a, &json!({})).unwrap(), &a);
         prop_assert_eq!(sort_finalizers(strategic_merge(&a, &a).unwrap()), sort_finalizers(a));
     }
 
     #[test]
-    fn a_merged_patch_stays_merged(a in daemon_set(), b in daemon_set()) {
+    fn merging_a_patch_twice_is_merging_it_once(a in daemon_set(), b in daemon_set()) {
         let merged = json_merge(&a, &b).unwrap();
         prop_assert_eq!(json_merge(&merged, &b).unwrap(), merged);
         let merged = strategic_merge(&a, &b).unwrap();
@@ -98,7 +98,7 @@ proptest! {
     }
 }
 
-/// JSON with the names that patches know.
+/// JSON with field names that patches know.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
