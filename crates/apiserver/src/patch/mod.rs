@@ -8,12 +8,11 @@
 //! use daemonset_apiserver::patch::strategic_merge;
 //! use serde_json::json;
 //!
-//! let stored = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v1", "tty":
-//! true}]}}}});
-//! let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v2", "tty":
-//! null}]}}}});
+//! let containers = |list| json!({"spec": {"template": {"spec": {"containers": list}}}});
+//! let stored = containers(json!([{"name": "log", "image": "log:v1"}, {"name": "web", "image": "web:v1", "tty": true}]));
+//! let patch = containers(json!([{"name": "web", "image": "web:v2", "tty": null}]));
 //! let merged = strategic_merge(&stored, &patch).unwrap();
-//! assert_eq!(merged["spec"]["template"]["spec"]["containers"], json!([{"name": "web", "image": "web:v2"}]));
+//! assert_eq!(merged, containers(json!([{"name": "log", "image": "log:v1"}, {"name": "web", "image": "web:v2"}])));
 //! ```
 
 mod diff;
