@@ -1,7 +1,7 @@
 //! Reading fields of a `serde_json::Value` as Go reads them into its types.
 //!
 //! Go's decoder gives a field that is absent, `null` or, here, of another type the zero of its type: `""`, `0`, `false`,
-//! an empty list or map. The functions for values return that zero; [`member`] tells a Go pointer that is set from one
+//! an empty list or map. The functions for values return that zero; [`member`] distinguishes a Go pointer that is set from one
 //! that is `nil`. None of them fails.
 //!
 //! ```

@@ -57,11 +57,11 @@ fn merged(
     let (held, given) = (held.unwrap_or_default(), given.unwrap_or_default());
     let (named, others) = partition(merged, order, list.merge_key())?;
     elements([&held, &given])?;
-    let held_order = match list.merge_key() {
+    let object_order = match list.merge_key() {
         Some(key) => with_gaps_filled(held, &given, key),
         None => held,
     };
-    ordered(named, others, order, &held_order, list.merge_key()).map(Some)
+    ordered(named, others, order, &object_order, list.merge_key()).map(Some)
 }
 
 /// The order of the object's list, as Go sees it after the merge.

@@ -76,17 +76,17 @@ pub(super) fn ordered(
     named: Vec<Value>,
     others: Vec<Value>,
     patch_order: &[Value],
-    held_order: &[Value],
+    object_order: &[Value],
     key: Option<&str>,
 ) -> Result<Vec<Value>, PatchError> {
     let named = sorted(named, patch_order, key)?;
-    let others = sorted(others, held_order, key)?;
-    let places = places(held_order, key)?;
+    let others = sorted(others, object_order, key)?;
+    let places = places(object_order, key)?;
     let place = |item: &Value| identity(item, key).ok().and_then(|item| places.get(&item.to_string()));
     let mut all = Vec::with_capacity(named.len() + others.len());
     let (mut named, mut others) = (named.into_iter().peekable(), others.into_iter().peekable());
     loop {
-        let goes_first = match (others.peek(), named.peek()) {
+        let other_is_next = match (others.peek(), named.peek()) {
             (Some(other), Some(item)) => match (place(other), place(item)) {
                 (Some(other), Some(item)) => other < item,
                 (Some(_) | None, _) => false,
@@ -94,7 +94,7 @@ pub(super) fn ordered(
             (Some(_), None) => true,
             (None, _) => false,
         };
-        let next = if goes_first { others.next() } else { named.next() };
+        let next = if other_is_next { others.next() } else { named.next() };
         match next {
             Some(item) => all.push(item),
             None => return Ok(all),
@@ -119,9 +119,9 @@ pub(super) fn sorted(
             to_keep.push((place, item));
         }
     }
-    // Go's comparison calls an item without a position smaller than any item in front of it. That is no consistent
-    // order, so a library sort could give another result: this is the insertion sort that Go runs on short lists,
-    // which moves such an item to the front.
+    // Go's comparison lets an item go before another one whenever one of the two has no position. That is no consistent
+    // order, so the result depends on the algorithm: this is the insertion sort that Go runs on short lists. An item
+    // without a position moves to the front of the items before it.
     let mut sorted: Vec<(Option<usize>, Value)> = Vec::with_capacity(to_keep.len());
     for (place, item) in to_keep {
         let behind = sorted.iter().rev().take_while(|(other, _)| goes_before(place, *other)).count();

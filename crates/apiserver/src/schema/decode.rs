@@ -3,7 +3,7 @@
 //! Follows Go's `encoding/json` as `sigs.k8s.io/json` configures it (case matters; the first error ends decoding
 //! there, here all are collected) and the `json` tags of v1.36 `api` types.go.
 
-use super::error::{DecodeError, DecodePath, Numbers, word};
+use super::error::{DecodeError, DecodePath, Numbers, json_type};
 use super::scalar;
 use super::table::{Field, Kind, Presence, Struct};
 use daemonset::kubernetes::canonical_json::sorted;
@@ -43,7 +43,7 @@ fn structure(
         Value::Object(given) => given,
         Value::Null => return zero_struct(of),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            errors.push(path.wrong_type(word(value), &format!("v1.{}", of.name)));
+            errors.push(path.wrong_type(json_type(value), &format!("v1.{}", of.name)));
             return Value::Null;
         }
     };
@@ -51,7 +51,7 @@ fn structure(
     for (name, value) in sorted(given) {
         let Some(field) = of.field(name) else { continue };
         let path = DecodePath::Field { outer: path, owner: of, name: field.name };
-        if let Some(value) = kept(field, held_value(field, value, &path, errors)) {
+        if let Some(value) = serialized(field, held_value(field, value, &path, errors)) {
             held.insert(name.clone(), value);
         }
     }
@@ -63,7 +63,7 @@ fn structure(
 fn fill(of: &'static Struct, held: &mut Map<String, Value>) {
     for field in of.fields() {
         if !held.contains_key(field.name) {
-            if let Some(value) = kept(field, Value::Null) {
+            if let Some(value) = serialized(field, Value::Null) {
                 held.insert(field.name.to_owned(), value);
             }
         }
@@ -71,7 +71,7 @@ fn fill(of: &'static Struct, held: &mut Map<String, Value>) {
 }
 
 /// The field as Go serializes it; `None` if Go omits it.
-fn kept(field: &Field, value: Value) -> Option<Value> {
+fn serialized(field: &Field, value: Value) -> Option<Value> {
     match field.presence {
         Presence::Always if value.is_null() => Some(zero(field.kind)),
         Presence::Always | Presence::Nullable => Some(value),
@@ -134,7 +134,7 @@ fn list(
     read: impl Fn(&Value, &DecodePath<'_>, &mut Vec<DecodeError>) -> Value,
 ) -> Value {
     let Value::Array(items) = value else {
-        errors.push(path.wrong_type(word(value), go_type));
+        errors.push(path.wrong_type(json_type(value), go_type));
         return Value::Null;
     };
     let read = |(index, item)| read(item, &DecodePath::Item { outer: path, index }, errors);
@@ -147,7 +147,7 @@ fn map(scalar: super::Scalar, value: &Value, path: &DecodePath<'_>, errors: &mut
             super::Scalar::Quantity => "v1.ResourceList".to_owned(),
             other => format!("map[string]{}", scalar::go_type(other)),
         };
-        errors.push(path.wrong_type(word(value), &go_type));
+        errors.push(path.wrong_type(json_type(value), &go_type));
         return Value::Null;
     };
     let read = |(key, value): (&String, &Value)| {

@@ -40,7 +40,7 @@ pub(super) enum DecodePath<'a> {
 }
 
 /// Go's name for the type of a JSON value.
-pub(super) fn word(value: &Value) -> &'static str {
+pub(super) fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",

@@ -1,6 +1,6 @@
 //! Scalars: how the API server reads and prints each, and Go's names for their types.
 
-use super::error::{DecodeError, DecodePath, Numbers, word};
+use super::error::{DecodeError, DecodePath, Numbers, json_type};
 use super::table::Scalar;
 use crate::go::go_text;
 use crate::quantity::Quantity;
@@ -17,11 +17,11 @@ pub(super) fn read(
     let read = match scalar {
         Scalar::Text => match value {
             Value::String(text) => Ok(Value::from(text.as_str())),
-            other => Err(path.wrong_type(word(other), go_type(scalar))),
+            other => Err(path.wrong_type(json_type(other), go_type(scalar))),
         },
         Scalar::Bool => match value {
             Value::Bool(value) => Ok(Value::Bool(*value)),
-            other => Err(path.wrong_type(word(other), go_type(scalar))),
+            other => Err(path.wrong_type(json_type(other), go_type(scalar))),
         },
         Scalar::Int32 => integer(value, scalar, path).and_then(|(number, text)| match path.numbers() {
             Numbers::CutOff => Ok(Value::from(number as i32)),
@@ -73,7 +73,7 @@ pub(super) fn go_type(scalar: Scalar) -> &'static str {
 /// An integer and its text.
 fn integer(value: &Value, scalar: Scalar, path: &DecodePath<'_>) -> Result<(i64, String), DecodeError> {
     let Value::Number(number) = value else {
-        return Err(path.wrong_type(word(value), go_type(scalar)));
+        return Err(path.wrong_type(json_type(value), go_type(scalar)));
     };
     let text = match path.numbers() {
         Numbers::InRange | Numbers::CutOff => go_text(number),
@@ -100,7 +100,7 @@ const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
 /// v1.36 `apimachinery/pkg/apis/meta/v1` time.go: RFC 3339, truncated to seconds.
 fn time(value: &Value, path: &DecodePath<'_>) -> Result<Value, DecodeError> {
     let Value::String(text) = value else {
-        return Err(path.wrong_type(word(value), go_type(Scalar::Time)));
+        return Err(path.wrong_type(json_type(value), go_type(Scalar::Time)));
     };
     match seconds(text) {
         Some(time) if time == ZERO_TIME => Ok(Value::Null),

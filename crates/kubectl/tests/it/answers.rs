@@ -36,9 +36,9 @@ fn answers_name_the_object_and_end_with_a_line_break() {
         streams(&history(Some(7)), &web, &[]),
         out("daemonset.apps/web with revision #7\nNo rollout history found.\n")
     );
-    let (_, told, _) = streams(&history(Some(2)), &web, &revisions);
-    assert!(told.starts_with("daemonset.apps/web with revision #2\nPod Template:\n"), "{told}");
-    assert!(told.ends_with("  Tolerations:\t<none>\n\n"), "{told}");
+    let (_, printed, _) = streams(&history(Some(2)), &web, &revisions);
+    assert!(printed.starts_with("daemonset.apps/web with revision #2\nPod Template:\n"), "{printed}");
+    assert!(printed.ends_with("  Tolerations:\t<none>\n\n"), "{printed}");
     let done = Command::Status { revision: None };
     assert_eq!(streams(&done, &web, &[]), out("daemon set \"web\" successfully rolled out\n"));
 }
@@ -46,14 +46,14 @@ fn answers_name_the_object_and_end_with_a_line_break() {
 #[test]
 fn a_dry_run_says_so() {
     let (web, revisions) = three();
-    let told = |to, dry_run| streams(&undo(to, dry_run), &web, &revisions).1;
-    assert_eq!(told(None, DryRun::None), "daemonset.apps/web rolled back\n");
-    assert_eq!(told(None, DryRun::Server), "daemonset.apps/web rolled back (server dry run)\n");
+    let printed = |to, dry_run| streams(&undo(to, dry_run), &web, &revisions).1;
+    assert_eq!(printed(None, DryRun::None), "daemonset.apps/web rolled back\n");
+    assert_eq!(printed(None, DryRun::Server), "daemonset.apps/web rolled back (server dry run)\n");
     assert_eq!(
-        told(Some(3), DryRun::Server),
+        printed(Some(3), DryRun::Server),
         "daemonset.apps/web skipped rollback (current template already matches revision 3) (server dry run)\n"
     );
-    let template = told(None, DryRun::Client);
+    let template = printed(None, DryRun::Client);
     assert!(template.starts_with("daemonset.apps/web will roll back to Pod Template:\n"), "{template}");
     assert!(template.ends_with("  Tolerations:\t<none>\n (dry run)\n"), "{template}");
 }
@@ -95,8 +95,8 @@ fn an_applied_object_has_a_warning_whether_the_undo_succeeds_or_not() {
                    update the kubectl.kubernetes.io/last-applied-configuration annotation, which may cause unexpected \
                    behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous \
                    configuration file instead.\n";
-    let (_, told, warned) = streams(&undo(None, DryRun::None), &applied, &revisions);
-    assert_eq!((told.as_str(), warned.as_str()), ("daemonset.apps/web rolled back\n", warning));
+    let (_, printed, warned) = streams(&undo(None, DryRun::None), &applied, &revisions);
+    assert_eq!((printed.as_str(), warned.as_str()), ("daemonset.apps/web rolled back\n", warning));
     let (_, _, refused) = streams(&undo(None, DryRun::None), &applied, &[]);
     assert_eq!(refused, format!("{warning}error: no last revision to roll back to\n"));
     assert_eq!(streams(&history(None), &applied, &[]).2, "");

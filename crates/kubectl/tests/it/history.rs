@@ -55,7 +55,7 @@ fn a_line_without_columns_ends_those_above_it() {
 #[test]
 fn without_revisions_there_is_no_table() {
     assert_eq!(table(&[]), "No rollout history found.");
-    assert_eq!(history_of(&web(template("v1")), &[], 3), Ok(None), "whichever is asked for");
+    assert_eq!(history_of(&web(template("v1")), &[], 3), Ok(None), "for any revision");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn only_revisions_of_this_daemon_set_are_its_history() {
     let anything = with(daemon_set.clone(), "/spec/selector", json!(null));
     let mut changed = revisions.clone();
     changed[1]["metadata"]["labels"] = json!({});
-    assert_eq!(numbers(&anything, &changed), [1, 2, 3], "without a selector all that it controls");
+    assert_eq!(numbers(&anything, &changed), [1, 2, 3], "without a selector, all controlled revisions");
 }
 
 #[test]
@@ -117,12 +117,12 @@ fn errors_are_kubectls() {
     assert_eq!(history_of(&daemon_set, &revisions, 9), Err(RolloutError::NoSuchRevision));
     assert_eq!(history_of(&daemon_set, &revisions, -1), Err(RolloutError::NotPositive(-1)));
     let broken = with(revisions[0].clone(), "/data/spec/template/spec/hostNetwork", json!("yes"));
-    let told = history_of(&daemon_set, &[broken], 1).unwrap_err();
-    assert_eq!(told.to_string(), "unable to parse history web-1");
-    let RolloutError::Unparsable { reason, .. } = told else { panic!("{told:?}") };
+    let printed = history_of(&daemon_set, &[broken], 1).unwrap_err();
+    assert_eq!(printed.to_string(), "unable to parse history web-1");
+    let RolloutError::Unparsable { reason, .. } = printed else { panic!("{printed:?}") };
     assert!(reason.contains("cannot unmarshal string"), "{reason}");
     let selector =
         with(daemon_set, "/spec/selector", json!({"matchExpressions": [{"key": "a", "operator": "Like"}]}));
-    let told = history(&selector, &revisions).unwrap_err().to_string();
-    assert!(told.starts_with("failed to create selector for DaemonSet web: "), "{told}");
+    let printed = history(&selector, &revisions).unwrap_err().to_string();
+    assert!(printed.starts_with("failed to create selector for DaemonSet web: "), "{printed}");
 }

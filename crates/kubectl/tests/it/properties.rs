@@ -122,7 +122,7 @@ proptest! {
         template in anything(),
     ) {
         let _ = describe_template(&template);
-        let told = with(web(template.clone()), "/status", revision.clone());
+        let printed = with(web(template.clone()), "/status", revision.clone());
         let data = with(stored("web-a", 1, json!({})), "/data", object.clone());
         let mut odd = stored("web-b", 2, json!({}));
         odd["data"]["spec"]["template"] = template;
@@ -137,7 +137,7 @@ proptest! {
             Command::Undo { to_revision: None, dry_run: DryRun::Client },
             Command::Restart { now },
         ] {
-            let _ = answer(&command, &told, &[data.clone(), odd.clone(), revision.clone()]);
+            let _ = answer(&command, &printed, &[data.clone(), odd.clone(), revision.clone()]);
             let _ = answer(&command, &object, std::slice::from_ref(&revision));
         }
     }

@@ -48,9 +48,9 @@ fn other_annotations_stay_and_an_older_time_is_replaced() {
 #[test]
 fn twice_in_a_second_is_refused() {
     let once = restart(&web(template("v1")), at("2026-01-01T00:00:00.1Z")).unwrap().after;
-    let told = restart(&once, at("2026-01-01T00:00:00.9Z")).unwrap_err().to_string();
+    let error = restart(&once, at("2026-01-01T00:00:00.9Z")).unwrap_err().to_string();
     assert_eq!(
-        told,
+        error,
         "failed to create patch for web: if restart has already been triggered within the past second, please \
          wait before attempting to trigger another"
     );
@@ -60,15 +60,15 @@ fn twice_in_a_second_is_refused() {
 #[test]
 fn the_api_servers_refusal_is_reported() {
     let daemon_set = with(web(template("v1")), "/spec/template/spec/restartPolicy", json!("Never"));
-    let told = restart(&daemon_set, at("2026-01-01T00:00:00Z")).unwrap_err().to_string();
-    assert!(told.starts_with("failed to patch: DaemonSet.apps \"web\" is invalid: "), "{told}");
+    let error = restart(&daemon_set, at("2026-01-01T00:00:00Z")).unwrap_err().to_string();
+    assert!(error.starts_with("failed to patch: DaemonSet.apps \"web\" is invalid: "), "{error}");
 }
 
 #[test]
 fn pause_and_resume_are_not_supported() {
     let daemon_set: Value = web(template("v1"));
-    let told = pause(&daemon_set).unwrap_err().to_string();
-    assert_eq!(told, "error: daemonsets.apps \"web\" pausing is not supported");
-    let told = resume(&daemon_set).unwrap_err().to_string();
-    assert_eq!(told, "error: daemonsets.apps \"web\" resuming is not supported");
+    let error = pause(&daemon_set).unwrap_err().to_string();
+    assert_eq!(error, "error: daemonsets.apps \"web\" pausing is not supported");
+    let error = resume(&daemon_set).unwrap_err().to_string();
+    assert_eq!(error, "error: daemonsets.apps \"web\" resuming is not supported");
 }

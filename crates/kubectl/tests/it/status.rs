@@ -4,12 +4,12 @@ use super::support::{template, web, with};
 use daemonset_kubectl::{Progress, RolloutError, status};
 use serde_json::{Value, json};
 
-fn of(status: Value) -> Value {
+fn with_status(status: Value) -> Value {
     with(web(template("v1")), "/status", status)
 }
 
 fn counted(observed: i64, desired: i32, updated: i32, available: i32) -> Value {
-    of(json!({
+    with_status(json!({
         "observedGeneration": observed, "desiredNumberScheduled": desired,
         "updatedNumberScheduled": updated, "numberAvailable": available,
     }))
@@ -39,8 +39,8 @@ fn each_step_has_its_line() {
 
 #[test]
 fn absent_counters_are_0() {
-    assert_eq!(status(&of(json!({})), None).unwrap(), Progress::WaitingForObservation);
-    let new = with(of(json!({})), "/metadata/generation", json!(null));
+    assert_eq!(status(&with_status(json!({})), None).unwrap(), Progress::WaitingForObservation);
+    let new = with(with_status(json!({})), "/metadata/generation", json!(null));
     let progress = status(&new, None).unwrap();
     assert!(matches!(&progress, Progress::Done { name, .. } if name == "web"), "{progress:?}");
 }
@@ -58,8 +58,8 @@ fn a_revision_to_watch_may_be_any_but_a_negative_one() {
     let done = counted(5, 3, 3, 3);
     assert!(status(&done, Some(42)).unwrap().is_done());
     assert_eq!(status(&done, Some(-1)), Err(RolloutError::NotPositive(-1)));
-    let told = status(&json!({"spec": 1}), None).unwrap_err().to_string();
-    assert!(told.starts_with("failed to convert the object to a DaemonSet: "), "{told}");
+    let printed = status(&json!({"spec": 1}), None).unwrap_err().to_string();
+    assert!(printed.starts_with("failed to convert the object to a DaemonSet: "), "{printed}");
 }
 
 #[test]

@@ -78,6 +78,6 @@ fn a_rollback_without_annotations_is_an_undo() {
 #[test]
 fn a_request_for_another_daemon_set_is_refused() {
     let (daemon_set, revisions) = three();
-    let told = rollback(&daemon_set, &revisions, &request(json!({"name": "db", "rollbackTo": {}})));
-    assert_eq!(told.unwrap_err().to_string(), "the rollback is for DaemonSet db, not web");
+    let printed = rollback(&daemon_set, &revisions, &request(json!({"name": "db", "rollbackTo": {}})));
+    assert_eq!(printed.unwrap_err().to_string(), "the rollback is for DaemonSet db, not web");
 }

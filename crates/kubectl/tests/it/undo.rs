@@ -18,8 +18,8 @@ fn without_a_number_it_goes_to_the_one_before_the_last() {
     revisions.reverse();
     assert_eq!(image(&change(&daemon_set, &revisions, 0).after), "v2");
     assert_eq!(image(&change(&daemon_set, &revisions, 1).after), "v1");
-    let told = undo(&daemon_set, &revisions, None, DryRun::Server).unwrap().to_string();
-    assert_eq!(told, "rolled back");
+    let printed = undo(&daemon_set, &revisions, None, DryRun::Server).unwrap().to_string();
+    assert_eq!(printed, "rolled back");
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn an_equal_template_is_skipped() {
     assert!(matches!(skipped, Undo::Skipped { to: 3, .. }), "{skipped:?}");
     assert_eq!(skipped.to_string(), "skipped rollback (current template already matches revision 3)");
     let back = web(template("v2"));
-    let told = undo(&back, &revisions, None, DryRun::None).unwrap().to_string();
-    assert_eq!(told, "skipped rollback (current template already matches revision 0)");
+    let printed = undo(&back, &revisions, None, DryRun::None).unwrap().to_string();
+    assert_eq!(printed, "skipped rollback (current template already matches revision 0)");
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn equality_is_exact() {
 #[test]
 fn a_clients_dry_run_only_shows_the_template() {
     let (daemon_set, revisions) = three();
-    let told = undo(&daemon_set, &revisions, Some(3), DryRun::Client).unwrap().to_string();
-    assert!(told.starts_with("will roll back to Pod Template:\n  Labels:\tapp=web\n"), "{told}");
-    assert!(told.contains("    Image:\tv3\n"), "even what is there already");
+    let printed = undo(&daemon_set, &revisions, Some(3), DryRun::Client).unwrap().to_string();
+    assert!(printed.starts_with("will roll back to Pod Template:\n  Labels:\tapp=web\n"), "{printed}");
+    assert!(printed.contains("    Image:\tv3\n"), "even the current template");
 }
 
 #[test]

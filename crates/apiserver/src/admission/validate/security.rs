@@ -23,12 +23,14 @@ pub(super) fn pod_security_context(pod: &Pod<'_>, path: &FieldPath<'_>, errors: 
     }
     one_process_namespace(pod, &path.child("shareProcessNamespace"), errors);
     sysctls::sysctls(pod, &path.child("sysctls"), errors);
-    policy(pod, context, "fsGroupChangePolicy", path, errors);
+    policy(context, "fsGroupChangePolicy", &["Always", "OnRootMismatch"], path, errors);
     profiles::seccomp(context, path, errors);
     windows::options(context, path, errors);
     profiles::app_armor(context, path, errors);
-    policy(pod, context, "supplementalGroupsPolicy", path, errors);
-    policy(pod, context, "seLinuxChangePolicy", path, errors);
+    policy(context, "supplementalGroupsPolicy", &["Merge", "Strict"], path, errors);
+    let with_mount_option = pod.options.allow_se_linux_mount_option;
+    let supported: &[&str] = if with_mount_option { &["MountOption", "Recursive"] } else { &["Recursive"] };
+    policy(context, "seLinuxChangePolicy", supported, path, errors);
 }
 
 /// v1.36 util/validation `IsValidUserID`, `IsValidGroupID`.
@@ -48,12 +50,6 @@ fn one_process_namespace(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Error
 /// v1.36 core/validation `validateFSGroupChangePolicy`, `validateSupplementalGroupsPolicy`,
 /// `validateSELinuxChangePolicy`: the last supports MountOption only if it is stored already, since the feature gate
 /// SELinuxMount is off.
-fn policy(pod: &Pod<'_>, context: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let supported: &[&str] = match field {
-        "fsGroupChangePolicy" => &["Always", "OnRootMismatch"],
-        "supplementalGroupsPolicy" => &["Merge", "Strict"],
-        _ if pod.options.allow_se_linux_mount_option => &["MountOption", "Recursive"],
-        _ => &["Recursive"],
-    };
+fn policy(context: &Value, field: &str, supported: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
     values::supported_if_set(text_if_set(context, field), supported, &path.child(field), errors);
 }

@@ -80,7 +80,7 @@ fn each_difference_has_its_path() {
     ];
     assert_eq!(change(&stored(), &manifest).unwrap().lines().collect::<Vec<_>>(), expected);
     let words = equivalent_spellings(&stored(), &manifest).unwrap().to_string();
-    assert!(!words.contains("image:"), "what changes is no wording: {words}");
+    assert!(!words.contains("image:"), "a real change is no other spelling: {words}");
 }
 
 #[test]
@@ -115,7 +115,10 @@ fn an_applied_object_keeps_the_fields_of_others() {
     let applied = with(&last_applied(&manifest()), path, restarted.clone());
     assert_eq!(change(&applied, &manifest()), None, "the annotation is not the manifest's");
     let created = with(&stored(), path, restarted);
-    assert!(change(&created, &manifest()).is_some(), "without the annotation the manifest is all there is");
+    assert!(
+        change(&created, &manifest()).is_some(),
+        "without the annotation the manifest replaces the object"
+    );
 
     let mut less = manifest();
     less["spec"]["template"]["spec"]["containers"][0].as_object_mut().unwrap().remove("env");

@@ -29,9 +29,9 @@ fn a_new_daemon_set_has_generation_1_and_no_status() {
         object["metadata"]["annotations"] = sent.map_or(json!({}), annotated);
         let new = create(&object, &Rules::default()).unwrap();
         assert_eq!(generations(&new), (1, template_generation), "{sent:?}");
-        let nobody = json!({
+        let zero_status = json!({
             "currentNumberScheduled": 0, "desiredNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0});
-        assert_eq!(new["status"], nobody);
+        assert_eq!(new["status"], zero_status);
         for name in ["uid", "creationTimestamp", "managedFields"] {
             assert_eq!(new["metadata"][name], Value::Null, "{name} is the system's");
         }
@@ -185,7 +185,7 @@ proptest! {
         prop_assert_eq!((generation, template_generation.parse::<i64>().unwrap()), expected);
         prop_assert_eq!(&new["status"], &old["status"]);
         let again = update(&new, &sent, &Rules::default()).unwrap();
-        prop_assert_eq!(again, new, "sent again it changes nothing");
+        prop_assert_eq!(again, new, "a second time changes nothing");
     }
 
     #[test]

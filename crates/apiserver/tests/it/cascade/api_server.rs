@@ -157,7 +157,7 @@ fn a_grace_period_is_only_ever_shortened() {
     assert_eq!(shorter["metadata"]["deletionGracePeriodSeconds"], 15);
     let over = pending(delete(Kind::Pod, &first, &seconds(5), at(10)));
     assert_eq!(over["metadata"]["deletionTimestamp"], "2026-01-01T12:00:10Z", "never in the past");
-    assert_eq!(over["metadata"]["deletionGracePeriodSeconds"], 1, "the kubelet still ends it");
+    assert_eq!(over["metadata"]["deletionGracePeriodSeconds"], 1, "the kubelet still stops it");
     assert_eq!(delete(Kind::Pod, &first, &seconds(0), at(10)), Ok(Deletion::Removed));
 }
 

@@ -75,7 +75,7 @@ fn uid(object: &Value) -> String {
     object["metadata"]["uid"].as_str().unwrap().to_owned()
 }
 
-/// The uids of the objects that must be left in the end: all that nobody was deleting, without the DaemonSet's own.
+/// The uids of the objects that must be left in the end: all that were not being deleted, without the DaemonSet's own.
 fn survivors(world: &World, policy: Propagation) -> BTreeSet<String> {
     let all = world.pods.iter().chain(&world.revisions).filter(|object| !is_deleted(object));
     let stays = |object: &&Value| policy == Propagation::Orphan || !is_ours(object) || uids(object).len() > 1;
@@ -92,7 +92,7 @@ proptest! {
         prop_assert!(world.daemon_set.is_none());
         let left = world.pods.iter().chain(&world.revisions);
         prop_assert_eq!(left.clone().map(uid).collect::<BTreeSet<_>>(), survivors);
-        prop_assert!(left.clone().all(|object| !is_ours(object)), "nobody names it as owner any more");
+        prop_assert!(left.clone().all(|object| !is_ours(object)), "no object names it as owner any more");
     }
 
     #[test]
@@ -118,7 +118,7 @@ proptest! {
                             is_ours(o) && (policy == Propagation::Orphan
                                 || o["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] == true)
                         };
-                        prop_assert_eq!(all.iter().find(held), None, "the owner goes last");
+                        prop_assert_eq!(all.iter().find(held), None, "the owner is removed last");
                     }
                 }
                 world.execute(action);
@@ -160,8 +160,8 @@ fn the_namespaces_reach_every_action() {
         for _ in 0..4 {
             let actions = world.actions();
             for action in &actions {
-                let told = line(action).replace(&format!(" {}", action.object().name), "");
-                seen.insert(told.replace("pod: ", "pod ").replace("revision: ", "revision "));
+                let printed = line(action).replace(&format!(" {}", action.object().name), "");
+                seen.insert(printed.replace("pod: ", "pod ").replace("revision: ", "revision "));
                 world.execute(action);
             }
             if actions.is_empty() {

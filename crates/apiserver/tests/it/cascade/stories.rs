@@ -101,7 +101,7 @@ fn owners_are_identified_by_uid_not_by_name() {
     let before = object("before", json!([owner("uid-of-another-web")]));
     let mut world = world().pod(before).deleted(Background);
     world.daemon_set = Some(json!({"metadata": {"name": "web", "namespace": "ns", "uid": "new"}}));
-    assert_eq!(world.stage(), Stage::Gone { dependents: 3 }, "the one found is another one");
+    assert_eq!(world.stage(), Stage::Gone { dependents: 3 }, "the DaemonSet that was found is another one");
     world.run_out();
     assert_eq!(world.names(), ["web", "before"]);
 }

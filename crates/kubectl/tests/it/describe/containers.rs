@@ -5,9 +5,9 @@ use serde_json::json;
 
 #[test]
 fn a_minimal_container_shows_none() {
-    let told = container(json!({"name": "c", "image": "i"}));
+    let printed = container(json!({"name": "c", "image": "i"}));
     assert_eq!(
-        told,
+        printed,
         ["Image:→i", "Port:→<none>", "Host Port:→<none>", "Environment:→<none>", "Mounts:→<none>"]
     );
     assert!(described(json!({"containers": []})).contains("  Containers: <none>\n"));
@@ -20,50 +20,50 @@ fn a_minimal_container_shows_none() {
 #[test]
 fn ports_are_one_or_several() {
     let ports = json!([{"containerPort": 80, "protocol": "TCP"}]);
-    let told = container(json!({"ports": ports}));
-    assert_eq!(told[1..3], ["Port:→80/TCP", "Host Port:→0/TCP"]);
+    let printed = container(json!({"ports": ports}));
+    assert_eq!(printed[1..3], ["Port:→80/TCP", "Host Port:→0/TCP"]);
     let ports = json!([
         {"containerPort": 80, "protocol": "TCP", "name": "http"},
         {"containerPort": 53, "hostPort": 5353, "protocol": "UDP"},
     ]);
-    let told = container(json!({"ports": ports}));
-    assert_eq!(told[1..3], ["Ports:→80/TCP (http), 53/UDP", "Host Ports:→0/TCP (http), 5353/UDP"]);
+    let printed = container(json!({"ports": ports}));
+    assert_eq!(printed[1..3], ["Ports:→80/TCP (http), 53/UDP", "Host Ports:→0/TCP (http), 5353/UDP"]);
 }
 
 #[test]
 fn a_seccomp_profile_is_shown() {
-    let told = |profile| container(json!({"securityContext": {"seccompProfile": profile}}));
-    assert_eq!(told(json!({"type": "RuntimeDefault"}))[3], "SeccompProfile:→RuntimeDefault");
-    let local = told(json!({"type": "Localhost", "localhostProfile": "p.json"}));
+    let printed = |profile| container(json!({"securityContext": {"seccompProfile": profile}}));
+    assert_eq!(printed(json!({"type": "RuntimeDefault"}))[3], "SeccompProfile:→RuntimeDefault");
+    let local = printed(json!({"type": "Localhost", "localhostProfile": "p.json"}));
     assert_eq!(local[3..5], ["SeccompProfile:→Localhost", "  LocalhostProfile:→p.json"]);
 }
 
 #[test]
 fn each_line_of_a_command_has_a_line() {
-    let told = container(json!({"command": ["sh", "-c"], "args": ["a\nb", ""]}));
-    assert_eq!(labelled(&told, "Command:"), ["Command:", "  sh", "  -c"]);
-    assert_eq!(labelled(&told, "Args:"), ["Args:", "  a", "  b", "  "]);
+    let printed = container(json!({"command": ["sh", "-c"], "args": ["a\nb", ""]}));
+    assert_eq!(labelled(&printed, "Command:"), ["Command:", "  sh", "  -c"]);
+    assert_eq!(labelled(&printed, "Args:"), ["Args:", "  a", "  b", "  "]);
 }
 
 #[test]
 fn terminal_escapes_are_escaped() {
-    let told = container(json!({"args": ["\u{1b}[31mred\rx"]}));
-    assert_eq!(labelled(&told, "Args:"), ["Args:", "  ^[[31mred\\rx"]);
+    let printed = container(json!({"args": ["\u{1b}[31mred\rx"]}));
+    assert_eq!(labelled(&printed, "Args:"), ["Args:", "  ^[[31mred\\rx"]);
 }
 
 #[test]
 fn resources_are_sorted_and_canonical() {
-    let told = container(json!({"resources": {
+    let printed = container(json!({"resources": {
         "requests": {"memory": "1024Mi", "cpu": "1000m"},
         "limits": {"memory": 1_048_576, "example.com/gpu": "2"},
     }}));
-    assert_eq!(labelled(&told, "Limits:"), ["Limits:", "  example.com/gpu:→2", "  memory:→1048576"]);
-    assert_eq!(labelled(&told, "Requests:"), ["Requests:", "  cpu:→1", "  memory:→1Gi"]);
+    assert_eq!(labelled(&printed, "Limits:"), ["Limits:", "  example.com/gpu:→2", "  memory:→1048576"]);
+    assert_eq!(labelled(&printed, "Requests:"), ["Requests:", "  cpu:→1", "  memory:→1Gi"]);
 }
 
 #[test]
 fn mounts_and_devices_are_sorted_by_path() {
-    let told = container(json!({
+    let printed = container(json!({
         "volumeMounts": [
             {"name": "b", "mountPath": "/b", "readOnly": true},
             {"name": "a", "mountPath": "/a", "subPath": "s\"x\u{7}\u{a0}"},
@@ -71,10 +71,10 @@ fn mounts_and_devices_are_sorted_by_path() {
         "volumeDevices": [{"name": "d", "devicePath": "/dev/b"}, {"name": "e", "devicePath": "/dev/a"}],
     }));
     assert_eq!(
-        labelled(&told, "Mounts:"),
+        labelled(&printed, "Mounts:"),
         ["Mounts:", "  /a from a (rw,path=\"s\\\"x\\a\\u00a0\")", "  /b from b (ro)"]
     );
-    assert_eq!(labelled(&told, "Devices:"), ["Devices:", "  /dev/a from e", "  /dev/b from d"]);
-    let told = container(json!({"volumeDevices": [{"name": "d", "devicePath": "/d"}]}));
-    assert_eq!(labelled(&told, "Devices:"), ["Devices:→<none>", "  /d from d"], "as kubectl has it");
+    assert_eq!(labelled(&printed, "Devices:"), ["Devices:", "  /dev/a from e", "  /dev/b from d"]);
+    let printed = container(json!({"volumeDevices": [{"name": "d", "devicePath": "/d"}]}));
+    assert_eq!(labelled(&printed, "Devices:"), ["Devices:→<none>", "  /d from d"], "as kubectl prints it");
 }

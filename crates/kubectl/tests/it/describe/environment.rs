@@ -9,7 +9,7 @@ fn variables(variables: Value) -> Vec<String> {
 
 #[test]
 fn values_and_sources_are_shown() {
-    let told = variables(json!([
+    let printed = variables(json!([
         {"name": "A", "value": "1"},
         {"name": "B", "value": "x\ny"},
         {"name": "C"},
@@ -20,7 +20,7 @@ fn values_and_sources_are_shown() {
         {"name": "H", "valueFrom": {}},
     ]));
     assert_eq!(
-        told,
+        printed,
         [
             "  A:→1",
             "  B:→x",
@@ -36,13 +36,13 @@ fn values_and_sources_are_shown() {
 
 #[test]
 fn whole_sources_are_shown_first() {
-    let told = container(json!({"envFrom": [
+    let printed = container(json!({"envFrom": [
         {"configMapRef": {"name": "c"}},
         {"secretRef": {"name": "s", "optional": true}, "prefix": "P_"},
         {},
     ]}));
     assert_eq!(
-        labelled(&told, "Environment Variables from:"),
+        labelled(&printed, "Environment Variables from:"),
         [
             "Environment Variables from:",
             "  c→ConfigMap→Optional: false",
@@ -58,11 +58,11 @@ fn resources_of_the_container_are_counted_in_their_divisor() {
         "limits": {"cpu": "1500m", "memory": "100Mi", "ephemeral-storage": "1Gi", "hugepages-2Mi": "4Mi"},
         "requests": {"cpu": "250m"},
     });
-    let told = |resource: &str, divisor: Value| {
+    let printed = |resource: &str, divisor: Value| {
         let source = json!({"resourceFieldRef": {"resource": resource, "divisor": divisor}});
         let variable = json!({"name": "A", "valueFrom": source});
-        let told = container(json!({"resources": resources, "env": [variable]}));
-        let line = labelled(&told, "Environment:")[1].clone();
+        let printed = container(json!({"resources": resources, "env": [variable]}));
+        let line = labelled(&printed, "Environment:")[1].clone();
         let value = line.strip_prefix("  A:→").unwrap();
         value.strip_suffix(&format!(" ({resource})")).unwrap().to_owned()
     };
@@ -82,7 +82,7 @@ fn resources_of_the_container_are_counted_in_their_divisor() {
         ("limits.example.com/gpu", json!("1"), ""),
         ("cpu", json!("1"), ""),
     ] {
-        assert_eq!(told(resource, divisor.clone()), value, "{resource} {divisor}");
+        assert_eq!(printed(resource, divisor.clone()), value, "{resource} {divisor}");
     }
 }
 
@@ -95,7 +95,7 @@ fn without_a_limit_the_node_is_the_limit() {
         ("requests.cpu", "0"),
     ] {
         let source = json!({"resourceFieldRef": {"resource": resource}});
-        let told = variables(json!([{"name": "A", "valueFrom": source}]));
-        assert_eq!(told, [format!("  A:→{value} ({resource})")]);
+        let printed = variables(json!([{"name": "A", "valueFrom": source}]));
+        assert_eq!(printed, [format!("  A:→{value} ({resource})")]);
     }
 }

@@ -16,16 +16,16 @@ fn described(spec: Value) -> String {
 
 /// The description of one container, without its name and two levels of indentation.
 fn container(container: Value) -> Vec<String> {
-    let told = described(json!({"containers": [container]}));
-    let lines = told.lines().skip_while(|line| !line.starts_with("   "));
+    let printed = described(json!({"containers": [container]}));
+    let lines = printed.lines().skip_while(|line| !line.starts_with("   "));
     let lines = lines.skip(1).take_while(|line| line.starts_with("    "));
     lines.map(|line| line[4..].to_owned()).collect()
 }
 
 /// The lines of one container that begin with a label.
-fn labelled(told: &[String], label: &str) -> Vec<String> {
-    let start = told.iter().position(|line| line.starts_with(label));
+fn labelled(printed: &[String], label: &str) -> Vec<String> {
+    let start = printed.iter().position(|line| line.starts_with(label));
     let Some(start) = start else { return Vec::new() };
-    let more = told[start + 1..].iter().take_while(|line| line.starts_with("  "));
-    std::iter::once(&told[start]).chain(more).cloned().collect()
+    let more = printed[start + 1..].iter().take_while(|line| line.starts_with("  "));
+    std::iter::once(&printed[start]).chain(more).cloned().collect()
 }

@@ -4,10 +4,10 @@ use super::{container, labelled};
 use serde_json::{Value, json};
 
 fn handled(handler: Value) -> String {
-    let told = container(json!({"livenessProbe": handler}));
-    let line = labelled(&told, "Liveness:").concat();
-    let told = line.strip_prefix("Liveness:→").unwrap();
-    told.strip_suffix(" delay=0s timeout=0s period=0s #success=0 #failure=0").unwrap().to_owned()
+    let printed = container(json!({"livenessProbe": handler}));
+    let line = labelled(&printed, "Liveness:").concat();
+    let printed = line.strip_prefix("Liveness:→").unwrap();
+    printed.strip_suffix(" delay=0s timeout=0s period=0s #success=0 #failure=0").unwrap().to_owned()
 }
 
 #[test]
@@ -16,15 +16,15 @@ fn each_probe_shows_its_figures() {
         "exec": {"command": ["a", "b c"]}, "initialDelaySeconds": 1, "timeoutSeconds": 2, "periodSeconds": 3,
         "successThreshold": 4, "failureThreshold": 5,
     });
-    let told = container(json!({"startupProbe": probe, "readinessProbe": probe, "livenessProbe": probe}));
+    let printed = container(json!({"startupProbe": probe, "readinessProbe": probe, "livenessProbe": probe}));
     let figures = "exec [a b c] delay=1s timeout=2s period=3s #success=4 #failure=5";
     let lines = ["Liveness", "Readiness", "Startup"].map(|label| format!("{label}:→{figures}"));
-    assert_eq!(told[3..6], lines);
+    assert_eq!(printed[3..6], lines);
 }
 
 #[test]
 fn each_handler_is_shown() {
-    for (handler, told) in [
+    for (handler, printed) in [
         (json!({}), "unknown"),
         (json!({"exec": {}}), "exec []"),
         (json!({"tcpSocket": {"port": 80}}), "tcp-socket :80"),
@@ -32,7 +32,7 @@ fn each_handler_is_shown() {
         (json!({"grpc": {"port": 9000, "service": "s"}}), "grpc <pod>:9000 s"),
         (json!({"grpc": {"port": 9000, "service": ""}}), "grpc <pod>:9000 "),
     ] {
-        assert_eq!(handled(handler.clone()), told, "{handler}");
+        assert_eq!(handled(handler.clone()), printed, "{handler}");
     }
 }
 
@@ -41,7 +41,7 @@ fn urls_print_as_in_go() {
     let get = |scheme, host, port: Value, path| {
         handled(json!({"httpGet": {"scheme": scheme, "host": host, "port": port, "path": path}}))
     };
-    for (scheme, host, port, path, told) in [
+    for (scheme, host, port, path, printed) in [
         ("HTTP", "", json!(80), "/", "http-get http://:80/"),
         ("HTTPS", "1.2.3.4", json!("web"), "/healthz", "http-get https://1.2.3.4:web/healthz"),
         ("HTTP", "::1", json!(80), "", "http-get http://[::1]:80"),
@@ -56,7 +56,7 @@ fn urls_print_as_in_go() {
         ("", "", json!(""), "/a:b", "http-get /a:b"),
         ("", "h", json!(""), "", "http-get //h"),
     ] {
-        assert_eq!(get(scheme, host, port, path), told);
+        assert_eq!(get(scheme, host, port, path), printed);
     }
     assert_eq!(handled(json!({"httpGet": {}})), "http-get //:0");
 }

@@ -5,16 +5,16 @@ use daemonset_kubectl::describe_template;
 use serde_json::{Value, json};
 
 fn annotated(annotations: Value) -> String {
-    let told = describe_template(&json!({"metadata": {"annotations": annotations}}));
-    let start = told.find("  Annotations:");
+    let printed = describe_template(&json!({"metadata": {"annotations": annotations}}));
+    let start = printed.find("  Annotations:");
     let Some(start) = start else { return String::new() };
-    told[start..told.find("  Containers:").unwrap()].replace('\t', "→")
+    printed[start..printed.find("  Containers:").unwrap()].replace('\t', "→")
 }
 
 /// The lines from the one that begins with this text to the next label.
 fn block(spec: Value, label: &str) -> Vec<String> {
-    let told = described(spec);
-    let lines = told.lines().skip_while(|line| !line.starts_with(label));
+    let printed = described(spec);
+    let lines = printed.lines().skip_while(|line| !line.starts_with(label));
     let (mut lines, mut block) = (lines, Vec::new());
     block.extend(lines.next().map(str::to_owned));
     block
@@ -36,11 +36,11 @@ fn an_empty_template() {
 
 #[test]
 fn optional_names_have_a_line_if_set() {
-    let told = described(json!({
+    let printed = described(json!({
         "serviceAccountName": "sa", "priorityClassName": "high", "schedulingGroup": {"podGroupName": "g"},
         "nodeSelector": {"b": "", "a": "1"},
     }));
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(printed, @r"
     Pod Template:
       Labels:→<none>
       Service Account:→sa
@@ -103,7 +103,7 @@ fn spread_constraints_are_sorted_by_key() {
             "labelSelector": selector});
         block(json!({"topologySpreadConstraints": [constraint]}), "  Topology").concat()
     };
-    let told = "  Topology Distribution Constraints:→zone:DoNotSchedule when max skew 1 is exceeded";
+    let printed = "  Topology Distribution Constraints:→zone:DoNotSchedule when max skew 1 is exceeded";
     for (selector, text) in [
         (json!(null), ""),
         (json!({}), " for selector <none>"),
@@ -129,7 +129,7 @@ fn spread_constraints_are_sorted_by_key() {
             " for selector <error>",
         ),
     ] {
-        assert_eq!(spread(selector.clone()), format!("{told}{text}"), "{selector}");
+        assert_eq!(spread(selector.clone()), format!("{printed}{text}"), "{selector}");
     }
     let two = json!([
         {"topologyKey": "zone", "maxSkew": 2, "whenUnsatisfiable": "ScheduleAnyway"},

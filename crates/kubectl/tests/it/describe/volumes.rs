@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 fn volume(source: Value) -> String {
     let mut volume = json!({"name": "v"});
     volume.as_object_mut().unwrap().extend(source.as_object().unwrap().clone());
-    let told = described(json!({"containers": [], "volumes": [volume]}));
-    let lines = told.lines().skip_while(|line| *line != "   v:").skip(1);
+    let printed = described(json!({"containers": [], "volumes": [volume]}));
+    let lines = printed.lines().skip_while(|line| *line != "   v:").skip(1);
     let lines = lines.take_while(|line| !line.starts_with("  Node-Selectors"));
     lines.map(|line| line.strip_prefix("    ").unwrap()).collect::<Vec<_>>().join("|")
 }
@@ -196,10 +196,10 @@ fn a_projected_volume_shows_its_sources() {
 #[test]
 fn attributes_are_sorted_and_cut() {
     let attributes = json!({"b": "2", "a": "1", "c": "x".repeat(200)});
-    let told = volume(json!({"csi": {"driver": "d", "volumeAttributes": attributes}}));
-    let (_, told) = told.split_once("ReadOnly:→false|").unwrap();
+    let printed = volume(json!({"csi": {"driver": "d", "volumeAttributes": attributes}}));
+    let (_, printed) = printed.split_once("ReadOnly:→false|").unwrap();
     let cut = format!("c={}...", "x".repeat(138));
-    assert_eq!(told, format!("VolumeAttributes:→    a=1|    →    b=2|    →    {cut}"));
+    assert_eq!(printed, format!("VolumeAttributes:→    a=1|    →    b=2|    →    {cut}"));
 }
 
 #[test]
@@ -230,15 +230,16 @@ fn an_ephemeral_volume_shows_its_claim() {
         "metadata": {"annotations": {"volume.beta.kubernetes.io/storage-class": "old"}},
         "spec": {"storageClassName": "fast", "volumeName": "pv"},
     });
-    let told = volume(json!({"ephemeral": {"volumeClaimTemplate": beta}}));
-    assert!(told.contains("|StorageClass:→old|Volume:→pv|Labels:→    <none>|"), "{told}");
-    assert!(told.ends_with("|Capacity:→0|Access Modes:→"), "{told}");
+    let printed = volume(json!({"ephemeral": {"volumeClaimTemplate": beta}}));
+    assert!(printed.contains("|StorageClass:→old|Volume:→pv|Labels:→    <none>|"), "{printed}");
+    assert!(printed.ends_with("|Capacity:→0|Access Modes:→"), "{printed}");
 }
 
 #[test]
 fn no_volumes_and_unknown_volumes() {
-    let told = described(json!({"containers": [], "volumes": [{"name": "a"}, {"name": "b", "newKind": {}}]}));
-    assert!(told.contains("  Volumes:\n   a:\n  <unknown>\n   b:\n  <unknown>\n"), "{told}");
+    let printed =
+        described(json!({"containers": [], "volumes": [{"name": "a"}, {"name": "b", "newKind": {}}]}));
+    assert!(printed.contains("  Volumes:\n   a:\n  <unknown>\n   b:\n  <unknown>\n"), "{printed}");
     assert!(described(json!({"containers": []})).contains("  Volumes:→<none>\n"));
     let null = json!({"containers": [], "volumes": [{"name": "a", "hostPath": null, "nfs": {}}]});
     assert!(described(null).contains("    Type:→NFS"), "a null is no source");

@@ -1,6 +1,6 @@
 //! Environment variables of a container, and the sources of their values.
 
-use super::field_refs::{self, Owner};
+use super::field_refs::{self, Holder};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
@@ -34,8 +34,8 @@ fn variable_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
 fn value_from(source: &Value, value: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     type Rule = fn(&Value, &FieldPath<'_>, &mut ErrorList);
     let rules: [(&str, Rule); 5] = [
-        ("fieldRef", |of, path, errors| field_refs::field(of, Owner::Variable, path, errors)),
-        ("resourceFieldRef", |of, path, errors| field_refs::resource(of, Owner::Variable, path, errors)),
+        ("fieldRef", |of, path, errors| field_refs::field(of, Holder::Variable, path, errors)),
+        ("resourceFieldRef", |of, path, errors| field_refs::resource(of, Holder::Variable, path, errors)),
         ("configMapKeyRef", key_of_object),
         ("secretKeyRef", key_of_object),
         ("fileKeyRef", key_of_file),

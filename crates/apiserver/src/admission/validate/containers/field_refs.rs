@@ -9,18 +9,18 @@ use serde_json::Value;
 
 /// The holder of the field reference; it decides which fields are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::admission::validate) enum Owner {
+pub(in crate::admission::validate) enum Holder {
     /// An environment variable. Without a container name the reference is to the variable's own container.
     Variable,
     /// A file of a volume, which belongs to no container.
     File,
 }
 
-impl Owner {
+impl Holder {
     /// v1.36 core/validation `validEnvDownwardAPIFieldPathExpressions`, `validVolumeDownwardAPIFieldPathExpressions`.
     fn fields(self) -> &'static [&'static str] {
         match self {
-            Owner::Variable => &[
+            Holder::Variable => &[
                 "metadata.name",
                 "metadata.namespace",
                 "metadata.uid",
@@ -31,7 +31,7 @@ impl Owner {
                 "status.podIP",
                 "status.podIPs",
             ],
-            Owner::File => &[
+            Holder::File => &[
                 "metadata.annotations",
                 "metadata.labels",
                 "metadata.name",
@@ -76,7 +76,7 @@ const BYTES: [&str; 13] = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi"
 /// v1.36 core/validation `validateObjectFieldSelector`.
 pub(in crate::admission::validate) fn field(
     of: &Value,
-    owner: Owner,
+    holder: Holder,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
@@ -94,8 +94,8 @@ pub(in crate::admission::validate) fn field(
     match subscript(converted) {
         Some(("metadata.annotations", key)) => values::qualified_name(&key.to_lowercase(), path, errors),
         Some((_, key)) => values::qualified_name(key, path, errors),
-        None if owner.fields().contains(&converted) => {}
-        None => errors.not_supported(&at, converted, owner.fields()),
+        None if holder.fields().contains(&converted) => {}
+        None => errors.not_supported(&at, converted, holder.fields()),
     }
 }
 
@@ -122,12 +122,12 @@ fn subscript(field: &str) -> Option<(&str, &str)> {
 /// v1.36 core/validation `validateContainerResourceFieldSelector`.
 pub(in crate::admission::validate) fn resource(
     of: &Value,
-    owner: Owner,
+    holder: Holder,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
     let (resource, at) = (text(of, "resource"), path.child("resource"));
-    if owner == Owner::File && text(of, "containerName").is_empty() {
+    if holder == Holder::File && text(of, "containerName").is_empty() {
         errors.required(&path.child("containerName"), "");
     } else if resource.is_empty() {
         errors.required(&at, "");

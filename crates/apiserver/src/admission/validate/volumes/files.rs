@@ -2,7 +2,7 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::containers::field_refs::{self, Owner};
+use crate::admission::validate::containers::field_refs::{self, Holder};
 use crate::admission::validate::values;
 use crate::json::{list, member, number_if_set, text};
 use crate::syntax;
@@ -63,13 +63,13 @@ pub(super) fn downward_api_file(file: &Value, path: &FieldPath<'_>, errors: &mut
     file_path(file, path, errors);
     match (member(file, "fieldRef"), member(file, "resourceFieldRef")) {
         (Some(field), resource) => {
-            field_refs::field(field, Owner::File, &path.child("fieldRef"), errors);
+            field_refs::field(field, Holder::File, &path.child("fieldRef"), errors);
             if resource.is_some() {
                 let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
                 errors.invalid(path, "resource", detail);
             }
         }
-        (None, Some(of)) => field_refs::resource(of, Owner::File, &path.child("resourceFieldRef"), errors),
+        (None, Some(of)) => field_refs::resource(of, Holder::File, &path.child("resourceFieldRef"), errors),
         (None, None) => errors.required(path, "one of fieldRef and resourceFieldRef is required"),
     }
     mode(file, "mode", path, errors);

@@ -139,7 +139,7 @@ proptest! {
         }
     }
 
-    /// No change of a valid DaemonSet panics, of whatever type.
+    /// No change of a valid DaemonSet panics, whichever its type is.
     #[test]
     fn every_object_has_a_result(place in select(places()), value in select(oddities())) {
         let mut object = good_with("/", &json!({}));
