@@ -1,10 +1,11 @@
-//! The API server's side of a DaemonSet: the object that a request stores or the refusal, the result
-//! of a patch, and the cascade of a delete to pods and ControllerRevisions. It serves programs that answer such requests
-//! without a kube-apiserver, or predict its answer: operators with a DaemonSet-like kind, in-process control planes,
-//! test doubles, command lines.
+//! The API server's side of a DaemonSet: the object that a request stores or the refusal, the result of a patch, and the
+//! cascade of a delete to pods and ControllerRevisions. It serves programs that answer such requests without a
+//! kube-apiserver, or predict its answer: operators with a DaemonSet-like kind, in-process control planes, test doubles,
+//! command lines.
 //!
-//! Objects are [`serde_json::Value`] in the JSON form of `apps/v1`. Rules and messages are those of Kubernetes v1.36;
-//! every function names the upstream function that it follows.
+//! Objects are [`serde_json::Value`] in the JSON form of `apps/v1`. Rules and messages are those of Kubernetes v1.36,
+//! except for the differences that the project's UPSTREAM.md lists; the documentation of a rule names the upstream
+//! function that it follows.
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,10 +1,11 @@
 //! `kubectl rollout` for a DaemonSet, as functions: status, history, undo, restart, the difference of two revisions, and
-//! the description of a pod template. It serves command lines, operators and dashboards that show or do what kubectl
-//! does, without running kubectl.
+//! the description of a pod template. It serves command lines, operators and dashboards that show or perform rollouts as
+//! kubectl does, without running kubectl.
 //!
 //! Each function takes objects as the API server returns them ([`serde_json::Value`]) and returns a typed answer whose
 //! `Display` is kubectl's text; [`answer()`] puts standard output, standard error and the exit code of a whole command
-//! together. The texts are those of kubectl v1.36 (`cmd/rollout`, `polymorphichelpers`, `describe`).
+//! together. The texts are those of kubectl v1.36 (`cmd/rollout`, `polymorphichelpers`, `describe`), except for the
+//! differences that the project's UPSTREAM.md lists.
 //!
 //! | function | kubectl |
 //! |---|---|
