@@ -1,8 +1,8 @@
-//! Whatever is sent: nothing panics, defaulting twice is defaulting once, what is stored is taken again as it is, and
-//! generations only grow, by one and with what they count.
+//! Admission of any input: nothing panics, defaulting is idempotent, a stored object is accepted again unchanged, and
+//! generations rise by at most one, together with the part that they count.
 //!
-//! An input is text: on the first line a DaemonSet to create, on the second a patch of what is stored then. What is
-//! missing is `{}`, and what is left over is ignored.
+//! An input is text: its first line is a DaemonSet to create, its second a patch of the stored object. A missing line is
+//! `{}`, and further lines are ignored.
 
 #![no_main]
 
@@ -21,39 +21,38 @@ fuzz_target!(|text: &str| {
     once(&object, default_pod);
     for form in [Form::AppsV1, Form::Proposal] {
         for surge_with_host_port in [SurgeWithHostPort::Allowed, SurgeWithHostPort::Refused] {
-            let mut rules = Rules::default();
-            (rules.form, rules.surge_with_host_port) = (form, surge_with_host_port);
+            let rules = Rules::new().form(form).surge_with_host_port(surge_with_host_port);
             answers_anything(&object, &change, &rules);
-            keeps_count(&object, &change, &rules);
+            generations_count(&object, &change, &rules);
         }
     }
 });
 
-/// Objects that no server would hold are no reason to panic either.
+/// Calls everything with objects that no server would store; only panics are errors.
 fn answers_anything(object: &Value, change: &Value, rules: &Rules) {
     let [old, new] = [object, change].map(|object| once(object, |object| default(object, rules.form)));
     let _ = validate(&old, rules).to_string();
     let _ = validate_update(&old, &new, rules).to_string();
     let _ = validate_status_update(&old, &new).to_string();
-    told(update(object, change, rules));
-    told(update_status(object, change));
-    told(patch(object, Patch::Merge(change), rules));
-    told(patch(object, Patch::Strategic(change), rules));
+    print(update(object, change, rules));
+    print(update_status(object, change));
+    print(patch(object, Patch::Merge(change), rules));
+    print(patch(object, Patch::Strategic(change), rules));
     let _ = template_change(object, change).map(|diff| diff.map(|diff| diff.to_string()));
     let _ = equivalent_spellings(object, change).map(|diff| diff.to_string());
 }
 
-fn told(answer: Result<Value, impl std::fmt::Display>) {
+fn print(answer: Result<Value, impl std::fmt::Display>) {
     let _ = answer.map_err(|refusal| refusal.to_string());
 }
 
-/// A life of one object: created, patched, and sent again as it is.
-fn keeps_count(object: &Value, change: &Value, rules: &Rules) {
+/// Creates an object, patches it, and sends the result again unchanged.
+fn generations_count(object: &Value, change: &Value, rules: &Rules) {
     let Ok(stored) = create(object, rules) else { return };
     assert_eq!(generation(&stored), 1);
     assert!(template_generation(&stored) >= 1);
     if stored["metadata"].get("name").is_none() {
-        // The store makes it from generateName.
+        // The store generates the name.
         return;
     }
     stays(&stored, rules);
@@ -70,7 +69,7 @@ fn keeps_count(object: &Value, change: &Value, rules: &Rules) {
     }
 }
 
-/// What is stored is taken as it is, and no news.
+/// A stored object is valid, and an update with it changes nothing.
 fn stays(stored: &Value, rules: &Rules) {
     assert!(validate(stored, rules).is_empty());
     assert_eq!(update(stored, stored, rules).as_ref(), Ok(stored));
@@ -93,7 +92,7 @@ fn template_generation(object: &Value) -> i64 {
     text.as_str().unwrap().parse().unwrap()
 }
 
-/// What comes of it, which is the same when it is done again.
+/// The filled-in object; filling it in again must not change it.
 fn once(object: &Value, fill: impl Fn(&mut Value)) -> Value {
     let mut first = object.clone();
     fill(&mut first);

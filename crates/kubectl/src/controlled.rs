@@ -1,27 +1,27 @@
-//! The revisions that are a DaemonSet's history.
+//! The revisions that belong to a DaemonSet.
 
 use super::error::RolloutError;
 use super::fields::name;
 use daemonset::kubernetes::Selector;
 use daemonset::model::{LabelSelector, OwnerReference, RevisionMeta};
-use daemonset_apiserver::fields::{member, number, text};
+use daemonset_apiserver::json::{member, number, text};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A stored revision, as far as it is read here.
+/// The fields of a ControllerRevision that this crate reads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub(super) name: &'a str,
     pub(super) number: i64,
     /// The patch that restores its template.
     pub(super) data: &'a Value,
-    /// Empty when none.
+    /// The annotation `kubernetes.io/change-cause`; empty if it is absent.
     pub(super) change_cause: &'a str,
     pub(super) created_at: &'a str,
 }
 
 impl<'a> Stored<'a> {
-    pub(super) fn of(revision: &'a Value) -> Self {
+    pub(super) fn from_revision(revision: &'a Value) -> Self {
         let metadata = revision.get("metadata").unwrap_or(&Value::Null);
         let annotations = member(metadata, "annotations").unwrap_or(&Value::Null);
         Stored {
@@ -34,8 +34,9 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// The revisions of the DaemonSet's namespace that its selector chooses and that it controls, by name as the API server
-/// lists them (v1.36 kubectl `history.go daemonSetHistory, controlledHistory`). A missing selector chooses all.
+/// The revisions in the DaemonSet's namespace that its selector matches and that it controls, sorted by name as the
+/// API server lists them (v1.36 kubectl `history.go daemonSetHistory, controlledHistory`). A missing selector matches
+/// all.
 pub(super) fn controlled<'a>(
     daemon_set: &Value,
     revisions: &'a [Value],
@@ -53,7 +54,7 @@ pub(super) fn controlled<'a>(
             && OwnerReference::controller_of(&metadata.owner_references) == Some(uid)
             && selector.matches_labels(&metadata.labels)
     };
-    let mut ours: Vec<_> = revisions.iter().filter(is_ours).map(Stored::of).collect();
+    let mut ours: Vec<_> = revisions.iter().filter(is_ours).map(Stored::from_revision).collect();
     ours.sort_by_key(|revision| revision.name);
     Ok(ours)
 }

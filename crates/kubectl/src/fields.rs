@@ -1,29 +1,29 @@
-//! What rollouts ask of raw objects again and again.
+//! Fields of raw objects that several commands read.
 
-use daemonset_apiserver::fields;
+use daemonset_apiserver::json;
 use serde_json::Value;
 
 /// `metadata.name`.
 pub(super) fn name(object: &Value) -> &str {
-    object.get("metadata").map_or("", |metadata| fields::text(metadata, "name"))
+    object.get("metadata").map_or("", |metadata| json::text(metadata, "name"))
 }
 
-/// `spec.template`; null when absent.
+/// `spec.template`; null if it is absent.
 pub(super) fn template(daemon_set: &Value) -> &Value {
-    fields::at(daemon_set, &["spec", "template"])
+    json::at(daemon_set, &["spec", "template"])
 }
 
-/// The texts of a list, which a describer counts before it prints them.
+/// The strings of a list.
 pub(super) fn texts<'a>(of: &'a Value, key: &str) -> Vec<&'a str> {
-    fields::texts(of, key).collect()
+    json::texts(of, key).collect()
 }
 
-/// The entries of a map, by key.
+/// The entries of a map, sorted by key.
 pub(super) fn entries<'a>(of: &'a Value, key: &str) -> Vec<(&'a str, &'a Value)> {
-    fields::entries(of, key).collect()
+    json::entries(of, key).collect()
 }
 
-/// The entries of a map of texts, by key.
+/// The entries of a map of strings, sorted by key.
 pub(super) fn text_entries<'a>(of: &'a Value, key: &str) -> Vec<(&'a str, &'a str)> {
-    fields::text_entries(of, key).collect()
+    json::text_entries(of, key).collect()
 }

@@ -1,4 +1,4 @@
-//! The revisions of a DaemonSet, and what one of them restores: `kubectl rollout history`.
+//! The history of a DaemonSet and the templates that its revisions restore: `kubectl rollout history`.
 
 use super::controlled::{Stored, controlled};
 use super::describe::describe_template;
@@ -13,43 +13,46 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A DaemonSet's revisions, oldest number first: the proposal's subresource `daemonsets/foo/history`, "that summarizes
-/// the information in the history". Prints as kubectl's table.
+/// A DaemonSet's revisions, lowest number first: the proposal's subresource `daemonsets/foo/history`, "that
+/// summarizes the information in the history". Prints as kubectl's table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct History {
     /// Name of the DaemonSet.
     pub name: String,
-    /// One for each number; of several with one number the last by name, as in kubectl.
+    /// One entry for each number; if several revisions have one number, the last by name, as in kubectl.
     pub revisions: Vec<HistoryEntry>,
 }
 
 /// One revision of a [`History`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct HistoryEntry {
-    /// Its number: what `--to-revision` names.
+    /// Its number, as in `--to-revision`.
     pub revision: i64,
     /// Name of the ControllerRevision.
     pub name: String,
-    /// Annotation `kubernetes.io/change-cause`, where it is there and not empty.
+    /// The annotation `kubernetes.io/change-cause`; `None` if it is absent or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_cause: Option<String>,
-    /// When it was stored.
+    /// The time of its creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Timestamp>,
 }
 
-/// What one revision restores. Prints as kubectl describes it.
+/// The template that one revision restores. Prints as kubectl describes it.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub struct RevisionTemplate {
     /// Its number.
     pub revision: i64,
     /// Name of the ControllerRevision.
     pub name: String,
-    /// The pod template, without the patch's own `$patch`.
+    /// The pod template, without the `$patch` of the revision's data.
     pub template: Value,
 }
 
@@ -74,7 +77,7 @@ impl fmt::Display for History {
 }
 
 impl HistoryEntry {
-    fn of(stored: &Stored<'_>) -> Self {
+    fn from_stored(stored: &Stored<'_>) -> Self {
         HistoryEntry {
             revision: stored.number,
             name: stored.name.to_owned(),
@@ -84,22 +87,22 @@ impl HistoryEntry {
     }
 }
 
-/// The history of a DaemonSet among ControllerRevisions, which may be those of the whole namespace or cluster
-/// (v1.36 kubectl `history.go` DaemonSetHistoryViewer.ViewHistory).
+/// The history of a DaemonSet. `revisions` may be those of the whole namespace or cluster (v1.36 kubectl `history.go`
+/// DaemonSetHistoryViewer.ViewHistory).
 ///
 /// # Errors
-/// When the DaemonSet's selector can't be used.
+/// If the DaemonSet's selector is invalid.
 pub fn history(daemon_set: &Value, revisions: &[Value]) -> Result<History, RolloutError> {
     let revisions = by_number(daemon_set, revisions)?;
     let name = name(daemon_set).to_owned();
-    Ok(History { name, revisions: revisions.values().map(HistoryEntry::of).collect() })
+    Ok(History { name, revisions: revisions.values().map(HistoryEntry::from_stored).collect() })
 }
 
-/// What one revision of the history restores; nothing if there is no history at all
-/// (v1.36 kubectl `history.go printHistory`).
+/// The template that one revision of the history restores; `None` if the history is empty (v1.36 kubectl `history.go
+/// printHistory`).
 ///
 /// # Errors
-/// For a negative number and one that is not in the history; when the revision's data gives no DaemonSet.
+/// For a negative number, for a number that is not in the history, and if the revision's data restores no DaemonSet.
 pub fn history_of(
     daemon_set: &Value,
     revisions: &[Value],
@@ -115,11 +118,11 @@ pub fn history_of(
     revision_template(daemon_set, stored).map(Some).map_err(unparsable)
 }
 
-/// What each revision of the history restores, by number, as a whole DaemonSet: what `-o json` and `-o yaml` print
-/// (v1.36 kubectl `history.go` DaemonSetHistoryViewer.GetHistory).
+/// The whole DaemonSet that each revision restores, by number, as `-o json` and `-o yaml` print it (v1.36 kubectl
+/// `history.go` DaemonSetHistoryViewer.GetHistory).
 ///
 /// # Errors
-/// When the DaemonSet's selector can't be used, or a revision's data gives no DaemonSet.
+/// If the DaemonSet's selector is invalid, or a revision's data restores no DaemonSet.
 pub fn history_objects(
     daemon_set: &Value,
     revisions: &[Value],
@@ -131,7 +134,7 @@ pub fn history_objects(
     by_number(daemon_set, revisions)?.into_iter().map(restore).collect()
 }
 
-/// The template that comes of applying a revision's data to the DaemonSet.
+/// The template after a revision's data is applied to the DaemonSet.
 pub(super) fn revision_template(daemon_set: &Value, stored: &Stored<'_>) -> Result<RevisionTemplate, String> {
     let restored = restored(daemon_set, stored.data)?;
     let (revision, name) = (stored.number, stored.name.to_owned());

@@ -1,11 +1,49 @@
-//! `kubectl rollout` for a DaemonSet, as pure functions over objects, and as texts equal to those of kubectl v1.36
-//! (`cmd/rollout`, `polymorphichelpers`, `describe`).
+//! `kubectl rollout` for a DaemonSet, as functions: status, history, undo, restart, the difference of two revisions, and
+//! the description of a pod template. It serves command lines, operators and dashboards that show or perform rollouts as
+//! kubectl does, without running kubectl.
 //!
-//! Objects are `serde_json::Value` in the form that the API server gives them. The functions give typed answers, which
-//! print as kubectl's words; [`answer()`] puts them together as a command line shows them.
-#![doc = include_str!("../README.md")]
+//! Each function takes objects as the API server returns them ([`serde_json::Value`]) and returns a typed answer whose
+//! `Display` is kubectl's text; [`answer()`] puts standard output, standard error and the exit code of a whole command
+//! together. The texts are those of kubectl v1.36 (`cmd/rollout`, `polymorphichelpers`, `describe`), except for the
+//! differences that the project's UPSTREAM.md lists.
+//!
+//! | function | kubectl |
+//! |---|---|
+//! | [`status()`] | `kubectl rollout status`, once |
+//! | [`history()`], [`history_of()`], [`history_objects()`] | `kubectl rollout history`, with `--revision`, with `-o json` |
+//! | [`undo()`] | `kubectl rollout undo`, as the patch to send and the object that it gives |
+//! | [`restart()`], [`pause()`], [`resume()`] | `kubectl rollout restart`; the other two are not supported for a DaemonSet |
+//! | [`describe_template()`] | the pod template in `kubectl describe` |
+//! | [`diff()`] | no kubectl command: what changes from one revision to another |
+//! | [`rollback()`] | no kubectl command: the subresource `rollback` of the DaemonSet update proposal |
+//!
+//! # Purity
+//!
+//! Every function is a pure function of its arguments: it calls no API server, reads no clock and no environment, and
+//! keeps no state. A patch in an answer is for the caller to send. [`restart()`] has the time as an argument.
+//!
+//! # Example
+//!
+//! ```
+//! use daemonset_kubectl::{Progress, status};
+//! use serde_json::json;
+//!
+//! let web = json!({
+//!     "metadata": {"name": "web", "generation": 2},
+//!     "spec": {"updateStrategy": {"type": "RollingUpdate"}, "selector": {}, "template": {}},
+//!     "status": {"observedGeneration": 2, "desiredNumberScheduled": 4, "updatedNumberScheduled": 1}
+//! });
+//! let progress = status(&web, None)?;
+//! assert!(matches!(progress, Progress::Updating { updated: 1, desired: 4, .. }));
+//! assert_eq!(
+//!     progress.to_string(),
+//!     "Waiting for daemon set \"web\" rollout to finish: 1 out of 4 new pods have been updated...\n"
+//! );
+//! # Ok::<(), daemonset_kubectl::RolloutError>(())
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 #![deny(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -45,3 +83,8 @@ pub use restart::{pause, restart, resume};
 pub use rollback::{RollbackRequest, RollbackTo, rollback};
 pub use status::{Progress, status};
 pub use undo::{Change, DryRun, Undo, undo};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,21 +1,22 @@
-//! What is sent to the API server to change a DaemonSet, in both forms that every client speaks.
+//! Patches that change a DaemonSet, in the two formats that every client supports.
 
 use daemonset_apiserver::patch::Operation;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// One change as two patches of the same effect.
+/// One change as two equivalent patches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct Patches {
-    /// `application/strategic-merge-patch+json`: what kubectl sends.
+    /// `application/strategic-merge-patch+json`, as kubectl sends it.
     pub strategic_merge: Value,
     /// `application/json-patch+json` (RFC 6902).
     pub json: Value,
 }
 
-/// One operation that gives a member this value, and makes the objects around it that are not there.
+/// One operation that sets a member to this value, and creates the objects around it that are missing.
 pub(super) fn set(object: &Value, path: &[&str], value: Value) -> Operation {
     let mut at = object;
     for (depth, key) in path.iter().enumerate() {
@@ -31,7 +32,7 @@ pub(super) fn set(object: &Value, path: &[&str], value: Value) -> Operation {
     Operation::Replace { path: Operation::pointer(path.iter().copied()), value }
 }
 
-/// The value within objects of these keys.
+/// The value nested in objects with these keys.
 pub(super) fn nested(keys: &[&str], value: Value) -> Value {
     keys.iter().rev().fold(value, |inner, key| json!({*key: inner}))
 }

@@ -1,4 +1,4 @@
-//! Replacing every pod without another change: `kubectl rollout restart`; pausing and resuming, which there is not.
+//! `kubectl rollout restart`, and the commands to pause and resume, which a DaemonSet does not support.
 
 use super::error::RolloutError;
 use super::fields::name;
@@ -9,14 +9,36 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::convert::Infallible;
 
-/// Where in the template it is told.
+/// The path of the annotation.
 const PATH: [&str; 5] = ["spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt"];
 
-/// Gives the template an annotation with the time, so that every pod is outdated
-/// (v1.36 kubectl `rollout_restart.go`, `objectrestarter.go`). kubectl writes its own time zone's time; this is UTC's.
+/// Sets an annotation with the time in the template, which makes every pod outdated (v1.36 kubectl
+/// `rollout_restart.go`, `objectrestarter.go`). The time is in UTC; kubectl writes it in the time zone of its
+/// machine.
 ///
 /// # Errors
-/// When the template has this second's annotation already, and when the API server would refuse the DaemonSet.
+/// If the template already has the annotation with this second, and if the API server would refuse the DaemonSet.
+///
+/// ```
+/// use daemonset_kubectl::{RolloutError, restart};
+/// use serde_json::json;
+///
+/// let web = json!({
+///     "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web", "namespace": "ns", "generation": 1},
+///     "spec": {
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "web", "image": "web:v1"}]}
+///         }
+///     }
+/// });
+/// let change = restart(&web, "2026-01-01T12:00:00Z".parse().unwrap())?;
+/// let annotations = &change.patches.strategic_merge["spec"]["template"]["metadata"]["annotations"];
+/// assert_eq!(annotations["kubectl.kubernetes.io/restartedAt"], "2026-01-01T12:00:00Z");
+/// assert_eq!(change.after["metadata"]["generation"], 2);
+/// # Ok::<(), RolloutError>(())
+/// ```
 pub fn restart(daemon_set: &Value, now: Timestamp) -> Result<Change, RolloutError> {
     let at = Value::from(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     let there = PATH.iter().try_fold(daemon_set, |inner, key| inner.get(key));

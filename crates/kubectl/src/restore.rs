@@ -1,4 +1,4 @@
-//! A revision's data as a patch of the DaemonSet, and whether it changes anything.
+//! Applying a revision's data to the DaemonSet, and whether that changes anything.
 
 use super::fields::template;
 use daemonset_apiserver::admission::{self, Form, Patch, Refusal, Rules};
@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 /// The DaemonSet with a revision's data applied (v1.36 kubectl `history.go applyDaemonSetHistory`).
 ///
 /// # Errors
-/// What is wrong with the data, in the words of the decoder.
+/// The decoder's message if the data is invalid.
 pub(super) fn restored(daemon_set: &Value, data: &Value) -> Result<Value, String> {
-    let form = Form::of(daemon_set);
+    let form = Form::from_daemon_set(daemon_set);
     let patched = form.strategic_merge(&decoded(daemon_set)?, data).map_err(|error| error.to_string())?;
     decoded(&patched)
 }
 
 fn decoded(daemon_set: &Value) -> Result<Value, String> {
-    Form::of(daemon_set).decode(daemon_set)
+    Form::from_daemon_set(daemon_set).decode(daemon_set)
 }
 
 /// The DaemonSet with another template.
@@ -33,30 +33,31 @@ pub(super) fn with_template(daemon_set: &Value, template: &Value) -> Value {
 /// # Errors
 /// The API server's message.
 pub(super) fn accepted(stored: &Value, patch: &Value) -> Result<Value, String> {
-    let rules = Rules { form: Form::of(stored), ..Rules::default() };
+    let rules = Rules::new().form(Form::from_daemon_set(stored));
     admission::patch(stored, Patch::Strategic(patch), &rules).map_err(|refusal| message(&refusal))
 }
 
-/// The message of the API server's answer, which kubectl puts behind words of its own
-/// (v1.36 apimachinery `api/errors` StatusError).
+/// The message of the API server's answer, which kubectl appends to words of its own (v1.36 apimachinery `api/errors`
+/// StatusError).
 fn message(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Invalid(invalid) => invalid.message(),
-        Refusal::UnreadablePatch { patch, messages } => {
+        Refusal::UnreadablePatch { patch, messages, .. } => {
             let reason = messages.first().map_or("", String::as_str);
             format!(" \"\" is invalid: patch: Invalid value: {}: {reason}", quoted(patch))
         }
         other => {
-            let told = other.to_string();
-            let (prefix, message) = told.split_once(": ").unwrap_or(("", &told));
-            if prefix.starts_with("Error from server") { message.to_owned() } else { told }
+            let text = other.to_string();
+            let (prefix, message) = text.split_once(": ").unwrap_or(("", &text));
+            if prefix.starts_with("Error from server") { message.to_owned() } else { text }
         }
     }
 }
 
-/// Whether the revision's data is what the controller would store for the template that is there, to the byte
-/// (v1.36 kubectl `rollback.go daemonSetMatch`): a member that is null is not an absent one here, and a quantity has one
-/// spelling. kubectl compares the order of members, too; revisions have theirs sorted by whoever stores them.
+/// Whether the revision's data equals the data that the controller would store for the current template (v1.36
+/// kubectl `rollback.go daemonSetMatch`). The comparison is exact: a null member differs from an absent one, and two
+/// spellings of a quantity differ. kubectl compares bytes and therefore the order of members, too; controllers store
+/// them sorted.
 pub(super) fn matches(daemon_set: &Value, data: &Value) -> bool {
     let stores = |daemon_set: &Value| {
         let mut template = template(daemon_set).as_object().cloned().unwrap_or_default();

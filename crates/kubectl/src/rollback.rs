@@ -9,21 +9,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Asks for a rollback (draft of the update proposal: DaemonSetRollback, as extensions/v1beta1 had DeploymentRollback).
+/// A request for a rollback (draft of the update proposal: DaemonSetRollback, as extensions/v1beta1 had
+/// DeploymentRollback).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct RollbackRequest {
-    /// Must be the name of the DaemonSet.
+    /// The name of the DaemonSet.
     pub name: String,
-    /// Annotations to give to the DaemonSet, such as `kubernetes.io/change-cause`.
+    /// Annotations to set on the DaemonSet, such as `kubernetes.io/change-cause`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub updated_annotations: BTreeMap<String, String>,
-    /// Where to.
+    /// The revision to go back to.
     pub rollback_to: RollbackTo,
 }
 
-/// Where a rollback goes (draft of the update proposal: RollbackConfig).
+/// The target of a rollback (draft of the update proposal: RollbackConfig).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct RollbackTo {
     /// The number of a revision; 0 goes back to the one before the last.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -35,10 +38,10 @@ fn is_zero(revision: &i64) -> bool {
     *revision == 0
 }
 
-/// Does what is asked for: as [`undo`], with annotations.
+/// As [`undo`], and sets the requested annotations.
 ///
 /// # Errors
-/// As [`undo`], and when the request names another DaemonSet.
+/// As [`undo`], and if the request names another DaemonSet.
 pub fn rollback(
     daemon_set: &Value,
     revisions: &[Value],
@@ -65,7 +68,7 @@ pub fn rollback(
         .map_err(|reason| RolloutError::NotRestored { to, reason })
 }
 
-/// The change with annotations of the DaemonSet's own.
+/// Adds annotations of the DaemonSet itself to the change.
 fn annotated(
     daemon_set: &Value,
     mut change: Change,

@@ -1,4 +1,4 @@
-//! How far a rollout is: `kubectl rollout status`.
+//! The progress of a rollout: `kubectl rollout status`.
 
 use super::error::RolloutError;
 use daemonset::model::DaemonSet;
@@ -7,14 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// How far a rollout is. Prints as kubectl's line, which ends with a newline.
+/// The progress of a rollout. Prints as kubectl's line, with its line break.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub enum Progress {
-    /// The controller has not seen the newest spec: the counters are about an older one.
+    /// The controller has not seen the latest spec yet: the counters belong to an older one.
     WaitingForObservation,
-    /// Not every target node runs the current template.
+    /// Some target nodes do not run the current template yet.
+    #[non_exhaustive]
     Updating {
         /// Name of the DaemonSet.
         name: String,
@@ -23,7 +25,8 @@ pub enum Progress {
         /// Target nodes.
         desired: i32,
     },
-    /// Every target node runs the current template, not every one has an available pod.
+    /// Every target node runs the current template, but not all have an available pod.
+    #[non_exhaustive]
     BecomingAvailable {
         /// Name of the DaemonSet.
         name: String,
@@ -32,7 +35,8 @@ pub enum Progress {
         /// Target nodes.
         desired: i32,
     },
-    /// All is rolled out.
+    /// The rollout is complete.
+    #[non_exhaustive]
     Done {
         /// Name of the DaemonSet.
         name: String,
@@ -40,7 +44,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Whether `kubectl rollout status` stops to watch here.
+    /// Whether the rollout is complete, so that `kubectl rollout status` stops watching.
     #[must_use]
     pub fn is_done(&self) -> bool {
         match self {
@@ -75,11 +79,11 @@ impl fmt::Display for Progress {
     }
 }
 
-/// How far the rollout of a DaemonSet is, by its own status (v1.36 kubectl `rollout_status.go`
-/// DaemonSetStatusViewer.Status). The revision to watch has no effect on a DaemonSet, but must not be negative.
+/// The progress of a DaemonSet's rollout, from its status (v1.36 kubectl `rollout_status.go`
+/// DaemonSetStatusViewer.Status). `revision` has no effect on a DaemonSet, but must not be negative.
 ///
 /// # Errors
-/// For another strategy than RollingUpdate, for a negative revision, for an object that is no DaemonSet.
+/// For an update strategy other than RollingUpdate, for a negative revision, and for an object that is no DaemonSet.
 pub fn status(daemon_set: &Value, revision: Option<i64>) -> Result<Progress, RolloutError> {
     not_negative(revision)?;
     let daemon_set = read(daemon_set)?;
@@ -99,7 +103,7 @@ pub fn status(daemon_set: &Value, revision: Option<i64>) -> Result<Progress, Rol
     })
 }
 
-/// A revision to be shown or watched: none and 0 ask for no one in particular.
+/// A revision to show or watch; `None` and 0 select no particular one.
 pub(super) fn not_negative(revision: Option<i64>) -> Result<i64, RolloutError> {
     match revision.unwrap_or(0) {
         negative if negative < 0 => Err(RolloutError::NotPositive(negative)),
@@ -107,7 +111,7 @@ pub(super) fn not_negative(revision: Option<i64>) -> Result<i64, RolloutError> {
     }
 }
 
-/// The parts of a DaemonSet that decisions read.
+/// Decodes the parts of a DaemonSet that decisions read.
 pub(super) fn read(daemon_set: &Value) -> Result<DaemonSet, RolloutError> {
     DaemonSet::deserialize(daemon_set).map_err(|error| RolloutError::NotADaemonSet(error.to_string()))
 }

@@ -11,41 +11,45 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// What is only tried.
+/// Whether an undo is only tried, and by whom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub enum DryRun {
-    /// Nothing: it is done.
+    /// The undo is done.
     #[default]
     None,
-    /// kubectl tells the template that would be restored, and asks the API server for nothing.
+    /// kubectl prints the template that would be restored, without a call to the API server.
     Client,
-    /// The API server is asked to try.
+    /// The API server tries the undo.
     Server,
 }
 
-/// What an undo does. Prints as kubectl's words for it.
+/// The outcome of an undo. Prints as kubectl's words for it.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
+#[expect(clippy::exhaustive_enums, reason = "a caller must handle every outcome")]
 pub enum Undo {
-    /// The patch is to be sent.
+    /// The undo changes the DaemonSet: the caller sends the patch.
     RolledBack(Box<Change>),
-    /// The template is the revision's already, to the byte.
+    /// The template already equals the revision's.
+    #[non_exhaustive]
     Skipped {
-        /// The revision as asked for: 0 for the last one.
+        /// The requested revision: 0 for the last one.
         to: i64,
     },
-    /// A client's dry run: what would be restored, even if it is there already.
+    /// A client's dry run: the template that would be restored, even if it is the current one.
     WouldRollBack(RevisionTemplate),
 }
 
-/// A change of a DaemonSet that is to be sent.
+/// A change of a DaemonSet, for the caller to send.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct Change {
-    /// Either of them makes it.
+    /// The change in two formats; the caller sends one of them.
     pub patches: Patches,
-    /// The DaemonSet as the API server holds it then, but for its resourceVersion and managedFields.
+    /// The DaemonSet that the API server stores then, except for resourceVersion and managedFields.
     pub after: Value,
 }
 
@@ -61,11 +65,11 @@ impl fmt::Display for Undo {
     }
 }
 
-/// Goes back to the revision with this number, or with none or 0 to the one before the last
-/// (v1.36 kubectl `rollback.go` DaemonSetRollbacker.Rollback).
+/// Goes back to the revision with this number, or with `None` or 0 to the revision before the last (v1.36 kubectl
+/// `rollback.go` DaemonSetRollbacker.Rollback).
 ///
 /// # Errors
-/// When there is no such revision, when its data gives no DaemonSet, or none that the API server would take.
+/// If the history has no such revision, if its data restores no DaemonSet, or one that the API server would refuse.
 pub fn undo(
     daemon_set: &Value,
     revisions: &[Value],
@@ -87,7 +91,8 @@ pub fn undo(
     change(daemon_set, stored.data, to).map(|change| Undo::RolledBack(Box::new(change)))
 }
 
-/// Of several with one number the first by name; of those before the last the largest (`findHistory`).
+/// The revision to restore. If several have the requested number, the first by name; without a number, the one with
+/// the second-highest number (`findHistory`).
 fn chosen(mut history: Vec<Stored<'_>>, to: i64) -> Result<Stored<'_>, RolloutError> {
     if to != 0 {
         return history
@@ -107,7 +112,7 @@ fn change(daemon_set: &Value, data: &Value, to: i64) -> Result<Change, RolloutEr
     Ok(Change { patches: Patches { strategic_merge: data.clone(), json }, after })
 }
 
-/// Nearly every revision restores the template and nothing else.
+/// Nearly every revision restores only the template, so the operation replaces no more than that if it can.
 fn json_operation(daemon_set: &Value, patched: &Value) -> Operation {
     let spec = patched.get("spec").cloned().unwrap_or(Value::Null);
     let template = template(patched).clone();

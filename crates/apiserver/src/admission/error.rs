@@ -1,4 +1,4 @@
-//! What the API server says about the fields that it refuses, and how kubectl prints it.
+//! Field errors as the API server reports them, and the message that kubectl prints.
 
 use crate::admission::path::FieldPath;
 use crate::go::{GoValue, quoted};
@@ -6,25 +6,25 @@ use indexmap::IndexSet;
 use std::fmt;
 use thiserror::Error;
 
-/// Why a field is refused (v1.36 apimachinery field/errors.go `ErrorType`).
+/// The kind of a field error (v1.36 apimachinery field/errors.go `ErrorType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// It names something that is not there.
+    /// The field names an object that does not exist.
     NotFound,
-    /// It must be set.
+    /// The field must be set.
     Required,
-    /// Another one has this value, where it must be unique.
+    /// Another item has this value, which must be unique.
     Duplicate,
-    /// It is malformed, or out of its bounds.
+    /// The value is malformed or out of bounds.
     Invalid,
-    /// It is none of the values that there are.
+    /// The value is not one of the supported ones.
     NotSupported,
-    /// It may not be set, as the object is.
+    /// The field may not be set in this object.
     Forbidden,
-    /// It is too long; its value is not repeated.
+    /// The value is too long; the message does not repeat it.
     TooLong,
-    /// It has more items than it may have.
+    /// The list has too many items.
     TooMany,
 }
 
@@ -60,18 +60,20 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// One thing that is wrong with a field. Prints as Kubernetes prints it:
-/// `spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0`.
+/// One invalid field. Prints as Kubernetes prints it: `spec.minReadySeconds: Invalid value: -1: must be greater than
+/// or equal to 0`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Error)]
 #[error("{path}: {}", self.body())]
+#[non_exhaustive]
 pub struct FieldError {
-    /// Why it is refused.
+    /// The kind of error.
     pub kind: ErrorKind,
     /// The field.
     pub path: String,
-    /// The value as the message shows it: texts in quotes, lists and structs as JSON. None where the message has none.
+    /// The value as the message shows it: strings in quotes, lists and structs as JSON. `None` where the message has
+    /// no value.
     pub value: Option<String>,
-    /// What is wrong with it, or what it must be; may be empty.
+    /// The explanation, or the rule that the value breaks; may be empty.
     pub detail: String,
 }
 
@@ -89,19 +91,19 @@ impl FieldError {
     }
 }
 
-/// Everything that is wrong with an object, in the order in which the API server tells it; may be empty. Prints as
-/// one text without repetitions (v1.36 apimachinery field/errors.go `ToAggregate`).
+/// All invalid fields of an object, in the API server's order; empty for a valid object. Prints as one text in which
+/// each message occurs once (v1.36 apimachinery field/errors.go `ToAggregate`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErrorList(Vec<FieldError>);
 
 impl ErrorList {
-    /// Nothing is wrong.
+    /// Whether the object is valid.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many errors there are.
+    /// The number of errors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -147,7 +149,7 @@ impl fmt::Display for ErrorList {
     }
 }
 
-/// How rules tell what is wrong: one method for each constructor of v1.36 apimachinery field/errors.go.
+/// One method for each constructor of v1.36 apimachinery field/errors.go.
 impl ErrorList {
     fn add(&mut self, kind: ErrorKind, path: &FieldPath<'_>, value: Option<GoValue>, detail: String) {
         let value = value.map(GoValue::into_text);
@@ -163,7 +165,7 @@ impl ErrorList {
         self.add(ErrorKind::Invalid, path, Some(value.into()), detail.into());
     }
 
-    /// A number that must not be (v1.36 `ValidateNonnegativeField`).
+    /// Reports a negative number (v1.36 `ValidateNonnegativeField`).
     pub(crate) fn negative(&mut self, path: &FieldPath<'_>, number: i64) {
         if number < 0 {
             self.invalid(path, number, "must be greater than or equal to 0");
@@ -182,7 +184,7 @@ impl ErrorList {
         self.add(ErrorKind::Duplicate, path, Some(value.into()), String::new());
     }
 
-    /// `detail` is empty nearly everywhere.
+    /// `detail` is empty in most rules.
     pub(crate) fn not_found(&mut self, path: &FieldPath<'_>, value: impl Into<GoValue>, detail: &str) {
         self.add(ErrorKind::NotFound, path, Some(value.into()), detail.to_owned());
     }
@@ -220,12 +222,13 @@ impl ErrorList {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", self.text())]
+#[non_exhaustive]
 pub struct Invalid {
     /// `DaemonSet`.
     pub kind: String,
     /// The object's name.
     pub name: String,
-    /// What is wrong with it.
+    /// The invalid fields.
     pub errors: ErrorList,
 }
 
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn one_error_is_told_in_one_line() {
+    fn one_error_prints_in_one_line() {
         let mut errors = ErrorList::default();
         errors.too_long(&FieldPath::new("metadata").child("annotations"), 262_144);
         let invalid = Invalid { kind: "DaemonSet".to_owned(), name: "web".to_owned(), errors };

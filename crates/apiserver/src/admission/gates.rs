@@ -1,11 +1,10 @@
-//! Fields whose feature is off by default: dropped, unless the stored object has them already (v1.36
+//! Fields of features that are off by default. They are dropped unless the stored object has them already (v1.36
 //! `pkg/api/pod/util.go` DropDisabledTemplateFields, `pkg/features/kube_features.go`).
 
-use super::spots::{containers_mut, each};
-use crate::fields::{field, list, list_mut};
+use crate::json::{field, list, list_mut};
 use serde_json::Value;
 
-/// A field that is there only if its feature is on.
+/// A field that is kept only if its feature gate is on, or if the stored object uses it.
 struct Gate {
     in_use: fn(&Value) -> bool,
     drop: fn(&mut Value),
@@ -33,7 +32,8 @@ const GATES: [Gate; 4] = [
     Gate { in_use: has_stop_signal, drop: drop_stop_signals },
 ];
 
-/// Drops them from the pod spec of a new template; `old` is the stored one's, null if there is none.
+/// Drops the fields of disabled features from the pod spec of a new template; `old` is the stored pod spec, null for
+/// a create.
 pub(super) fn drop_disabled(new: &mut Value, old: &Value) {
     for gate in GATES {
         if !(gate.in_use)(old) {
@@ -59,10 +59,10 @@ fn drop_projected(spec: &mut Value, source: &str) {
 }
 
 fn has_stop_signal(spec: &Value) -> bool {
-    each(spec).any(|container| !field(field(container, "lifecycle"), "stopSignal").is_null())
+    containers(spec).any(|container| !field(field(container, "lifecycle"), "stopSignal").is_null())
 }
 
-/// A lifecycle that had nothing else goes with it.
+/// Removes a lifecycle that contained only the stop signal.
 fn drop_stop_signals(spec: &mut Value) {
     for container in containers_mut(spec) {
         let Some(Value::Object(lifecycle)) = container.get_mut("lifecycle") else { continue };
@@ -76,4 +76,20 @@ fn remove(object: &mut Value, field: &str) {
     if let Value::Object(fields) = object {
         fields.remove(field);
     }
+}
+
+const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
+
+/// All containers of a pod spec, in any of its lists.
+fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
+    CONTAINERS.into_iter().flat_map(move |name| list(spec, name))
+}
+
+/// All containers of a pod spec, in any of its lists.
+fn containers_mut(spec: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let fields = spec.as_object_mut().into_iter().flatten();
+    fields
+        .filter(|(name, _)| CONTAINERS.contains(&name.as_str()))
+        .filter_map(|(_, list)| list.as_array_mut())
+        .flatten()
 }

@@ -1,4 +1,9 @@
-//! What the API server does to a DaemonSet before it is stored.
+//! A DaemonSet on its way into storage: decoded, defaulted, prepared, validated.
+//!
+//! [`create`], [`update`], [`patch`] and their variants for `status` do all of it, as a request would. The steps are
+//! public, too: [`default`] fills in defaults, [`prepare_for_create`] and [`prepare_for_update`] set the fields that
+//! clients can't set, [`validate`] and [`validate_update`] list the invalid fields. [`template_change`] predicts
+//! whether applying a manifest would restart pods.
 
 mod change;
 mod default;
@@ -9,11 +14,10 @@ mod prepare;
 mod refusal;
 mod request;
 mod rules;
-mod spots;
 mod template_generation;
 mod validate;
 
-pub use change::{Difference, Place, TemplateDiff, equivalent_spellings, template_change};
+pub use change::{Difference, PathSegment, TemplateDiff, equivalent_spellings, template_change};
 pub use default::{DefaultRule, default, default_pod, default_template, defaults, pod_only_defaults};
 pub use error::{ErrorKind, ErrorList, FieldError, Invalid};
 pub use prepare::{prepare_for_create, prepare_for_status_update, prepare_for_update};

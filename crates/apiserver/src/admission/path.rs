@@ -1,9 +1,9 @@
-//! Where a field is, written only when something is said about it.
+//! The path to a field, formatted only when an error needs it.
 
 use std::fmt;
 
-/// The way from the object to one of its fields; prints as Kubernetes writes it: `spec.template.spec.containers[0].name`
-/// (v1.36 apimachinery field/path.go).
+/// The path from the object to one of its fields. Prints as Kubernetes writes it:
+/// `spec.template.spec.containers[0].name` (v1.36 apimachinery field/path.go).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldPath<'a> {
     parent: Option<&'a FieldPath<'a>>,

@@ -1,16 +1,16 @@
-//! What clients can't set: generation, template generation, status, and the system's own metadata (v1.36
+//! Fields that clients can't set: generation, template generation, status, and the system's own metadata (v1.36
 //! `pkg/registry/apps/daemonset/strategy.go`, `apiserver/pkg/registry/rest` create.go and update.go).
 
 use super::gates;
-use super::template_generation::{self, of};
-use crate::fields::{at, field, fields_mut};
+use super::template_generation;
+use crate::json::{at, field, fields_mut};
 use crate::schema::{
     DAEMON_SET, Kind, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET, Struct, decode_struct, semantic_equal,
 };
 use serde_json::Value;
 
-/// Metadata that the system sets when an object is created (v1.36 rest/meta.go WipeObjectMetaSystemFields). Time, uid
-/// and managers of fields are not known here and left out.
+/// Metadata that the system sets when an object is created (v1.36 rest/meta.go WipeObjectMetaSystemFields). The
+/// caller adds time, uid and managed fields: they are unknown here.
 const SET_AT_CREATION: [&str; 6] = [
     "creationTimestamp",
     "uid",
@@ -20,11 +20,12 @@ const SET_AT_CREATION: [&str; 6] = [
     "managedFields",
 ];
 
-/// Prepares a decoded and defaulted DaemonSet for its creation: generation 1, no status, as template generation (the
-/// annotation `deprecated.daemonset.template.generation`) what the client sent, if that is at least 1, else 1. What
-/// only the system sets is taken away (v1.36 strategy.go PrepareForCreate).
+/// Prepares a decoded and defaulted DaemonSet for its creation (v1.36 strategy.go PrepareForCreate).
+///
+/// Sets generation 1 and an empty status, and removes the metadata that only the system sets. The template generation
+/// (the annotation `deprecated.daemonset.template.generation`) is the client's if that is at least 1, else 1.
 pub fn prepare_for_create(object: &mut Value) {
-    let sent = of(object).unwrap_or_default();
+    let sent = template_generation::get(object).unwrap_or_default();
     template_generation::set(object, sent.max(1));
     if let Some(metadata) = fields_mut(object, "metadata") {
         for name in SET_AT_CREATION {
@@ -36,11 +37,11 @@ pub fn prepare_for_create(object: &mut Value) {
     drop_disabled(object, &Value::Null);
 }
 
-/// Prepares a decoded and defaulted DaemonSet to replace the stored one: its status stays, the generation rises by 1 if
-/// the spec changes, the template generation rises by 1 if the template changes, whatever the client sent (v1.36
-/// strategy.go PrepareForUpdate).
+/// Prepares a decoded and defaulted DaemonSet to replace the stored one (v1.36 strategy.go PrepareForUpdate).
 ///
-/// Both are compared by meaning: an empty list is an absent one, quantities count by value.
+/// The status stays as stored. The generation rises by 1 if the spec changes, the template generation by 1 if the
+/// template changes; the client's values for both are ignored. Specs and templates are compared by meaning: an empty
+/// list equals an absent one, quantities are compared by value.
 pub fn prepare_for_update(old: &Value, new: &mut Value) {
     drop_disabled(new, old);
     set_field(new, "status", field(old, "status").clone());
@@ -48,15 +49,18 @@ pub fn prepare_for_update(old: &Value, new: &mut Value) {
     let spec_changes =
         template_changes || !semantic_equal(spec_kind(), field(old, "spec"), field(new, "spec"));
     let step = |changes: bool| i64::from(changes);
-    template_generation::set(new, of(old).unwrap_or_default().saturating_add(step(template_changes)));
+    template_generation::set(
+        new,
+        template_generation::get(old).unwrap_or_default().saturating_add(step(template_changes)),
+    );
     keep_metadata(old, new, generation(old).saturating_add(step(spec_changes)));
 }
 
-/// Prepares a decoded DaemonSet to replace the status of the stored one: the spec stays as it is, with generation and
-/// template generation; labels and annotations are taken over (v1.36 strategy.go daemonSetStatusStrategy).
+/// Prepares a decoded DaemonSet to replace the status of the stored one (v1.36 strategy.go daemonSetStatusStrategy).
+/// Spec, generation and template generation stay as stored; labels and annotations are the client's.
 pub fn prepare_for_status_update(old: &Value, new: &mut Value) {
     set_field(new, "spec", field(old, "spec").clone());
-    template_generation::set(new, of(old).unwrap_or_default());
+    template_generation::set(new, template_generation::get(old).unwrap_or_default());
     keep_metadata(old, new, generation(old));
 }
 
@@ -67,7 +71,7 @@ pub(super) fn templates_equal(a: &Value, b: &Value) -> bool {
 }
 
 fn spec_kind() -> Kind {
-    // It has all fields of either form.
+    // The proposal's spec has the fields of both forms.
     kind_of_field(&PROPOSED_DAEMON_SET, "spec")
 }
 
@@ -92,13 +96,13 @@ fn drop_disabled(new: &mut Value, old: &Value) {
     }
 }
 
-/// v1.36 rest/update.go BeforeUpdate. Who manages which field is not computed: it stays as it was stored.
+/// v1.36 rest/update.go BeforeUpdate. Managed fields are not computed: they stay as stored.
 fn keep_metadata(old: &Value, new: &mut Value, generation: i64) {
     let old = field(old, "metadata");
     let Some(new) = fields_mut(new, "metadata") else { return };
-    let mut keep = |name: &str, only_if_absent: Keep| {
+    let mut keep = |name: &str, keep: Keep| {
         let stored = field(old, name);
-        let takes = match only_if_absent {
+        let takes = match keep {
             Keep::Stored => !stored.is_null(),
             Keep::StoredUnlessSent => !stored.is_null() && new.get(name).is_none_or(is_unset),
         };
@@ -119,7 +123,7 @@ fn keep_metadata(old: &Value, new: &mut Value, generation: i64) {
     };
 }
 
-/// When metadata of the stored object goes before what was sent.
+/// When the stored metadata replaces the client's.
 #[derive(Debug, Clone, Copy)]
 enum Keep {
     Stored,

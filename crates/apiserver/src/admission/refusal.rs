@@ -1,4 +1,4 @@
-//! What the API server answers when it does not store an object, as kubectl prints it.
+//! The API server's answer when it does not store an object, as kubectl prints it.
 
 use super::Invalid;
 use crate::go::quoted;
@@ -6,37 +6,42 @@ use crate::patch::PatchError;
 use serde_json::Value;
 use std::fmt;
 
-/// Why a request is refused. Prints as kubectl does, without the end of the line.
+/// Why a request is refused. Prints as kubectl does, without a line break at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The object can't be decoded; kubectl shows the first message.
+    #[non_exhaustive]
     Undecodable {
-        /// One for each value of a wrong type, in Go's words.
+        /// One message for each value of a wrong type, in Go's words.
         messages: Vec<String>,
     },
-    /// It is no DaemonSet.
+    /// The object is no DaemonSet.
+    #[non_exhaustive]
     OtherKind {
-        /// Its version.
+        /// The object's `apiVersion`.
         api_version: String,
-        /// What it is.
+        /// The object's `kind`.
         kind: String,
     },
-    /// A patch made it an object that can't be converted for storage.
+    /// The patched object can't be converted for storage.
+    #[non_exhaustive]
     Unconvertible {
-        /// Why, in Go's words.
+        /// The reason, in Go's words.
         message: String,
     },
     /// The patch can't be applied.
     Patch(PatchError),
-    /// What the patch makes of the object can't be decoded.
+    /// The patched object can't be decoded.
+    #[non_exhaustive]
     UnreadablePatch {
         /// The patch, as Go prints it.
         patch: String,
-        /// One for each value of a wrong type.
+        /// One message for each value of a wrong type.
         messages: Vec<String>,
     },
     /// An update would change the name.
+    #[non_exhaustive]
     OtherName {
         /// The name that was sent.
         sent: String,
@@ -45,7 +50,8 @@ pub enum Refusal {
     },
     /// An update would change the namespace.
     OtherNamespace,
-    /// The object was changed since the client read it.
+    /// The object has changed since the client read it: the sent resource version is not the stored one.
+    #[non_exhaustive]
     Conflict {
         /// The object's name.
         name: String,
@@ -55,8 +61,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The same, of an object that a patch made.
-    pub(super) fn of_patch(self, patch: &Value) -> Self {
+    /// Turns the refusal of an object into the refusal of the patch that produced it.
+    pub(super) fn into_patch_refusal(self, patch: &Value) -> Self {
         match self {
             Refusal::Undecodable { messages } => {
                 Refusal::UnreadablePatch { patch: crate::go::go_value(patch), messages }

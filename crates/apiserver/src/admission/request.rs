@@ -1,11 +1,11 @@
-//! The whole way of a request: decode, default, prepare, validate.
+//! Whole requests: decode, default, prepare, validate.
 
 use super::refusal::Refusal;
 use super::{
     ErrorList, Form, Invalid, Rules, default, prepare_for_create, prepare_for_status_update,
     prepare_for_update, template_generation, validate, validate_status_update, validate_update,
 };
-use crate::fields::{at, field, fields_mut};
+use crate::json::{at, field, fields_mut};
 use crate::patch::{json_merge, merge_as};
 use crate::schema::{self, Numbers};
 use serde_json::{Map, Value};
@@ -20,27 +20,27 @@ pub enum Patch<'a> {
     Merge(&'a Value),
 }
 
-/// The DaemonSet that is stored when a client sends this one to be created, in the namespace it names or in `default`.
-/// Time of creation, uid, resourceVersion and the letters that `generateName` asks for are the store's to give.
+/// The DaemonSet that the API server stores for a create request, in the namespace that the object names or in
+/// `default`. The caller adds creation time, uid, resource version and the random letters after `generateName`.
 ///
 /// # Errors
-/// What the API server answers instead.
+/// The API server's refusal.
 pub fn create(object: &Value, rules: &Rules) -> Result<Value, Refusal> {
     let mut new = decode(object, Numbers::InRange, rules)?;
     prepare_for_create(&mut new);
-    let generated = place(&mut new);
+    let generated = set_name_and_namespace(&mut new);
     refuse(&new, validate(&new, rules))?;
-    settle(&mut new);
+    finish(&mut new);
     if let (true, Some(metadata)) = (generated, fields_mut(&mut new, "metadata")) {
         metadata.remove("name");
     }
     Ok(new)
 }
 
-/// The DaemonSet that is stored when a client sends this one to replace the stored one.
+/// The DaemonSet that the API server stores when a client replaces the stored one by this object.
 ///
 /// # Errors
-/// What the API server answers instead.
+/// The API server's refusal.
 pub fn update(stored: &Value, object: &Value, rules: &Rules) -> Result<Value, Refusal> {
     replace(stored, decode(object, Numbers::InRange, rules)?, rules)
 }
@@ -48,18 +48,41 @@ pub fn update(stored: &Value, object: &Value, rules: &Rules) -> Result<Value, Re
 /// As [`update`], for the subresource `status`.
 ///
 /// # Errors
-/// What the API server answers instead.
+/// The API server's refusal.
 pub fn update_status(stored: &Value, object: &Value) -> Result<Value, Refusal> {
     replace_status(stored, decode(object, Numbers::InRange, &Rules::default())?)
 }
 
-/// The DaemonSet that is stored when a client sends a patch of the stored one.
+/// The DaemonSet that the API server stores when a client patches the stored one.
 ///
-/// An integer that is too large for its field is cut to 32 bits in a strategic merge patch, as the API server does it,
-/// and refused in a JSON merge patch (v1.36 `apimachinery/pkg/runtime` converter.go fromUnstructured).
+/// An integer that is too large for its field is truncated to 32 bits in a strategic merge patch, as the API server
+/// does, and refused in a JSON merge patch (v1.36 `apimachinery/pkg/runtime` converter.go fromUnstructured).
 ///
 /// # Errors
-/// What the API server answers instead.
+/// The API server's refusal.
+///
+/// # Example
+///
+/// ```
+/// use daemonset_apiserver::admission::{Patch, Refusal, Rules, create, patch};
+/// use serde_json::json;
+///
+/// let manifest = json!({
+///     "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"},
+///     "spec": {
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "web", "image": "web:v1"}]}
+///         }
+///     }
+/// });
+/// let stored = create(&manifest, &Rules::new())?;
+/// let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v2"}]}}}});
+/// let stored = patch(&stored, Patch::Strategic(&change), &Rules::new())?;
+/// assert_eq!(stored["metadata"]["generation"], 2);
+/// # Ok::<(), Refusal>(())
+/// ```
 pub fn patch(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Refusal> {
     replace(stored, patched(stored, patch, rules)?, rules)
 }
@@ -67,23 +90,24 @@ pub fn patch(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, R
 /// As [`patch`], for the subresource `status`.
 ///
 /// # Errors
-/// What the API server answers instead.
+/// The API server's refusal.
 pub fn patch_status(stored: &Value, patch: Patch<'_>) -> Result<Value, Refusal> {
     replace_status(stored, patched(stored, patch, &Rules::default())?)
 }
 
-/// How long a generated name may be before its five letters (v1.36 `apiserver/pkg/storage/names` generate.go).
-const GENERATED_STEM: usize = 58;
+/// The longest prefix of a generated name, before its five random letters (v1.36 `apiserver/pkg/storage/names`
+/// generate.go).
+const MAX_GENERATED_PREFIX: usize = 58;
 
-/// Gives a namespace, and a name to one that is to be generated; tells whether it did the latter.
-fn place(new: &mut Value) -> bool {
+/// Sets the namespace, and a placeholder name if one is to be generated. Returns whether the name is a placeholder.
+fn set_name_and_namespace(new: &mut Value) -> bool {
     let Some(metadata) = fields_mut(new, "metadata") else { return false };
     metadata.entry("namespace").or_insert_with(|| Value::from("default"));
     let stem = metadata.get("generateName").and_then(Value::as_str).unwrap_or_default();
     if metadata.contains_key("name") || stem.is_empty() {
         return false;
     }
-    let name: String = stem.chars().take(GENERATED_STEM).chain("bbbbb".chars()).collect();
+    let name: String = stem.chars().take(MAX_GENERATED_PREFIX).chain("bbbbb".chars()).collect();
     metadata.insert("name".to_owned(), Value::from(name));
     true
 }
@@ -93,7 +117,7 @@ fn replace(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refus
     same_version(stored, &new)?;
     prepare_for_update(stored, &mut new);
     refuse(&new, validate_update(stored, &new, rules))?;
-    settle(&mut new);
+    finish(&mut new);
     Ok(new)
 }
 
@@ -102,26 +126,26 @@ fn replace_status(stored: &Value, mut new: Value) -> Result<Value, Refusal> {
     same_version(stored, &new)?;
     prepare_for_status_update(stored, &mut new);
     refuse(&new, validate_status_update(stored, &new))?;
-    settle(&mut new);
+    finish(&mut new);
     Ok(new)
 }
 
 fn decode(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
     let new = read(object, numbers, rules)?;
-    template_generation::of(&new)
+    template_generation::get(&new)
         .map_err(|error| Refusal::Undecodable { messages: vec![error.to_string()] })?;
     Ok(new)
 }
 
 /// Decoded and defaulted.
 fn read(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
-    let says = |name: &str| field(object, name).as_str().filter(|text| !text.is_empty());
-    let is_other = |said: Option<&str>, expected: &str| said.is_some_and(|said| said != expected);
-    if is_other(says("kind"), "DaemonSet")
-        || (rules.form == Form::AppsV1 && is_other(says("apiVersion"), "apps/v1"))
+    let text = |name: &str| field(object, name).as_str().filter(|text| !text.is_empty());
+    let is_other = |text: Option<&str>, expected: &str| text.is_some_and(|text| text != expected);
+    if is_other(text("kind"), "DaemonSet")
+        || (rules.form == Form::AppsV1 && is_other(text("apiVersion"), "apps/v1"))
     {
-        let said = |name: &str, expected: &str| says(name).unwrap_or(expected).to_owned();
-        let (api_version, kind) = (said("apiVersion", "apps/v1"), said("kind", "DaemonSet"));
+        let text_or = |name: &str, expected: &str| text(name).unwrap_or(expected).to_owned();
+        let (api_version, kind) = (text_or("apiVersion", "apps/v1"), text_or("kind", "DaemonSet"));
         return Err(Refusal::OtherKind { api_version, kind });
     }
     let mut decoded = schema::decode_with(rules.form.fields(), object, numbers).map_err(|refused| {
@@ -136,7 +160,7 @@ fn read(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusa
     Ok(decoded)
 }
 
-/// Empty labels are no labels, but a message that shows them tells `{}` from `null`.
+/// Empty labels count as absent, but a message prints them as `{}`, and absent ones as `null`.
 fn keep_empty_labels(object: &Value, decoded: &mut Value) {
     let is_empty = at(object, &LABELS).as_object().is_some_and(Map::is_empty);
     if let (true, Some(Value::Object(metadata))) = (is_empty, decoded.pointer_mut("/spec/template/metadata"))
@@ -147,8 +171,9 @@ fn keep_empty_labels(object: &Value, decoded: &mut Value) {
 
 const LABELS: [&str; 4] = ["spec", "template", "metadata", "labels"];
 
-/// The last touch on what is stored; its members are in one order in every build.
-fn settle(new: &mut Value) {
+/// Drops empty labels, which validation still had to see, and sorts all members, so that every build stores the same
+/// bytes.
+fn finish(new: &mut Value) {
     drop_empty_labels(new);
     new.sort_all_objects();
 }
@@ -164,20 +189,22 @@ fn patched(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Ref
     match patch {
         Patch::Strategic(patch) => {
             let mut merged = merge_as(rules.form.fields(), stored, patch).map_err(Refusal::Patch)?;
-            // Whatever the patch says, the API server reads the result as what it was asked for.
+            // The API server reads the result as the kind and version of the request, even if the patch changes these
+            // fields.
             for name in ["apiVersion", "kind"] {
                 if let (Value::Object(merged), Some(own)) = (&mut merged, stored.get(name)) {
                     merged.insert(name.to_owned(), own.clone());
                 }
             }
-            let new = read(&merged, Numbers::CutOff, rules).map_err(|refusal| refusal.of_patch(patch))?;
-            template_generation::of(&new)
+            let new =
+                read(&merged, Numbers::CutOff, rules).map_err(|refusal| refusal.into_patch_refusal(patch))?;
+            template_generation::get(&new)
                 .map_err(|error| Refusal::Unconvertible { message: error.to_string() })?;
             Ok(new)
         }
         Patch::Merge(patch) => {
             let merged = json_merge(stored, patch).map_err(Refusal::Patch)?;
-            decode(&merged, Numbers::AsWritten, rules).map_err(|refusal| refusal.of_patch(patch))
+            decode(&merged, Numbers::AsWritten, rules).map_err(|refusal| refusal.into_patch_refusal(patch))
         }
     }
 }
@@ -193,7 +220,7 @@ fn name(object: &Value) -> &str {
     at(object, &["metadata", "name"]).as_str().unwrap_or_default()
 }
 
-/// A request is for one object: name and namespace can't be changed by it.
+/// A request is for one object: it can change neither name nor namespace.
 fn same_object(stored: &Value, new: &Value) -> Result<(), Refusal> {
     if name(stored) != name(new) {
         return Err(Refusal::OtherName { sent: name(new).to_owned(), stored: name(stored).to_owned() });
@@ -205,7 +232,8 @@ fn same_object(stored: &Value, new: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A client that sends a resourceVersion means that one (v1.36 `apiserver/pkg/registry/generic/registry` store.go Update).
+/// An update with a resource version replaces that version only (v1.36 `apiserver/pkg/registry/generic/registry`
+/// store.go Update).
 fn same_version(stored: &Value, new: &Value) -> Result<(), Refusal> {
     let version = |object| at(object, &["metadata", "resourceVersion"]).as_str().unwrap_or_default();
     if version(new).is_empty() || version(stored) == version(new) {

@@ -1,4 +1,5 @@
-//! Which form of DaemonSet is meant, and what it may combine.
+//! The rules of validation that callers choose: the form of the DaemonSet, and whether surge and host ports exclude
+//! each other.
 
 use crate::patch::{PatchError, merge_as};
 use crate::schema::{self, DAEMON_SET, PROPOSED_DAEMON_SET, Struct};
@@ -17,7 +18,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The fields that a DaemonSet of this form has.
+    /// The fields of a DaemonSet of this form.
     pub(crate) fn fields(self) -> &'static Struct {
         match self {
             Form::AppsV1 => &DAEMON_SET,
@@ -43,8 +44,8 @@ impl Form {
         merge_as(self.fields(), daemon_set, patch)
     }
 
-    /// The form of an object: only the proposal's API has the strategy `SurgingRollingUpdate`.
-    pub fn of(daemon_set: &Value) -> Self {
+    /// The form of a DaemonSet. Only the proposal's API has the strategy type `SurgingRollingUpdate`.
+    pub fn from_daemon_set(daemon_set: &Value) -> Self {
         match daemon_set.pointer("/spec/updateStrategy/type").and_then(Value::as_str) {
             Some("SurgingRollingUpdate") => Form::Proposal,
             Some(_) | None => Form::AppsV1,
@@ -52,23 +53,51 @@ impl Form {
     }
 }
 
-/// Whether a template that surges may take ports of its node: old and new pod can't both have one, so a rollout
-/// of it never gets on.
+/// Whether a template that surges may have host ports. The old and the new pod of a node can't both bind one, so a
+/// rollout of such a template never finishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SurgeWithHostPort {
-    /// As Kubernetes has it.
+    /// Allowed, as in Kubernetes.
     #[default]
     Allowed,
-    /// Each hostPort of a template that surges is an error.
+    /// Each `hostPort` of a template that surges is an error.
     Refused,
 }
 
-/// What a DaemonSet is validated by; the default is what Kubernetes does.
+/// The rules that a DaemonSet is validated by. The default is Kubernetes' behavior.
+///
+/// ```
+/// use daemonset_apiserver::admission::{Form, Rules, SurgeWithHostPort};
+///
+/// let rules = Rules::new().form(Form::Proposal).surge_with_host_port(SurgeWithHostPort::Refused);
+/// assert_ne!(rules, Rules::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Rules {
     /// The form of the update strategy.
     pub form: Form,
-    /// Whether surge and hostPort go together.
+    /// Whether a template that surges may have host ports.
     pub surge_with_host_port: SurgeWithHostPort,
+}
+
+impl Rules {
+    /// The rules of Kubernetes: the form of `apps/v1`, and surge with host ports allowed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the form of the update strategy.
+    #[must_use]
+    pub fn form(self, form: Form) -> Self {
+        Rules { form, ..self }
+    }
+
+    /// Sets whether a template that surges may have host ports.
+    #[must_use]
+    pub fn surge_with_host_port(self, surge_with_host_port: SurgeWithHostPort) -> Self {
+        Rules { surge_with_host_port, ..self }
+    }
 }

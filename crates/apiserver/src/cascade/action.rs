@@ -1,6 +1,6 @@
-//! What is to be done next about a DaemonSet that is being deleted: actions, each with its typed reason.
+//! The garbage collector's actions for a DaemonSet that is being deleted, each with its typed reason.
 //!
-//! Their JSON form is that of [`Action`](crate::Action): `type` names the action, fields are camelCase, reasons
+//! The JSON form follows the actions of the crate `daemonset`: `type` names the action, fields are camelCase, reasons
 //! PascalCase words.
 
 use super::options::{DeleteOptions, Preconditions, Propagation};
@@ -8,51 +8,57 @@ use daemonset::model::{ObjectRef, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// One step for the executor, complete: object, precondition and reason.
+/// One complete action for the executor: object, precondition and reason.
 ///
-/// The executor runs them in order and stops at the first failure; then it looks at the objects again and asks again.
-/// NotFound is as good as done. For a delete, uid and resource version are preconditions: an object that has changed may
-/// have got another owner (v1.36 `operations.go deleteObject`).
+/// The executor runs the actions in order and stops at the first failure; then it reads the objects again and calls
+/// [`cascade`](super::cascade) again. NotFound counts as success. Uid and resource version are preconditions of a
+/// delete: a changed object may have got another owner (v1.36 `operations.go deleteObject`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
+#[expect(clippy::exhaustive_enums, reason = "an executor must handle every action")]
 pub enum CascadeAction {
     /// Remove the DaemonSet from the pod's owners.
+    #[non_exhaustive]
     ReleasePod {
         /// The pod.
         pod: ObjectRef,
-        /// The DaemonSet: every owner reference with this uid goes.
+        /// The uid of the DaemonSet: every owner reference with it is removed.
         owner: Uid,
-        /// Why.
+        /// The reason.
         reason: DisownReason,
     },
     /// Remove the DaemonSet from the revision's owners.
+    #[non_exhaustive]
     ReleaseRevision {
         /// The revision.
         revision: ObjectRef,
-        /// The DaemonSet: every owner reference with this uid goes.
+        /// The uid of the DaemonSet: every owner reference with it is removed.
         owner: Uid,
-        /// Why.
+        /// The reason.
         reason: DisownReason,
     },
     /// Delete a pod.
+    #[non_exhaustive]
     DeletePod {
         /// The pod.
         pod: ObjectRef,
-        /// What becomes of the objects that the pod owns.
+        /// The treatment of the objects that the pod owns.
         propagation_policy: Propagation,
-        /// Why.
+        /// The reason.
         reason: CollectReason,
     },
     /// Delete a revision.
+    #[non_exhaustive]
     DeleteRevision {
         /// The revision.
         revision: ObjectRef,
-        /// What becomes of the objects that the revision owns.
+        /// The treatment of the objects that the revision owns.
         propagation_policy: Propagation,
-        /// Why.
+        /// The reason.
         reason: CollectReason,
     },
-    /// Take a finalizer off the DaemonSet.
+    /// Remove a finalizer from the DaemonSet.
+    #[non_exhaustive]
     RemoveFinalizer {
         /// The DaemonSet; its resource version is a precondition.
         daemon_set: ObjectRef,
@@ -60,23 +66,25 @@ pub enum CascadeAction {
         finalizer: String,
         /// `metadata.finalizers` without it.
         finalizers: Vec<String>,
-        /// Why.
+        /// The reason.
         reason: FinalizeReason,
     },
-    /// Delete the DaemonSet, which is being deleted already: whoever stores it was stopped before it could remove it.
+    /// Delete the DaemonSet again: it is being deleted and has no finalizer, but its store stopped before it removed
+    /// it.
+    #[non_exhaustive]
     DeleteDaemonSet {
         /// The DaemonSet.
         daemon_set: ObjectRef,
-        /// Why.
+        /// The reason.
         reason: FinalizeReason,
     },
 }
 
-/// Why an object stays, without this owner.
+/// Why an object is released: kept without this owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DisownReason {
-    /// The DaemonSet is deleted with the finalizer `orphan`.
+    /// The DaemonSet is being deleted with the finalizer `orphan`.
     Orphaned,
     /// It has another owner.
     OtherOwner,
@@ -88,24 +96,24 @@ pub enum DisownReason {
 pub enum CollectReason {
     /// The DaemonSet is gone.
     OwnerGone,
-    /// The DaemonSet is deleted with the finalizer `foregroundDeletion`, and goes after it.
+    /// The DaemonSet has the finalizer `foregroundDeletion` and waits for its dependents.
     OwnerWaits,
 }
 
-/// Why the DaemonSet may go.
+/// Why the DaemonSet may be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum FinalizeReason {
     /// No object names it as owner any more.
     DependentsOrphaned,
-    /// No object is left that it must wait for.
+    /// No object is left that the DaemonSet must wait for.
     DependentsGone,
-    /// It is being deleted, and no finalizer holds it.
+    /// The DaemonSet is being deleted and has no finalizer.
     NothingHoldsIt,
 }
 
 impl CascadeAction {
-    /// The object that it is about.
+    /// The object that the action changes.
     pub fn object(&self) -> &ObjectRef {
         match self {
             CascadeAction::ReleasePod { pod: object, .. }
@@ -117,9 +125,9 @@ impl CascadeAction {
         }
     }
 
-    /// The body of the PATCH that does it: a strategic merge for a release, a merge patch for a finalizer, each with its
-    /// precondition (v1.36 `controller_ref_manager.go GenerateDeleteOwnerRefStrategicMergeBytes`, `operations.go
-    /// removeFinalizer`). None for a delete.
+    /// The body of the PATCH request, with its precondition: a strategic merge patch for a release, a JSON merge
+    /// patch for a finalizer (v1.36 `controller_ref_manager.go GenerateDeleteOwnerRefStrategicMergeBytes`,
+    /// `operations.go removeFinalizer`). `None` for a delete.
     pub fn patch(&self) -> Option<Value> {
         match self {
             CascadeAction::ReleasePod { pod: object, owner, .. }
@@ -138,7 +146,7 @@ impl CascadeAction {
         }
     }
 
-    /// The body of the DELETE that does it; none for a patch.
+    /// The body of the DELETE request; `None` for a patch.
     pub fn delete_options(&self) -> Option<DeleteOptions> {
         let policy = match self {
             CascadeAction::DeletePod { propagation_policy, .. }
@@ -151,6 +159,9 @@ impl CascadeAction {
         let ObjectRef { uid, resource_version, .. } = self.object();
         let resource_version = Some(resource_version.clone()).filter(|version| !version.is_empty());
         let preconditions = Preconditions { uid: Some(uid.clone()), resource_version };
-        Some(DeleteOptions { preconditions: Some(preconditions), ..DeleteOptions::with(policy) })
+        Some(DeleteOptions {
+            preconditions: Some(preconditions),
+            ..DeleteOptions::new().propagation_policy(policy)
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! What a DELETE makes of an object: the API server's side.
+//! A DELETE as the API server answers it.
 //!
 //! v1.36 `apiserver/pkg/registry/generic/registry/store.go Delete, updateForGracefulDeletionAndFinalizers`.
 
@@ -7,32 +7,33 @@ use super::finalizers::after_delete;
 use super::grace::{Grace, grace};
 use super::options::{DeleteOptions, Kind};
 use super::refusal::{DeleteRefusal, refuse};
-use crate::fields::fields_mut;
+use crate::json::fields_mut;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// What became of an object.
+/// The outcome of a DELETE. The caller's store must apply it.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "the store must hold what is said here"]
+#[expect(clippy::exhaustive_enums, reason = "a store must handle every outcome")]
 pub enum Deletion {
-    /// It is gone.
+    /// The object is removed.
     Removed,
-    /// It stays for now, in this form: finalizers hold it, or a pod is given time to end.
+    /// The object stays for now, in this form: a finalizer holds it, or a pod has a grace period.
     Pending(Value),
-    /// It was being deleted already, and nothing changes.
+    /// The object is being deleted already; nothing changes.
     Unchanged,
 }
 
 /// Answers a DELETE of this object at this instant.
 ///
-/// The policy asked for replaces one that an earlier DELETE or a finalizer set beforehand asked for: the object has one
-/// of `orphan` and `foregroundDeletion` at most, in the last place of its finalizers. So a DaemonSet that waits in the
-/// foreground is gone at once when it is deleted again in the background, and leaves its pods to be collected. The start
-/// of a deletion counts as a change: the generation rises by one.
+/// The policy of the request replaces the policy of an earlier DELETE or of a finalizer that was set beforehand: the
+/// object has at most one of `orphan` and `foregroundDeletion`, at the end of its finalizers. A DaemonSet that waits
+/// in the foreground is therefore removed at once by a second DELETE in the background, and leaves its pods to the
+/// garbage collector. The start of a deletion counts as a change: the generation rises by one.
 ///
 /// # Errors
-/// As the API server refuses it: a precondition that does not hold, two policies in one request, and an object whose
-/// metadata can't be read.
+/// As the API server refuses it: a precondition that fails, two policies in one request, or an object whose metadata
+/// can't be read.
 pub fn delete(
     kind: Kind,
     raw: &Value,
@@ -57,11 +58,11 @@ pub fn delete(
     })
 }
 
-/// Whether an update removes an object that is being deleted: its last finalizer is taken off, and no grace period runs
-/// (v1.36 `store.go ShouldDeleteDuringUpdate`).
+/// Whether an update removes an object that is being deleted: it removes the last finalizer, and no grace period is
+/// running (v1.36 `store.go ShouldDeleteDuringUpdate`).
 ///
 /// # Errors
-/// An object whose metadata can't be read.
+/// If the metadata of an object can't be read.
 pub fn removed_by_update(old: &Value, new: &Value) -> Result<bool, DeleteRefusal> {
     let (old, new) = (Object::from_json(old)?, Object::from_json(new)?);
     let grace = old.metadata.deletion_grace_period_seconds.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Which of the garbage collector's finalizers an object has after a DELETE.
+//! The garbage collector's finalizers of an object after a DELETE.
 //!
 //! v1.36 `apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection`.
 
@@ -6,8 +6,8 @@ use super::options::{DeleteOptions, Propagation};
 use super::{FOREGROUND_DELETION, ORPHAN};
 use std::collections::BTreeSet;
 
-/// The finalizers after this DELETE: the one that its policy needs in the last place, the other one never. A list that
-/// already holds the right ones stays as it is.
+/// The finalizers after this DELETE: the one of the policy comes last, the other one is removed. A list that has the
+/// right ones already keeps its order.
 pub(super) fn after_delete(finalizers: &[String], options: &DeleteOptions) -> Vec<String> {
     let others = finalizers.iter().filter(|one| !is_collectors(one)).cloned();
     let wanted = match policy(finalizers, options) {
@@ -20,15 +20,15 @@ pub(super) fn after_delete(finalizers: &[String], options: &DeleteOptions) -> Ve
     if same { finalizers.to_vec() } else { after }
 }
 
-/// What the request says; else what the first of the object's finalizers says, so that a policy set beforehand holds;
-/// else background, the default of DaemonSets, revisions and pods in every version served today
-/// (v1.36 `registry/apps/daemonset/strategy.go DefaultGarbageCollectionPolicy`).
+/// The policy of the request. Without one, the policy of the object's first policy finalizer, so that a policy set
+/// beforehand holds. Without that, background, the default of DaemonSets, revisions and pods in every version served
+/// today (v1.36 `registry/apps/daemonset/strategy.go DefaultGarbageCollectionPolicy`).
 fn policy(finalizers: &[String], options: &DeleteOptions) -> Propagation {
     let set_beforehand = || finalizers.iter().find_map(|one| policy_of(one));
     options.asked().or_else(set_beforehand).unwrap_or(Propagation::Background)
 }
 
-/// What a finalizer asks for, if it is one of the garbage collector's.
+/// The policy of one of the garbage collector's finalizers; `None` for another finalizer.
 fn policy_of(finalizer: &str) -> Option<Propagation> {
     match finalizer {
         ORPHAN => Some(Propagation::Orphan),

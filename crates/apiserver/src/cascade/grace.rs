@@ -1,4 +1,4 @@
-//! How long an object may take to end: only pods are given time.
+//! Grace periods, which only pods have.
 //!
 //! v1.36 `apiserver/pkg/registry/rest/delete.go BeforeDelete`; `registry/core/pod/strategy.go CheckGracefulDelete`.
 
@@ -7,14 +7,14 @@ use super::options::{DeleteOptions, Kind};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// What the grace period makes of a DELETE.
+/// The grace period that a DELETE gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grace {
-    /// None is given, or it is over: the object goes as soon as no finalizer holds it.
+    /// No grace period, or it is over: the object is removed as soon as no finalizer holds it.
     Over,
-    /// The object is given so many seconds, until an instant.
+    /// A grace period in seconds, and its end.
     Given { seconds: i64, until: Timestamp },
-    /// It is ending already, and not asked to be quicker: nothing changes.
+    /// A grace period is running, and the request does not shorten it: nothing changes.
     Running,
 }
 
@@ -29,32 +29,33 @@ pub(super) fn grace(
     match (kind, object.metadata.deletion_timestamp) {
         (Kind::DaemonSet | Kind::ControllerRevision, _) => Grace::Over,
         (Kind::Pod, None) => {
-            let seconds = of_pod(raw, asked);
+            let seconds = pod_grace_period(raw, asked);
             Grace::Given { seconds, until: later(now, seconds) }
         }
         (Kind::Pod, Some(deadline)) => shortened(object, deadline, asked, now),
     }
 }
 
-/// Once it runs, a grace period can only be shortened.
+/// A running grace period can only be shortened.
 fn shortened(object: &Object, deadline: Timestamp, asked: Option<i64>, now: Timestamp) -> Grace {
     let given = object.metadata.deletion_grace_period_seconds.map(at_least_one_if_negative);
     match (given, asked) {
-        // An earlier deletion got this far and no further: it can be ended now.
+        // An earlier deletion stopped here: the object can be removed now.
         (None | Some(0), _) => Grace::Over,
         (Some(_), None) => Grace::Running,
         (Some(given), Some(asked)) if asked >= given => Grace::Running,
         (Some(given), Some(asked)) => {
             let until = later(deadline, asked.saturating_sub(given));
-            // What was asked for is over already: one second, so that the kubelet still ends it.
+            // The requested period has passed already. One second is left, so that the kubelet still stops the pod.
             let seconds = if until < now { asked.min(1) } else { asked };
             Grace::Given { seconds, until: until.max(now) }
         }
     }
 }
 
-/// What is asked for, else the pod's own; nothing runs that must be ended before it is bound, or after it has finished.
-fn of_pod(pod: &Value, asked: Option<i64>) -> i64 {
+/// The requested period, else the pod's own. A pod that is not bound to a node yet, or has finished, runs nothing
+/// that needs time to stop.
+fn pod_grace_period(pod: &Value, asked: Option<i64>) -> i64 {
     let text = |pointer| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let own = pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
     let runs = !text("/spec/nodeName").is_empty() && !matches!(text("/status/phase"), "Failed" | "Succeeded");

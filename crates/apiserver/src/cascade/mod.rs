@@ -1,17 +1,17 @@
-//! Deleting a DaemonSet with what it owns: in the background, in the foreground, or leaving its pods as orphans.
+//! Deleting a DaemonSet and its dependents: in the background, in the foreground, or leaving its pods as orphans.
 //!
-//! Two sides, both pure. [`delete`] is the API server's: what a DELETE makes of an object. [`cascade`] is the garbage
-//! collector's: what is to be done next about the DaemonSet's pods and ControllerRevisions. It reads nothing but the
-//! objects that are there now, so that whoever crashes between two of its actions asks again and goes on.
+//! There are two sides. [`delete`] is the API server's: the answer to a DELETE. [`cascade`] is the garbage collector's: the
+//! next actions for the DaemonSet's pods and ControllerRevisions. It reads only the objects that exist now, so a caller
+//! that crashes between two actions calls it again and continues.
 //!
-//! | propagationPolicy | the API server | then |
+//! | propagationPolicy | the API server | the garbage collector |
 //! |---|---|---|
-//! | `Background` (the default) | removes the DaemonSet at once | what it owned is deleted |
-//! | `Foreground` | keeps it, with the finalizer `foregroundDeletion` | what it owns is deleted, then the finalizer removed |
-//! | `Orphan` | keeps it, with the finalizer `orphan` | it is removed from the owners of what it owns, then the finalizer removed |
+//! | `Background` (the default) | removes the DaemonSet at once | deletes the dependents |
+//! | `Foreground` | keeps it, with the finalizer `foregroundDeletion` | deletes the dependents, then removes the finalizer |
+//! | `Orphan` | keeps it, with the finalizer `orphan` | removes the owner reference from the dependents, then the finalizer |
 //!
-//! A pod with another owner besides is never deleted, only released. Another finalizer on the DaemonSet holds it, and in
-//! the background all that it owns, until whoever set it takes it off.
+//! A dependent with a second owner is never deleted, only released. Any other finalizer keeps the DaemonSet, and in the
+//! background all its dependents, until its owner removes it.
 //!
 //! Deleting a DaemonSet and keeping its pods, from the request to the end:
 //!
@@ -24,10 +24,10 @@
 //!     {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "web", "uid": "u1", "controller": true}
 //! ]}});
 //!
-//! // DELETE with propagationPolicy Orphan: the object stays, and says what it waits for.
+//! // DELETE with propagationPolicy Orphan: the object stays, with the finalizer that it waits for.
 //! let now = "2026-01-01T12:00:00Z".parse().unwrap();
-//! let options = DeleteOptions::with(Propagation::Orphan);
-//! let Ok(Deletion::Pending(web)) = delete(Kind::DaemonSet, &web, &options, now) else { panic!() };
+//! let options = DeleteOptions::new().propagation_policy(Propagation::Orphan);
+//! let Ok(Deletion::Pending(web)) = delete(Kind::DaemonSet, &web, &options, now) else { panic!("the finalizer holds it") };
 //! assert_eq!(web["metadata"]["finalizers"], json!(["orphan"]));
 //!
 //! // The pod is released, nothing is deleted.
@@ -36,15 +36,15 @@
 //! let actions = cascade(&State::new(&web.object_ref(), Some(&web)).pods(&pods));
 //! assert!(matches!(&actions[..], [CascadeAction::ReleasePod { pod, .. }] if pod.name == "web-x"));
 //!
-//! // Once no object names it as owner, the finalizer goes, and with it the DaemonSet.
+//! // Once no object names it as owner, the finalizer is removed, and the store removes the DaemonSet.
 //! let actions = cascade(&State::new(&web.object_ref(), Some(&web)));
 //! assert!(matches!(&actions[..], [CascadeAction::RemoveFinalizer { finalizers, .. }] if finalizers.is_empty()));
 //! ```
 //!
-//! A new DaemonSet whose selector matches adopts the orphans ([`reconcile`](crate::reconcile)): no pod restarts if its
-//! template is theirs. Its template generation must not be one that they carry for another template: create it with the
-//! annotation `deprecated.daemonset.template.generation` above theirs, or use
-//! [`ClassificationPolicy::HashFirst`](crate::ClassificationPolicy); [`lint`](crate::lint) tells when they meet.
+//! A new DaemonSet with a matching selector adopts the orphans; no pod restarts if the templates are equal. Its template
+//! generation must differ from the one that the orphans have for another template: create it with the annotation
+//! `deprecated.daemonset.template.generation` above theirs, or use `ClassificationPolicy::HashFirst` of the crate
+//! `daemonset`, whose lints report such a collision.
 
 mod action;
 mod delete;
@@ -64,8 +64,8 @@ pub use refusal::DeleteRefusal;
 pub use state::{Stage, State};
 pub use steps::cascade;
 
-/// The finalizer of an owner that waits until what it owns no longer names it (v1.36 `metav1.FinalizerOrphanDependents`).
+/// The finalizer of an owner that waits until no dependent names it as owner (v1.36 `metav1.FinalizerOrphanDependents`).
 pub const ORPHAN: &str = "orphan";
 
-/// The finalizer of an owner that waits until what it owns is gone (v1.36 `metav1.FinalizerDeleteDependents`).
+/// The finalizer of an owner that waits until its dependents are gone (v1.36 `metav1.FinalizerDeleteDependents`).
 pub const FOREGROUND_DELETION: &str = "foregroundDeletion";

@@ -1,4 +1,4 @@
-//! Any object, as far as its deletion goes: its metadata alone.
+//! The metadata of any object, which is all that a deletion reads.
 //!
 //! The garbage collector reads no more, either (v1.36 `metav1.PartialObjectMetadata`).
 
@@ -11,6 +11,7 @@ use thiserror::Error;
 /// An object, of which only the metadata is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct Object {
     /// Object metadata.
     #[serde(deserialize_with = "null_is_default")]
@@ -20,6 +21,7 @@ pub struct Object {
 /// Metadata that a deletion reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it with `..Default::default()`")]
 pub struct Metadata {
     /// Object name.
     #[serde(deserialize_with = "null_is_default")]
@@ -36,7 +38,7 @@ pub struct Metadata {
     /// Counts the changes of the spec; the start of a deletion is one, too.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub generation: i64,
-    /// What must be taken off before the object can go.
+    /// Finalizers: each must be removed before the object can be removed.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub finalizers: Vec<String>,
     /// Owners.
@@ -45,18 +47,19 @@ pub struct Metadata {
     /// Set while it is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
-    /// Seconds that it is given to end.
+    /// The grace period in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_grace_period_seconds: Option<i64>,
 }
 
-/// JSON that is no object with metadata.
+/// An object whose metadata can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {message}")]
+#[non_exhaustive]
 pub struct UnreadableObject {
     /// The field, such as `metadata.finalizers`.
     pub path: String,
-    /// What is wrong there.
+    /// The error at that field.
     pub message: String,
 }
 
@@ -89,7 +92,7 @@ impl Object {
         self.metadata.finalizers.iter().any(|one| one == finalizer)
     }
 
-    /// Whether an owner reference has this uid; the uid alone says who owns an object.
+    /// Whether an owner reference has this uid. The uid alone identifies the owner.
     pub(super) fn is_owned_by(&self, owner: &Uid) -> bool {
         self.metadata.owner_references.iter().any(|reference| reference.uid == *owner)
     }
@@ -99,7 +102,7 @@ impl Object {
         self.metadata.owner_references.iter().any(|reference| reference.uid != *owner)
     }
 
-    /// Whether its owner must wait for it in the foreground (v1.36 `graph.go blockingDependents`).
+    /// Whether this owner must wait for the object in the foreground (v1.36 `graph.go blockingDependents`).
     pub(super) fn blocks(&self, owner: &Uid) -> bool {
         let mut references = self.metadata.owner_references.iter();
         references.any(|r| r.uid == *owner && r.block_owner_deletion == Some(true))

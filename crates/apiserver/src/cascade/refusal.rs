@@ -1,4 +1,4 @@
-//! Why a DELETE is refused, in the API server's words.
+//! The refusal of a DELETE, in the API server's words.
 
 use super::object::UnreadableObject;
 use super::options::{DeleteOptions, Kind, Propagation};
@@ -9,18 +9,20 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeleteRefusal {
-    /// `propagationPolicy` and `orphanDependents` are both there (v1.36 `ValidateDeleteOptions`).
+    /// Both `propagationPolicy` and `orphanDependents` are set (v1.36 `ValidateDeleteOptions`).
     #[error(
         "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"{policy:?}\": orphanDependents and deletionPropagation cannot be both set"
     )]
+    #[non_exhaustive]
     PolicyTwice {
-        /// The policy asked for.
+        /// The requested policy.
         policy: Propagation,
     },
-    /// The object was deleted and created again.
+    /// The uid differs: the object was deleted and created again.
     #[error(
         "Operation cannot be fulfilled on {} {name:?}: the UID in the precondition ({asked}) does not match the UID in record ({found}). The object might have been deleted and then recreated", kind.qualified()
     )]
+    #[non_exhaustive]
     OtherUid {
         /// The object's kind.
         kind: Kind,
@@ -31,10 +33,11 @@ pub enum DeleteRefusal {
         /// Its uid.
         found: String,
     },
-    /// The object was changed.
+    /// The resource version differs: the object has changed.
     #[error(
         "Operation cannot be fulfilled on {} {name:?}: the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({found}). The object might have been modified", kind.qualified()
     )]
+    #[non_exhaustive]
     OtherResourceVersion {
         /// The object's kind.
         kind: Kind,
@@ -50,7 +53,7 @@ pub enum DeleteRefusal {
     Unreadable(#[from] UnreadableObject),
 }
 
-/// The first reason against it, if there is one.
+/// Checks the request; returns the first reason to refuse it.
 pub(super) fn refuse(kind: Kind, object: &Object, options: &DeleteOptions) -> Result<(), DeleteRefusal> {
     if let (Some(policy), Some(_)) = (options.propagation_policy, options.orphan_dependents) {
         return Err(DeleteRefusal::PolicyTwice { policy });

@@ -1,10 +1,10 @@
-//! What a cascade is decided from, and how far it is.
+//! The input of a cascade, and how far the deletion has come.
 
 use super::{FOREGROUND_DELETION, ORPHAN, Object};
 use daemonset::model::{ObjectRef, Uid};
 use serde::Serialize;
 
-/// The objects that are there now.
+/// The objects that exist now.
 #[derive(Debug, Clone)]
 pub struct State<'a> {
     namespace: String,
@@ -14,44 +14,45 @@ pub struct State<'a> {
     revisions: Vec<&'a Object>,
 }
 
-/// How far the deletion of a DaemonSet is.
+/// How far the deletion of a DaemonSet has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Stage {
-    /// It is not being deleted: nothing is done.
+    /// The DaemonSet is not being deleted: nothing is done.
     NotBeingDeleted,
-    /// It waits until so many objects no longer name it as owner.
+    /// The DaemonSet waits until no object names it as owner.
     Orphaning {
-        /// Objects that do.
+        /// The number of objects that name the DaemonSet as owner.
         dependents: usize,
     },
-    /// It waits in the foreground until what it owns is gone.
+    /// The DaemonSet waits in the foreground until its dependents are gone.
     WaitingForDependents {
-        /// Objects that name it as owner.
+        /// The number of objects that name the DaemonSet as owner.
         dependents: usize,
-        /// Those that it must wait for (`blockOwnerDeletion`).
+        /// The number of those that block it (`blockOwnerDeletion`).
         blocking: usize,
     },
-    /// Finalizers of others hold it, and with it all that it owns.
+    /// Other finalizers hold the DaemonSet, and with it all its dependents.
     HeldByFinalizers {
-        /// Whose.
+        /// The finalizers.
         finalizers: Vec<String>,
     },
-    /// Nothing holds it any more.
+    /// The DaemonSet has no finalizer left.
     ReadyToGo,
-    /// It is gone; so many objects still name it as owner.
+    /// The DaemonSet is gone.
     Gone {
-        /// Objects that do.
+        /// The number of objects that name the DaemonSet as owner.
         dependents: usize,
     },
 }
 
 impl<'a> State<'a> {
-    /// Starts from the DaemonSet that is (or was) deleted, and from what a GET by its namespace and name finds now.
+    /// Starts from the DaemonSet that is being deleted (or was), and from the result of a GET by its namespace and
+    /// name.
     ///
-    /// Nothing, or an object of another uid, says that it is gone, and that its pods may be deleted: ask the API server
-    /// itself, not a cache (v1.36 `garbagecollector.go isDangling` does so, too).
+    /// If `found` is `None` or has another uid, the DaemonSet counts as gone, and its pods are deleted. Read it from
+    /// the API server itself, not from a cache (v1.36 `garbagecollector.go isDangling` does the same).
     pub fn new(owner: &ObjectRef, found: Option<&'a Object>) -> Self {
         State {
             namespace: owner.namespace.clone(),
@@ -62,28 +63,29 @@ impl<'a> State<'a> {
         }
     }
 
-    /// All pods of the namespace, whoever owns them.
+    /// Adds all pods of the namespace, with any owner or without one.
     #[must_use]
     pub fn pods(mut self, pods: impl IntoIterator<Item = &'a Object>) -> Self {
         self.pods.extend(pods);
         self
     }
 
-    /// All ControllerRevisions of the namespace, whoever owns them.
+    /// Adds all ControllerRevisions of the namespace, with any owner or without one.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = &'a Object>) -> Self {
         self.revisions.extend(revisions);
         self
     }
 
-    /// How far it is.
+    /// How far the deletion has come.
     pub fn stage(&self) -> Stage {
         let dependents = self.owned_pods().len() + self.owned_revisions().len();
         let Some(daemon_set) = self.daemon_set else { return Stage::Gone { dependents } };
         if !daemon_set.is_being_deleted() {
             Stage::NotBeingDeleted
         } else if daemon_set.has_finalizer(ORPHAN) {
-            // Of both, this one first: what is released is safe, whatever comes after `[both-finalizers-end]`.
+            // With both finalizers, orphaning comes first: a released object is safe in every case
+            // `[both-finalizers-end]`.
             Stage::Orphaning { dependents }
         } else if daemon_set.has_finalizer(FOREGROUND_DELETION) {
             let owned = [self.owned_pods(), self.owned_revisions()].concat();
@@ -114,7 +116,7 @@ impl<'a> State<'a> {
         self.owned(&self.revisions)
     }
 
-    /// An owner owns in its own namespace only; what names it from elsewhere is left alone.
+    /// An owner and its dependents share a namespace; objects elsewhere are left alone.
     fn owned(&self, objects: &[&'a Object]) -> Vec<&'a Object> {
         let is_ours =
             |object: &&Object| object.metadata.namespace == self.namespace && object.is_owned_by(&self.uid);

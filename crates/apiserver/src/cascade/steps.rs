@@ -1,4 +1,4 @@
-//! What is to be done next about what a deleted DaemonSet owns: the garbage collector's side.
+//! The garbage collector's side: the next actions for the dependents of a deleted DaemonSet.
 //!
 //! v1.36 `pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, processDeletingDependentsItem,
 //! orphanDependents`.
@@ -8,20 +8,21 @@ use super::options::Propagation;
 use super::state::{Stage, State};
 use super::{FOREGROUND_DELETION, ORPHAN, Object};
 
-/// What is to be done next, in order: pods, revisions, the DaemonSet itself; each by name.
+/// The next actions, in order: pods, revisions, then the DaemonSet itself; each group sorted by name.
 ///
-/// A total function of the objects, without a memory: called again after every change it ends with nothing to do, and a
-/// crash between two actions loses nothing. An empty list: wait until an object changes ([`State::stage`] tells for
-/// what), or all is done.
+/// The result depends on the objects alone. Called again after every change, it ends with an empty list, and a crash
+/// between two actions loses nothing. An empty list means that the deletion waits for an object to change (see
+/// [`State::stage`]) or is complete.
 ///
-/// - Orphan: every object is released. The finalizer goes in a later call, which sees that none is left: a pod that was
-///   created in between would be collected `[orphans-seen-released]`.
-/// - Foreground: every object is deleted, the finalizer goes when none is left that blocks the DaemonSet.
+/// - Orphan: every object is released. The finalizer is removed in a later call, once no object names the DaemonSet
+///   as owner: a pod that was created in between would otherwise be collected `[orphans-seen-released]`.
+/// - Foreground: every object is deleted; the finalizer is removed once no object is left that blocks the DaemonSet.
 /// - Gone: every object is deleted.
 ///
-/// In the last two, what has another owner is only released, and what is being deleted already is waited for. Other
-/// owners are taken to be there `[other-owners-are-there]`: if one is not, its own cascade deletes what is left to it. A pod that is deleted with a
-/// finalizer of the garbage collector itself is an owner of its own, and not this DaemonSet's matter.
+/// In the last two cases an object with another owner is only released, and an object that is being deleted already
+/// gets no action. Other owners are assumed to exist `[other-owners-are-there]`: if one does not, its own cascade
+/// deletes the object. A pod that is deleted with a finalizer of the garbage collector has a cascade of its own,
+/// which is not part of this one.
 #[must_use = "actions do nothing by themselves: execute them"]
 pub fn cascade(state: &State<'_>) -> Vec<CascadeAction> {
     match state.stage() {
@@ -64,20 +65,20 @@ fn collect(state: &State<'_>, reason: CollectReason) -> Vec<CascadeAction> {
     pods.chain(revisions).collect()
 }
 
-/// What becomes of an object whose owner goes.
+/// The treatment of a dependent.
 enum Fate {
     Released,
     Deleted(Propagation),
 }
 
-/// None: it is being deleted already, which is a one-way trip.
+/// `None` if the object is being deleted already, which can't be undone.
 fn fate(state: &State<'_>, object: &Object) -> Option<Fate> {
     if object.is_being_deleted() {
         None
     } else if object.has_owner_beside(state.uid()) {
         Some(Fate::Released)
     } else if object.has_finalizer(ORPHAN) {
-        // A finalizer set beforehand is honoured.
+        // A finalizer that was set beforehand is respected.
         Some(Fate::Deleted(Propagation::Orphan))
     } else if object.has_finalizer(FOREGROUND_DELETION) {
         Some(Fate::Deleted(Propagation::Foreground))

@@ -1,10 +1,14 @@
-//! Go's printing of values: messages of the API server and kubectl carry it, and are compared byte by byte.
+//! How Go prints values. Messages of the API server and kubectl contain values in this form.
+//!
+//! ```
+//! use daemonset_apiserver::go::quoted;
+//!
+//! assert_eq!(quoted("it's \"so\"\n"), r#""it's \"so\"\n""#);
+//! ```
 
-mod number;
 mod print;
 mod value;
 
-pub(crate) use number::go_text;
 pub(crate) use print::GoValue;
 pub use print::quoted;
-pub(crate) use value::{go_list, go_type, go_value};
+pub(crate) use value::{go_list, go_text, go_type, go_value};

@@ -1,25 +1,25 @@
-//! How Go prints a value in a message: the texts are compared byte by byte.
+//! Values in messages, as Go prints them.
 
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A value as an error's message shows it (v1.36 apimachinery field/errors.go `ErrorBody`): texts in Go's quotes,
-/// everything else as Go's JSON.
+/// A value as an error message shows it (v1.36 apimachinery field/errors.go `ErrorBody`): plain strings in Go's
+/// quotes, all other values as Go's JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GoValue(String);
 
 impl GoValue {
-    /// A string of a type with a name of its own, or behind a pointer: quoted as JSON.
+    /// A string of a named Go type, or behind a pointer: quoted as JSON.
     pub(crate) fn named(text: &str) -> Self {
         GoValue(json(&Value::from(text)))
     }
 
-    /// What the JSON form of the object holds, where Go prints the same names in the same order: lists, maps, numbers.
+    /// A value whose Go type prints the same names in the same order as the JSON object: a list, a map, a number.
     pub(crate) fn json(value: &Value) -> Self {
         GoValue(json(value))
     }
 
-    /// A pointer, map or list that is not there.
+    /// A nil pointer, map or list.
     pub(crate) fn null() -> Self {
         GoValue("null".to_owned())
     }
@@ -30,7 +30,7 @@ impl GoValue {
         GoValue(format!("[{}]", items.join(",")))
     }
 
-    /// A struct: its fields by the names and in the order that Go knows.
+    /// A struct: its fields under their Go names, in Go's order.
     pub(crate) fn record<'a>(fields: impl IntoIterator<Item = (&'a str, GoValue)>) -> Self {
         let fields = fields.into_iter().map(|(name, value)| format!("\"{name}\":{}", value.0));
         GoValue(format!("{{{}}}", fields.collect::<Vec<_>>().join(",")))
@@ -59,7 +59,8 @@ impl From<bool> for GoValue {
     }
 }
 
-/// As `encoding/json` writes it: what could end a script in HTML is escaped. None of it occurs outside of strings.
+/// JSON as `encoding/json` writes it: characters that are special in HTML are escaped. They occur only inside
+/// strings.
 fn json(value: &Value) -> String {
     let mut text = String::new();
     for c in value.to_string().chars() {
@@ -71,7 +72,7 @@ fn json(value: &Value) -> String {
     text
 }
 
-/// As `strconv.Quote` writes it: `%q`.
+/// A string in Go's quotes, as `strconv.Quote` and the verb `%q` print it.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for c in text.chars() {
@@ -95,9 +96,10 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// `unicode.IsPrint`: what Rust's debug form leaves as it is inside of a text, and the apostrophe.
+/// Go's `unicode.IsPrint`: the characters that Rust's debug form leaves unescaped inside a string, and the
+/// apostrophe.
 fn is_printable(c: char) -> bool {
-    // After another character a combining mark is left as it is.
+    // A leading combining mark would be escaped, so the character follows a letter.
     c == '\'' || format!("a{c}").escape_debug().count() == 2
 }
 

@@ -7,7 +7,7 @@ use crate::schema::{DAEMON_SET, Kind, PatchStrategy};
 use daemonset::kubernetes::canonical_json::sorted;
 use serde_json::{Map, Value};
 
-/// What a difference tells.
+/// Which changes a patch contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     All,
@@ -22,17 +22,19 @@ pub(super) enum RetainKeys {
     Unlisted,
 }
 
-/// The strategic merge patch that turns one DaemonSet into another, as kubectl computes it: `{}` if they are equal
+/// The strategic merge patch that turns one DaemonSet into another, as kubectl computes it; `{}` if they are equal
 /// (v1.36 patch.go CreateTwoWayMergePatch).
 ///
 /// # Errors
-/// See [`PatchError`]: an item without its merge key, lists of several types, objects where the API has none.
+/// See [`PatchError`]: an item lacks its merge key, a list has items of several types, or an object has a field that
+/// the API does not have.
 pub fn two_way_merge(original: &Value, modified: &Value) -> Result<Value, PatchError> {
     diff(original, modified, Scope::All)
 }
 
-/// What `kubectl apply` makes of the object in the cluster: what was applied before and is no longer in the manifest
-/// goes, what the manifest says is set, everything else stays (v1.36 patch.go CreateThreeWayMergePatch, applied).
+/// The object that `kubectl apply` makes of the one in the cluster: fields that were applied and are no longer in the
+/// manifest are removed, fields of the manifest are set, all others stay (v1.36 patch.go CreateThreeWayMergePatch,
+/// applied).
 pub(crate) fn three_way_merge(
     last_applied: &Value,
     manifest: &Value,
@@ -65,6 +67,8 @@ pub(super) fn diff_maps(
             Some(old) => diff_values(&mut patch, key, [old, new], of, scope)?,
         }
     }
+    // `$retainKeys` lists the fields of a union that stay, so that the server drops another writer's member of the union.
+    // Nulls are no fields to keep. An unchanged object needs no list.
     let has_deleted = original.keys().any(|key| !modified.contains_key(key));
     if scope != Scope::WithoutDeletions {
         let deleted = original.keys().filter(|key| !modified.contains_key(*key));
@@ -133,8 +137,8 @@ fn diff_values(
                 (format!("{DELETE_FROM_LIST}/{key}"), lists.deleted),
                 (format!("{ELEMENT_ORDER}/{key}"), lists.order),
             ];
-            let told = entries.into_iter().filter(|(_, items)| !items.is_empty());
-            patch.extend(told.map(|(key, items)| (key, Value::Array(items))));
+            let present = entries.into_iter().filter(|(_, items)| !items.is_empty());
+            patch.extend(present.map(|(key, items)| (key, Value::Array(items))));
         }
         (_, _) => set(patch, key, new, scope),
     }

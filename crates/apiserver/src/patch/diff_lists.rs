@@ -3,15 +3,14 @@
 use super::PatchError;
 use super::diff::{RetainKeys, Scope, diff_maps};
 use super::directives::PATCH;
-use super::element_order::{identity, sorted};
-use super::lists::{Elements, elements};
+use super::items::{Elements, elements, identity, sorted};
 use super::lookup::ListSchema;
 use crate::go::go_value;
 use crate::schema::{Kind, PatchStrategy};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 
-/// The entries of a patch that are about one list.
+/// The entries of a patch for one list.
 #[derive(Debug, Default)]
 pub(super) struct ListPatch {
     /// To merge.
@@ -22,6 +21,11 @@ pub(super) struct ListPatch {
     pub(super) order: Vec<Value>,
 }
 
+/// The patch of a list that is merged.
+///
+/// A list without items has nothing to merge with, so all new items are the patch. Other lists are compared by merge key,
+/// or as sets; either way the patch contains only changed items, and the server can't derive the order of the new list
+/// from these. So the patch lists that order separately whenever it matters: if an item or the order itself changes.
 pub(super) fn diff_lists(
     original: &[Value],
     modified: &[Value],
@@ -51,6 +55,7 @@ fn diff_maps_by_key(
     let key = list.merge_key().unwrap_or_default();
     let (patch, deletions) = changed_and_deleted(original, modified, key, list, scope)?;
     let mut patch = sorted(patch, modified, Some(key))?;
+    // The order needs no entry only if the same keys come in the same order and no item changes.
     let same_order = original.len() == modified.len() && {
         let old: Vec<&Value> =
             original.iter().map(|item| identity(item, Some(key))).collect::<Result<_, _>>()?;
@@ -59,9 +64,9 @@ fn diff_maps_by_key(
         old == new
     };
     patch.extend(deletions);
-    let tells_order = !patch.is_empty() || (scope != Scope::DeletionsOnly && !same_order);
+    let has_order = !patch.is_empty() || (scope != Scope::DeletionsOnly && !same_order);
     let order =
-        if tells_order { modified.iter().map(|item| key_only(item, key)).collect() } else { Vec::new() };
+        if has_order { modified.iter().map(|item| key_only(item, key)).collect() } else { Vec::new() };
     Ok(ListPatch { patch, deleted: Vec::new(), order })
 }
 
@@ -70,7 +75,7 @@ fn key_only(item: &Value, key: &str) -> Value {
     Value::Object(Map::from_iter([(key.to_owned(), value)]))
 }
 
-/// What of the items is new or different, and directives to delete those that are gone.
+/// The items that are new or changed, and a directive to delete each item that is gone.
 fn changed_and_deleted(
     original: &[Value],
     modified: &[Value],
@@ -81,6 +86,8 @@ fn changed_and_deleted(
     let (mut patch, mut deletions) = (Vec::new(), Vec::new());
     let (old, new) = (by_key(original, key)?, by_key(modified, key)?);
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
+    // Both lists are sorted by key, so one pass over the two, as in a merge sort, pairs the items with equal keys. A key
+    // that only one list has is an added or a deleted item.
     loop {
         let order = match (old.peek(), new.peek()) {
             (None, None) => return Ok((patch, deletions)),
@@ -106,7 +113,8 @@ fn changed_and_deleted(
     }
 }
 
-/// Sorted by the key's text. Items with one key come in reverse, as Go's sort leaves them in short lists.
+/// Items by their keys, sorted by the key's text. Items with one key come in reverse order, as Go's sort leaves them
+/// in short lists.
 fn by_key<'a>(items: &'a [Value], key: &str) -> Result<Vec<(String, &'a Value)>, PatchError> {
     let mut keyed: Vec<(String, &Value)> = items
         .iter()
@@ -158,14 +166,14 @@ fn diff_scalars(original: &[Value], modified: &[Value], scope: Scope) -> Result<
     let added = if scope == Scope::DeletionsOnly { Vec::new() } else { surplus(&new, &old) };
     let mut deleted = if scope == Scope::WithoutDeletions { Vec::new() } else { surplus(&old, &new) };
     deleted.dedup();
-    // Go compares with the list it has sorted in place, and so may tell an order that is there, or keep back one that
-    // is not.
-    let tells_order = !deleted.is_empty() || (scope != Scope::DeletionsOnly && original != modified);
-    let order = if tells_order { modified.to_vec() } else { Vec::new() };
+    // Go sorts the list in place and compares the sorted one. It may therefore include an order that did not change,
+    // or omit one that did `[order-told-if-changed]`.
+    let has_order = !deleted.is_empty() || (scope != Scope::DeletionsOnly && original != modified);
+    let order = if has_order { modified.to_vec() } else { Vec::new() };
     Ok(ListPatch { patch: sorted(added, modified, None)?, deleted, order })
 }
 
-/// The items that others have less often.
+/// The items that occur more often here than among the others.
 fn surplus(items: &[Value], others: &[Value]) -> Vec<Value> {
     let mut left: Vec<String> = others.iter().map(go_value).collect();
     let is_surplus = |item: &&Value| match left.iter().position(|other| *other == go_value(item)) {

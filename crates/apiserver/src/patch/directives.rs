@@ -1,5 +1,5 @@
-//! The keys of a strategic merge patch that say how to merge: `$patch`, `$retainKeys`, `$deleteFromPrimitiveList/…`,
-//! `$setElementOrder/…` (v1.36 `strategicpatch` patch.go).
+//! Directives of a strategic merge patch, the keys that control merging: `$patch`, `$retainKeys`,
+//! `$deleteFromPrimitiveList/…`, `$setElementOrder/…` (v1.36 `strategicpatch` patch.go).
 
 use super::PatchError;
 use crate::go::go_value;
@@ -11,7 +11,7 @@ pub(super) const RETAIN_KEYS: &str = "$retainKeys";
 pub(super) const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList";
 pub(super) const ELEMENT_ORDER: &str = "$setElementOrder";
 
-/// What `$patch` says.
+/// The value of `$patch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directive {
     Replace,
@@ -19,7 +19,7 @@ pub(super) enum Directive {
     Merge,
 }
 
-/// What `$patch` of this object says, if it is there.
+/// The directive of this object; `None` without `$patch`.
 pub(super) fn directive(item: &Map<String, Value>) -> Result<Option<Directive>, PatchError> {
     match item.get(PATCH) {
         None => Ok(None),
@@ -37,7 +37,7 @@ pub(super) fn unknown(directive: &Value, item: &Map<String, Value>) -> PatchErro
     }
 }
 
-/// Drops what the object has and `$retainKeys` lacks. Everything that the patch sets must be among the keys.
+/// Removes the fields of the object that `$retainKeys` does not list. Every field that the patch sets must be listed.
 pub(super) fn retain_keys(
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,
@@ -58,14 +58,14 @@ pub(super) fn retain_keys(
     Ok(())
 }
 
-/// Whether an entry of a patch sets a field or takes items from a list.
+/// The effect of an entry of a patch: it sets a field, or deletes items from a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Set,
     DeleteItems,
 }
 
-/// The field that an entry of a patch is about.
+/// The field that an entry of a patch changes.
 pub(super) fn target(key: &str) -> Result<(&str, Use), PatchError> {
     if !key.starts_with(DELETE_FROM_LIST) {
         return Ok((key, Use::Set));
@@ -77,7 +77,7 @@ pub(super) fn target(key: &str) -> Result<(&str, Use), PatchError> {
     }
 }
 
-/// The list that a `$setElementOrder/…` is about.
+/// The list that a `$setElementOrder/…` orders.
 pub(super) fn ordered_list(key: &str) -> Result<&str, PatchError> {
     match key.split_once('/') {
         Some((ELEMENT_ORDER, field)) => Ok(field),
@@ -100,7 +100,7 @@ pub(super) fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// The value without what carries a `$patch`; nothing if it carries one itself.
+/// The value without objects that have a `$patch`; `None` if the value itself has one.
 pub(super) fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(members) if members.contains_key(PATCH) => None,

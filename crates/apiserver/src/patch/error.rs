@@ -1,10 +1,11 @@
-//! Why a patch can't be applied or made.
+//! Errors of applying or computing a patch.
 
 use crate::go::{go_type, go_value};
 use serde_json::Value;
 use thiserror::Error;
 
-/// Why a patch can't be applied or made, in the words of v1.36 `apimachinery/pkg/util/{mergepatch,strategicpatch}`.
+/// Why a patch can't be applied or computed. Prints as v1.36 `apimachinery/pkg/util/{mergepatch,strategicpatch}`
+/// does.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PatchError {
@@ -13,14 +14,16 @@ pub enum PatchError {
     NoObject,
     /// An item of a list that is merged by key lacks the key.
     #[error("map: {item} does not contain declared merge key: {key}")]
+    #[non_exhaustive]
     NoMergeKey {
         /// The item, as Go prints it.
         item: String,
-        /// The field that tells items apart.
+        /// The merge key.
         key: String,
     },
-    /// A list or an object is something else.
+    /// The value has another type than the list or object that belongs there.
     #[error("expected a {expected}, but received a {found}")]
+    #[non_exhaustive]
     WrongType {
         /// Go's type.
         expected: &'static str,
@@ -29,10 +32,11 @@ pub enum PatchError {
     },
     /// `$patch` is neither `replace` nor `delete`.
     #[error("unknown patch type: {directive} in map: {item}")]
+    #[non_exhaustive]
     UnknownDirective {
         /// The value of `$patch`.
         directive: String,
-        /// What it stands in.
+        /// The object that contains it.
         item: String,
     },
     /// `$patch: merge` in an item of a list.
@@ -46,21 +50,24 @@ pub enum PatchError {
     ListOfLists,
     /// The items of a list are of several types.
     #[error("list element types are not identical: {lists}")]
+    #[non_exhaustive]
     MixedElements {
         /// The lists, as Go prints them.
         lists: String,
     },
-    /// An order is given, but there is nothing to order.
+    /// The patch sets an order, but neither list has an item.
     #[error("no elements in any of the given slices")]
     NoElements,
     /// An item of a list that is merged by key is no object.
     #[error("value for key {index} is not a map")]
+    #[non_exhaustive]
     NotAMap {
         /// Its place in the list.
         index: usize,
     },
     /// A list of objects has no merge key.
     #[error("cannot merge lists without merge key for {of}")]
+    #[non_exhaustive]
     NoMergeKeyDeclared {
         /// Go's kind.
         of: &'static str,
@@ -74,8 +81,9 @@ pub enum PatchError {
     /// `$setElementOrder` without a field.
     #[error("invalid patch format of setElementOrder list")]
     ElementOrderForm,
-    /// The items of a patch are in another order than `$setElementOrder` has them.
+    /// The items of the patch are in another order than `$setElementOrder` lists them.
     #[error("The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n")]
+    #[non_exhaustive]
     ElementOrderMismatch {
         /// The items, as Go prints them.
         patch: String,
@@ -84,20 +92,23 @@ pub enum PatchError {
     },
     /// The API has no such field.
     #[error("unable to find api field in struct {of} for the json field {field:?}")]
+    #[non_exhaustive]
     UnknownField {
         /// The Go struct.
         of: &'static str,
         /// The field.
         field: String,
     },
-    /// An object is given where the API has none.
+    /// The value is an object, but the field's type in the API is another one.
     #[error("merging an object in json but data type is not struct, instead is: {found}")]
+    #[non_exhaustive]
     NotAStruct {
         /// Go's kind.
         found: &'static str,
     },
-    /// A list is given where the API has none.
+    /// The value is a list, but the field's type in the API is another one.
     #[error("expected slice or array type, but got: {found}")]
+    #[non_exhaustive]
     NotAList {
         /// Go's kind.
         found: &'static str,

@@ -1,13 +1,15 @@
-//! JSON merge patches (RFC 7386).
+//! The two kinds of patches of JSON itself: merge patches (RFC 7386), which are applied here, and operations (RFC
+//! 6902), which are only described, for a client to send.
 
 use super::PatchError;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The object after a JSON merge patch: objects are merged, null removes a member, everything else, lists too, is
-/// replaced.
+/// The object after a JSON merge patch: objects are merged, null removes a member, every other value, including a
+/// list, replaces the old one.
 ///
 /// # Errors
-/// [`PatchError::NoObject`] if one of the two is no JSON object.
+/// [`PatchError::NoObject`] if `original` or `patch` is no JSON object.
 pub fn json_merge(original: &Value, patch: &Value) -> Result<Value, PatchError> {
     match (original, patch) {
         (Value::Object(original), Value::Object(patch)) => Ok(Value::Object(merge(original.clone(), patch))),
@@ -29,4 +31,44 @@ fn merge(mut target: Map<String, Value>, patch: &Map<String, Value>) -> Map<Stri
         target.insert(key.clone(), merged);
     }
     target
+}
+
+/// One operation of a JSON patch (RFC 6902). A patch is a list of operations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Operation {
+    /// Sets a member, or inserts an item into a list.
+    Add {
+        /// The JSON pointer to the value.
+        path: String,
+        /// The new value.
+        value: Value,
+    },
+    /// Removes a value.
+    Remove {
+        /// The JSON pointer to the value.
+        path: String,
+    },
+    /// Replaces a value.
+    Replace {
+        /// The JSON pointer to the value.
+        path: String,
+        /// The new value.
+        value: Value,
+    },
+    /// Makes the whole patch fail unless the value is this one.
+    Test {
+        /// The JSON pointer to the value.
+        path: String,
+        /// The expected value.
+        value: Value,
+    },
+}
+
+impl Operation {
+    /// The JSON pointer to a field, with each name escaped (RFC 6901).
+    pub fn pointer<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
+        fields.into_iter().map(|field| format!("/{}", field.replace('~', "~0").replace('/', "~1"))).collect()
+    }
 }

@@ -1,35 +1,13 @@
-//! Merging a list of a strategic merge patch into the list of the object (v1.36 `strategicpatch` patch.go mergeSlice).
+//! Merging lists (v1.36 `strategicpatch` patch.go mergeSlice).
 
 use super::PatchError;
 use super::directives::{self, Directive, Use};
-use super::element_order::{ordered, partition};
+use super::items::{Elements, distinct, elements, ordered, partition};
 use super::lookup::{ListSchema, go_kind};
 use super::strategic::merge_map;
-use crate::go::{go_list, go_type};
 use crate::schema::{Kind, PatchStrategy};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-
-/// What the items of a list are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Elements {
-    Maps,
-    Scalars,
-}
-
-/// v1.36 patch.go sliceElementType: all of one type, and no lists.
-pub(super) fn elements(lists: [&[Value]; 2]) -> Result<Elements, PatchError> {
-    let mut items = lists.into_iter().flatten();
-    let first = items.next().ok_or(PatchError::NoElements)?;
-    if first.is_array() {
-        return Err(PatchError::ListOfLists);
-    }
-    if first.is_null() || items.any(|item| go_type(item) != go_type(first)) {
-        let lists: Vec<String> = lists.iter().map(|list| go_list(list)).collect();
-        return Err(PatchError::MixedElements { lists: format!("[{}]", lists.join(" ")) });
-    }
-    Ok(if first.is_object() { Elements::Maps } else { Elements::Scalars })
-}
 
 /// The list after the patch.
 pub(super) fn merge_list(
@@ -74,11 +52,6 @@ fn merge_items(
     }
 }
 
-fn distinct<'a>(items: impl Iterator<Item = &'a Value>) -> Vec<Value> {
-    let mut seen = BTreeSet::new();
-    items.filter(|item| seen.insert(item.to_string())).cloned().collect()
-}
-
 fn merge_maps(
     original: Vec<Value>,
     patch: Vec<Value>,
@@ -86,6 +59,7 @@ fn merge_maps(
     items: Kind,
 ) -> Result<Vec<Value>, PatchError> {
     let (original, patch) = follow_directives(original, patch, key)?;
+    // `original` is still needed after the merge: it defines the order of the items that the patch does not name.
     let mut merged = original.clone();
     for item in &patch {
         let Value::Object(fields) = item else { return Err(PatchError::expected_map(item)) };
@@ -99,7 +73,7 @@ fn merge_maps(
     ordered(named, others, &patch, &original, Some(key))
 }
 
-/// Takes items with `$patch` out of the patch and does what they say (v1.36 patch.go mergeSliceWithSpecialElements).
+/// Removes items with `$patch` from the patch and follows them (v1.36 patch.go mergeSliceWithSpecialElements).
 fn follow_directives(
     mut original: Vec<Value>,
     patch: Vec<Value>,

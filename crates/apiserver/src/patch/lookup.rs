@@ -1,9 +1,9 @@
-//! What the API knows of a field that is patched (v1.36 `strategicpatch` meta.go PatchMetaFromStruct).
+//! The schema of a patched field (v1.36 `strategicpatch` meta.go PatchMetaFromStruct).
 
 use super::PatchError;
 use crate::schema::{Field, Kind, PatchStrategy, Presence, Scalar};
 
-/// How the items of a list are told apart.
+/// The schema of a list: its items, and how a patch merges them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListSchema {
     pub(super) items: Kind,
@@ -19,7 +19,7 @@ impl ListSchema {
     }
 }
 
-/// The field of this name; failing that, one whose name differs in case.
+/// The field of this name, or else a field whose name differs only in case.
 pub(super) fn field(of: Kind, name: &str) -> Result<&'static Field, PatchError> {
     let Kind::Struct(of) = of else {
         return Err(PatchError::NotAStruct { found: go_kind(of) });
@@ -29,7 +29,7 @@ pub(super) fn field(of: Kind, name: &str) -> Result<&'static Field, PatchError> 
         .ok_or_else(|| PatchError::UnknownField { of: of.name, field: name.to_owned() })
 }
 
-/// The field of this name, which must be a list; or a pointer, which is let through.
+/// The list of this name. A pointer passes too, as upstream accepts it.
 pub(super) fn list(of: Kind, name: &str) -> Result<ListSchema, PatchError> {
     let field = field(of, name)?;
     let items = match (field.kind, field.presence) {

@@ -8,11 +8,11 @@ use crate::go::go_type;
 use crate::schema::{DAEMON_SET, Kind, Struct};
 use serde_json::{Map, Value};
 
-/// The DaemonSet after a strategic merge patch: objects are merged, null removes a field, lists are replaced, but those
-/// with a merge key are merged by it (`containers` by `name`); `$patch`, `$retainKeys`, `$setElementOrder/…` and
-/// `$deleteFromPrimitiveList/…` are followed.
+/// The DaemonSet after a strategic merge patch: objects are merged, null removes a field, lists are replaced, except
+/// that lists with a merge key are merged by it (`containers` by `name`). The directives `$patch`, `$retainKeys`,
+/// `$setElementOrder/…` and `$deleteFromPrimitiveList/…` are followed.
 ///
-/// The result is not decoded: it may hold fields that the API does not have.
+/// The result is not decoded: it may contain fields that the API does not have.
 ///
 /// # Errors
 /// The API server's own, see [`PatchError`].
@@ -20,7 +20,7 @@ pub fn strategic_merge(original: &Value, patch: &Value) -> Result<Value, PatchEr
     merge_as(&DAEMON_SET, original, patch)
 }
 
-/// As [`strategic_merge`], by the fields of this struct.
+/// As [`strategic_merge`], with the fields of this struct.
 pub(crate) fn merge_as(of: &'static Struct, original: &Value, patch: &Value) -> Result<Value, PatchError> {
     let (Value::Object(original), Value::Object(patch)) = (original, patch) else {
         return Err(PatchError::NoObject);
@@ -43,6 +43,8 @@ pub(super) fn merge_map(
         Some(Directive::Delete) => return Ok(Map::new()),
         Some(Directive::Merge) => return Err(directives::unknown(&Value::from("merge"), &patch)),
     }
+    // `$retainKeys` comes first: it removes the fields of a union's old member before the patch sets the new one. The
+    // element orders come second, because a list with an order is merged there, and must not be merged again below.
     directives::retain_keys(&mut original, &mut patch)?;
     element_order::apply(&mut original, &mut patch, of)?;
     for (key, value) in patch {
@@ -55,7 +57,7 @@ pub(super) fn merge_map(
     Ok(original)
 }
 
-/// The field after the patch; nothing if it is gone.
+/// The field after the patch; `None` if the patch removes it.
 fn merge_value(
     held: Option<Value>,
     patch: Value,
@@ -80,7 +82,8 @@ fn merge_value(
     }
 }
 
-/// Between scalars of one type nulls can't be; anywhere else they are left out.
+/// A scalar replaces one of its own type as it is. In every other case the patch may contain nulls and directives,
+/// which are dropped.
 fn put(held: Option<&Value>, patch: Value) -> Option<Value> {
     match held {
         Some(held) if go_type(held) == go_type(&patch) => Some(patch),

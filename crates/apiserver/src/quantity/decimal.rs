@@ -1,4 +1,4 @@
-//! Decimal numbers of any length, exact: what a quantity is worth.
+//! Exact decimal numbers of any length.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ pub(super) enum Sign {
 }
 
 impl Decimal {
-    /// Of ASCII digits, times ten to `exponent`; anything else among them is left out.
+    /// From ASCII digits, times ten to `exponent`; other bytes are skipped.
     pub(super) fn new(sign: Sign, digits: impl IntoIterator<Item = u8>, exponent: i64) -> Self {
         let values =
             digits.into_iter().filter(u8::is_ascii_digit).map(|digit| digit - b'0').skip_while(|d| *d == 0);
@@ -79,7 +79,7 @@ impl Decimal {
         }
         let dropped = usize::try_from(exponent.saturating_sub(self.exponent)).unwrap_or(usize::MAX);
         let kept = self.digits.len().saturating_sub(dropped);
-        // What is dropped ends in a digit that is not 0, so it always counts.
+        // The last digit is never 0, so the dropped digits are never all 0: the number always rounds up.
         let mut digits: Vec<u8> = self.digits.iter().copied().take(kept).collect();
         let nines = digits.iter().rev().take_while(|digit| **digit == 9).count();
         digits.truncate(kept - nines);
@@ -100,7 +100,7 @@ impl Decimal {
         }
     }
 
-    /// Nothing if it has decimals or is too long.
+    /// `None` if it has decimals or does not fit.
     pub(super) fn to_integer(&self) -> Option<i128> {
         let unit = 10_i128.checked_pow(u32::try_from(self.exponent).ok()?)?;
         let size = self.digits.iter().try_fold(0_i128, |sum, digit| {
@@ -110,7 +110,7 @@ impl Decimal {
         Some(if self.negative { -size } else { size })
     }
 
-    /// The sum; nothing if it is too long for 128 bits.
+    /// The sum; `None` if it does not fit into 128 bits.
     pub(super) fn plus(&self, other: &Self) -> Option<Self> {
         let exponent = self.exponent.min(other.exponent);
         let units = |number: &Self| {
@@ -122,7 +122,7 @@ impl Decimal {
         Some(Self::new(sign, sum.unsigned_abs().to_string().bytes(), exponent))
     }
 
-    /// Digits without decimals, and the largest power of ten to go with them that is a power of a thousand.
+    /// The digits of an integer and a power of ten to multiply it by, the largest possible multiple of three.
     pub(super) fn in_thousands(&self) -> (String, i64) {
         let zeros = self.exponent.rem_euclid(3);
         let sign = if self.negative { "-" } else { "" };

@@ -14,19 +14,28 @@ use thiserror::Error;
 
 /// An amount of a resource (v1.36 `apimachinery/pkg/api/resource` quantity.go Quantity).
 ///
-/// Exact at any size, never a float. Two spellings of one amount are equal. `Display` is what an API server prints
-/// after it has read one: in the largest unit that needs no decimals, of the family of units (`Mi`, `M`, `e6`) it
-/// was written in.
+/// The amount is exact at any size, never a float. Two spellings of one amount are equal. `Display` prints the
+/// canonical form of the API server: in the largest unit that needs no decimals, within the family of units (`Mi`,
+/// `M`, `e6`) that it was written in. Amounts are rounded up to a billionth.
+///
+/// ```
+/// use daemonset_apiserver::quantity::Quantity;
+///
+/// let memory = Quantity::parse("1536Mi")?;
+/// assert_eq!(memory, Quantity::parse("1.5Gi")?);
+/// assert_eq!(memory.units(), 1_610_612_736);
+/// assert_eq!(Quantity::parse("0.5")?.to_string(), "500m");
+/// # Ok::<(), daemonset_apiserver::quantity::QuantityError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Quantity {
     amount: Decimal,
     format: Format,
-    /// Go keeps what it read when that is quick to see as good enough, though it may not be the canonical form:
-    /// `1.500`, `+5Mi`.
+    /// The text as read, if Go's fast path keeps it, though it may not be canonical: `1.500`, `+5Mi`.
     spelling: Option<String>,
 }
 
-/// Which family of units a quantity prints with (v1.36 quantity.go Format).
+/// The family of units that a quantity prints with (v1.36 quantity.go Format).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     BinarySi,
@@ -34,8 +43,9 @@ enum Format {
     DecimalExponent,
 }
 
-/// Why a text is no quantity: Go's own words.
+/// Why a text is no quantity. Prints as Go does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum QuantityError {
     /// The text does not have the form of a quantity.
     #[error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")]
@@ -57,12 +67,18 @@ const BINARY_UNITS: [(u32, &str); 6] =
     [(10, "Ki"), (20, "Mi"), (30, "Gi"), (40, "Ti"), (50, "Pi"), (60, "Ei")];
 
 impl Quantity {
-    /// Reads a quantity's text (v1.36 quantity.go ParseQuantity).
+    /// Parses a quantity (v1.36 quantity.go ParseQuantity).
+    ///
+    /// # Errors
+    /// See [`QuantityError`].
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         parse::quantity(text)
     }
 
-    /// Reads a quantity from JSON: a string, a number, or null, which is 0 (v1.36 quantity.go UnmarshalJSON).
+    /// Parses a quantity from JSON: a string, a number, or null, which is 0 (v1.36 quantity.go UnmarshalJSON).
+    ///
+    /// # Errors
+    /// See [`QuantityError`]; [`QuantityError::Form`] for any other JSON type.
     pub fn from_json(value: &Value) -> Result<Self, QuantityError> {
         match value {
             Value::String(text) => Self::parse(text.trim()),
@@ -87,13 +103,13 @@ impl Quantity {
         self.amount.is_multiple_of_ten_to(0)
     }
 
-    /// Rounded away from zero to a whole number (v1.36 quantity.go Value); None beyond what 128 bits hold.
+    /// The amount in whole units, rounded away from zero (v1.36 quantity.go Value); `None` if it does not fit.
     pub(crate) fn to_whole(&self) -> Option<i128> {
         self.amount.rounded_up_to(0).to_integer()
     }
 
-    /// Rounded away from zero to thousandths, as the API server does to every amount in a resource list
-    /// (v1.36 core/v1 defaults.go SetDefaults_ResourceList).
+    /// The amount rounded away from zero to thousandths, as the API server does in resource lists (v1.36 core/v1
+    /// defaults.go SetDefaults_ResourceList).
     pub(crate) fn rounded_up_to_thousandths(&self) -> Self {
         if self.amount.is_multiple_of_ten_to(-3) {
             return self.clone();
@@ -101,20 +117,20 @@ impl Quantity {
         Quantity { amount: self.amount.rounded_up_to(-3), format: self.format, spelling: None }
     }
 
-    /// Both together, printed as the first is unless that is 0 (v1.36 quantity.go Add). An amount beyond what 128 bits
-    /// hold is left as it is.
+    /// The sum, in the format of the first amount unless that is 0 (v1.36 quantity.go Add). A sum that does not fit
+    /// leaves the first amount unchanged.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let format = if self.is_zero() { other.format } else { self.format };
         let amount = self.amount.plus(&other.amount).unwrap_or_else(|| self.amount.clone());
         Quantity { amount, format, spelling: None }
     }
 
-    /// Its whole units, rounded away from zero; 0 when that is no `int64` (v1.36 quantity.go Value).
+    /// The amount in whole units, rounded away from zero; 0 if it is no `int64` (v1.36 quantity.go Value).
     pub fn units(&self) -> i64 {
         Self::int64(&self.amount)
     }
 
-    /// Its thousandths, rounded away from zero; 0 when that is no `int64` (v1.36 quantity.go MilliValue).
+    /// The amount in thousandths, rounded away from zero; 0 if it is no `int64` (v1.36 quantity.go MilliValue).
     pub fn thousandths(&self) -> i64 {
         Self::int64(&self.amount.times_ten_to(3))
     }
@@ -124,6 +140,10 @@ impl Quantity {
     }
 
     /// The canonical form (v1.36 quantity.go CanonicalizeBytes).
+    ///
+    /// It has no decimals and the largest unit that allows this, so that one amount has one spelling within its
+    /// family of units. Binary units exist for whole numbers of at least 1024 only; smaller or fractional amounts of
+    /// that family therefore print with decimal units, as Go prints them.
     fn canonical(&self) -> String {
         if self.is_zero() {
             return "0".to_owned();
@@ -138,7 +158,7 @@ impl Quantity {
         }
     }
 
-    /// Nothing if it has decimals or is below 1024: then binary units would lose or hide something.
+    /// `None` for a fraction or an amount below 1024, which has no binary unit.
     fn in_units_of_1024(&self) -> Option<String> {
         let mut amount = self.amount.to_integer().filter(|amount| amount.unsigned_abs() >= 1024)?;
         let mut unit = "";
@@ -152,7 +172,7 @@ impl Quantity {
         Some(format!("{amount}{unit}"))
     }
 
-    /// Beyond `E` Go prints no unit at all, and so another number; what an API server stores is that.
+    /// Beyond `E` Go prints no unit, which gives another number; the API server stores that number.
     fn in_units_of_1000(&self) -> String {
         let (digits, exponent) = self.amount.in_thousands();
         let unit = DECIMAL_UNITS.iter().find(|(known, _)| *known == exponent).map_or("", |(_, unit)| unit);

@@ -1,25 +1,25 @@
-//! Reading a quantity: sign, digits, unit (v1.36 `apimachinery/pkg/api/resource` quantity.go ParseQuantity).
+//! Parsing a quantity: sign, digits, unit (v1.36 `apimachinery/pkg/api/resource` quantity.go ParseQuantity).
 
 use super::decimal::{Decimal, Sign};
 use super::{BINARY_UNITS, DECIMAL_UNITS, Format, Quantity, QuantityError};
 
-/// What Go takes for the letters of a unit, before it looks whether there is such a unit.
+/// The letters that Go accepts as a unit before it looks the unit up.
 const UNIT_LETTERS: &str = "eEinumkKMGTP";
-/// The smallest amount there is: a billionth.
+/// The smallest amount: a billionth.
 const NANO: i32 = -9;
-/// How many decimal digits an `int64` surely has room for (v1.36 math.go maxInt64Factors).
-const MOST_DIGITS: usize = 18;
-/// As [`MOST_DIGITS`], for an amount that will be multiplied by a binary unit.
-const MOST_BINARY_DIGITS: usize = 14;
+/// The number of decimal digits that surely fit into an `int64` (v1.36 math.go maxInt64Factors).
+const MAX_DIGITS: usize = 18;
+/// As [`MAX_DIGITS`], for an amount that will be multiplied by a binary unit.
+const MAX_BINARY_DIGITS: usize = 14;
 
-/// A text in its parts.
+/// The parts of a quantity's text.
 struct Parts<'a> {
     sign: Sign,
-    /// Before the point; without zeros in front, but "0" if nothing else is left.
+    /// The digits before the point, without leading zeros; "0" if there are no others.
     whole: &'a str,
     decimals: &'a str,
     unit: &'a str,
-    /// Whether there was any digit: "Mi" and "." pass for 0 as long as nothing looks closer.
+    /// Whether the text has a digit. Go's fast path reads "Mi" and "." as 0; only its slow path reports them.
     has_digits: bool,
 }
 
@@ -64,7 +64,7 @@ fn leading(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// v1.36 suffix.go interpret. An exponent beyond 32 bits wraps around, as it does there.
+/// v1.36 suffix.go interpret. An exponent beyond 32 bits wraps around, as in Go.
 fn unit(text: &str) -> Result<Unit, QuantityError> {
     if let Some((power, _)) = DECIMAL_UNITS.iter().find(|(_, unit)| *unit == text) {
         return Ok(Unit::PowerOfTen(*power as i32, Format::DecimalSi));
@@ -82,10 +82,13 @@ fn unit(text: &str) -> Result<Unit, QuantityError> {
 fn decimal(text: &str, parts: &Parts<'_>, power: i32, format: Format) -> Result<Quantity, QuantityError> {
     let digits = parts.whole.len() + parts.decimals.len();
     let scale = power.wrapping_sub(i32::try_from(parts.decimals.len()).unwrap_or(i32::MAX));
-    let fits_int64 = digits <= MOST_DIGITS && scale >= NANO;
+    let fits_int64 = digits <= MAX_DIGITS && scale >= NANO;
     if !fits_int64 && !parts.has_digits {
         return Err(QuantityError::Number);
     }
+    // Go keeps the text where a quick look shows that no larger unit could spell the amount: the exponent is a
+    // multiple of three, and fewer than three zeros end the digits. The look is not exact: `1.500` is kept, too,
+    // although `1500m` is canonical.
     let ends_in_zeros = parts.bytes().rev().take_while(|digit| *digit == b'0').count() >= 3;
     let keeps_its_spelling =
         fits_int64 && scale % 3 == 0 && !ends_in_zeros && parts.bytes().next() != Some(b'0');
@@ -95,10 +98,11 @@ fn decimal(text: &str, parts: &Parts<'_>, power: i32, format: Format) -> Result<
 
 fn binary(text: &str, parts: &Parts<'_>, power: u32) -> Result<Quantity, QuantityError> {
     let digits_of_unit = (power * 3 / 10) as usize;
-    let fits_int64 = parts.decimals.is_empty() && parts.whole.len() + digits_of_unit <= MOST_BINARY_DIGITS;
+    let fits_int64 = parts.decimals.is_empty() && parts.whole.len() + digits_of_unit <= MAX_BINARY_DIGITS;
     if !fits_int64 && !parts.has_digits {
         return Err(QuantityError::Number);
     }
+    // Likewise for binary units: an amount that is no multiple of 8 is none of 1024, so no larger unit could spell it.
     let is_multiple_of_8 = parts.whole.parse::<u64>().is_ok_and(|whole| whole % 8 == 0);
     let decimals = i64::try_from(parts.decimals.len()).unwrap_or(i64::MAX);
     let amount = Decimal::new(parts.sign, parts.bytes(), -decimals)

@@ -1,4 +1,4 @@
-//! Rows from Kubernetes' own quantity_test.go and from asking its parser.
+//! Rows from Kubernetes' quantity_test.go, and results of its parser.
 
 use super::*;
 use proptest::prelude::*;
@@ -65,7 +65,7 @@ fn amounts_are_rounded_up_to_billionths_and_binary_ones_capped() {
 }
 
 #[test]
-fn what_is_no_quantity_is_told_in_gos_words() {
+fn invalid_quantities_have_gos_messages() {
     for (text, error) in [
         ("", QuantityError::Form),
         ("1 ", QuantityError::Form),

@@ -1,4 +1,4 @@
-//! When two objects mean the same: v1.36 `apimachinery/pkg/api/equality` Semantic.DeepEqual.
+//! Equality by meaning: v1.36 `apimachinery/pkg/api/equality` Semantic.DeepEqual.
 
 use super::scalar;
 use super::table::{Field, Kind, Presence, Scalar, Struct};
@@ -6,9 +6,9 @@ use crate::quantity::Quantity;
 use daemonset::kubernetes::canonical_json;
 use serde_json::Value;
 
-/// Whether two values of this kind mean the same: an empty list or map is an absent one, quantities count by value,
-/// times by instant. A pointer that is given differs from one that is not, whatever it points to. Fields that the
-/// API does not have are not looked at.
+/// Whether two values of this kind mean the same: an empty list or map equals an absent one, quantities are compared
+/// by value, times by instant. A pointer that is set differs from one that is not, regardless of its target. Unknown
+/// fields are ignored.
 pub(crate) fn semantic_equal(kind: Kind, a: &Value, b: &Value) -> bool {
     match kind {
         Kind::One(scalar) => scalars(scalar, a, b),

@@ -1,14 +1,16 @@
-//! What a DaemonSet may hold: the fields of the API, from a table; reading and comparing objects by it.
+//! The schema of a DaemonSet: tables of the API's fields, and decoding and comparing objects by them.
 
 mod decode;
 mod equal;
+mod error;
 mod fields;
 mod scalar;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use decode::{Numbers, decode_struct, decode_with};
+pub(crate) use decode::{decode_struct, decode_with};
 pub(crate) use equal::{field_equal, semantic_equal};
+pub(crate) use error::Numbers;
 pub(crate) use fields::{DAEMON_SET, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET};
 pub(crate) use table::{Field, Kind, PatchStrategy, Presence, Scalar, Struct};

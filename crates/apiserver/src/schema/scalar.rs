@@ -1,44 +1,49 @@
-//! Values without parts: how an API server reads and prints each, and what it calls them.
+//! Scalars: how the API server reads and prints each, and Go's names for their types.
 
-use super::decode::{Numbers, Place, Refused, word};
+use super::error::{DecodeError, DecodePath, Numbers, json_type};
 use super::table::Scalar;
 use crate::go::go_text;
 use crate::quantity::Quantity;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The value in canonical form; null, and why, if it is not of this kind.
-pub(super) fn read(scalar: Scalar, value: &Value, place: &Place<'_>, refused: &mut Vec<Refused>) -> Value {
+/// The value in canonical form. A value of a wrong type becomes null, and an error.
+pub(super) fn read(
+    scalar: Scalar,
+    value: &Value,
+    path: &DecodePath<'_>,
+    errors: &mut Vec<DecodeError>,
+) -> Value {
     let read = match scalar {
         Scalar::Text => match value {
             Value::String(text) => Ok(Value::from(text.as_str())),
-            other => Err(place.wrong_type(word(other), go_type(scalar))),
+            other => Err(path.wrong_type(json_type(other), go_type(scalar))),
         },
         Scalar::Bool => match value {
             Value::Bool(value) => Ok(Value::Bool(*value)),
-            other => Err(place.wrong_type(word(other), go_type(scalar))),
+            other => Err(path.wrong_type(json_type(other), go_type(scalar))),
         },
-        Scalar::Int32 => integer(value, scalar, place).and_then(|(number, text)| match place.numbers() {
+        Scalar::Int32 => integer(value, scalar, path).and_then(|(number, text)| match path.numbers() {
             Numbers::CutOff => Ok(Value::from(number as i32)),
-            Numbers::InRange | Numbers::AsWritten => within_32_bits(number, &text, place),
+            Numbers::InRange | Numbers::AsWritten => within_32_bits(number, &text, path),
         }),
-        Scalar::Int64 => integer(value, scalar, place).map(|(number, _)| Value::from(number)),
+        Scalar::Int64 => integer(value, scalar, path).map(|(number, _)| Value::from(number)),
         Scalar::Quantity => match Quantity::from_json(value) {
             Ok(quantity) => Ok(Value::from(quantity.to_string())),
-            Err(error) => Err(place.refused(error.to_string())),
+            Err(error) => Err(path.error(error.to_string())),
         },
         Scalar::IntOrString => match value {
             Value::String(text) => Ok(Value::from(text.as_str())),
-            // v1.36 intstr.go UnmarshalJSON: whatever is no string is read as an int32.
+            // v1.36 intstr.go UnmarshalJSON: every value but a string is read as an int32.
             other => {
-                integer(other, scalar, place).and_then(|(number, text)| within_32_bits(number, &text, place))
+                integer(other, scalar, path).and_then(|(number, text)| within_32_bits(number, &text, path))
             }
         },
-        Scalar::Time => time(value, place),
+        Scalar::Time => time(value, path),
         Scalar::Raw => Ok(value.clone()),
     };
     read.unwrap_or_else(|error| {
-        refused.push(error);
+        errors.push(error);
         Value::Null
     })
 }
@@ -66,24 +71,24 @@ pub(super) fn go_type(scalar: Scalar) -> &'static str {
 }
 
 /// An integer and its text.
-fn integer(value: &Value, scalar: Scalar, place: &Place<'_>) -> Result<(i64, String), Refused> {
+fn integer(value: &Value, scalar: Scalar, path: &DecodePath<'_>) -> Result<(i64, String), DecodeError> {
     let Value::Number(number) = value else {
-        return Err(place.wrong_type(word(value), go_type(scalar)));
+        return Err(path.wrong_type(json_type(value), go_type(scalar)));
     };
-    let text = match place.numbers() {
+    let text = match path.numbers() {
         Numbers::InRange | Numbers::CutOff => go_text(number),
         Numbers::AsWritten => number.to_string(),
     };
     match text.parse() {
         Ok(number) => Ok((number, text)),
-        Err(_) => Err(place.wrong_type(&format!("number {text}"), go_type(scalar))),
+        Err(_) => Err(path.wrong_type(&format!("number {text}"), go_type(scalar))),
     }
 }
 
-fn within_32_bits(number: i64, text: &str, place: &Place<'_>) -> Result<Value, Refused> {
+fn within_32_bits(number: i64, text: &str, path: &DecodePath<'_>) -> Result<Value, DecodeError> {
     match i32::try_from(number) {
         Ok(number) => Ok(Value::from(number)),
-        Err(_) => Err(place.wrong_type(&format!("number {text}"), go_type(Scalar::Int32))),
+        Err(_) => Err(path.wrong_type(&format!("number {text}"), go_type(Scalar::Int32))),
     }
 }
 
@@ -92,22 +97,22 @@ const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
 /// Go's zero time, which is printed as null.
 const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
 
-/// v1.36 `apimachinery/pkg/apis/meta/v1` time.go: RFC 3339, kept to the second.
-fn time(value: &Value, place: &Place<'_>) -> Result<Value, Refused> {
+/// v1.36 `apimachinery/pkg/apis/meta/v1` time.go: RFC 3339, truncated to seconds.
+fn time(value: &Value, path: &DecodePath<'_>) -> Result<Value, DecodeError> {
     let Value::String(text) = value else {
-        return Err(place.wrong_type(word(value), go_type(Scalar::Time)));
+        return Err(path.wrong_type(json_type(value), go_type(Scalar::Time)));
     };
     match seconds(text) {
         Some(time) if time == ZERO_TIME => Ok(Value::Null),
         Some(time) => Ok(Value::from(time)),
         None => {
             let message = format!("parsing time {text:?} as {LAYOUT:?}: cannot parse {text:?} as \"2006\"");
-            Err(place.refused(message))
+            Err(path.error(message))
         }
     }
 }
 
-/// A time in the form that all spellings of it share; what is none stays.
+/// A time in the one form that all its spellings share; any other value unchanged.
 pub(super) fn instant(value: &Value) -> Value {
     value.as_str().and_then(seconds).map_or_else(|| value.clone(), Value::from)
 }

@@ -1,9 +1,9 @@
-//! The words the field tables are written in: what a field holds, when it is printed, how a patch merges it.
+//! The vocabulary of the field tables: the type of a field, when Go serializes it, how a patch merges it.
 
 /// A Go struct of the API.
 #[derive(Debug)]
 pub(crate) struct Struct {
-    /// Its Go name, which a decoder's message tells.
+    /// The Go name, which errors of decoding contain.
     pub(crate) name: &'static str,
     fields: &'static [Field],
     included: Option<&'static Struct>,
@@ -12,25 +12,25 @@ pub(crate) struct Struct {
 /// A field of a struct.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// As JSON names it.
+    /// The JSON name.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) presence: Presence,
     pub(crate) patch: PatchStrategy,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     One(Scalar),
-    /// From text.
+    /// A map with string keys.
     Map(Scalar),
     List(Scalar),
     Struct(&'static Struct),
     Structs(&'static Struct),
 }
 
-/// A value without parts, as far as the API looks into it.
+/// A scalar type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scalar {
     Text,
@@ -45,17 +45,17 @@ pub(crate) enum Scalar {
     Raw,
 }
 
-/// When Go prints a field.
+/// When Go serializes a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// Always, absent ones as Go's zero: `0`, `""`, `null` for a list. Go's `omitempty` is without effect on a struct:
-    /// such fields are here, too.
+    /// Always; absent fields as Go's zero: `0`, `""`, `null` for a list. Structs are always serialized, too: Go's
+    /// `omitempty` has no effect on them.
     Always,
     /// Unless it is Go's zero or an empty list or map.
     OmitEmpty,
-    /// If it was given, even if it is zero.
+    /// If it is set, even to its zero.
     Pointer,
-    /// A pointer that is printed as `null` if it was not given.
+    /// Always; a pointer that is not set as `null`.
     Nullable,
 }
 
@@ -64,11 +64,11 @@ pub(crate) enum Presence {
 pub(crate) enum PatchStrategy {
     /// Structs and maps are merged, all else is replaced.
     Default,
-    /// A list of scalars that is taken as a set.
+    /// A list of scalars that is merged as a set.
     MergeSet,
-    /// A list of structs, told apart by this field.
+    /// A list of structs that is merged by this field.
     MergeBy(&'static str),
-    /// As `MergeBy`, and a patch may say which fields of a struct to keep.
+    /// As `MergeBy`, and a patch may list the fields of a struct to keep.
     MergeByRetainingKeys(&'static str),
 }
 
@@ -139,17 +139,17 @@ impl Struct {
         Struct { name, fields, included: None }
     }
 
-    /// With the fields of another struct besides its own.
+    /// Adds the fields of another struct.
     pub(super) const fn including(self, included: &'static Struct) -> Self {
         Struct { included: Some(included), ..self }
     }
 
-    /// Its own fields and those of what it includes.
+    /// The own fields and the included ones.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
         self.included.into_iter().flat_map(|included| included.fields).chain(self.fields)
     }
 
-    /// The field with this name. Names are told apart by case, as the API server does.
+    /// The field with this name. The case of names matters, as in the API server.
     pub(crate) fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields().find(|field| field.name == name)
     }

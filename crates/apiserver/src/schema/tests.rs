@@ -1,6 +1,7 @@
-//! The table against a list of all fields that Go's reflection gave from `k8s.io/api` v0.36.3, and what decoding does.
+//! The tables compared with all fields that Go's reflection lists for `k8s.io/api` v0.36.3, and the effects of
+//! decoding.
 
-use super::decode::Refused;
+use super::error::DecodeError;
 use super::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ fn the_table_has_every_field_of_the_api() {
     assert_eq!(found.keys().copied().collect::<Vec<_>>(), listed_names);
     for line in LISTED.lines() {
         let name = line.split(' ').next().unwrap();
-        // Whether a struct that is always printed has a tag without effect is all the table does not tell.
+        // The tables omit one thing: whether a struct has an `omitempty` without effect.
         let ours: Vec<String> = listed(found[name]).split(' ').map(str::to_owned).collect();
         let mut theirs: Vec<&str> = line.split(' ').collect();
         theirs.sort_unstable();
@@ -150,7 +151,7 @@ fn values_are_kept_in_canonical_form() {
 }
 
 #[test]
-fn wrong_types_are_told_in_gos_words() {
+fn wrong_types_have_gos_messages() {
     let rows: [(Value, &str, &str); 12] = [
         (
             json!({"spec": {"updateStrategy": {"rollingUpdate": {"maxSurge": 99_999_999_999_u64}}}}),
@@ -211,7 +212,7 @@ fn wrong_types_are_told_in_gos_words() {
     ];
     for (object, path, message) in rows {
         let refused = decode_struct(&DAEMON_SET, &object).unwrap_err();
-        assert_eq!(refused, [Refused { path: path.to_owned(), message: message.to_owned() }], "{object}");
+        assert_eq!(refused, [DecodeError { path: path.to_owned(), message: message.to_owned() }], "{object}");
     }
     let both =
         decode_struct(&DAEMON_SET, &json!({"spec": {"minReadySeconds": true, "revisionHistoryLimit": []}}))

@@ -1,4 +1,4 @@
-//! Why the API server does not take a name, a label key or a label value: its own words, none for a good one.
+//! Syntax of names, label keys and label values.
 
 use daemonset::kubernetes::names::{is_dns_label, is_dns_subdomain, is_name_part};
 
@@ -9,106 +9,106 @@ const NAME_PART_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const NAME_PART: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 /// A label of a DNS name (v1.36 `validation.IsDNS1123Label`).
-pub fn dns_label_faults(value: &str) -> Vec<String> {
-    let mut faults = too_long(value, 63);
+pub(crate) fn dns_label_errors(value: &str) -> Vec<String> {
+    let mut messages = too_long(value, 63);
     if !is_dns_label(value) && is_dns_subdomain(value) {
-        faults.push("must not contain dots".into());
+        messages.push("must not contain dots".into());
     } else if !is_dns_label(value) {
         let message = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
-        faults.push(not_of_form(message, LABEL_FORM, &["my-name", "123-abc"]));
+        messages.push(not_of_form(message, LABEL_FORM, &["my-name", "123-abc"]));
     }
-    faults
+    messages
 }
 
 /// A DNS subdomain: the name of most objects (v1.36 `validation.IsDNS1123Subdomain`, `NameIsDNSSubdomain`).
-pub fn dns_subdomain_faults(value: &str) -> Vec<String> {
-    let mut faults = too_long(value, 253);
-    faults.extend(not_a_subdomain(value));
-    faults
+pub(crate) fn dns_subdomain_errors(value: &str) -> Vec<String> {
+    let mut messages = too_long(value, 253);
+    messages.extend(not_a_subdomain(value));
+    messages
 }
 
-/// A DNS subdomain to which something will be added: a dash may end it (v1.36 `NameIsDNSSubdomain` of a prefix).
-pub fn dns_subdomain_prefix_faults(value: &str) -> Vec<String> {
+/// A prefix of a DNS subdomain, which may end in a dash (v1.36 `NameIsDNSSubdomain` of a prefix).
+pub(crate) fn dns_subdomain_prefix_errors(value: &str) -> Vec<String> {
     match value.strip_suffix('-') {
-        // Upstream masks the dash and what stands before it by one letter.
+        // Upstream replaces the dash and the byte before it by a letter.
         Some(before) if !before.is_empty() => {
             let mut chars = before.chars();
             match chars.next_back() {
-                Some(last) if last.is_ascii() => dns_subdomain_faults(&format!("{}a", chars.as_str())),
-                _ => dns_subdomain_faults(value),
+                Some(last) if last.is_ascii() => dns_subdomain_errors(&format!("{}a", chars.as_str())),
+                _ => dns_subdomain_errors(value),
             }
         }
-        _ => dns_subdomain_faults(value),
+        _ => dns_subdomain_errors(value),
     }
 }
 
 /// A DNS subdomain whose labels may hold underscores (v1.36 `validation.IsDNS1123SubdomainWithUnderscore`).
-pub fn dns_subdomain_with_underscore_faults(value: &str) -> Vec<String> {
-    let mut faults = too_long(value, 253);
+pub(crate) fn dns_subdomain_with_underscore_errors(value: &str) -> Vec<String> {
+    let mut messages = too_long(value, 253);
     if !value.split('.').all(is_underscore_label) {
         let message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
-        faults.push(not_of_form(message, UNDERSCORE_FORM, &["example.com"]));
+        messages.push(not_of_form(message, UNDERSCORE_FORM, &["example.com"]));
     }
-    faults
+    messages
 }
 
 /// A qualified name, as label keys are (v1.36 `validation.IsQualifiedName`, `content.IsLabelKey`).
-pub fn label_key_faults(key: &str) -> Vec<String> {
+pub fn label_key_errors(key: &str) -> Vec<String> {
     let examples = ["MyName", "my.name", "123-abc"];
-    let (mut faults, name) = match key.split_once('/') {
+    let (mut messages, name) = match key.split_once('/') {
         Some((_, rest)) if rest.contains('/') => {
             let rule = not_of_form(NAME_PART, NAME_PART_FORM, &examples);
             return vec![format!(
                 "a valid label key {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
             )];
         }
-        Some((prefix, name)) => (prefix_faults(prefix), name),
+        Some((prefix, name)) => (prefix_errors(prefix), name),
         None => (Vec::new(), key),
     };
     if name.is_empty() {
-        faults.push("name part must be non-empty".into());
+        messages.push("name part must be non-empty".into());
     } else if name.len() > 63 {
-        faults.push("name part must be no more than 63 bytes".into());
+        messages.push("name part must be no more than 63 bytes".into());
     }
     if !is_name_part(name) {
-        faults.push(format!("name part {}", not_of_form(NAME_PART, NAME_PART_FORM, &examples)));
+        messages.push(format!("name part {}", not_of_form(NAME_PART, NAME_PART_FORM, &examples)));
     }
-    faults
+    messages
 }
 
-fn prefix_faults(prefix: &str) -> Vec<String> {
+fn prefix_errors(prefix: &str) -> Vec<String> {
     if prefix.is_empty() {
         return vec!["prefix part must be non-empty".into()];
     }
-    let mut faults = Vec::new();
+    let mut messages = Vec::new();
     if prefix.len() > 253 {
-        faults.push("prefix part must be no more than 253 bytes".into());
+        messages.push("prefix part must be no more than 253 bytes".into());
     }
-    faults.extend(not_a_subdomain(prefix).map(|fault| format!("prefix part {fault}")));
-    faults
+    messages.extend(not_a_subdomain(prefix).map(|message| format!("prefix part {message}")));
+    messages
 }
 
 /// A label's value (v1.36 `validation.IsValidLabelValue`).
-pub fn label_value_faults(value: &str) -> Vec<String> {
-    let mut faults = Vec::new();
+pub fn label_value_errors(value: &str) -> Vec<String> {
+    let mut messages = Vec::new();
     if value.len() > 63 {
-        faults.push("must be no more than 63 bytes".into());
+        messages.push("must be no more than 63 bytes".into());
     }
     if !value.is_empty() && !is_name_part(value) {
         let message = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
         let form = format!("({NAME_PART_FORM})?");
-        faults.push(not_of_form(message, &form, &["MyValue", "my_value", "12345"]));
+        messages.push(not_of_form(message, &form, &["MyValue", "my_value", "12345"]));
     }
-    faults
+    messages
 }
 
 /// v1.36 `validation.MaxLenError`.
 pub(super) fn too_long(value: &str, limit: usize) -> Vec<String> {
-    let fault = || format!("must be no more than {limit} characters");
-    (value.len() > limit).then(fault).into_iter().collect()
+    let message = || format!("must be no more than {limit} characters");
+    (value.len() > limit).then(message).into_iter().collect()
 }
 
-/// What a value should look like (v1.36 `validation.RegexError`).
+/// The message for a value that does not match a pattern (v1.36 `validation.RegexError`).
 pub(super) fn not_of_form(message: &str, form: &str, examples: &[&str]) -> String {
     let quoted: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!("{message} (e.g. {}regex used for validation is '{form}')", quoted.join(" or "))

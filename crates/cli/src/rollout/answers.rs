@@ -34,14 +34,15 @@ fn run(
     if let Some(stderr) = not_there(command, daemon_set).filter(|_| !negative(&command.verb)) {
         return refusal(stderr);
     }
-    let answer = daemonset_kubectl::answer(&asked, daemon_set, revisions);
+    let mut answer = daemonset_kubectl::answer(&asked, daemon_set, revisions);
     match command.output {
         Output::Name if answer.code == 0 => {
             let each = format!("daemonset.apps/{}\n", name(daemon_set));
-            Answer { stdout: each.repeat(printed(&command.verb, daemon_set, revisions)), ..answer }
+            answer.stdout = each.repeat(printed(&command.verb, daemon_set, revisions));
         }
-        Output::Name | Output::Words => answer,
+        Output::Name | Output::Words => {}
     }
+    answer
 }
 
 /// How many objects kubectl prints with `-o name`: for a history, the DaemonSet as it was at each revision.
@@ -96,5 +97,7 @@ fn not_there(command: &Command, daemon_set: &Value) -> Option<String> {
 }
 
 fn refusal(stderr: String) -> Answer {
-    Answer { code: 1, stderr, ..Answer::default() }
+    let mut answer = Answer::default();
+    (answer.code, answer.stderr) = (1, stderr);
+    answer
 }

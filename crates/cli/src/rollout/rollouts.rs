@@ -58,7 +58,7 @@ pub(crate) fn undo(from: &From, to_revision: i64, dry_run: DryRun) -> Result<Tol
     let undone = daemonset_kubectl::undo(&daemon_set.value, &revisions, Some(to_revision), dry_run).ok();
     let behind = undone.as_ref().map(|undone| match undone {
         Undo::RolledBack(change) => Undone::RolledBack { patches: &change.patches, after: &change.after },
-        Undo::Skipped { to } => Undone::Skipped { to_revision: *to },
+        Undo::Skipped { to, .. } => Undone::Skipped { to_revision: *to },
         Undo::WouldRollBack(found) => {
             Undone::WouldRollBack { revision: found.revision, template: &found.template }
         }

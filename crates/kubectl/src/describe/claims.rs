@@ -1,16 +1,15 @@
 //! The template of a claim for an ephemeral volume.
 
-use super::annotations::annotations;
-use super::labels::labels;
+use super::metadata::{annotations, labels};
 use crate::fields::text_entries;
 use crate::text::Page;
-use daemonset_apiserver::fields::{member, text};
+use daemonset_apiserver::json::{member, text};
 use serde_json::Value;
 
-/// Where the storage class was named before there was a field.
+/// The annotation for the storage class before there was a field.
 const BETA_STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// v1.36 kubectl `describe.go printPersistentVolumeClaim`, of a claim that is not there yet.
+/// v1.36 kubectl `describe.go printPersistentVolumeClaim`, for a claim that does not exist yet.
 pub(super) fn claim(page: &mut Page, template: &Value) {
     let metadata = template.get("metadata").unwrap_or(&Value::Null);
     let spec = template.get("spec").unwrap_or(&Value::Null);
@@ -18,7 +17,7 @@ pub(super) fn claim(page: &mut Page, template: &Value) {
     page.write(0, &format!("Volume:\t{}\n", text(spec, "volumeName")));
     labels(page, "Labels", &text_entries(metadata, "labels"));
     annotations(page, "Annotations", &text_entries(metadata, "annotations"));
-    // Told of the claim's status, which a template has none of.
+    // Capacity and access modes come from the status of the claim, which a template does not have.
     let capacity = if text(spec, "volumeName").is_empty() { "" } else { "0" };
     page.write(0, &format!("Capacity:\t{capacity}\n"));
     page.write(0, "Access Modes:\t\n");

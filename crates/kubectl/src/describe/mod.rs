@@ -1,18 +1,13 @@
 //! A pod template as `kubectl describe` and `kubectl rollout history --revision` print it.
 //!
-//! v1.36 kubectl `describe.go DescribePodTemplate`: what the fields are is core/v1's, what is told of them and in which
-//! order is kubectl's. Values are separated from their names by tabs, which `rollout history` prints as they are.
+//! The selection of fields and their order follow v1.36 kubectl `describe.go DescribePodTemplate`. Tabs separate
+//! values from their names; `rollout history` prints the tabs as they are.
 
-mod annotations;
 mod claims;
-mod commands;
 mod containers;
 mod environment;
-mod labels;
-mod mounts;
+mod metadata;
 mod probes;
-mod resource_fields;
-mod resources;
 mod scheduling;
 mod selector;
 mod volume_kinds;
@@ -21,7 +16,7 @@ mod volumes;
 use super::fields::text_entries;
 use super::text::Page;
 use containers::containers;
-use daemonset_apiserver::fields::{list, member, text};
+use daemonset_apiserver::json::{list, member, text};
 use serde_json::Value;
 
 /// The description of a pod template, from `Pod Template:` to the tolerations.
@@ -30,7 +25,7 @@ pub fn describe_template(template: &Value) -> String {
     let mut page = Page::default();
     let spec = template.get("spec").unwrap_or(&Value::Null);
     page.write(0, "Pod Template:\n");
-    metadata(&mut page, template.get("metadata").unwrap_or(&Value::Null));
+    object_meta(&mut page, template.get("metadata").unwrap_or(&Value::Null));
     if !text(spec, "serviceAccountName").is_empty() {
         page.write(1, &format!("Service Account:\t{}\n", text(spec, "serviceAccountName")));
     }
@@ -43,21 +38,21 @@ pub fn describe_template(template: &Value) -> String {
     page.into_text()
 }
 
-fn metadata(page: &mut Page, metadata: &Value) {
-    labels::labels(page, "  Labels", &text_entries(metadata, "labels"));
+fn object_meta(page: &mut Page, metadata: &Value) {
+    metadata::labels(page, "  Labels", &text_entries(metadata, "labels"));
     let annotations = text_entries(metadata, "annotations");
     if !annotations.is_empty() {
-        annotations::annotations(page, "  Annotations", &annotations);
+        metadata::annotations(page, "  Annotations", &annotations);
     }
 }
 
-/// Where pods go, and before which others.
+/// Placement and priority of the pods.
 fn placement(page: &mut Page, spec: &Value) {
     scheduling::topology_spread(page, list(spec, "topologySpreadConstraints"));
     if !text(spec, "priorityClassName").is_empty() {
         page.write(1, &format!("Priority Class Name:\t{}\n", text(spec, "priorityClassName")));
     }
-    labels::labels(page, "  Node-Selectors", &text_entries(spec, "nodeSelector"));
+    metadata::labels(page, "  Node-Selectors", &text_entries(spec, "nodeSelector"));
     scheduling::tolerations(page, list(spec, "tolerations"));
     if let Some(group) = member(spec, "schedulingGroup") {
         page.write(0, "  SchedulingGroup:\n");

@@ -2,7 +2,7 @@
 
 use crate::fields::texts;
 use crate::text::{Page, bracketed, int_or_string, probe_url};
-use daemonset_apiserver::fields::{member, number, text};
+use daemonset_apiserver::json::{member, number, text};
 use serde_json::Value;
 
 /// v1.36 kubectl `describe.go describeContainerProbe`.

@@ -2,7 +2,7 @@
 
 use super::selector;
 use crate::text::Page;
-use daemonset_apiserver::fields::{member, number, text};
+use daemonset_apiserver::json::{member, number, text};
 use serde_json::Value;
 
 /// By topology key (v1.36 kubectl `describe.go describeTopologySpreadConstraints`).
@@ -29,26 +29,26 @@ pub(super) fn tolerations(page: &mut Page, tolerations: &[Value]) {
     sorted.sort_by_key(|toleration| text(toleration, "key"));
     for (index, toleration) in sorted.into_iter().enumerate() {
         let gap = if index > 0 { "\t" } else { "" };
-        page.write(0, &format!("{gap}{}\n", told(toleration)));
+        page.write(0, &format!("{gap}{}\n", formatted(toleration)));
     }
 }
 
 /// `key=value:effect op=Exists for 300s`.
-fn told(toleration: &Value) -> String {
+fn formatted(toleration: &Value) -> String {
     let (key, value, effect) =
         (text(toleration, "key"), text(toleration, "value"), text(toleration, "effect"));
-    let mut told = key.to_owned();
+    let mut line = key.to_owned();
     if !value.is_empty() {
-        told += &format!("={value}");
+        line += &format!("={value}");
     }
     if !effect.is_empty() {
-        told += &format!(":{effect}");
+        line += &format!(":{effect}");
     }
     if text(toleration, "operator") == "Exists" && value.is_empty() {
-        told += if told.is_empty() { "op=Exists" } else { " op=Exists" };
+        line += if line.is_empty() { "op=Exists" } else { " op=Exists" };
     }
     if let Some(seconds) = member(toleration, "tolerationSeconds").and_then(Value::as_i64) {
-        told += &format!(" for {seconds}s");
+        line += &format!(" for {seconds}s");
     }
-    told
+    line
 }

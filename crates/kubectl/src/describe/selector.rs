@@ -1,12 +1,12 @@
 //! A label selector in one line.
 
 use crate::fields::{text_entries, texts};
-use daemonset_apiserver::fields::{list, text};
-use daemonset_apiserver::syntax::{label_key_faults, label_value_faults};
+use daemonset_apiserver::json::{list, text};
+use daemonset_apiserver::syntax::{label_key_errors, label_value_errors};
 use serde_json::Value;
 
-/// v1.36 `meta/v1` helpers.go FormatLabelSelector: by key, `<none>` for an empty one, `<error>` for one that can't be
-/// used.
+/// v1.36 `meta/v1` helpers.go FormatLabelSelector: sorted by key; `<none>` for an empty selector, `<error>` for an
+/// invalid one.
 pub(super) fn formatted(selector: &Value) -> String {
     let labels = text_entries(selector, "matchLabels");
     let labels = labels.into_iter().map(|(key, value)| equals(key, value));
@@ -18,10 +18,10 @@ pub(super) fn formatted(selector: &Value) -> String {
     if requirements.is_empty() {
         return "<none>".to_owned();
     }
-    requirements.into_iter().map(|(_, told)| told).collect::<Vec<_>>().join(",")
+    requirements.into_iter().map(|(_, requirement)| requirement).collect::<Vec<_>>().join(",")
 }
 
-/// A key with what is said of it; nothing if the API server would not take it.
+/// A key with its formatted requirement; `None` if the API server would refuse it.
 type Requirement<'a> = Option<(&'a str, String)>;
 
 fn equals<'a>(key: &'a str, value: &str) -> Requirement<'a> {
@@ -33,20 +33,20 @@ fn expression(expression: &Value) -> Requirement<'_> {
     let key = text(expression, "key");
     let mut values = texts(expression, "values");
     values.sort_unstable();
-    let told = match (text(expression, "operator"), values.is_empty()) {
+    let requirement = match (text(expression, "operator"), values.is_empty()) {
         ("In", false) => format!("{key} in ({})", values.join(",")),
         ("NotIn", false) => format!("{key} notin ({})", values.join(",")),
         ("Exists", true) => key.to_owned(),
         ("DoesNotExist", true) => format!("!{key}"),
         _ => return None,
     };
-    (is_key(key) && values.into_iter().all(is_value)).then_some((key, told))
+    (is_key(key) && values.into_iter().all(is_value)).then_some((key, requirement))
 }
 
 fn is_key(key: &str) -> bool {
-    label_key_faults(key).is_empty()
+    label_key_errors(key).is_empty()
 }
 
 fn is_value(value: &str) -> bool {
-    label_value_faults(value).is_empty()
+    label_value_errors(value).is_empty()
 }

@@ -1,22 +1,22 @@
-//! What is told of each kind of volume: one row a line, in kubectl's order of kinds.
+//! The kinds of volumes and the fields that kubectl prints of each, in kubectl's order.
 
 use Show::{Flag, Joined, List, Map, Number, NumberOrNone, Secret, Size, Text, TextOr};
 
 /// A kind of volume.
 pub(super) struct Kind {
-    /// Its member of the volume.
+    /// The field of the volume.
     pub(super) key: &'static str,
     pub(super) title: &'static str,
     pub(super) rows: &'static [Row],
 }
 
-/// One line: what it begins with, the member it tells, and how.
+/// One line: its label, the field that it prints, and the format.
 pub(super) struct Row(pub(super) &'static str, pub(super) &'static str, pub(super) Show);
 
-/// How a member is told.
+/// The format of a field.
 pub(super) enum Show {
     Text,
-    /// A text, or this when absent.
+    /// A string, or this one if the field is absent.
     TextOr(&'static str),
     Number,
     NumberOrNone,
@@ -27,7 +27,7 @@ pub(super) enum Show {
     Joined,
     /// `map[a:1 b:2]`.
     Map,
-    /// A reference to a secret as Go prints one.
+    /// A reference to a secret, as Go prints it.
     Secret,
     /// A quantity above 0.
     Size,

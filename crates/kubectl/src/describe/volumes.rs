@@ -1,16 +1,16 @@
 //! Volumes of a pod.
 
-use super::annotations::shortened;
 use super::claims::claim;
+use super::metadata::shortened;
 use super::volume_kinds::{KINDS, Row, Show};
 use crate::fields::{text_entries, texts};
 use crate::text::{Page, bracketed};
-use daemonset_apiserver::fields::{flag, list, member, number, text};
+use daemonset_apiserver::json::{flag, list, member, number, text};
 use daemonset_apiserver::quantity::Quantity;
 use serde_json::Value;
 
-/// Bytes of an attribute that are shown.
-const LONGEST: usize = 140;
+/// The number of bytes of an attribute that are shown.
+const MAX_LENGTH: usize = 140;
 
 /// v1.36 kubectl `describe.go describeVolumes`.
 pub(super) fn volumes(page: &mut Page, volumes: &[Value]) {
@@ -24,13 +24,13 @@ pub(super) fn volumes(page: &mut Page, volumes: &[Value]) {
         };
         page.write(2, &format!("Type:\t{}\n", kind.title));
         for Row(label, key, show) in kind.rows {
-            page.write(2, &format!("{label}\t{}\n", told(source, key, show)));
+            page.write(2, &format!("{label}\t{}\n", formatted(source, key, show)));
         }
-        more(page, kind.key, source);
+        extra_lines(page, kind.key, source);
     }
 }
 
-fn told(source: &Value, key: &str, show: &Show) -> String {
+fn formatted(source: &Value, key: &str, show: &Show) -> String {
     let value = member(source, key);
     match show {
         Show::Text => text(source, key).to_owned(),
@@ -58,8 +58,8 @@ fn told(source: &Value, key: &str, show: &Show) -> String {
     }
 }
 
-/// What some kinds tell below their rows.
-fn more(page: &mut Page, kind: &str, source: &Value) {
+/// The lines below the rows, which only some kinds have.
+fn extra_lines(page: &mut Page, kind: &str, source: &Value) {
     match kind {
         "projected" => list(source, "sources").iter().for_each(|source| projected(page, source)),
         "downwardAPI" => items(page, list(source, "items")),
@@ -73,7 +73,7 @@ fn more(page: &mut Page, kind: &str, source: &Value) {
     }
 }
 
-/// One source of a projected volume (`printProjectedVolumeSource`); newer kinds of sources are not told.
+/// One source of a projected volume (`printProjectedVolumeSource`); kubectl prints no newer kinds of sources.
 fn projected(page: &mut Page, source: &Value) {
     let optional = |page: &mut Page, label: &str, source: &Value| {
         page.write(2, &format!("{label}:\t{}\n", text(source, "name")));
@@ -86,7 +86,7 @@ fn projected(page: &mut Page, source: &Value) {
     } else if let Some(config_map) = member(source, "configMap") {
         optional(page, "ConfigMapName", config_map);
     } else if let Some(token) = member(source, "serviceAccountToken") {
-        /// What the API server fills in (v1.36 core/v1 defaults.go SetDefaults_ServiceAccountTokenProjection).
+        /// The API server's default (v1.36 core/v1 defaults.go SetDefaults_ServiceAccountTokenProjection).
         const AN_HOUR: i64 = 3600;
         let seconds = token.get("expirationSeconds").and_then(Value::as_i64).unwrap_or(AN_HOUR);
         page.write(2, &format!("TokenExpirationSeconds:\t{seconds}\n"));
@@ -116,6 +116,6 @@ fn attributes(page: &mut Page, attributes: &[(&str, &str)]) {
             page.write(2, "");
             page.write(2, "\t");
         }
-        page.write(2, &format!("{}\n", shortened(&format!("{key}={value}"), LONGEST)));
+        page.write(2, &format!("{}\n", shortened(&format!("{key}={value}"), MAX_LENGTH)));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Keys sorted, members that are null left out, texts quoted where YAML would take them for something else.
+/// Keys are sorted, null members left out, and strings quoted where YAML would read them as another type.
 pub(super) fn lines(value: &Value) -> Vec<String> {
     match value {
         Value::Object(members) => {

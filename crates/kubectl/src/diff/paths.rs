@@ -1,14 +1,14 @@
-//! Two values, member by member.
+//! Comparing two values, member by member.
 
 use super::Difference;
 use daemonset::kubernetes::canonical_json::equal;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// What tells the items of a list apart, where it does: merge keys of core/v1's lists.
+/// Fields that identify the items of a list: merge keys of core/v1's lists.
 const KEYS: [&str; 4] = ["name", "mountPath", "devicePath", "containerPort"];
 
-/// By path.
+/// The differences, sorted by path.
 pub(super) fn differences(path: &str, old: &Value, new: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(path, Some(old), Some(new), &mut found);
@@ -60,7 +60,8 @@ fn item<'a>(names: &[String], items: &'a [Value], name: &String) -> Option<&'a V
     names.iter().position(|other| other == name).and_then(|index| items.get(index))
 }
 
-/// The same items in another order: init containers run in theirs, a variable may use those before it.
+/// Reports items that changed places. Order matters: init containers run in theirs, and a variable may use those
+/// before it.
 fn moved(path: &str, old: &[String], new: &[String], found: &mut Vec<Difference>) {
     let common = |names: &[String], others: &[String]| -> Vec<Value> {
         names.iter().filter(|name| others.contains(name)).map(|name| Value::from(name.as_str())).collect()
@@ -72,7 +73,7 @@ fn moved(path: &str, old: &[String], new: &[String], found: &mut Vec<Difference>
     }
 }
 
-/// What each item is told by; none unless every one has its own.
+/// The name of each item; `None` unless all names are present and distinct.
 fn names(items: &[Value], key: &str) -> Option<Vec<String>> {
     let name = |item: &Value| match item.get(key)? {
         Value::String(name) => Some(name.clone()),

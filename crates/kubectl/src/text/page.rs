@@ -1,15 +1,15 @@
-//! A description being written: two spaces a level, nothing that a terminal would obey.
+//! A description that is being written, with two spaces a level and without terminal escapes.
 
 /// kubectl's description of an object (v1.36 kubectl `describe.go prefixWriter`, `nestedPrefixWriter`).
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     text: String,
-    /// Levels that everything is moved by.
+    /// Additional levels of indentation.
     nested: usize,
 }
 
 impl Page {
-    /// Writes text, which need not be a whole line, after two spaces a level.
+    /// Writes text, not necessarily a whole line, after two spaces a level.
     pub(crate) fn write(&mut self, level: usize, text: &str) {
         for _ in 0..level + self.nested {
             self.text.push_str("  ");
@@ -17,13 +17,14 @@ impl Page {
         self.push(text);
     }
 
-    /// Ends a line with this text. Only inside something nested it is indented, even in the middle of the line.
+    /// Ends a line with this text. Inside a nested section the text is indented, even in the middle of a line, as
+    /// kubectl does it.
     pub(crate) fn end_line(&mut self, text: &str) {
         self.write(0, text);
         self.text.push('\n');
     }
 
-    /// Writes with everything moved by so many levels.
+    /// Writes with additional indentation.
     pub(crate) fn nested(&mut self, levels: usize, write: impl FnOnce(&mut Page)) {
         self.nested += levels;
         write(self);

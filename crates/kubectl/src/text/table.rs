@@ -1,11 +1,11 @@
-//! Columns that are as wide as their longest cell: Go's `text/tabwriter` as kubectl uses it.
+//! Aligned columns, as Go's `text/tabwriter` prints them for kubectl.
 
 /// Spaces between two columns.
 const PADDING: usize = 2;
 
-/// Aligns text whose cells end with a tab (or vertical tab); a column is a block of consecutive lines that have it. A
-/// line with one cell ends every block, and so does a form feed, which also ends the line. What follows the last tab of
-/// a line belongs to no column.
+/// Aligns text whose cells end with a tab or a vertical tab. A column is a block of consecutive lines that have it; a
+/// line with one cell ends every block, and so does a form feed, which also ends the line. The text after the last
+/// tab of a line belongs to no column.
 pub(crate) fn columns(text: &str) -> String {
     let mut out = String::new();
     for block in blocks(text) {
@@ -33,7 +33,10 @@ fn blocks(text: &str) -> Vec<Vec<Line<'_>>> {
     blocks
 }
 
-/// Writes lines whose columns so far have these widths.
+/// Writes lines whose leading columns have these widths.
+///
+/// Consecutive lines that all have the next column share its width. Columns further right are aligned within such a block
+/// only, so the block is aligned recursively, with one more width.
 fn align(lines: &[Line<'_>], widths: &mut Vec<usize>, out: &mut String) {
     let column = widths.len();
     let has_column = |line: &Line<'_>| column + 1 < line.len();

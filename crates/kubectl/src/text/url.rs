@@ -1,14 +1,14 @@
 //! The URL of an HTTP probe as Go's `net/url` prints it.
 
-use crate::text::go;
-use daemonset_apiserver::fields::{member, text};
+use super::int_or_string;
+use daemonset_apiserver::json::{member, text};
 use serde_json::Value;
 use std::fmt::Write;
 
 /// `http://host:port/path` (v1.36 kubectl `describe.go DescribeProbe`, Go `net/url URL.String`).
 pub(crate) fn probe_url(get: &Value) -> String {
     let (scheme, path) = (text(get, "scheme").to_lowercase(), text(get, "path"));
-    let host = host(text(get, "host"), &go::int_or_string(member(get, "port")));
+    let host = host(text(get, "host"), &int_or_string(member(get, "port")));
     let mut out = String::new();
     if !scheme.is_empty() {
         let _ = write!(out, "{scheme}:");
@@ -52,7 +52,7 @@ fn is_path_byte(byte: u8) -> bool {
     b"$&+,/:;=@".contains(&byte)
 }
 
-/// RFC 3986's sub-delims, and what Go allows beside them.
+/// RFC 3986's sub-delims, and the other characters that Go allows in a host.
 fn is_host_byte(byte: u8) -> bool {
     b"!$&'()*+,;=:[]<>\"".contains(&byte)
 }

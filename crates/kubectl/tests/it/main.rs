@@ -1,3 +1,13 @@
-//! All integration tests, in one binary.
+//! The texts and patches of kubectl's rollout commands.
 
-mod rollout;
+mod answers;
+mod describe;
+mod diff;
+mod history;
+mod properties;
+mod restart;
+mod simulated;
+mod status;
+mod subresources;
+mod support;
+mod undo;

@@ -1,4 +1,4 @@
-//! Whether a manifest restarts the fleet: what it would change in the pod template, field by field.
+//! Whether applying a manifest restarts the pods: the changes that it makes to the pod template, field by field.
 
 mod walk;
 
@@ -6,39 +6,66 @@ use super::prepare::templates_equal;
 use super::refusal::Refusal;
 use super::request::update;
 use super::{Form, Rules};
-use crate::fields::{LAST_APPLIED, at, fields_mut};
+use crate::json::{LAST_APPLIED, at, fields_mut};
 use crate::patch::three_way_merge;
 use serde_json::Value;
 use std::fmt;
 
-pub use walk::{Difference, Place};
+pub use walk::{Difference, PathSegment};
 
 /// The fields of a pod template that differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TemplateDiff {
-    /// In the order of the API's fields.
+    /// The differences, in the order of the API's fields.
     pub differences: Vec<Difference>,
 }
 
 impl fmt::Display for TemplateDiff {
-    /// A line a field, without the end of the last.
+    /// One field a line, without a line break at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<String> = self.differences.iter().map(ToString::to_string).collect();
         f.write_str(&lines.join("\n"))
     }
 }
 
-/// Whether applying this manifest restarts the pods of the stored DaemonSet, and what does: nothing if the template
-/// stays the same in meaning, whatever else changes.
+/// Whether applying this manifest restarts the pods of the stored DaemonSet, and the fields that cause it. `None` if
+/// the template keeps its meaning, even if other fields of the DaemonSet change.
 ///
-/// If the stored object was applied before (it has the annotation
-/// `kubectl.kubernetes.io/last-applied-configuration`), the manifest is merged as `kubectl apply` does it: what was
-/// applied and is no longer in the manifest goes, what others have set stays. Else it replaces the stored object, as
-/// `kubectl replace` does it: what is not in the manifest goes.
+/// A stored object with the annotation `kubectl.kubernetes.io/last-applied-configuration` is merged with the manifest
+/// as `kubectl apply` does it: fields that were applied and are no longer in the manifest are removed, fields that
+/// others have set stay. Without the annotation the manifest replaces the stored object as `kubectl replace` does it:
+/// fields that are not in the manifest are removed.
 ///
 /// # Errors
-/// What the API server answers instead of storing it.
+/// The API server's refusal to store the manifest.
+///
+/// # Example
+///
+/// ```
+/// use daemonset_apiserver::admission::{Refusal, Rules, create, template_change};
+/// use serde_json::json;
+///
+/// let manifest = json!({
+///     "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"},
+///     "spec": {
+///         "selector": {"matchLabels": {"app": "web"}},
+///         "template": {
+///             "metadata": {"labels": {"app": "web"}},
+///             "spec": {"containers": [{"name": "web", "image": "web:v1"}]}
+///         }
+///     }
+/// });
+/// let stored = create(&manifest, &Rules::new())?;
+/// let mut next = manifest;
+/// next["spec"]["template"]["spec"]["restartPolicy"] = json!("Always"); // the default
+/// assert_eq!(template_change(&stored, &next)?, None);
+///
+/// next["spec"]["template"]["spec"]["containers"][0]["image"] = json!("web:v2");
+/// let change = template_change(&stored, &next)?.expect("the image differs");
+/// assert_eq!(change.to_string(), r#"spec.template.spec.containers[web].image: "web:v1" -> "web:v2""#);
+/// # Ok::<(), Refusal>(())
+/// ```
 pub fn template_change(stored: &Value, manifest: &Value) -> Result<Option<TemplateDiff>, Refusal> {
     let new = applied(stored, manifest)?;
     if templates_equal(stored, &new) {
@@ -47,11 +74,11 @@ pub fn template_change(stored: &Value, manifest: &Value) -> Result<Option<Templa
     Ok(Some(TemplateDiff { differences: walk::differences(template(stored), template(&new)) }))
 }
 
-/// Where a manifest says in other words what the stored template says: `1000m` for `1`, a default spelled out or left
-/// out. None of it restarts a pod.
+/// The fields of the template that the manifest spells differently from the stored object, with the same meaning:
+/// `1000m` for `1`, a default written out or left out. These differences restart no pod.
 ///
 /// # Errors
-/// What the API server answers instead of storing the manifest.
+/// The API server's refusal to store the manifest.
 pub fn equivalent_spellings(stored: &Value, manifest: &Value) -> Result<TemplateDiff, Refusal> {
     let new = applied(stored, manifest)?;
     Ok(TemplateDiff {
@@ -63,7 +90,7 @@ fn template(object: &Value) -> &Value {
     at(object, &["spec", "template"])
 }
 
-/// The object that would be stored.
+/// The object that the API server would store.
 fn applied(stored: &Value, manifest: &Value) -> Result<Value, Refusal> {
     let last_applied = at(stored, &["metadata", "annotations", LAST_APPLIED])
         .as_str()
@@ -73,10 +100,10 @@ fn applied(stored: &Value, manifest: &Value) -> Result<Value, Refusal> {
         Some(last_applied) => three_way_merge(&last_applied, manifest, stored).map_err(Refusal::Patch)?,
         None => without_version(manifest),
     };
-    update(stored, &sent, &Rules { form: Form::of(stored), ..Rules::default() })
+    update(stored, &sent, &Rules::new().form(Form::from_daemon_set(stored)))
 }
 
-/// A manifest that was once read from a cluster may carry the version it had then.
+/// A manifest that was read from a cluster may contain the version of that time, which would be a conflict today.
 fn without_version(manifest: &Value) -> Value {
     let mut sent = manifest.clone();
     if let Some(metadata) = fields_mut(&mut sent, "metadata") {

@@ -7,10 +7,10 @@ use std::fmt;
 
 static NULL: Value = Value::Null;
 
-/// A step on the way to a value.
+/// A segment of the path to a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum PathSegment {
     /// A field: `.image`.
     Field(&'static str),
     /// A member of a map, or the item of a list with this key: `[web]`.
@@ -23,23 +23,23 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Where, from the DaemonSet on.
-    pub path: Vec<Place>,
-    /// What is stored; nothing if it is not there.
+    /// The path to the value, starting at the DaemonSet.
+    pub path: Vec<PathSegment>,
+    /// The stored value; `None` if the field is absent.
     pub old: Option<Value>,
-    /// What would be there; nothing if it would be gone.
+    /// The new value; `None` if the field is removed.
     pub new: Option<Value>,
 }
 
 impl fmt::Display for Difference {
     /// `spec.template.spec.containers[web].image: "web:v1" -> "web:v2"`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, place) in self.path.iter().enumerate() {
-            match place {
-                Place::Field(name) if index == 0 => f.write_str(name)?,
-                Place::Field(name) => write!(f, ".{name}")?,
-                Place::Key(key) => write!(f, "[{key}]")?,
-                Place::Index(index) => write!(f, "[{index}]")?,
+        for (index, segment) in self.path.iter().enumerate() {
+            match segment {
+                PathSegment::Field(name) if index == 0 => f.write_str(name)?,
+                PathSegment::Field(name) => write!(f, ".{name}")?,
+                PathSegment::Key(key) => write!(f, "[{key}]")?,
+                PathSegment::Index(index) => write!(f, "[{index}]")?,
             }
         }
         let text = |value: &Option<Value>| value.as_ref().map_or("absent".to_owned(), Value::to_string);
@@ -47,17 +47,18 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What two templates differ in by meaning.
+/// The fields in which two templates differ in meaning.
 pub(super) fn differences(old: &Value, new: &Value) -> Vec<Difference> {
     let mut walk = Walk { path: top(), found: Vec::new(), same: semantic_equal };
     walk.structs(&POD_TEMPLATE_SPEC, old, new);
     walk.found
 }
 
-/// What the words of a manifest differ in from the stored template, where what would come of them does not.
+/// The fields that the manifest spells differently from the stored template although the applied template means the
+/// same.
 pub(super) fn equivalent_spellings(stored: &Value, manifest: &Value, applied: &Value) -> Vec<Difference> {
-    let by_words = |_: Kind, a: &Value, b: &Value| canonical_json::equal(a, b);
-    let mut walk = Walk { path: top(), found: Vec::new(), same: by_words };
+    let by_spelling = |_: Kind, a: &Value, b: &Value| canonical_json::equal(a, b);
+    let mut walk = Walk { path: top(), found: Vec::new(), same: by_spelling };
     walk.structs(&POD_TEMPLATE_SPEC, stored, manifest);
     let real = differences(stored, applied);
     let is_real = |found: &Difference| {
@@ -67,14 +68,14 @@ pub(super) fn equivalent_spellings(stored: &Value, manifest: &Value, applied: &V
     walk.found
 }
 
-fn top() -> Vec<Place> {
-    vec![Place::Field("spec"), Place::Field("template")]
+fn top() -> Vec<PathSegment> {
+    vec![PathSegment::Field("spec"), PathSegment::Field("template")]
 }
 
 struct Walk {
-    path: Vec<Place>,
+    path: Vec<PathSegment>,
     found: Vec<Difference>,
-    /// Whether there is nothing to tell of two values.
+    /// Whether two values of this kind count as equal.
     same: fn(Kind, &Value, &Value) -> bool,
 }
 
@@ -82,7 +83,7 @@ impl Walk {
     fn structs(&mut self, of: &'static Struct, old: &Value, new: &Value) {
         for field in of.fields() {
             let [a, b] = [old, new].map(|object| object.get(field.name).unwrap_or(&NULL));
-            self.at(Place::Field(field.name), |walk| walk.field(field, [a, b], [old, new]));
+            self.at(PathSegment::Field(field.name), |walk| walk.field(field, [a, b], [old, new]));
         }
     }
 
@@ -110,12 +111,13 @@ impl Walk {
             let [a, b] = [old, new].map(|map| map.get(key).unwrap_or(&NULL));
             let alone = |value: &Value| Value::Object(Map::from_iter([(key.clone(), value.clone())]));
             if a.is_null() != b.is_null() || !(self.same)(kind, &alone(a), &alone(b)) {
-                self.at(Place::Key(key.clone()), |walk| walk.differs(a, b));
+                self.at(PathSegment::Key(key.clone()), |walk| walk.differs(a, b));
             }
         }
     }
 
-    /// Items that have a key of their own; if they do not, or share it, the list is told as a whole.
+    /// Compares lists item by item, paired by their keys. If an item lacks a key, or two items share one, the items
+    /// are paired by index.
     fn keyed(&mut self, of: &'static Struct, key: &str, [old, new]: [&Vec<Value>; 2]) {
         let (Some(old_keys), Some(new_keys)) = (distinct_keys(old, key), distinct_keys(new, key)) else {
             return self.indexed(of, old, new);
@@ -123,10 +125,10 @@ impl Walk {
         let before = self.found.len();
         for (name, a) in old_keys.iter().zip(old) {
             let b = new_keys.iter().position(|other| other == name).and_then(|index| new.get(index));
-            self.at(Place::Key(name.clone()), |walk| walk.item(of, a, b.unwrap_or(&NULL)));
+            self.at(PathSegment::Key(name.clone()), |walk| walk.item(of, a, b.unwrap_or(&NULL)));
         }
         for (name, b) in new_keys.iter().zip(new).filter(|(name, _)| !old_keys.contains(name)) {
-            self.at(Place::Key(name.clone()), |walk| walk.item(of, &NULL, b));
+            self.at(PathSegment::Key(name.clone()), |walk| walk.item(of, &NULL, b));
         }
         if self.found.len() == before && old_keys != new_keys {
             self.differs(&Value::from(old_keys), &Value::from(new_keys));
@@ -136,7 +138,7 @@ impl Walk {
     fn indexed(&mut self, of: &'static Struct, old: &[Value], new: &[Value]) {
         for index in 0..old.len().max(new.len()) {
             let [a, b] = [old, new].map(|list| list.get(index).unwrap_or(&NULL));
-            self.at(Place::Index(index), |walk| walk.item(of, a, b));
+            self.at(PathSegment::Index(index), |walk| walk.item(of, a, b));
         }
     }
 
@@ -152,8 +154,8 @@ impl Walk {
         self.found.push(Difference { path: self.path.clone(), old, new });
     }
 
-    fn at(&mut self, place: Place, walk: impl FnOnce(&mut Self)) {
-        self.path.push(place);
+    fn at(&mut self, segment: PathSegment, walk: impl FnOnce(&mut Self)) {
+        self.path.push(segment);
         walk(self);
         self.path.pop();
     }
@@ -166,7 +168,7 @@ fn merge_key(field: &Field) -> Option<&'static str> {
     }
 }
 
-/// The items' keys as texts, if each has one of its own.
+/// The items' keys as texts; `None` unless every item has a key of its own.
 fn distinct_keys(items: &[Value], key: &str) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     for item in items {

@@ -1,7 +1,7 @@
 //! Defaults of containers, init containers and ephemeral ones.
 
 use super::image;
-use super::place::Step::{self, Each, EachOfAny, In, InAny};
+use super::path::Step::{self, Each, EachOfAny, In, InAny};
 use super::row::{Fill, Row, absent, zero};
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ const PROBE_GETS: &[Step] = &[In("spec"), ALL, PROBES, In("httpGet")];
 const PROBE_CALLS: &[Step] = &[In("spec"), ALL, PROBES, In("grpc")];
 const HOOK_GETS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("httpGet")];
 
-/// Of the container itself, its ports and its environment.
+/// Defaults of the container itself, its ports and its environment.
 pub(super) const ROWS: &[Row] = &[
     zero(
         CONTAINERS,
@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
     absent(FILE_KEY_REFS, "optional", Fill::Bool(false), MARKED),
 ];
 
-/// Of probes and lifecycle hooks.
+/// Defaults of probes and lifecycle hooks.
 pub(super) const HANDLERS: &[Row] = &[
     zero(ALL_PROBES, "timeoutSeconds", Fill::Number(1), PROBE),
     zero(ALL_PROBES, "periodSeconds", Fill::Number(10), PROBE),

@@ -1,9 +1,10 @@
-//! When an image is pulled: by the tag of its reference.
+//! The pull policy of an image, by the tag of its reference.
 
 use daemonset::kubernetes::ImageReference;
 
-/// Always for the tag `latest`, which is also what no tag and no digest means; a reference that can't be read counts
-/// as another tag (v1.36 core/v1 defaults.go SetDefaults_Container, pkg/util/parsers ParseImageName).
+/// `Always` for the tag `latest`, which is also the tag of a reference without tag and digest; `IfNotPresent` for all
+/// others, including a reference that is invalid (v1.36 core/v1 defaults.go SetDefaults_Container, pkg/util/parsers
+/// ParseImageName).
 pub(super) fn pull_policy(image: &str) -> &'static str {
     if is_latest(image) { "Always" } else { "IfNotPresent" }
 }
@@ -14,12 +15,12 @@ fn is_latest(image: &str) -> bool {
     reference.is_latest() && is_valid && !is_identifier(image)
 }
 
-/// 64 hexadecimal digits are an image's id, no name.
+/// 64 hexadecimal digits are the id of an image, not a name.
 fn is_identifier(image: &str) -> bool {
     image.len() == 64 && image.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Domain and path, after what Docker Hub's short names stand for (distribution/reference normalize.go
+/// Whether domain and path are valid, once Docker Hub's short names are expanded (distribution/reference normalize.go
 /// splitDockerDomain, regexp.go namePat).
 fn is_name(name: &str) -> bool {
     let hub = |path: &str| is_path_of(path, if path.contains('/') { 0 } else { "library/".len() });
@@ -27,7 +28,7 @@ fn is_name(name: &str) -> bool {
         None => hub(name),
         Some(("docker.io" | "index.docker.io", path)) => hub(path),
         Some((first, path)) if is_meant_as_domain(first) && is_domain(first) => is_path_of(path, 0),
-        // What is no domain after all may still be the first part of a path.
+        // If the first part is no valid domain, it may still be a valid part of the path.
         Some((first, _)) if is_meant_as_domain(first) => is_path_of(name, 0),
         Some(_) => hub(name),
     }
@@ -61,13 +62,13 @@ fn is_domain_component(text: &str) -> bool {
         && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
 }
 
-/// At most 255 bytes, with what is put before it (reference.go RepositoryNameTotalLengthMax).
+/// At most 255 bytes, including the prefix that the expansion adds (reference.go RepositoryNameTotalLengthMax).
 fn is_path_of(path: &str, put_before: usize) -> bool {
     path.len().saturating_add(put_before) <= 255 && path.split('/').all(is_path_component)
 }
 
-/// Runs of lower-case letters and digits, between them one `.`, one or two `_`, or any number of `-`
-/// (regexp.go pathComponent).
+/// Runs of lower-case letters and digits, separated by one `.`, one or two `_`, or any number of `-` (regexp.go
+/// pathComponent).
 fn is_path_component(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_separator = |run: &str| matches!(run, "." | "_" | "__") || run.bytes().all(|byte| byte == b'-');
@@ -76,7 +77,7 @@ fn is_path_component(text: &str) -> bool {
         && text.split(is_plain).filter(|run| !run.is_empty()).all(is_separator)
 }
 
-/// Only digests of algorithms that are known (opencontainers/go-digest algorithm.go).
+/// Only the registered algorithms are valid (opencontainers/go-digest algorithm.go).
 fn is_digest(text: &str) -> bool {
     let Some((algorithm, hex)) = text.split_once(':') else { return false };
     let length = match algorithm {

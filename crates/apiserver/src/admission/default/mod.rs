@@ -1,28 +1,27 @@
-//! What the API server fills in where a DaemonSet leaves something out: tables of rows, each with its source, and one
-//! walk over them.
+//! The defaults that the API server fills in: tables of rows, each with its source, and one function that applies
+//! them.
 
+mod always_serialized;
 mod container;
 mod image;
-mod place;
+mod path;
 mod pod;
-mod pod_only;
-mod resources;
 mod row;
 mod volume;
 mod workload;
-mod written;
 
 use super::Form;
-use place::Step;
+use path::Step;
 use row::Row;
 use serde_json::Value;
 use std::fmt;
 
-/// Fills in what a decoded DaemonSet leaves out, as the API server does before it validates and stores one (v1.36
-/// apps/v1 `zz_generated.defaults.go SetObjectDefaults_DaemonSet`, then the way through the internal types).
+/// Fills in the defaults of a decoded DaemonSet, as the API server does before it validates and stores one (v1.36
+/// apps/v1 `zz_generated.defaults.go SetObjectDefaults_DaemonSet`, then the conversion to the internal types and
+/// back).
 ///
-/// Nothing that is there is taken away, but for the four annotations that [`default_template`] names; doing it
-/// twice is doing it once. What has a wrong type is left alone: decoding has refused it.
+/// It removes nothing but the four annotations that [`default_template`] names, and applying it twice gives the same
+/// object as applying it once. A value of a wrong type is left alone: decoding has refused it.
 pub fn default(object: &mut Value, form: Form) {
     for rows in workload(form) {
         apply(rows, object);
@@ -32,25 +31,25 @@ pub fn default(object: &mut Value, form: Form) {
     }
 }
 
-/// Fills in what a pod template leaves out, as the API server does to one inside a DaemonSet (core/v1).
+/// Fills in the defaults of a pod template, as the API server does for one inside a DaemonSet (core/v1).
 ///
-/// A template gets less than a pod: see [`default_pod`]. The annotations
-/// `pod.{alpha,beta}.kubernetes.io/init-container{s,-statuses}` go, and a `serviceAccount` that differs from
-/// `serviceAccountName` becomes equal to it (v1.36 core/v1 `conversion.go`).
+/// A template gets fewer defaults than a pod: see [`default_pod`]. The annotations
+/// `pod.{alpha,beta}.kubernetes.io/init-container{s,-statuses}` are removed, and `serviceAccount` is set to the value
+/// of `serviceAccountName` (v1.36 core/v1 `conversion.go`).
 pub fn default_template(template: &mut Value) {
     for rows in TEMPLATE {
         apply(rows, template);
     }
-    resources::round_up(template);
+    pod::round_up(template);
     pod::drop_init_container_annotations(template);
 }
 
-/// Fills in what a pod leaves out, or a template's pod before it is sent: [`default_template`]'s defaults and those
-/// that only pods get, never a template (v1.36 core/v1 `defaults.go SetDefaults_Pod`).
+/// Fills in the defaults of a pod: the defaults of [`default_template`], and the ones for pods only (v1.36 core/v1
+/// `defaults.go SetDefaults_Pod`).
 ///
-/// These are requests from limits, service links, and under hostNetwork the host ports. A template has none of
-/// them filled in, so a manifest that spells them out is another template. The requests of `spec.resources` are not
-/// derived from the containers'.
+/// Pods alone get requests from limits, service links, and host ports under `hostNetwork`. A template that spells
+/// these out therefore differs from one that does not. The requests of `spec.resources` are not derived from the
+/// containers'.
 pub fn default_pod(pod: &mut Value) {
     default_template(pod);
     for rows in POD_ONLY {
@@ -64,21 +63,21 @@ pub fn defaults(form: Form) -> impl Iterator<Item = DefaultRule> {
     workload.chain(TEMPLATE.iter().copied().flatten().map(|row| (IN_TEMPLATE, row))).map(rule)
 }
 
-/// The defaults that pods get beyond those of a template, as [`default_pod`] fills them in.
+/// The defaults that [`default_pod`] fills in and [`default_template`] does not.
 pub fn pod_only_defaults() -> impl Iterator<Item = DefaultRule> {
     POD_ONLY.iter().copied().flatten().map(|row| rule((WHOLE, row)))
 }
 
-/// One default: where, what, and who says so.
+/// One default: the field, its value, and the source of the rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DefaultRule {
     /// The field's path: `[*]` is each item of a list, `{a,b}` each of some fields, `[type=X]` only an object whose
     /// type is X.
     pub path: String,
-    /// What is filled in: JSON, or words where it is worked out.
+    /// The value: JSON, or a description of how it is computed.
     pub value: String,
-    /// File and function of v1.36 that does it, or the proposal.
+    /// The source of the default: a file and function of v1.36, or the proposal.
     pub source: &'static str,
 }
 
@@ -91,11 +90,17 @@ impl fmt::Display for DefaultRule {
 const WHOLE: &[Step] = &[];
 const IN_TEMPLATE: &[Step] = &[Step::In("spec"), Step::In("template")];
 
-/// The rows of a pod template; the structs first that the rest is in.
-const TEMPLATE: &[&[Row]] =
-    &[written::STRUCTS, pod::ROWS, volume::ROWS, container::ROWS, container::HANDLERS, written::FIELDS];
+/// The rows of a pod template. Structs come first, since later rows fill in their fields.
+const TEMPLATE: &[&[Row]] = &[
+    always_serialized::STRUCTS,
+    pod::ROWS,
+    volume::ROWS,
+    container::ROWS,
+    container::HANDLERS,
+    always_serialized::FIELDS,
+];
 
-const POD_ONLY: &[&[Row]] = &[pod_only::ROWS];
+const POD_ONLY: &[&[Row]] = &[pod::ONLY_ROWS];
 
 /// The rows of a DaemonSet around its template.
 fn workload(form: Form) -> [&'static [Row]; 4] {
@@ -109,12 +114,12 @@ fn workload(form: Form) -> [&'static [Row]; 4] {
 
 fn apply(rows: &[Row], value: &mut Value) {
     for row in rows {
-        place::visit(value, row.at, &mut |object| row.fill(object));
+        path::visit(value, row.at, &mut |object| row.fill(object));
     }
 }
 
 fn rule((before, row): (&[Step], &Row)) -> DefaultRule {
-    let mut path = place::path(before.iter().chain(row.at));
+    let mut path = path::display(before.iter().chain(row.at));
     path.push_str(row.field);
     DefaultRule { path, value: row.value.to_string(), source: row.source }
 }

@@ -1,6 +1,6 @@
-//! One default: in which objects, which field, when it counts as left out, and what it becomes.
+//! One default: in which objects, which field, when it counts as absent, and its value.
 
-use super::place::Step;
+use super::path::Step;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -17,15 +17,15 @@ pub(super) struct Row {
 /// When a field is filled in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum When {
-    /// Only if it is not there: Go's type is a pointer or a struct, and its zero means something.
+    /// Only if it is absent: Go's type is a pointer or a struct, whose zero value means something else than absence.
     Absent,
-    /// If it is not there, empty or zero: Go's type is a plain value, which can't tell one from the other.
+    /// If it is absent, empty or zero: Go's type is a plain value, which can't distinguish these.
     Zero,
     /// Always: it follows another field.
     Always,
 }
 
-/// What is filled in.
+/// The value of a default.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fill {
     Text(&'static str),
@@ -35,11 +35,12 @@ pub(super) enum Fill {
     Object,
     /// Go writes an empty list or pointer that it can't omit as null.
     Null,
-    /// Worked out from the object that the field is in, or left out; and that in words.
+    /// Computed from the object that contains the field, `None` to leave the field out; with a description of the
+    /// computation.
     From(&'static str, fn(&Map<String, Value>) -> Option<Value>),
 }
 
-/// A row for a field that Go can tell from an absent one.
+/// A row for a field whose absence Go distinguishes from its zero value.
 pub(super) const fn absent(
     at: &'static [Step],
     field: &'static str,
@@ -49,7 +50,7 @@ pub(super) const fn absent(
     Row { at, field, when: When::Absent, value, source }
 }
 
-/// A row for a field whose zero is as good as absent.
+/// A row for a field whose zero value counts as absent.
 pub(super) const fn zero(at: &'static [Step], field: &'static str, value: Fill, source: &'static str) -> Row {
     Row { at, field, when: When::Zero, value, source }
 }
@@ -67,23 +68,23 @@ pub(super) const fn always(
 impl Row {
     /// Fills in the field, if this object leaves it out.
     pub(super) fn fill(&self, object: &mut Map<String, Value>) {
-        let there = object.get(self.field);
-        let wanted = match self.when {
-            When::Absent => there.is_none_or(Value::is_null),
-            When::Zero => there.is_none_or(is_zero),
+        let value = object.get(self.field);
+        let is_absent = match self.when {
+            When::Absent => value.is_none_or(Value::is_null),
+            When::Zero => value.is_none_or(is_zero),
             When::Always => true,
         };
-        if !wanted {
+        if !is_absent {
             return;
         }
-        if let Some(value) = self.value.of(object) {
+        if let Some(value) = self.value.compute(object) {
             object.insert(self.field.to_owned(), value);
         }
     }
 }
 
 impl Fill {
-    fn of(self, object: &Map<String, Value>) -> Option<Value> {
+    fn compute(self, object: &Map<String, Value>) -> Option<Value> {
         match self {
             Fill::Text(text) => Some(Value::from(text)),
             Fill::Number(number) => Some(Value::from(number)),
@@ -108,7 +109,7 @@ impl fmt::Display for Fill {
     }
 }
 
-/// What Go's decoders make of an absent field: null, an empty text or list, 0 or false.
+/// Whether this is the value that Go's decoder gives an absent field: null, an empty string or list, 0 or false.
 pub(super) fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,

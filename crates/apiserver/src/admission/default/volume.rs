@@ -1,7 +1,7 @@
 //! Defaults of volumes.
 
 use super::image;
-use super::place::Step::{self, Each, In};
+use super::path::Step::{self, Each, In};
 use super::row::{Fill, Row, absent, zero};
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ const RBD: &[Step] = &[In("spec"), Each("volumes"), In("rbd")];
 const AZURE_DISK: &[Step] = &[In("spec"), Each("volumes"), In("azureDisk")];
 const SCALE_IO: &[Step] = &[In("spec"), Each("volumes"), In("scaleIO")];
 
-/// A volume without a source is an emptyDir; then what each source leaves out.
+/// A volume without a source becomes an emptyDir; the other rows complete each source.
 pub(super) const ROWS: &[Row] = &[
     absent(VOLUMES, "emptyDir", Fill::From("{} without any source", empty_dir), VOLUME),
     zero(
@@ -73,7 +73,7 @@ pub(super) const ROWS: &[Row] = &[
     zero(SCALE_IO, "fsType", Fill::Text("xfs"), MARKED),
 ];
 
-/// A member of a newer server is a source, too: whatever it is, the volume has one.
+/// An unknown member may be the source type of a newer server, so it counts as a source.
 fn empty_dir(volume: &Map<String, Value>) -> Option<Value> {
     let bare = volume.iter().all(|(key, value)| key == "name" || value.is_null());
     bare.then(|| Value::Object(Map::new()))

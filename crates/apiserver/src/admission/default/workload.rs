@@ -1,6 +1,6 @@
 //! Defaults of a DaemonSet around its template: the update strategy and the history.
 
-use super::place::Step::{self, In, OfType};
+use super::path::Step::{self, In, OfType};
 use super::row::{Fill, Row, absent, zero};
 
 const SET_DEFAULTS: &str = "v1.36 apps/v1 defaults.go SetDefaults_DaemonSet";
@@ -19,7 +19,7 @@ const SURGING: &[Step] = &[In("spec"), In("updateStrategy"), OfType("SurgingRoll
 const SURGING_UPDATE: &[Step] =
     &[In("spec"), In("updateStrategy"), OfType("SurgingRollingUpdate"), In("surgingRollingUpdate")];
 
-/// What the rest is in.
+/// The structs that contain the other fields.
 pub(super) const STRUCTS: &[Row] = &[
     absent(DAEMON_SET, "spec", Fill::Object, STRUCT),
     absent(SPEC, "template", Fill::Object, STRUCT),
@@ -44,7 +44,7 @@ pub(super) const LIMITS: &[Row] = &[
     absent(SPEC, "revisionHistoryLimit", Fill::Number(10), SET_DEFAULTS),
 ];
 
-/// Limits beside another strategy: the internal type has no pointers, so what is absent comes back as 0.
+/// Limits beside another strategy type: the internal type has no pointers, so an absent limit comes back as 0.
 pub(super) const APPS_V1_CONVERSION: &[Row] = &[
     absent(ANY_ROLLING_UPDATE, "maxUnavailable", Fill::Number(0), CONVERSION),
     absent(ANY_ROLLING_UPDATE, "maxSurge", Fill::Number(0), CONVERSION),

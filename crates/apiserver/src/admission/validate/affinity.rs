@@ -1,33 +1,32 @@
-//! Which nodes and which other pods a pod wants near, or not near.
+//! Affinity of a pod: to nodes, and to other pods or away from them.
 
-use super::kept::finds_fault;
 use super::labels::{self, SelectorValues};
 use super::pod::Pod;
-use super::{node_terms, spread, words};
+use super::{node_terms, spread, values};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, member, number, text, texts};
+use crate::json::{list, member, number, text, texts};
 use serde_json::Value;
 
-const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
-const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+pub(super) const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+pub(super) const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// v1.36 core/validation `validateAffinity`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn affinity(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(affinity) = member(pod.spec, "affinity") else { return };
     if let Some(nodes) = member(affinity, "nodeAffinity") {
-        let values = SelectorValues::unless(pod.kept.values_in_node_affinity);
+        let values = SelectorValues::unless(pod.options.allow_invalid_node_affinity_values);
         node_affinity(nodes, values, &path.child("nodeAffinity"), errors);
     }
     for field in ["podAffinity", "podAntiAffinity"] {
         if let Some(pods) = member(affinity, field) {
-            let values = SelectorValues::unless(pod.kept.values_in_selectors);
+            let values = SelectorValues::unless(pod.options.allow_invalid_selector_values);
             pod_affinity(pods, values, &path.child(field), errors);
         }
     }
 }
 
-/// v1.36 core/validation `validateNodeAffinity`. What is only preferred may have any values.
+/// v1.36 core/validation `validateNodeAffinity`. Preferred terms may have any values.
 fn node_affinity(affinity: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(selector) = member(affinity, REQUIRED) {
         node_terms::selector(selector, values, &path.child(REQUIRED), errors);
@@ -66,8 +65,8 @@ fn weight(term: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 fn pod_term(term: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
     selectors(term, values, path, errors);
     for namespace in texts(term, "namespaces") {
-        // The field is told without its plural, as upstream tells it.
-        words::dns_label(namespace, &path.child("namespace"), errors);
+        // Upstream reports the field in the singular.
+        values::dns_label(namespace, &path.child("namespace"), errors);
     }
     spread::label_keys(term, path, errors);
     let topology = text(term, "topologyKey");
@@ -78,30 +77,8 @@ fn pod_term(term: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: 
 }
 
 /// v1.36 core/validation `ValidatePodAffinityTermSelector`.
-fn selectors(term: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn selectors(term: &Value, values: SelectorValues, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in ["labelSelector", "namespaceSelector"] {
         labels::selector(member(term, field), values, &path.child(field), errors);
     }
-}
-
-/// Whether a selector of pods or namespaces would be refused (v1.36 api/pod/util.go
-/// `hasInvalidLabelValueInAffinitySelector`).
-pub(super) fn has_bad_selector(spec: &Value) -> bool {
-    let affinity = spec.get("affinity").unwrap_or(&Value::Null);
-    finds_fault(|path, errors| {
-        for affinity in ["podAffinity", "podAntiAffinity"].iter().filter_map(|field| affinity.get(field)) {
-            let preferred = list(affinity, PREFERRED).iter().filter_map(|term| term.get("podAffinityTerm"));
-            for term in list(affinity, REQUIRED).iter().chain(preferred) {
-                selectors(term, SelectorValues::OfLabels, path, errors);
-            }
-        }
-    })
-}
-
-/// v1.36 api/pod/util.go `hasInvalidLabelValueInRequiredNodeAffinity`.
-pub(super) fn has_value_of_no_label(spec: &Value) -> bool {
-    let nodes = spec.get("affinity").and_then(|affinity| affinity.get("nodeAffinity"));
-    let terms =
-        nodes.and_then(|nodes| nodes.get(REQUIRED)).map(|required| list(required, "nodeSelectorTerms"));
-    terms.unwrap_or_default().iter().any(labels::has_value_of_no_label)
 }

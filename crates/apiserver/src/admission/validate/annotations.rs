@@ -1,12 +1,12 @@
-//! What the annotations of a pod template must be that Kubernetes itself reads.
+//! Annotations of a pod template that Kubernetes itself reads.
 
 use super::pod::Pod;
-use super::{labels, tolerations, words};
+use super::{labels, tolerations, values};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{member, text, text_entries, text_if_set};
 use crate::go::quoted;
-use crate::syntax::descending_path_faults;
+use crate::json::{member, text, text_entries, text_if_set};
+use crate::syntax::descending_path_errors;
 use serde_json::Value;
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -20,9 +20,9 @@ const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
 const APP_ARMOR_OF_CONTAINER: &str = "container.apparmor.security.beta.kubernetes.io/";
 
-/// What annotations may be at all, then what single ones must be (v1.36 core/validation `ValidateAnnotations`,
+/// The rules for all annotations, then those for single ones (v1.36 core/validation `ValidateAnnotations`,
 /// `ValidatePodSpecificAnnotations`).
-pub(super) fn validate(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn pod_annotations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     labels::annotations(text_entries(meta, "annotations"), path, errors);
     mirror_has_node(meta, pod, path, errors);
     tolerations(meta, pod, path, errors);
@@ -35,7 +35,7 @@ fn annotation<'a>(meta: &'a Value, key: &str) -> Option<&'a str> {
     meta.get("annotations").and_then(|annotations| text_if_set(annotations, key))
 }
 
-/// Only a kubelet has mirror pods, and it knows its node.
+/// Only a kubelet creates mirror pods, and it knows its node.
 fn mirror_has_node(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(mirror) = annotation(meta, MIRROR) else { return };
     if text(pod.spec, "nodeName").is_empty() {
@@ -44,8 +44,8 @@ fn mirror_has_node(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &m
     }
 }
 
-/// v1.36 core/validation `ValidateTolerationsInPodAnnotations`. What Go's decoder says of a text that is no list of
-/// tolerations is told in this library's words.
+/// v1.36 core/validation `ValidateTolerationsInPodAnnotations`. The error for an annotation that can't be decoded is
+/// in this library's words.
 fn tolerations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let text = annotation(meta, TOLERATIONS).unwrap_or_default();
     if text.is_empty() {
@@ -54,14 +54,14 @@ fn tolerations(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut E
     match serde_json::from_str::<Option<Vec<Value>>>(text) {
         Ok(list) => {
             let list: Vec<Value> = list.unwrap_or_default().iter().map(tolerations::from_any_case).collect();
-            tolerations::validate(&list, pod.kept, &path.child(TOLERATIONS), errors);
+            tolerations::tolerations(&list, pod.options, &path.child(TOLERATIONS), errors);
         }
         Err(error) => errors.invalid(path, TOLERATIONS, error.to_string()),
     }
 }
 
 fn deletion_cost(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if pod.kept.deletion_cost {
+    if pod.options.allow_invalid_deletion_cost {
         return;
     }
     if let Some(cost) = annotation(meta, DELETION_COST).filter(|cost| !is_deletion_cost(cost)) {
@@ -90,7 +90,7 @@ fn seccomp(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// v1.36 core/validation `ValidateSeccompProfile`.
 fn seccomp_profile(profile: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match profile.strip_prefix(LOCALHOST) {
-        Some(file) => words::each(descending_path_faults(file), file, path, errors),
+        Some(file) => values::each(descending_path_errors(file), file, path, errors),
         None if matches!(profile, RUNTIME_DEFAULT | DOCKER_DEFAULT | UNCONFINED) => {}
         None => errors.invalid(path, profile, "must be a valid seccomp profile"),
     }
@@ -111,28 +111,45 @@ fn app_armor(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Err
     }
 }
 
-/// An annotation and a field about the same must agree (v1.36 core/validation `validateSeccompAnnotationsAndFields`).
-pub(super) fn seccomp_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// An annotation and a field for the same setting must agree (v1.36 core/validation
+/// `validateSeccompAnnotationsAndFields`).
+pub(super) fn seccomp_annotations_and_fields(
+    meta: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let of = |holder: &'_ Value| {
         member(holder, "securityContext").and_then(|context| member(context, "seccompProfile")).cloned()
     };
     if let (Some(profile), Some(annotation)) = (of(pod.spec), annotation(meta, SECCOMP_OF_POD)) {
         let context = path.child("securityContext");
-        agree("seccomp", &profile, annotation, &context.child("seccompProfile"), errors);
+        annotation_and_field("seccomp", &profile, annotation, &context.child("seccompProfile"), errors);
     }
     for container in pod.containers() {
         let key = format!("{SECCOMP_OF_CONTAINER}{}", text(container.value, "name"));
         if let (Some(profile), Some(annotation)) = (of(container.value), annotation(meta, &key)) {
             let (list, context) = (path.child(container.list), "securityContext");
             let path = list.index(container.position);
-            agree("seccomp", &profile, annotation, &path.child(context).child("seccompProfile"), errors);
+            annotation_and_field(
+                "seccomp",
+                &profile,
+                annotation,
+                &path.child(context).child("seccompProfile"),
+                errors,
+            );
         }
     }
 }
 
-/// A container's profile is the pod's if it has none itself (v1.36 core/validation
+/// A container without a profile has the pod's (v1.36 core/validation
 /// `validateAppArmorAnnotationsAndFieldsMatchOnCreate`).
-pub(super) fn app_armor_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn app_armor_annotations_and_fields(
+    meta: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     if pod.os() == Some("windows") {
         return;
     }
@@ -145,13 +162,25 @@ pub(super) fn app_armor_agrees(meta: &Value, pod: &Pod<'_>, path: &FieldPath<'_>
         if let (Some(profile), Some(annotation)) = (profile, annotation(meta, &key)) {
             let (list, context) = (path.child(container.list), "securityContext");
             let path = list.index(container.position);
-            agree("apparmor", &profile, annotation, &path.child(context).child("appArmorProfile"), errors);
+            annotation_and_field(
+                "apparmor",
+                &profile,
+                annotation,
+                &path.child(context).child("appArmorProfile"),
+                errors,
+            );
         }
     }
 }
 
 /// v1.36 core/validation `validateSeccompAnnotationsAndFieldsMatch`.
-fn agree(kind: &str, profile: &Value, annotation: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn annotation_and_field(
+    kind: &str,
+    profile: &Value,
+    annotation: &str,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let docker = kind == "seccomp" && annotation == DOCKER_DEFAULT;
     let same_type = match text(profile, "type") {
         "Unconfined" => annotation == UNCONFINED,

@@ -1,15 +1,15 @@
-//! What a pod's resource claims must be.
+//! Resource claims of a pod.
 
 use super::pod::Pod;
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, text, text_if_set};
 use crate::go::GoValue;
+use crate::json::{list, text, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validatePodResourceClaims`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn pod_resource_claims(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let claims = list(pod.spec, "resourceClaims");
     for (position, claim) in claims.iter().enumerate() {
         let (name, path) = (text(claim, "name"), path.index(position));
@@ -18,7 +18,7 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
         } else if claims.iter().take(position).any(|before| text(before, "name") == name) {
             errors.duplicate(&path.child("name"), name);
         } else {
-            words::dns_label(name, &path.child("name"), errors);
+            values::dns_label(name, &path.child("name"), errors);
         }
         source(claim, &path, errors);
     }
@@ -41,7 +41,7 @@ fn source(claim: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
     for (source, name) in sources.into_iter().zip(set) {
         if let Some(name) = name {
-            words::dns_subdomain(name, &path.child(source), errors);
+            values::dns_subdomain(name, &path.child(source), errors);
         }
     }
 }

@@ -1,34 +1,34 @@
-//! What a DaemonSet's spec must be, and what of it may change.
+//! The spec and the status of a DaemonSet, and the fields of both that an update may change.
 
-use super::kept::Kept;
 use super::labels::{self, SelectorValues};
-use super::{strategy, template};
+use super::options::ValidationOptions;
+use super::{pod_spec, strategy};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::{Rules, SurgeWithHostPort};
-use crate::fields::{entries, flag, list, member, number, number_if_set, text};
 use crate::go::GoValue;
+use crate::json::{entries, flag, list, member, number, number_if_set, text};
 use crate::schema::{DAEMON_SET, Kind, field_equal};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::Value;
 
 /// v1.36 apps/validation `ValidateDaemonSetSpec`.
-pub(super) fn validate(
+pub(super) fn daemon_set_spec(
     object: &Value,
-    kept: Kept,
+    options: ValidationOptions,
     rules: &Rules,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
     let spec = object.get("spec").unwrap_or(&Value::Null);
     let template = spec.get("template").unwrap_or(&Value::Null);
-    selector(spec, template, kept, path, errors);
-    template::validate(template, kept, &path.child("template"), errors);
+    selector(spec, template, options, path, errors);
+    pod_spec::pod_template_spec(template, options, &path.child("template"), errors);
     always_restarts(template, path, errors);
     no_deadline(template, path, errors);
     errors.negative(&path.child("minReadySeconds"), number(spec, "minReadySeconds"));
     errors.negative(&path.child("templateGeneration"), template_generation(object));
-    strategy::validate(spec, rules.form, &path.child("updateStrategy"), errors);
+    strategy::update_strategy(spec, rules.form, &path.child("updateStrategy"), errors);
     if let Some(limit) = number_if_set(spec, "revisionHistoryLimit") {
         errors.negative(&path.child("revisionHistoryLimit"), limit);
     }
@@ -37,13 +37,19 @@ pub(super) fn validate(
     }
 }
 
-/// The selector chooses the template's pods, and not everything.
-fn selector(spec: &Value, template: &Value, kept: Kept, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// The selector must match the template's labels, and must not be empty.
+fn selector(
+    spec: &Value,
+    template: &Value,
+    options: ValidationOptions,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let selector = member(spec, "selector");
-    let values = SelectorValues::unless(kept.values_in_selectors);
+    let values = SelectorValues::unless(options.allow_invalid_selector_values);
     labels::selector(selector, values, &path.child("selector"), errors);
     let pods = template.get("metadata").and_then(|meta| meta.get("labels")).unwrap_or(&Value::Null);
-    if labels::leaves_out(selector, pods) {
+    if labels::does_not_match(selector, pods) {
         let detail = "`selector` does not match template `labels`";
         let path = path.child("template");
         errors.invalid(&path.child("metadata").child("labels"), GoValue::json(pods), detail);
@@ -57,7 +63,7 @@ fn selector(spec: &Value, template: &Value, kept: Kept, path: &FieldPath<'_>, er
     }
 }
 
-/// A daemon never ends.
+/// The pods of a DaemonSet always restart.
 fn always_restarts(template: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let policy = template.get("spec").map_or("", |spec| text(spec, "restartPolicy"));
     if policy != "Always" {
@@ -74,8 +80,8 @@ fn no_deadline(template: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// `spec.templateGeneration`, where apps/v1 has it (v1.36 apps/v1 conversion.go
-/// `Convert_v1_DaemonSet_To_apps_DaemonSet`).
+/// The template generation. Internally it is `spec.templateGeneration`; in `apps/v1` it is an annotation (v1.36
+/// apps/v1 conversion.go `Convert_v1_DaemonSet_To_apps_DaemonSet`).
 fn template_generation(object: &Value) -> i64 {
     let annotations = object.get("metadata").and_then(|meta| meta.get("annotations"));
     let annotation = annotations.and_then(|map| map.get(TEMPLATE_GENERATION_ANNOTATION));
@@ -83,7 +89,7 @@ fn template_generation(object: &Value) -> i64 {
 }
 
 /// v1.36 apps/validation `ValidateDaemonSetSpecUpdate`.
-pub(super) fn validate_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn daemon_set_spec_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let at = path.child("templateGeneration");
     let (before, after) = (template_generation(old), template_generation(new));
     if after < before {
@@ -109,7 +115,8 @@ fn means_the_same(old: &Value, new: &Value, field: &str) -> bool {
     spec.field(field).is_some_and(|field| field_equal(field, old, new))
 }
 
-/// While a node surges its old and its new pod run beside each other, but only one can have a port of the node.
+/// While a node surges, its old and its new pod run at the same time, but only one of them can bind a port of the
+/// node.
 fn surge_without_host_ports(
     spec: &Value,
     template: &Value,
@@ -138,9 +145,37 @@ fn surge_without_host_ports(
     }
 }
 
-/// On the host's network each port of a container is one of the host (v1.36 core/v1 defaults.go
-/// `SetHostNetworkPorts`).
+/// On the host's network each container port is a host port (v1.36 core/v1 defaults.go `SetHostNetworkPorts`).
 fn port_of_host(port: &Value, host_network: bool) -> Option<i64> {
     let taken = number_if_set(port, "hostPort").filter(|port| *port != 0);
     taken.or_else(|| number_if_set(port, "containerPort").filter(|_| host_network))
+}
+
+/// The counters, in the API server's order.
+const COUNTERS: [&str; 8] = [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+];
+
+/// Counters are not negative, and the collision count never falls: the names of revisions depend on it (v1.36
+/// apps/validation `validateDaemonSetStatus`, `ValidateDaemonSetStatusUpdate`).
+pub(super) fn status_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for counter in COUNTERS {
+        errors.negative(&path.child(counter), number(new, counter));
+    }
+    let (before, after) = (number_if_set(old, "collisionCount"), number_if_set(new, "collisionCount"));
+    let path = path.child("collisionCount");
+    if let Some(after) = after {
+        errors.negative(&path, after);
+    }
+    // Removing the count is a decrement, too: `None < Some(_)`.
+    if before.is_some() && after < before {
+        errors.invalid(&path, after.unwrap_or(0), "cannot be decremented");
+    }
 }

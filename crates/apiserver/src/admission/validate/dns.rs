@@ -1,21 +1,21 @@
-//! How a pod resolves names: servers, search paths, aliases.
+//! DNS configuration of a pod: name servers, search paths, host aliases.
 
 use super::pod::Pod;
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, member, text, texts};
 use crate::go::GoValue;
-use crate::syntax::dns_subdomain_with_underscore_faults;
+use crate::json::{list, member, text, texts};
+use crate::syntax::dns_subdomain_with_underscore_errors;
 use serde_json::Value;
 use std::net::IpAddr;
 
-const MOST_SERVERS: usize = 3;
-const MOST_SEARCHES: usize = 32;
-const MOST_SEARCH_CHARACTERS: usize = 2048;
+const MAX_NAMESERVERS: usize = 3;
+const MAX_SEARCHES: usize = 32;
+const MAX_SEARCH_CHARACTERS: usize = 2048;
 
 /// v1.36 core/validation `validatePodDNSConfig`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn dns_config(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let config = member(pod.spec, "dnsConfig");
     let none = text(pod.spec, "dnsPolicy") == "None";
     match config {
@@ -34,8 +34,8 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
 }
 
 fn servers(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if list(config, "nameservers").len() > MOST_SERVERS {
-        let detail = format!("must not have more than {MOST_SERVERS} nameservers");
+    if list(config, "nameservers").len() > MAX_NAMESERVERS {
+        let detail = format!("must not have more than {MAX_NAMESERVERS} nameservers");
         errors.invalid(path, go_list(config, "nameservers"), detail);
     }
     for (position, server) in texts(config, "nameservers").enumerate() {
@@ -45,23 +45,23 @@ fn servers(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 fn searches(config: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let count = list(config, "searches").len();
-    if count > MOST_SEARCHES {
-        let detail = format!("must not have more than {MOST_SEARCHES} search paths");
+    if count > MAX_SEARCHES {
+        let detail = format!("must not have more than {MAX_SEARCHES} search paths");
         errors.invalid(path, go_list(config, "searches"), detail);
     }
     let spaces = count.saturating_sub(1);
-    if texts(config, "searches").map(str::len).sum::<usize>() + spaces > MOST_SEARCH_CHARACTERS {
+    if texts(config, "searches").map(str::len).sum::<usize>() + spaces > MAX_SEARCH_CHARACTERS {
         let detail = format!(
-            "must not have more than {MOST_SEARCH_CHARACTERS} characters (including spaces) in the search list"
+            "must not have more than {MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list"
         );
         errors.invalid(path, go_list(config, "searches"), detail);
     }
     for (position, search) in texts(config, "searches").enumerate() {
-        // The root alone is a search path.
+        // The root domain alone is a valid search path.
         if search != "." {
             let search = search.strip_suffix('.').unwrap_or(search);
-            let faults = dns_subdomain_with_underscore_faults(search);
-            words::each(faults, search, &path.index(position), errors);
+            let messages = dns_subdomain_with_underscore_errors(search);
+            values::each(messages, search, &path.index(position), errors);
         }
     }
 }
@@ -84,13 +84,13 @@ pub(super) fn host_aliases(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Err
         let path = path.index(position);
         address(text(alias, "ip"), &path.child("ip"), errors);
         for (position, name) in texts(alias, "hostnames").enumerate() {
-            words::dns_subdomain(name, &path.child("hostnames").index(position), errors);
+            values::dns_subdomain(name, &path.child("hostnames").index(position), errors);
         }
     }
 }
 
-/// An address that every program reads as the same one (v1.36 util/validation ip.go `IsValidIPForLegacyField`, strict
-/// as the feature gate StrictIPCIDRValidation is on).
+/// An address that every parser reads as the same one (v1.36 util/validation ip.go `IsValidIPForLegacyField`; strict,
+/// since the feature gate StrictIPCIDRValidation is on).
 fn address(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match (text.parse::<IpAddr>(), without_leading_zeros(text).parse::<IpAddr>()) {
         (Ok(IpAddr::V6(address)), _) if address.to_ipv4_mapped().is_some() => {
@@ -105,7 +105,7 @@ fn address(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The address as a lenient parser reads it.
+/// The address as a parser reads it that ignores leading zeros.
 fn without_leading_zeros(address: &str) -> String {
     let parts = address.split_inclusive(['.', ':']);
     let parts = parts.map(|part| {

@@ -1,14 +1,14 @@
-//! What a pod may do that shares namespaces with its host.
+//! Rules for pods that share namespaces with their host.
 
 use super::pod::Pod;
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, list, number, text_if_set};
+use crate::json::{flag, list, number, text_if_set};
 
-const LONGEST_HOSTNAME: usize = 64;
+const MAX_HOSTNAME_LENGTH: usize = 64;
 
-/// A port of the host's network is one port, on both sides (v1.36 core/validation `validatePodHostNetworkDeps`).
+/// On the host's network the host port is the container port (v1.36 core/validation `validatePodHostNetworkDeps`).
 pub(super) fn ports_of_host_network(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if !pod.host_network() {
         return;
@@ -26,24 +26,24 @@ pub(super) fn ports_of_host_network(pod: &Pod<'_>, path: &FieldPath<'_>, errors:
     }
 }
 
-/// Users of its own go with no namespace of the host. Two of the paths have a capital letter upstream (v1.36
-/// core/validation `validateHostUsers`).
+/// A user namespace excludes the host's other namespaces. Upstream reports two of the fields with a capital letter
+/// (v1.36 core/validation `validateHostUsers`).
 pub(super) fn users(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let detail = "when `hostUsers` is false";
     if pod.host_users() {
         return;
     }
-    if pod.host_network() && !pod.kept.users_on_host_network {
+    if pod.host_network() && !pod.options.allow_host_users_false_on_host_network {
         errors.forbidden(&path.child("hostNetwork"), detail);
     }
-    for (field, told) in [("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
+    for (field, reported_as) in [("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
         if flag(pod.spec, field) {
-            errors.forbidden(&path.child(told), detail);
+            errors.forbidden(&path.child(reported_as), detail);
         }
     }
     let with_devices = |value| !list(value, "volumeDevices").is_empty();
     for container in pod.containers().filter(|container| with_devices(container.value)) {
-        if !pod.kept.users_with_devices {
+        if !pod.options.allow_host_users_false_with_devices {
             let list = path.child(container.list);
             errors.forbidden(&list.index(container.position).child("volumeDevices"), detail);
         }
@@ -59,8 +59,8 @@ pub(super) fn name_override(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Er
     if pod.host_network() {
         errors.forbidden(path, "may not be specified when hostNetwork is true");
     }
-    if name.len() > LONGEST_HOSTNAME {
-        errors.too_long(path, LONGEST_HOSTNAME);
+    if name.len() > MAX_HOSTNAME_LENGTH {
+        errors.too_long(path, MAX_HOSTNAME_LENGTH);
     }
-    words::dns_subdomain(name, path, errors);
+    values::dns_subdomain(name, path, errors);
 }

@@ -1,21 +1,21 @@
-//! What labels, annotations and selectors of labels must be.
+//! Labels, annotations and label selectors.
 
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{entries, list, member, text, text_entries, texts};
 use crate::go::GoValue;
-use crate::syntax::{label_key_faults, label_value_faults};
+use crate::json::{entries, list, member, text, text_entries, texts};
+use crate::syntax::{label_key_errors, label_value_errors};
 use serde_json::Value;
 
-pub(super) const MOST_BYTES_OF_ANNOTATIONS: usize = 256 * 1024;
+pub(super) const MAX_ANNOTATION_BYTES: usize = 256 * 1024;
 
-/// What the values of a selector's expressions may be.
+/// Which values the expressions of a selector may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SelectorValues {
-    /// Only what labels may have.
+    /// Only valid label values.
     OfLabels,
-    /// Anything, as the stored object has such values already.
+    /// Any value, since the stored object has invalid ones already.
     AsStored,
 }
 
@@ -29,17 +29,17 @@ impl SelectorValues {
 pub(super) fn labels(object: &Value, name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for (key, value) in text_entries(object, name) {
         label_name(key, path, errors);
-        words::each(label_value_faults(value), value, path, errors);
+        values::each(label_value_errors(value), value, path, errors);
     }
 }
 
 /// v1.36 meta/v1/validation `ValidateLabelName`.
 pub(super) fn label_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::each(label_key_faults(name), name, path, errors);
+    values::each(label_key_errors(name), name, path, errors);
 }
 
-/// Keys may have capital letters before the slash, and all together must not be too long (v1.36 api/validation
-/// `ValidateAnnotations`).
+/// Keys may have capital letters in the prefix, and all annotations together are limited in size (v1.36
+/// api/validation `ValidateAnnotations`).
 pub(super) fn annotations<'a>(
     annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
     path: &FieldPath<'_>,
@@ -47,15 +47,15 @@ pub(super) fn annotations<'a>(
 ) {
     let mut size = 0;
     for (key, value) in annotations {
-        words::each(label_key_faults(&key.to_lowercase()), key, path, errors);
+        values::each(label_key_errors(&key.to_lowercase()), key, path, errors);
         size += key.len() + value.len();
     }
-    if size > MOST_BYTES_OF_ANNOTATIONS {
-        errors.too_long(path, MOST_BYTES_OF_ANNOTATIONS);
+    if size > MAX_ANNOTATION_BYTES {
+        errors.too_long(path, MAX_ANNOTATION_BYTES);
     }
 }
 
-/// An absent selector has no errors (v1.36 meta/v1/validation `ValidateLabelSelector`).
+/// An absent selector is valid (v1.36 meta/v1/validation `ValidateLabelSelector`).
 pub(super) fn selector(
     selector: Option<&Value>,
     values: SelectorValues,
@@ -86,14 +86,14 @@ fn requirement(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>
     }
 }
 
-/// What `In` and `NotIn` ask for.
+/// `In` and `NotIn` need values.
 pub(super) fn one_value_at_least(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if list(requirement, "values").is_empty() {
         errors.required(&path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
     }
 }
 
-/// What `Exists` and `DoesNotExist` ask for.
+/// `Exists` and `DoesNotExist` have no values.
 pub(super) fn no_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if !list(requirement, "values").is_empty() {
         let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
@@ -101,25 +101,16 @@ pub(super) fn no_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut 
     }
 }
 
-/// A requirement's values are those of labels.
+/// The values of a requirement must be valid label values.
 pub(super) fn label_values(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for (position, value) in texts(requirement, "values").enumerate() {
-        words::each(label_value_faults(value), value, &path.child("values").index(position), errors);
+        values::each(label_value_errors(value), value, &path.child("values").index(position), errors);
     }
 }
 
-/// Whether an expression has a value that no label can have (v1.36 meta/v1/validation
-/// `LabelSelectorHasInvalidLabelValue`, core/helper `HasInvalidLabelValueInNodeSelectorTerms`).
-pub(super) fn has_value_of_no_label(selector: &Value) -> bool {
-    list(selector, "matchExpressions")
-        .iter()
-        .flat_map(|requirement| texts(requirement, "values"))
-        .any(|value| !label_value_faults(value).is_empty())
-}
-
-/// Whether a selector that can be understood leaves these labels out. An absent one chooses nothing (v1.36 meta/v1
-/// helpers.go `LabelSelectorAsSelector`).
-pub(super) fn leaves_out(selector: Option<&Value>, labels: &Value) -> bool {
+/// Whether a valid selector does not match these labels. An absent selector matches nothing (v1.36 meta/v1 helpers.go
+/// `LabelSelectorAsSelector`).
+pub(super) fn does_not_match(selector: Option<&Value>, labels: &Value) -> bool {
     let Some(selector) = selector else { return true };
     let mut errors = ErrorList::default();
     self::selector(Some(selector), SelectorValues::OfLabels, &FieldPath::new("selector"), &mut errors);
@@ -141,7 +132,7 @@ fn matches(selector: &Value, labels: &Value) -> bool {
     })
 }
 
-/// A selector as Go prints one: without what is empty.
+/// A selector as Go prints it, without empty fields.
 pub(super) fn printed(selector: &Value) -> GoValue {
     let labels = entries(selector, "matchLabels").next().and(member(selector, "matchLabels"));
     let labels = labels.map(|labels| ("matchLabels", GoValue::json(labels)));

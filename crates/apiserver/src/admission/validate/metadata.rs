@@ -1,13 +1,13 @@
-//! What a DaemonSet's metadata must be, and what of it never changes.
+//! Metadata of a DaemonSet, and the fields of it that never change.
 
 use super::labels;
 use super::owners;
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, member, number, text, text_entries, texts};
 use crate::go::{GoValue, quoted};
-use crate::syntax::{dns_label_faults, dns_subdomain_faults, dns_subdomain_prefix_faults, label_key_faults};
+use crate::json::{list, member, number, text, text_entries, texts};
+use crate::syntax::{dns_label_errors, dns_subdomain_errors, dns_subdomain_prefix_errors, label_key_errors};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -16,21 +16,21 @@ const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
 /// Metadata of a new DaemonSet (v1.36 core/validation `ValidateObjectMeta`).
-pub(super) fn validate(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn object_meta(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let prefix = text(meta, "generateName");
     if !prefix.is_empty() {
-        words::each(dns_subdomain_prefix_faults(prefix), prefix, &path.child("generateName"), errors);
+        values::each(dns_subdomain_prefix_errors(prefix), prefix, &path.child("generateName"), errors);
     }
-    name(meta, dns_subdomain_faults, path, errors);
+    name(meta, dns_subdomain_errors, path, errors);
     common(meta, path, errors);
     qualified_finalizers(meta, path, errors);
 }
 
-/// Metadata of a changed one: what holds for every kind, then what holds for this (v1.36 registry/rest
-/// `validateCommonFields`, core/validation `ValidateObjectMetaUpdate`). A `resourceVersion` is not asked for: the
-/// server takes the stored one where an update of a DaemonSet has none.
-pub(super) fn validate_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    name(new, path_segment_faults, path, errors);
+/// Metadata of an updated DaemonSet: first the rules for every kind, then those for this one (v1.36 registry/rest
+/// `validateCommonFields`, core/validation `ValidateObjectMetaUpdate`). A resource version is not required: the
+/// server fills in the stored one.
+pub(super) fn object_meta_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    name(new, path_segment_errors, path, errors);
     common(new, path, errors);
     no_new_finalizers(old, new, path, errors);
     if number(new, "generation") < number(old, "generation") {
@@ -42,17 +42,17 @@ pub(super) fn validate_update(old: &Value, new: &Value, path: &FieldPath<'_>, er
 }
 
 /// v1.36 api/validation `ValidateObjectMetaAccessor`.
-fn name(meta: &Value, faults: impl Fn(&str) -> Vec<String>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn name(meta: &Value, messages: impl Fn(&str) -> Vec<String>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let name = text(meta, "name");
     if name.is_empty() {
         errors.required(&path.child("name"), "name or generateName is required");
     } else {
-        words::each(faults(name), name, &path.child("name"), errors);
+        values::each(messages(name), name, &path.child("name"), errors);
     }
 }
 
-/// A name that can be a part of a URL (v1.36 content `IsPathSegmentName`).
-fn path_segment_faults(name: &str) -> Vec<String> {
+/// A name that can be a segment of a URL path (v1.36 content `IsPathSegmentName`).
+fn path_segment_errors(name: &str) -> Vec<String> {
     if name == "." || name == ".." {
         return vec![format!("may not be '{name}'")];
     }
@@ -60,23 +60,23 @@ fn path_segment_faults(name: &str) -> Vec<String> {
     contained.map(|part| format!("may not contain '{part}'")).collect()
 }
 
-/// v1.36 api/validation `validateObjectMetaAccessorWithOptsCommon`, without `managedFields`: the server writes them.
+/// v1.36 api/validation `validateObjectMetaAccessorWithOptsCommon`, without `managedFields`, which the server writes.
 fn common(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let namespace = text(meta, "namespace");
     if namespace.is_empty() {
         errors.required(&path.child("namespace"), "");
     } else {
-        words::each(dns_label_faults(namespace), namespace, &path.child("namespace"), errors);
+        values::each(dns_label_errors(namespace), namespace, &path.child("namespace"), errors);
     }
     errors.negative(&path.child("generation"), number(meta, "generation"));
     labels::labels(meta, "labels", &path.child("labels"), errors);
     labels::annotations(annotations(meta), &path.child("annotations"), errors);
-    owners::validate(list(meta, "ownerReferences"), &path.child("ownerReferences"), errors);
+    owners::owner_references(list(meta, "ownerReferences"), &path.child("ownerReferences"), errors);
     finalizers(meta, &path.child("finalizers"), errors);
 }
 
-/// The annotations without the template generation: inside of the API server that is a field of the spec (v1.36
-/// apps/v1 conversion.go).
+/// The annotations without the template generation, which is a field of the spec inside the API server (v1.36 apps/v1
+/// conversion.go).
 fn annotations(meta: &Value) -> impl Iterator<Item = (&str, &str)> {
     text_entries(meta, "annotations").filter(|(key, _)| *key != TEMPLATE_GENERATION_ANNOTATION)
 }
@@ -84,7 +84,7 @@ fn annotations(meta: &Value) -> impl Iterator<Item = (&str, &str)> {
 /// v1.36 api/validation `ValidateFinalizers`.
 fn finalizers(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for finalizer in texts(meta, "finalizers") {
-        words::each(label_key_faults(finalizer), finalizer, path, errors);
+        values::each(label_key_errors(finalizer), finalizer, path, errors);
     }
     let has = |name| texts(meta, "finalizers").any(|finalizer| finalizer == name);
     if has(ORPHAN) && has(FOREGROUND) {
@@ -117,7 +117,7 @@ fn no_new_finalizers(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mu
     }
 }
 
-/// What is immutable, and how Go prints it where it is absent (v1.36 api/validation
+/// Immutable fields, and how Go prints each if it is absent (v1.36 api/validation
 /// `ValidateObjectMetaAccessorUpdate`).
 const IMMUTABLE: [(&str, Value); 6] = [
     ("name", Value::String(String::new())),
@@ -135,7 +135,7 @@ fn immutable(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
             continue;
         }
         let printed = match value(new) {
-            // The others are texts with a type of their own.
+            // The other immutable strings have a Go type of their own, which prints as JSON.
             Value::String(text) if matches!(*field, "name" | "namespace") => GoValue::from(text.as_str()),
             other => GoValue::json(other),
         };

@@ -1,11 +1,11 @@
-//! What the terms of a node selector must be.
+//! Terms of a node selector.
 
 use super::labels::{self, SelectorValues, label_values, no_values, one_value_at_least};
-use super::words;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, text, texts};
 use crate::go::GoValue;
+use crate::json::{list, text, texts};
 use serde_json::Value;
 
 /// v1.36 core/validation `ValidateNodeSelector`.
@@ -53,7 +53,7 @@ fn expression(requirement: &Value, values: SelectorValues, path: &FieldPath<'_>,
     }
 }
 
-/// Nodes have one field to choose them by (v1.36 core/validation `ValidateNodeFieldSelectorRequirement`).
+/// Nodes can be selected by one field only (v1.36 core/validation `ValidateNodeFieldSelectorRequirement`).
 fn field(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match text(requirement, "operator") {
         "In" | "NotIn" => {
@@ -70,7 +70,7 @@ fn field(requirement: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
         return errors.invalid(&path.child("key"), key, "not a valid field selector key");
     }
     for (position, name) in texts(requirement, "values").enumerate() {
-        words::dns_subdomain(name, &path.child("values").index(position), errors);
+        values::dns_subdomain(name, &path.child("values").index(position), errors);
     }
 }
 

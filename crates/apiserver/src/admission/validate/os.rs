@@ -1,14 +1,14 @@
-//! What a pod may set by its operating system.
+//! Fields that a pod may set only on some operating systems.
 
 use super::pod::Pod;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, list, member};
 use crate::go::GoValue;
+use crate::json::{flag, list, member};
 use serde_json::Value;
 
-/// What a Windows pod's security context can't have (v1.36 core/validation `validateWindows`), in its order: some of
-/// it belongs to the spec in JSON.
+/// Fields that a Windows pod can't have, in the order of v1.36 core/validation `validateWindows`. Internally all of
+/// them belong to the security context; in JSON some belong to the spec.
 const NOT_ON_WINDOWS: [(Holder, &str); 15] = [
     (Holder::SecurityContext, "appArmorProfile"),
     (Holder::SecurityContext, "seLinuxOptions"),
@@ -33,7 +33,7 @@ enum Holder {
     SecurityContext,
 }
 
-/// What a Windows container's security context can't have.
+/// Fields that the security context of a Windows container can't have.
 const NOT_IN_WINDOWS_CONTAINERS: [&str; 10] = [
     "appArmorProfile",
     "seLinuxOptions",
@@ -48,7 +48,7 @@ const NOT_IN_WINDOWS_CONTAINERS: [&str; 10] = [
 ];
 
 /// `path` is the spec's (v1.36 core/validation `validateOS`).
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn os(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match pod.os() {
         None => {}
         Some("") => errors.required(&path.child("os").child("name"), ""),
@@ -101,7 +101,7 @@ fn windows(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// Two flags of the host are no pointers in Go, and a list counts by its items.
+/// `hostPID` and `hostIPC` are plain bools in Go, and a list counts as set if it has items.
 fn is_set(holder: &Value, field: &str) -> bool {
     match field {
         "hostPID" | "hostIPC" => flag(holder, field),
@@ -110,8 +110,8 @@ fn is_set(holder: &Value, field: &str) -> bool {
     }
 }
 
-/// Containers that are processes of a Windows host: all or none, and on its network (v1.36 core/validation
-/// `validateWindowsHostProcessPod`, for a server with --allow-privileged).
+/// Windows HostProcess containers: all containers of a pod, or no container, and only on the host's network (v1.36
+/// core/validation `validateWindowsHostProcessPod`, for a server with `--allow-privileged`).
 pub(super) fn host_process(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let of_pod = host_process_of(pod.spec);
     let (mut all, mut on_host) = (0_usize, 0_usize);

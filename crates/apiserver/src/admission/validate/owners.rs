@@ -1,13 +1,13 @@
-//! What references to owners must be.
+//! Owner references.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, member, text};
 use crate::go::GoValue;
+use crate::json::{flag, member, text};
 use serde_json::Value;
 
 /// v1.36 api/validation `ValidateOwnerReferences`.
-pub(super) fn validate(references: &[Value], path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn owner_references(references: &[Value], path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut controller: Option<String> = None;
     for reference in references {
         owner(reference, path, errors);
@@ -27,7 +27,7 @@ pub(super) fn validate(references: &[Value], path: &FieldPath<'_>, errors: &mut 
     }
 }
 
-/// v1.36 api/validation `validateOwnerReference`; events own nothing.
+/// v1.36 api/validation `validateOwnerReference`; an event can't own an object.
 fn owner(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let api_version = text(reference, "apiVersion");
     if version(api_version).is_empty() {
@@ -44,7 +44,7 @@ fn owner(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// What follows the group; nothing if there is more than one slash (v1.36 `schema.ParseGroupVersion`).
+/// The version part of an `apiVersion`; empty if it has more than one slash (v1.36 `schema.ParseGroupVersion`).
 fn version(api_version: &str) -> &str {
     match api_version.split_once('/') {
         Some((_, version)) if version.contains('/') => "",

@@ -1,21 +1,24 @@
-//! What the rules of a pod template's parts know of the template as a whole.
+//! The pod template as the rules of its parts see it.
 
-use super::kept::Kept;
-use crate::fields::{flag, list, member, number_if_set, text};
+use super::options::ValidationOptions;
+use crate::json::{flag, list, member, number_if_set, text};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A pod template's spec, and what more than one rule asks of it.
+/// A pod template's spec, and the values that several rules need.
 pub(super) struct Pod<'a> {
     /// `spec.template.spec`.
     pub(super) spec: &'a Value,
-    /// What the stored template had already and may keep.
-    pub(super) kept: Kept,
+    /// The rules that an update may break because the stored template does.
+    pub(super) options: ValidationOptions,
     /// The names of the resource claims (v1.36 `gatherPodResourceClaimNames`).
     pub(super) claims: BTreeSet<&'a str>,
 }
 
-/// A container, and where it is in the spec.
+/// The valid volumes, by name.
+pub(super) type Volumes<'a> = BTreeMap<&'a str, &'a Value>;
+
+/// A container and its position in the spec.
 pub(super) struct Container<'a> {
     pub(super) value: &'a Value,
     pub(super) list: &'static str,
@@ -23,16 +26,16 @@ pub(super) struct Container<'a> {
 }
 
 impl<'a> Pod<'a> {
-    pub(super) fn new(spec: &'a Value, kept: Kept) -> Self {
+    pub(super) fn new(spec: &'a Value, options: ValidationOptions) -> Self {
         let names = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name"));
-        Pod { spec, kept, claims: names.filter(|name| !name.is_empty()).collect() }
+        Pod { spec, options, claims: names.filter(|name| !name.is_empty()).collect() }
     }
 
     pub(super) fn grace_period(&self) -> Option<i64> {
         number_if_set(self.spec, "terminationGracePeriodSeconds")
     }
 
-    /// Whether it runs with the host's users: true if nothing is said.
+    /// Whether the pod uses the host's user namespace; true if the field is absent.
     pub(super) fn host_users(&self) -> bool {
         self.spec.get("hostUsers").and_then(Value::as_bool).unwrap_or(true)
     }
@@ -41,7 +44,7 @@ impl<'a> Pod<'a> {
         flag(self.spec, "hostNetwork")
     }
 
-    /// The operating system's name; None if nothing is said.
+    /// The name of the operating system; `None` if the field is absent.
     pub(super) fn os(&self) -> Option<&'a str> {
         member(self.spec, "os").map(|os| text(os, "name"))
     }
@@ -50,8 +53,7 @@ impl<'a> Pod<'a> {
         member(self.spec, "securityContext")
     }
 
-    /// Every container in the order in which rules about all of them look (v1.36 core/pods
-    /// `VisitContainersWithPath`).
+    /// Every container, in the order of rules for all of them (v1.36 core/pods `VisitContainersWithPath`).
     pub(super) fn containers(&self) -> impl Iterator<Item = Container<'a>> + use<'a> {
         let spec = self.spec;
         ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |field| {

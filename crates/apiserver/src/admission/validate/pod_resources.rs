@@ -1,10 +1,11 @@
-//! What a pod as a whole may ask for, beside what its containers do.
+//! Resource requirements of a pod as a whole, compared with its containers'.
 
-use super::containers::resources::{self, Names};
+use super::containers::resource_names::Names;
+use super::containers::resources;
 use super::pod::Pod;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{entries, list, member, text};
+use crate::json::{entries, list, member, text};
 use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 type Amounts<'a> = BTreeMap<&'a str, Quantity>;
 
 /// v1.36 core/validation `validatePodResources`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn pod_resources(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(whole) = member(pod.spec, "resources") else { return };
     let path = path.child("resources");
     if pod.os() == Some("windows") {
@@ -21,7 +22,7 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
     if member(whole, "claims").is_some() {
         errors.forbidden(&path.child("claims"), "claims may not be set for Resources at pod-level");
     }
-    resources::validate(whole, Names::Pod, pod, &path, errors);
+    resources::resource_requirements(whole, Names::Pod, pod, &path, errors);
     requests_cover_containers(pod, whole, &path.child("requests"), errors);
     huge_pages_cover_containers(pod, whole, &path.child("limits"), errors);
     limits_cover_each_container(pod, whole, &path, errors);
@@ -49,7 +50,7 @@ fn huge_pages_cover_containers(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_
     }
 }
 
-/// The error is told at a path below the pod's resources, as upstream tells it.
+/// Upstream reports this error at a path below the pod's resources.
 fn limits_cover_each_container(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let of_pod = amounts(whole, "limits");
     for (position, container) in list(pod.spec, "containers").iter().enumerate() {
@@ -74,8 +75,9 @@ fn of_container<'a>(container: &'a Value, bound: &str) -> Amounts<'a> {
     member(container, "resources").map(|resources| amounts(resources, bound)).unwrap_or_default()
 }
 
-/// Containers and restartable init containers run beside each other; another init container runs alone with the
-/// restartable ones before it (v1.36 component-helpers resource/helpers.go `AggregateContainerRequests`).
+/// The amounts that a pod needs at its peak. Containers and sidecars run at the same time; another init container
+/// runs with the sidecars before it, and with nothing else (v1.36 component-helpers resource/helpers.go
+/// `AggregateContainerRequests`).
 fn of_containers<'a>(pod: &Pod<'a>, bound: &str) -> Amounts<'a> {
     let mut together = Amounts::new();
     for container in list(pod.spec, "containers") {

@@ -1,16 +1,16 @@
-//! How pods are spread over topologies, and the keys of labels that are compared with the pod's own.
+//! Topology spread constraints, and the label keys that they and affinity terms take from the pod's own labels.
 
 use super::labels::{self, SelectorValues};
 use super::pod::Pod;
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{entries, list, member, number, number_if_set, text, text_if_set, texts};
-use crate::go::GoValue;
+use crate::json::{entries, list, member, number, number_if_set, text, text_if_set, texts};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// v1.36 core/validation `validateTopologySpreadConstraints`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn topology_spread_constraints(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let constraints = list(pod.spec, "topologySpreadConstraints");
     for (position, constraint) in constraints.iter().enumerate() {
         let path = path.index(position);
@@ -19,18 +19,17 @@ pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
             errors.required(&path.child("topologyKey"), "can not be empty");
         }
         let action = text(constraint, "whenUnsatisfiable");
-        one_of(Some(action), "whenUnsatisfiable", &["DoNotSchedule", "ScheduleAnyway"], &path, errors);
+        let supported = ["DoNotSchedule", "ScheduleAnyway"];
+        values::supported_if_set(Some(action), &supported, &path.child("whenUnsatisfiable"), errors);
         not_repeated(constraint, constraints.get(position + 1..).unwrap_or_default(), &path, errors);
         min_domains(constraint, &path.child("minDomains"), errors);
-        for field in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
-            one_of(text_if_set(constraint, field), field, &["Honor", "Ignore"], &path, errors);
-        }
-        if pod.kept.spread_label_keys {
+        policies(constraint, &path, errors);
+        if pod.options.allow_invalid_spread_label_keys {
             label_keys_as_before(constraint, &path.child("matchLabelKeys"), errors);
         } else {
             label_keys(constraint, &path, errors);
         }
-        if !pod.kept.spread_selector {
+        if !pod.options.allow_invalid_spread_selector {
             let selector = member(constraint, "labelSelector");
             labels::selector(selector, SelectorValues::OfLabels, &path.child("labelSelector"), errors);
         }
@@ -45,9 +44,10 @@ fn positive(number: i64, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 /// v1.36 core/validation `ValidateWhenUnsatisfiable`, `validateNodeInclusionPolicy`.
-fn one_of(value: Option<&str>, field: &str, known: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if let Some(value) = value.filter(|value| !known.contains(value)) {
-        errors.not_supported(&path.child(field), GoValue::named(value), known);
+fn policies(constraint: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    for field in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
+        let policy = text_if_set(constraint, field);
+        values::supported_if_set(policy, &["Honor", "Ignore"], &path.child(field), errors);
     }
 }
 
@@ -107,7 +107,8 @@ fn key_names(holder: &Value, field: &str, path: &FieldPath<'_>, errors: &mut Err
 
 const SELECTED_TOO: &str = "exists in both matchLabelKeys and labelSelector";
 
-/// When pods are created the selector gets an expression for each key: two of a key are one too many.
+/// When a pod is created, its selector gets an expression for each key, so a second expression for one key is an
+/// error.
 fn keys_not_twice_selected(holder: &Value, selector: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let keys: BTreeMap<&str, usize> =
         texts(holder, "matchLabelKeys").enumerate().map(|(position, key)| (key, position)).collect();
@@ -122,7 +123,7 @@ fn keys_not_twice_selected(holder: &Value, selector: &Value, path: &FieldPath<'_
     }
 }
 
-/// What was asked of them before v1.34: still asked where the stored template would fail by the rule above (v1.36
+/// The rules before v1.34. They apply where the stored template breaks the rules of [`label_keys`] (v1.36
 /// core/validation `ValidateMatchLabelKeysInTopologySpread`).
 fn label_keys_as_before(constraint: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let selector = member(constraint, "labelSelector");

@@ -1,15 +1,15 @@
-//! What an update strategy must be, in either form.
+//! The update strategy, in either form.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::Form;
-use crate::fields::{member, text};
 use crate::go::GoValue;
-use crate::syntax::percent_faults;
+use crate::json::{member, text};
+use crate::syntax::percent_error;
 use serde_json::Value;
 
 /// `spec` has the strategy; `path` is the strategy's own.
-pub(super) fn validate(spec: &Value, form: Form, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn update_strategy(spec: &Value, form: Form, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let strategy = spec.get("updateStrategy").unwrap_or(&Value::Null);
     match form {
         Form::AppsV1 => apps_v1(strategy, path, errors),
@@ -17,15 +17,15 @@ pub(super) fn validate(spec: &Value, form: Form, path: &FieldPath<'_>, errors: &
     }
 }
 
-/// Whether two pods of a node may run beside each other.
+/// Whether the strategy lets the old and the new pod of a node run at the same time.
 pub(super) fn surges(spec: &Value, form: Form) -> bool {
     let strategy = spec.get("updateStrategy").unwrap_or(&Value::Null);
-    let more_than_none = |limits: &str| {
+    let has_surge = |limits: &str| {
         let limits = strategy.get(limits).unwrap_or(&Value::Null);
-        Limit::of(limits, "maxSurge").amount() != 0
+        Limit::get(limits, "maxSurge").amount() != 0
     };
     match (text(strategy, "type"), form) {
-        ("RollingUpdate", Form::AppsV1) => more_than_none("rollingUpdate"),
+        ("RollingUpdate", Form::AppsV1) => has_surge("rollingUpdate"),
         ("SurgingRollingUpdate", Form::Proposal) => true,
         _ => false,
     }
@@ -45,12 +45,12 @@ fn apps_v1(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// v1.36 apps/validation `ValidateRollingUpdateDaemonSet`.
 fn rolling_update(limits: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let unavailable = Limit::of(limits, "maxUnavailable");
-    let surge = Limit::of(limits, "maxSurge");
-    unavailable.is_one(&path.child("maxUnavailable"), errors);
-    surge.is_one(&path.child("maxSurge"), errors);
-    unavailable.is_not_above_all(&path.child("maxUnavailable"), errors);
-    surge.is_not_above_all(&path.child("maxSurge"), errors);
+    let unavailable = Limit::get(limits, "maxUnavailable");
+    let surge = Limit::get(limits, "maxSurge");
+    unavailable.is_int_or_percent(&path.child("maxUnavailable"), errors);
+    surge.is_int_or_percent(&path.child("maxSurge"), errors);
+    unavailable.is_at_most_100_percent(&path.child("maxUnavailable"), errors);
+    surge.is_at_most_100_percent(&path.child("maxSurge"), errors);
     match (unavailable.amount() != 0, surge.amount() != 0) {
         (true, true) => {
             let detail = "may not be set when maxUnavailable is non-zero";
@@ -61,7 +61,7 @@ fn rolling_update(limits: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
     }
 }
 
-/// The proposal knows three strategies, each with limits of its own (proposal: `DaemonSetUpdateStrategy`).
+/// The proposal has three strategies, each with limits of its own (proposal: `DaemonSetUpdateStrategy`).
 fn proposal(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let kind = text(strategy, "type");
     if member(strategy, "surgingRollingUpdate").is_some() && kind != "SurgingRollingUpdate" {
@@ -79,10 +79,11 @@ fn proposal(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// Without surge, none unavailable is no rollout (proposal: `RollingUpdateDaemonSet.MaxUnavailable`).
+/// Without surge, a rollout with `maxUnavailable` 0 can't proceed (proposal:
+/// `RollingUpdateDaemonSet.MaxUnavailable`).
 fn replacing(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(limits) = member(strategy, "rollingUpdate") else { return errors.required(path, "") };
-    let unavailable = Limit::of(limits, "maxUnavailable");
+    let unavailable = Limit::get(limits, "maxUnavailable");
     unavailable.checked(&path.child("maxUnavailable"), errors);
     if member(limits, "maxSurge").is_some_and(|surge| *surge != 0) {
         let detail = "may only be set when strategy `type` is 'SurgingRollingUpdate'";
@@ -96,24 +97,24 @@ fn replacing(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// proposal: `SurgingRollingUpdateDaemonSet.MaxSurge` cannot be 0.
 fn surging(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(limits) = member(strategy, "surgingRollingUpdate") else { return errors.required(path, "") };
-    let surge = Limit::of(limits, "maxSurge");
+    let surge = Limit::get(limits, "maxSurge");
     surge.checked(&path.child("maxSurge"), errors);
     if surge.amount() == 0 {
         errors.invalid(&path.child("maxSurge"), surge.printed(), "cannot be 0");
     }
 }
 
-/// The strategy as the API server holds it: not by the names of JSON.
+/// The strategy as Go prints the API server's internal type, whose fields have no JSON names.
 fn printed(strategy: &Value) -> GoValue {
     let limits = member(strategy, "rollingUpdate").map(|limits| {
-        let limit = |name| Limit::of(limits, name).printed();
+        let limit = |name| Limit::get(limits, name).printed();
         GoValue::record([("MaxUnavailable", limit("maxUnavailable")), ("MaxSurge", limit("maxSurge"))])
     });
     let kind = GoValue::named(text(strategy, "type"));
     GoValue::record([("Type", kind), ("RollingUpdate", limits.unwrap_or_else(GoValue::null))])
 }
 
-/// A number of nodes or a percentage of them; an absent one is 0.
+/// A number of nodes or a percentage of them; 0 if absent.
 #[derive(Debug, Clone, Copy)]
 enum Limit<'a> {
     Number(i64),
@@ -121,7 +122,7 @@ enum Limit<'a> {
 }
 
 impl<'a> Limit<'a> {
-    fn of(limits: &'a Value, name: &str) -> Self {
+    fn get(limits: &'a Value, name: &str) -> Self {
         match limits.get(name) {
             Some(Value::String(text)) => Limit::Text(text),
             other => Limit::Number(other.and_then(Value::as_i64).unwrap_or(0)),
@@ -135,8 +136,8 @@ impl<'a> Limit<'a> {
         }
     }
 
-    /// What counts: of a text without a percent sign what Go makes of its digits, so that "50" is no 0
-    /// (v1.36 apps/validation `getIntOrPercentValue`).
+    /// The number that Go computes: a string without a percent sign is read by its digits, so "50" is not 0 (v1.36
+    /// apps/validation `getIntOrPercentValue`).
     fn amount(self) -> i64 {
         match self {
             Limit::Number(number) => number,
@@ -144,40 +145,41 @@ impl<'a> Limit<'a> {
         }
     }
 
-    /// The digits before the sign, if it is a percentage (v1.36 apps/validation `getPercentValue`).
+    /// The digits before the percent sign, if it is a percentage (v1.36 apps/validation `getPercentValue`).
     fn percent(self) -> Option<&'a str> {
         match self {
-            Limit::Text(text) if percent_faults(text).is_none() => text.strip_suffix('%'),
+            Limit::Text(text) if percent_error(text).is_none() => text.strip_suffix('%'),
             Limit::Number(_) | Limit::Text(_) => None,
         }
     }
 
     /// v1.36 apps/validation `ValidatePositiveIntOrPercent`.
-    fn is_one(self, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    fn is_int_or_percent(self, path: &FieldPath<'_>, errors: &mut ErrorList) {
         match self {
             Limit::Number(number) => errors.negative(path, number),
             Limit::Text(text) => {
-                if let Some(fault) = percent_faults(text) {
-                    errors.invalid(path, self.printed(), fault);
+                if let Some(message) = percent_error(text) {
+                    errors.invalid(path, self.printed(), message);
                 }
             }
         }
     }
 
     /// v1.36 apps/validation `IsNotMoreThan100Percent`.
-    fn is_not_above_all(self, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    fn is_at_most_100_percent(self, path: &FieldPath<'_>, errors: &mut ErrorList) {
         if self.percent().is_some_and(|percent| atoi(percent) > 100) {
             errors.invalid(path, self.printed(), "must not be greater than 100%");
         }
     }
 
     fn checked(self, path: &FieldPath<'_>, errors: &mut ErrorList) {
-        self.is_one(path, errors);
-        self.is_not_above_all(path, errors);
+        self.is_int_or_percent(path, errors);
+        self.is_at_most_100_percent(path, errors);
     }
 }
 
-/// Go's `strconv.Atoi` where nobody asks for its error: 0 for what is no number, the nearest for what is too large.
+/// Go's `strconv.Atoi` with its error ignored: 0 for a string that is no number, the nearest integer for a number out
+/// of range.
 fn atoi(text: &str) -> i64 {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

@@ -1,12 +1,12 @@
-//! Which kernel parameters a pod may set.
+//! Kernel parameters that a pod may set.
 
 use super::pod::Pod;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, list, text};
+use crate::json::{flag, list, text};
 use serde_json::Value;
 
-const LONGEST: usize = 253;
+const MAX_LENGTH: usize = 253;
 const FORM: &str = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 
 /// v1.36 component-helpers sysctl/namespace.go: parameters of the IPC namespace.
@@ -23,31 +23,32 @@ const OF_IPC: [&str; 10] = [
     "kernel.msg",
 ];
 
-fn sysctls<'a>(pod: &Pod<'a>) -> &'a [Value] {
+/// The sysctls of the pod's security context.
+pub(super) fn in_spec<'a>(pod: &Pod<'a>) -> &'a [Value] {
     pod.security_context().map(|context| list(context, "sysctls")).unwrap_or_default()
 }
 
 /// v1.36 core/validation `validateSysctls`.
-pub(super) fn validate(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let sysctls = sysctls(pod);
+pub(super) fn sysctls(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let sysctls = in_spec(pod);
     for (position, sysctl) in sysctls.iter().enumerate() {
         let (name, path) = (text(sysctl, "name"), path.index(position));
         let path = path.child("name");
         if name.is_empty() {
             errors.required(&path, "");
         } else if !is_name(name) {
-            let detail = format!("must have at most {LONGEST} characters and match regex {FORM}");
+            let detail = format!("must have at most {MAX_LENGTH} characters and match regex {FORM}");
             errors.invalid(&path, name, detail);
         } else if sysctls.iter().take(position).any(|before| text(before, "name") == name) {
             errors.duplicate(&path, name);
         }
-        if let Some(detail) = of_host(name, pod).filter(|_| !pod.kept.sysctls_of_host) {
+        if let Some(detail) = host_error(name, pod).filter(|_| !pod.options.allow_host_sysctls) {
             errors.invalid(&path, name, detail);
         }
     }
 }
 
-/// Parts with dots or slashes between them (v1.36 core/validation `IsValidSysctlName`).
+/// Parts separated by dots or slashes (v1.36 core/validation `IsValidSysctlName`).
 fn is_name(name: &str) -> bool {
     let outer = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     let is_part = |part: &str| {
@@ -55,11 +56,12 @@ fn is_name(name: &str) -> bool {
         let inner = |b: &u8| outer(Some(b)) || matches!(b, b'-' | b'_');
         outer(bytes.first()) && outer(bytes.last()) && bytes.iter().all(inner)
     };
-    name.len() <= LONGEST && name.split(['.', '/']).all(is_part)
+    name.len() <= MAX_LENGTH && name.split(['.', '/']).all(is_part)
 }
 
-/// Whether it would set a parameter of the host's namespace (v1.36 core/validation `ValidateHostSysctl`).
-fn of_host(name: &str, pod: &Pod<'_>) -> Option<&'static str> {
+/// The error if the sysctl would set a parameter of a namespace that the pod shares with its host (v1.36
+/// core/validation `ValidateHostSysctl`).
+pub(super) fn host_error(name: &str, pod: &Pod<'_>) -> Option<&'static str> {
     let name = with_dots(name);
     let name = name.split('*').next().unwrap_or_default();
     if OF_IPC.contains(&name) || name.starts_with("fs.mqueue.") {
@@ -82,9 +84,4 @@ fn with_dots(name: &str) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-/// v1.36 api/pod/util.go: an update may keep such a parameter.
-pub(super) fn has_one_of_host(pod: &Pod<'_>) -> bool {
-    sysctls(pod).iter().any(|sysctl| of_host(text(sysctl, "name"), pod).is_some())
 }

@@ -1,4 +1,4 @@
-//! The fields of volumes that are claimed, with the claim a pod brings along (v1.36 `api/core/v1` types.go).
+//! The fields of claimed volumes, and of the claim template of a pod (v1.36 `api/core/v1` types.go).
 
 use super::meta::{LABEL_SELECTOR, OBJECT_META};
 use crate::schema::table::{

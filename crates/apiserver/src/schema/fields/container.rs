@@ -38,7 +38,7 @@ pub(super) static CONTAINER: Struct = Struct::new(
     ],
 );
 
-/// A container's fields and one more.
+/// The fields of a container, and `targetContainerName`.
 pub(super) static EPHEMERAL_CONTAINER: Struct =
     Struct::new("EphemeralContainer", &[omit_empty("targetContainerName", TEXT)]).including(&CONTAINER);
 

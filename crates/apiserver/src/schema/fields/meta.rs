@@ -1,4 +1,4 @@
-//! The fields of metadata and of label selectors (v1.36 `apimachinery/pkg/apis/meta/v1` types.go).
+//! The fields of metadata, references and label selectors (v1.36 `apimachinery/pkg/apis/meta/v1` types.go).
 
 use crate::schema::table::{
     BOOL, INT64, RAW, Struct, TEXT, TEXT_LIST, TEXT_MAP, TIME, always, many, omit_empty, pointer,
@@ -59,3 +59,6 @@ pub(super) static LABEL_SELECTOR_REQUIREMENT: Struct = Struct::new(
     "LabelSelectorRequirement",
     &[always("key", TEXT), always("operator", TEXT), omit_empty("values", TEXT_LIST)],
 );
+
+pub(super) static LOCAL_OBJECT_REFERENCE: Struct =
+    Struct::new("LocalObjectReference", &[omit_empty("name", TEXT)]);

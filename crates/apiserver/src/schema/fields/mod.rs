@@ -1,4 +1,4 @@
-//! The fields of everything below a DaemonSet, by theme, as v1.36 has them.
+//! The fields of a DaemonSet and of all structs below it, by theme, as in v1.36.
 
 mod claim;
 mod container;

@@ -1,7 +1,7 @@
-//! The fields of a pod template and of what a pod has for itself (v1.36 `api/core/v1` types.go).
+//! The fields of a pod template and of the pod spec itself (v1.36 `api/core/v1` types.go).
 
 use super::container::{CONTAINER, EPHEMERAL_CONTAINER, RESOURCE_REQUIREMENTS};
-use super::meta::OBJECT_META;
+use super::meta::{LOCAL_OBJECT_REFERENCE, OBJECT_META};
 use super::scheduling::{AFFINITY, TOLERATION, TOPOLOGY_SPREAD_CONSTRAINT};
 use super::security::POD_SECURITY_CONTEXT;
 use super::volume::VOLUME;
@@ -90,6 +90,3 @@ pub(super) static POD_RESOURCE_CLAIM: Struct = Struct::new(
 
 pub(super) static POD_SCHEDULING_GROUP: Struct =
     Struct::new("PodSchedulingGroup", &[pointer("podGroupName", TEXT)]);
-
-pub(super) static LOCAL_OBJECT_REFERENCE: Struct =
-    Struct::new("LocalObjectReference", &[omit_empty("name", TEXT)]);

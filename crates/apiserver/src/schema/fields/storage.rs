@@ -1,6 +1,6 @@
 //! The fields of volumes that a storage system serves (v1.36 `api/core/v1` types.go).
 
-use super::pod::LOCAL_OBJECT_REFERENCE;
+use super::meta::LOCAL_OBJECT_REFERENCE;
 use crate::schema::table::{
     BOOL, INT32, Struct, TEXT, TEXT_LIST, TEXT_MAP, always, nullable, omit_empty, one, pointer,
 };

@@ -1,4 +1,4 @@
-//! Would this manifest restart the fleet, and why.
+//! Whether a manifest restarts the pods, and because of which fields.
 
 use super::{stored, with};
 use daemonset_apiserver::admission::{Rules, equivalent_spellings, template_change, update};
@@ -10,7 +10,7 @@ fn change(stored: &Value, manifest: &Value) -> Option<String> {
     template_change(stored, manifest).unwrap().map(|diff| diff.to_string())
 }
 
-/// The manifest somebody would write for it.
+/// A manifest as a person would write it.
 fn manifest() -> Value {
     json!({
         "apiVersion": "apps/v1",
@@ -38,7 +38,7 @@ fn last_applied(manifest: &Value) -> Value {
 }
 
 #[test]
-fn the_same_in_other_words_restarts_nothing() {
+fn equivalent_spellings_restart_nothing() {
     assert_eq!(change(&stored(), &manifest()), None);
     assert_eq!(change(&stored(), &stored()), None);
     let words = equivalent_spellings(&stored(), &manifest()).unwrap().to_string();
@@ -60,7 +60,7 @@ fn the_same_in_other_words_restarts_nothing() {
 }
 
 #[test]
-fn each_difference_is_told_with_its_path() {
+fn each_difference_has_its_path() {
     let mut manifest = manifest();
     let pod = &mut manifest["spec"]["template"];
     pod["metadata"]["labels"]["tier"] = json!("front");
@@ -80,11 +80,11 @@ fn each_difference_is_told_with_its_path() {
     ];
     assert_eq!(change(&stored(), &manifest).unwrap().lines().collect::<Vec<_>>(), expected);
     let words = equivalent_spellings(&stored(), &manifest).unwrap().to_string();
-    assert!(!words.contains("image:"), "what changes is no wording: {words}");
+    assert!(!words.contains("image:"), "a real change is no other spelling: {words}");
 }
 
 #[test]
-fn an_order_that_counts_is_told() {
+fn a_change_of_a_meaningful_order_is_a_difference() {
     let env = |names: [&str; 2]| json!(names.map(|name| json!({"name": name, "value": "1"})));
     let path = "/spec/template/spec/containers/0/env";
     let [old, new] = [["A", "B"], ["B", "A"]].map(|names| with(&stored(), path, env(names)));
@@ -95,7 +95,7 @@ fn an_order_that_counts_is_told() {
 }
 
 #[test]
-fn ports_that_share_a_number_are_told_by_their_place() {
+fn ports_with_one_number_are_named_by_index() {
     let ports = |protocols: [&str; 2]| {
         json!(protocols.map(|protocol| json!({"containerPort": 53, "protocol": protocol})))
     };
@@ -109,13 +109,16 @@ fn ports_that_share_a_number_are_told_by_their_place() {
 }
 
 #[test]
-fn an_applied_object_keeps_what_others_have_set() {
+fn an_applied_object_keeps_the_fields_of_others() {
     let restarted = json!({"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"});
     let path = "/spec/template/metadata/annotations";
     let applied = with(&last_applied(&manifest()), path, restarted.clone());
     assert_eq!(change(&applied, &manifest()), None, "the annotation is not the manifest's");
     let created = with(&stored(), path, restarted);
-    assert!(change(&created, &manifest()).is_some(), "without the annotation the manifest is all there is");
+    assert!(
+        change(&created, &manifest()).is_some(),
+        "without the annotation the manifest replaces the object"
+    );
 
     let mut less = manifest();
     less["spec"]["template"]["spec"]["containers"][0].as_object_mut().unwrap().remove("env");
@@ -127,7 +130,7 @@ fn an_applied_object_keeps_what_others_have_set() {
 }
 
 #[test]
-fn a_manifest_that_would_be_refused_is_no_answer() {
+fn a_refused_manifest_is_an_error() {
     let broken = with(&manifest(), "/spec/template/spec/restartPolicy", json!("Never"));
     let text = template_change(&stored(), &broken).unwrap_err().to_string();
     assert!(text.starts_with("The DaemonSet \"web\" is invalid: spec.template.spec.restartPolicy"), "{text}");

@@ -1,4 +1,4 @@
-//! What is filled in where a DaemonSet leaves something out, and what is kept.
+//! Defaults that are filled in, and values that are kept.
 
 use super::defaults_table::{Case, cases};
 use daemonset_apiserver::admission::{DefaultRule, Form, default, default_pod, defaults, pod_only_defaults};
@@ -13,20 +13,20 @@ fn defaulted(mut object: Value) -> Value {
 #[test]
 fn each_default_is_filled_in() {
     for Case { rule, before, at, after } in cases() {
-        let told = format!("{rule} in {before}");
-        assert_eq!(defaulted(before).pointer(&at), Some(&after), "{told}");
+        let messages_of = format!("{rule} in {before}");
+        assert_eq!(defaulted(before).pointer(&at), Some(&after), "{messages_of}");
     }
 }
 
 #[test]
 fn each_default_has_a_case() {
-    let told: BTreeSet<String> = cases().into_iter().map(|case| case.rule).collect();
+    let messages_of: BTreeSet<String> = cases().into_iter().map(|case| case.rule).collect();
     let known: BTreeSet<String> = defaults(Form::AppsV1).map(|rule| rule.path).collect();
-    assert_eq!(told, known);
+    assert_eq!(messages_of, known);
 }
 
 #[test]
-fn what_is_there_is_kept() {
+fn set_values_are_kept() {
     for Case { rule, before, at, after } in cases() {
         let kept = match after {
             Value::String(_) | Value::Null => json!("kept"),
@@ -49,9 +49,9 @@ fn what_is_there_is_kept() {
     }
 }
 
-/// As a v1.36.3 API server answered it.
+/// As a v1.36.3 API server stored it.
 #[test]
-fn a_plain_daemon_set_as_it_is_stored() {
+fn a_minimal_daemon_set_as_stored() {
     let labels = json!({"app": "web"});
     let stored = defaulted(json!({"spec": {
         "selector": {"matchLabels": labels},
@@ -96,7 +96,7 @@ fn a_plain_daemon_set_as_it_is_stored() {
     assert_eq!(stored["spec"], expected);
 }
 
-/// A value inside of what its path says: a number is the place in a list.
+/// The value at the end of a path; a number is the position in a list.
 fn nested(at: &str, value: Value) -> Value {
     at.rsplit('/').fold(value, |inner, part| match part {
         "0" => json!([inner]),
@@ -110,7 +110,7 @@ fn of_spec_afterwards(at: &str, value: Value) -> Value {
 }
 
 #[test]
-fn a_zero_is_kept_where_it_can_be_told_from_nothing() {
+fn a_zero_is_kept_if_it_differs_from_absent() {
     for (at, zero) in [
         ("revisionHistoryLimit", json!(0)),
         ("updateStrategy/rollingUpdate/maxUnavailable", json!(0)),
@@ -132,7 +132,7 @@ fn a_zero_is_kept_where_it_can_be_told_from_nothing() {
 }
 
 #[test]
-fn a_zero_is_filled_in_where_it_is_as_good_as_nothing() {
+fn a_zero_is_defaulted_if_it_equals_absent() {
     let probe = "template/spec/containers/0/livenessProbe/";
     for (at, zero, after) in [
         ("updateStrategy/type", json!(""), json!("RollingUpdate")),
@@ -164,7 +164,7 @@ fn a_zero_is_filled_in_where_it_is_as_good_as_nothing() {
 }
 
 #[test]
-fn a_source_that_is_not_known_is_a_source() {
+fn an_unknown_source_is_a_source() {
     let volumes =
         defaulted(json!({"spec": nested("template/spec/volumes", json!([{"name": "a", "tape": {}}]))}));
     assert_eq!(volumes.pointer("/spec/template/spec/volumes"), Some(&json!([{"name": "a", "tape": {}}])));
@@ -213,7 +213,7 @@ fn amounts_are_rounded_up_to_thousandths() {
 }
 
 #[test]
-fn annotations_of_old_init_containers_go() {
+fn annotations_of_old_init_containers_are_removed() {
     let old = "pod.beta.kubernetes.io/init-containers";
     let template = |annotations: Value| {
         let metadata = json!({"annotations": annotations});
@@ -252,7 +252,7 @@ fn only_a_pod_gets_requests_service_links_and_host_ports() {
 }
 
 #[test]
-fn without_host_network_a_port_stays_off_the_host() {
+fn without_host_network_a_port_gets_no_host_port() {
     let mut pod =
         json!({"spec": {"containers": [{"ports": [{"containerPort": 80}]}, {"resources": {"limits": {}}}]}});
     default_pod(&mut pod);
@@ -268,6 +268,6 @@ fn each_default_names_its_source() {
         rules.iter().all(|rule| rule.source.starts_with("v1.36 ") || rule.source.starts_with("proposal: "))
     );
     let history = rules.iter().find(|rule| rule.path == "spec.revisionHistoryLimit").unwrap();
-    let told = "spec.revisionHistoryLimit = 10 (v1.36 apps/v1 defaults.go SetDefaults_DaemonSet)";
-    assert_eq!(history.to_string(), told);
+    let messages_of = "spec.revisionHistoryLimit = 10 (v1.36 apps/v1 defaults.go SetDefaults_DaemonSet)";
+    assert_eq!(history.to_string(), messages_of);
 }

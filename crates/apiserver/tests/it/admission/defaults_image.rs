@@ -1,4 +1,4 @@
-//! When an image is pulled: by its tag, where its reference can be read.
+//! The pull policy by the tag of an image reference.
 
 use daemonset_apiserver::admission::default_template;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn digits(count: usize) -> String {
 }
 
 #[test]
-fn always_without_a_tag_or_with_latest() {
+fn latest_or_no_tag_is_always_pulled() {
     let long = "a".repeat(255 - "library/".len());
     let sha = format!("a:latest@sha256:{}", digits(64));
     for image in [
@@ -47,7 +47,7 @@ fn always_without_a_tag_or_with_latest() {
 }
 
 #[test]
-fn otherwise_if_not_present() {
+fn other_tags_are_pulled_if_not_present() {
     let long = "a".repeat(256 - "library/".len());
     let [sha256, sha384, sha512] = [64, 96, 128].map(digits);
     let digested =

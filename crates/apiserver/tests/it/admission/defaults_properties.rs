@@ -1,4 +1,5 @@
-//! What holds of every defaulted object; the objects are made along the paths of the rules, so that each rule is met.
+//! Properties of every defaulted object. The objects are generated along the paths of the rules, so that each rule
+//! applies.
 
 use daemonset_apiserver::admission::{Form, default, defaults};
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A path of a rule, with what stands at its end.
+/// A path of a rule, with the value at its end.
 type Branch = (String, Index, Value);
 
 fn forms() -> impl Strategy<Value = Form> {
@@ -19,7 +20,7 @@ fn paths(form: Form) -> Vec<String> {
     defaults(form).map(|rule| rule.path).collect()
 }
 
-/// Left out as often as all else: zero, right or of a wrong type.
+/// Absent half of the time; otherwise zero, valid, or of a wrong type.
 fn end() -> impl Strategy<Value = Value> {
     let ends = [
         json!(""),
@@ -44,7 +45,7 @@ fn object(form: Form) -> impl Strategy<Value = Value> {
     })
 }
 
-/// Puts the branch's objects where they are not yet, and its end if that is free.
+/// Adds the objects of the branch that are missing, and its end if the place is free.
 fn grow(object: &mut Value, (path, turn, end): &Branch) {
     let mut parts: Vec<String> = split(path);
     let last = parts.pop().unwrap();
@@ -74,7 +75,7 @@ fn grow(object: &mut Value, (path, turn, end): &Branch) {
     }
 }
 
-/// One part for each object on the way, and one for the field.
+/// One part for each object on the path, and one for the field.
 fn split(path: &str) -> Vec<String> {
     path.split('.').map(str::to_owned).collect()
 }
@@ -85,7 +86,7 @@ fn choice<'a>(names: &'a str, turn: &Index) -> &'a str {
     all[turn.index(all.len())]
 }
 
-/// Whether all that was there is there: what is no zero as it was, lists as long as they were.
+/// Whether every earlier value is unchanged: non-zero values are equal, lists have their length.
 fn keeps(before: &Value, after: &Value) -> bool {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => before.iter().all(|(key, value)| {
@@ -101,7 +102,7 @@ fn keeps(before: &Value, after: &Value) -> bool {
     }
 }
 
-/// Every field of the object with its way, lists as `[*]`.
+/// Every field of the object with its path; lists as `[*]`.
 fn ways(value: &Value, way: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => members.iter().for_each(|(key, value)| {
@@ -118,7 +119,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn twice_is_once_and_nothing_goes((form, before) in forms().prop_flat_map(|form| (Just(form), object(form)))) {
+    fn defaulting_is_idempotent_and_removes_nothing((form, before) in forms().prop_flat_map(|form| (Just(form), object(form)))) {
         let mut once = before.clone();
         default(&mut once, form);
         let mut twice = once.clone();
@@ -129,7 +130,7 @@ proptest! {
 }
 
 #[test]
-fn the_objects_meet_every_rule() {
+fn the_objects_reach_every_rule() {
     let mut runner = TestRunner::deterministic();
     let mut filled = BTreeSet::new();
     for _ in 0..1500 {
@@ -143,7 +144,7 @@ fn the_objects_meet_every_rule() {
     }
     let never: Vec<String> = paths(Form::AppsV1)
         .into_iter()
-        // Every object of the generator has a spec.
+        // Every generated object has a spec.
         .filter(|path| path != "spec" && !filled.iter().any(|way| matches(path, way)))
         .collect();
     assert_eq!(never, Vec::<String>::new());
@@ -154,7 +155,7 @@ fn matches(path: &str, way: &str) -> bool {
     path.len() == way.len() && path.iter().zip(&way).all(|(path, way)| is_part(path, way))
 }
 
-/// Whether the field is one of the rule's part, and a list if that is one.
+/// Whether the field matches this part of the rule, and is a list if the part is one.
 fn is_part(path: &str, way: &str) -> bool {
     let name = |part: &str| part.split('[').next().unwrap_or_default().trim_matches(['{', '}']).to_owned();
     name(path).split(',').any(|one| one == name(way)) && path.ends_with("[*]") == way.ends_with("[*]")

@@ -1,8 +1,8 @@
-//! One row for each default of `apps/v1`, and one more where there are two ways to leave a field out.
+//! One row for each default of `apps/v1`, and a second one where a field can be left out in two ways.
 
 use serde_json::{Value, json};
 
-/// In which object, at which path, stands afterwards which value.
+/// The object, the path, and the value that it has afterwards.
 pub(super) struct Case {
     pub(super) rule: String,
     pub(super) before: Value,

@@ -1,4 +1,4 @@
-//! What the API server does to a DaemonSet before it is stored.
+//! Admission of a DaemonSet.
 
 mod change;
 mod defaults;
@@ -12,12 +12,12 @@ mod validate;
 
 use serde_json::{Value, json};
 
-/// Null, empty text, 0, false or an empty list.
+/// Null, an empty string, 0, false or an empty list.
 fn is_zero(value: &Value) -> bool {
     [json!(null), json!(""), json!(0), json!(false), json!([])].contains(value)
 }
 
-/// A DaemonSet as it is stored: defaulted, with generations 3 and 2.
+/// A stored DaemonSet: defaulted, with generation 3 and template generation 2.
 fn stored() -> Value {
     json!({
         "apiVersion": "apps/v1",
@@ -62,7 +62,7 @@ fn stored() -> Value {
     })
 }
 
-/// The object with this value at a JSON pointer; what is on the way to it is made.
+/// The object with this value at a JSON pointer; missing objects on the way are created.
 fn with(object: &Value, pointer: &str, value: Value) -> Value {
     let mut object = object.clone();
     let mut place = &mut object;

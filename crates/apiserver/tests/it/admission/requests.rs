@@ -1,4 +1,4 @@
-//! Whole requests: what is stored, and what is answered instead.
+//! Whole requests: the stored object or the refusal.
 
 use super::{stored, with};
 use daemonset_apiserver::admission::{
@@ -19,7 +19,7 @@ fn merged(change: Value) -> Result<Value, String> {
 }
 
 #[test]
-fn a_patch_is_merged_and_then_goes_the_way_of_an_update() {
+fn a_patch_is_merged_and_handled_as_an_update() {
     let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "web:v2"}]}}}});
     let new = patched(image).unwrap();
     assert_eq!(new["spec"]["template"]["spec"]["containers"][0]["image"], json!("web:v2"));
@@ -34,7 +34,7 @@ fn a_patch_is_merged_and_then_goes_the_way_of_an_update() {
 }
 
 #[test]
-fn only_a_strategic_patch_cuts_large_integers() {
+fn only_a_strategic_patch_truncates_large_integers() {
     assert_eq!(
         patched(json!({"spec": {"minReadySeconds": 4_294_967_297_i64}})).unwrap()["spec"]["minReadySeconds"],
         json!(1)
@@ -56,7 +56,7 @@ fn only_a_strategic_patch_cuts_large_integers() {
 }
 
 #[test]
-fn refusals_are_told_as_kubectl_prints_them() {
+fn refusals_print_as_kubectl_prints_them() {
     let rows: [(Result<Value, String>, &str); 11] = [
         (
             patched(json!({"metadata": {"name": "other"}})),
@@ -117,7 +117,7 @@ fn refusals_are_told_as_kubectl_prints_them() {
 }
 
 #[test]
-fn what_is_no_daemon_set_of_this_version_is_refused() {
+fn another_kind_or_version_is_refused() {
     let deployment = with(&stored(), "/kind", json!("Deployment"));
     let text = create(&deployment, &rules()).unwrap_err().to_string();
     assert!(text.starts_with(
@@ -125,7 +125,7 @@ fn what_is_no_daemon_set_of_this_version_is_refused() {
     ));
     let other = with(&stored(), "/apiVersion", json!("extensions/v1beta1"));
     assert!(matches!(create(&other, &rules()), Err(Refusal::OtherKind { .. })));
-    let proposal = Rules { form: Form::Proposal, ..rules() };
+    let proposal = rules().form(Form::Proposal);
     assert!(!matches!(create(&other, &proposal), Err(Refusal::OtherKind { .. })), "the proposal has its own");
     let mut bare = stored();
     bare.as_object_mut().unwrap().retain(|name, _| name != "kind" && name != "apiVersion");
@@ -139,7 +139,8 @@ fn every_wrong_type_is_collected_and_the_first_is_printed() {
     let refusal = create(&object, &rules()).unwrap_err();
     let first = "json: cannot unmarshal number 2147483648 into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32";
     let second = "json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.revisionHistoryLimit of type int32";
-    assert_eq!(refusal, Refusal::Undecodable { messages: vec![first.to_owned(), second.to_owned()] });
+    let Refusal::Undecodable { messages, .. } = &refusal else { panic!("{refusal:?}") };
+    assert_eq!(*messages, [first, second]);
     assert_eq!(
         refusal.to_string(),
         format!(
@@ -149,7 +150,7 @@ fn every_wrong_type_is_collected_and_the_first_is_printed() {
 }
 
 #[test]
-fn a_name_may_be_left_to_the_server() {
+fn the_server_may_generate_the_name() {
     let mut object = stored();
     object["metadata"] = json!({"generateName": "web-"});
     let new = create(&object, &rules()).unwrap();
@@ -159,8 +160,8 @@ fn a_name_may_be_left_to_the_server() {
 
 /// The proposal's limits are fields of their own, which `apps/v1` does not have.
 #[test]
-fn the_proposals_limits_are_stored_and_counted() {
-    let proposal = Rules { form: Form::Proposal, ..Rules::default() };
+fn the_proposals_limits_are_stored_and_raise_the_generation() {
+    let proposal = Rules::new().form(Form::Proposal);
     let surging = |surge: Value| {
         let strategy = json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": surge}});
         with(&stored(), "/spec/updateStrategy", strategy)

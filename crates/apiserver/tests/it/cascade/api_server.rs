@@ -1,4 +1,4 @@
-//! What a DELETE makes of an object.
+//! A DELETE as the API server answers it.
 
 use crate::{at, now};
 use daemonset_apiserver::cascade::{
@@ -30,10 +30,10 @@ fn pending(deletion: Result<Deletion, DeleteRefusal>) -> Value {
 }
 
 fn seconds(grace: i64) -> DeleteOptions {
-    DeleteOptions { grace_period_seconds: Some(grace), ..DeleteOptions::default() }
+    DeleteOptions::new().grace_period_seconds(grace)
 }
 
-/// Finalizers before, what is asked for, finalizers after; null: removed at once.
+/// Finalizers before, the requested policy, finalizers after; null: removed at once.
 #[test]
 fn the_policy_decides_the_finalizers() {
     let table = [
@@ -50,7 +50,7 @@ fn the_policy_decides_the_finalizers() {
         (json!(["orphan"]), json!({"propagationPolicy": "Foreground"}), json!(["foregroundDeletion"])),
         (json!(["foregroundDeletion"]), json!({"propagationPolicy": "Orphan"}), json!(["orphan"])),
         (json!(["foregroundDeletion"]), json!({"orphanDependents": false}), json!(null)),
-        // Those of others stay, and keep their order where nothing changes.
+        // Other finalizers stay, and keep their order if nothing changes.
         (json!(["a/b"]), json!({}), json!(["a/b"])),
         (json!(["a/b"]), json!({"propagationPolicy": "Orphan"}), json!(["a/b", "orphan"])),
         (json!(["orphan", "a/b"]), json!({}), json!(["orphan", "a/b"])),
@@ -73,7 +73,7 @@ fn the_policy_decides_the_finalizers() {
 }
 
 #[test]
-fn what_stays_is_marked_once() {
+fn a_kept_object_is_marked_once() {
     let first =
         pending(delete(Kind::DaemonSet, &daemon_set(json!(["a/b"])), &DeleteOptions::default(), now()));
     assert_eq!(
@@ -92,7 +92,7 @@ fn what_stays_is_marked_once() {
 
 #[test]
 fn a_second_delete_may_change_the_policy() {
-    let options = DeleteOptions::with;
+    let options = |policy| DeleteOptions::new().propagation_policy(policy);
     let waiting =
         pending(delete(Kind::DaemonSet, &daemon_set(json!([])), &options(Propagation::Foreground), now()));
     let orphaning = pending(delete(Kind::DaemonSet, &waiting, &options(Propagation::Orphan), now()));
@@ -103,30 +103,25 @@ fn a_second_delete_may_change_the_policy() {
 }
 
 #[test]
-fn refusals_are_the_api_servers() {
-    let precondition = |uid: Option<&str>, version: Option<&str>| DeleteOptions {
-        preconditions: Some(Preconditions {
-            uid: uid.map(Into::into),
-            resource_version: version.map(str::to_owned),
-        }),
-        ..DeleteOptions::default()
+fn refusals_have_the_api_servers_messages() {
+    let precondition = |uid: &str, version: &str| {
+        DeleteOptions::new().preconditions(Preconditions::new().uid(uid).resource_version(version))
     };
     let text = |kind, options| delete(kind, &daemon_set(json!([])), &options, now()).unwrap_err().to_string();
     assert_eq!(
-        text(Kind::DaemonSet, precondition(Some("u2"), Some("8"))),
+        text(Kind::DaemonSet, precondition("u2", "8")),
         "Operation cannot be fulfilled on DaemonSet.apps \"web\": the UID in the precondition (u2) does not match the UID in record (u1). The object might have been deleted and then recreated"
     );
     assert_eq!(
-        text(Kind::Pod, precondition(Some("u1"), Some("8"))),
+        text(Kind::Pod, precondition("u1", "8")),
         "Operation cannot be fulfilled on Pod \"web\": the ResourceVersion in the precondition (8) does not match the ResourceVersion in record (7). The object might have been modified"
     );
-    let twice =
-        DeleteOptions { orphan_dependents: Some(true), ..DeleteOptions::with(Propagation::Foreground) };
+    let twice = DeleteOptions::new().propagation_policy(Propagation::Foreground).orphan_dependents(true);
     assert_eq!(
         text(Kind::DaemonSet, twice),
         "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"Foreground\": orphanDependents and deletionPropagation cannot be both set"
     );
-    let good = precondition(Some("u1"), Some("7"));
+    let good = precondition("u1", "7");
     assert_eq!(delete(Kind::DaemonSet, &daemon_set(json!([])), &good, now()), Ok(Deletion::Removed));
     let unreadable = delete(Kind::Pod, &json!({"metadata": {"finalizers": "x"}}), &good, now()).unwrap_err();
     assert!(unreadable.to_string().starts_with("metadata.finalizers: invalid type"), "{unreadable}");
@@ -134,7 +129,7 @@ fn refusals_are_the_api_servers() {
 }
 
 #[test]
-fn only_pods_that_run_are_given_time() {
+fn only_running_pods_have_a_grace_period() {
     let ends = |pod: &Value, options: &DeleteOptions| match delete(Kind::Pod, pod, options, now()).unwrap() {
         Deletion::Pending(pod) => pod["metadata"]["deletionGracePeriodSeconds"].as_i64(),
         Deletion::Removed | Deletion::Unchanged => None,
@@ -162,12 +157,12 @@ fn a_grace_period_is_only_ever_shortened() {
     assert_eq!(shorter["metadata"]["deletionGracePeriodSeconds"], 15);
     let over = pending(delete(Kind::Pod, &first, &seconds(5), at(10)));
     assert_eq!(over["metadata"]["deletionTimestamp"], "2026-01-01T12:00:10Z", "never in the past");
-    assert_eq!(over["metadata"]["deletionGracePeriodSeconds"], 1, "the kubelet still ends it");
+    assert_eq!(over["metadata"]["deletionGracePeriodSeconds"], 1, "the kubelet still stops it");
     assert_eq!(delete(Kind::Pod, &first, &seconds(0), at(10)), Ok(Deletion::Removed));
 }
 
 #[test]
-fn an_update_removes_what_nothing_holds() {
+fn an_update_without_finalizers_removes_the_object() {
     let object = |finalizers: Value, deleted: Value, grace: Value| json!({"metadata": {"finalizers": finalizers, "deletionTimestamp": deleted, "deletionGracePeriodSeconds": grace}});
     let gone = |old: Value, new: Value| removed_by_update(&old, &new).unwrap();
     let (held, free) = (json!(["orphan"]), json!([]));

@@ -1,10 +1,10 @@
-//! Whoever crashes between two actions asks again and goes on.
+//! A caller that crashes between two actions calls again and continues.
 
 use super::world::{World, object, owner, world};
 use daemonset_apiserver::cascade::Propagation;
 use serde_json::json;
 
-/// Runs to the end, but stops before the action of this number, once, as if the rest of its list had been lost.
+/// Runs to the end, but crashes once, before the action with this number.
 fn crashing_before(mut world: World, number: usize) -> (World, usize) {
     let mut done = 0;
     for _ in 0..20 {
@@ -48,14 +48,14 @@ fn a_crash_at_any_boundary_loses_nothing() {
 }
 
 #[test]
-fn an_action_done_twice_does_no_harm() {
+fn an_action_is_harmless_when_repeated() {
     for policy in [Propagation::Background, Propagation::Foreground, Propagation::Orphan] {
         let mut once = world().deleted(policy);
         let mut twice = once.clone();
         for _ in 0..4 {
             let actions = once.actions();
             actions.iter().for_each(|action| once.execute(action));
-            // It crashed before it knew that they were done.
+            // The crash came before the results of the actions were known.
             actions.iter().chain(&actions).for_each(|action| twice.execute(action));
             once.settle();
             twice.settle();

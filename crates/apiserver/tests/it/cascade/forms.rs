@@ -1,4 +1,4 @@
-//! The JSON form of actions and stages, and the requests that do them.
+//! The JSON form of actions and stages, and the bodies of requests.
 
 use super::world::world;
 use daemonset_apiserver::cascade::{Propagation, Stage};

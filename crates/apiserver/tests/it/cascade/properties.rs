@@ -1,4 +1,4 @@
-//! What holds whatever the namespace looks like; and a proof that the namespaces reach every action.
+//! Properties of every namespace, and a proof that the generated namespaces reach every action.
 
 use super::world::{World, line, owner, with, world};
 use daemonset_apiserver::cascade::{CascadeAction, Propagation};
@@ -75,7 +75,7 @@ fn uid(object: &Value) -> String {
     object["metadata"]["uid"].as_str().unwrap().to_owned()
 }
 
-/// The uids of the objects that must be there in the end: those that nobody was deleting, but for the DaemonSet's own.
+/// The uids of the objects that must be left in the end: all that were not being deleted, without the DaemonSet's own.
 fn survivors(world: &World, policy: Propagation) -> BTreeSet<String> {
     let all = world.pods.iter().chain(&world.revisions).filter(|object| !is_deleted(object));
     let stays = |object: &&Value| policy == Propagation::Orphan || !is_ours(object) || uids(object).len() > 1;
@@ -86,17 +86,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_ends_and_takes_what_is_owned_and_nothing_else((mut world, policy) in namespaces()) {
+    fn it_ends_and_removes_exactly_the_dependents((mut world, policy) in namespaces()) {
         let survivors = survivors(&world, policy);
         world.run_out();
         prop_assert!(world.daemon_set.is_none());
         let left = world.pods.iter().chain(&world.revisions);
         prop_assert_eq!(left.clone().map(uid).collect::<BTreeSet<_>>(), survivors);
-        prop_assert!(left.clone().all(|object| !is_ours(object)), "nobody names it as owner any more");
+        prop_assert!(left.clone().all(|object| !is_ours(object)), "no object names it as owner any more");
     }
 
     #[test]
-    fn no_action_touches_what_it_must_not((mut world, policy) in namespaces()) {
+    fn every_action_is_about_a_dependent((mut world, policy) in namespaces()) {
         let mut moved = true;
         while moved {
             let actions = world.actions();
@@ -118,7 +118,7 @@ proptest! {
                             is_ours(o) && (policy == Propagation::Orphan
                                 || o["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] == true)
                         };
-                        prop_assert_eq!(all.iter().find(held), None, "the owner goes last");
+                        prop_assert_eq!(all.iter().find(held), None, "the owner is removed last");
                     }
                 }
                 world.execute(action);
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_lists_changes_nothing((world, _) in namespaces()) {
+    fn the_order_of_the_lists_does_not_matter((world, _) in namespaces()) {
         let mut other = world.clone();
         other.pods.reverse();
         other.revisions.reverse();
@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn the_namespaces_reach_everything() {
+fn the_namespaces_reach_every_action() {
     const EVERYTHING: [&str; 13] = [
         "delete pod Background: OwnerGone",
         "delete pod Foreground: OwnerGone",
@@ -160,8 +160,8 @@ fn the_namespaces_reach_everything() {
         for _ in 0..4 {
             let actions = world.actions();
             for action in &actions {
-                let told = line(action).replace(&format!(" {}", action.object().name), "");
-                seen.insert(told.replace("pod: ", "pod ").replace("revision: ", "revision "));
+                let printed = line(action).replace(&format!(" {}", action.object().name), "");
+                seen.insert(printed.replace("pod: ", "pod ").replace("revision: ", "revision "));
                 world.execute(action);
             }
             if actions.is_empty() {

@@ -1,4 +1,4 @@
-//! What is done next, and in which order.
+//! The next actions and their order.
 
 use super::world::{object, owned, owner, with, world};
 use daemonset_apiserver::cascade::Propagation::{Background, Foreground, Orphan};
@@ -6,13 +6,13 @@ use daemonset_apiserver::cascade::Stage;
 use serde_json::json;
 
 #[test]
-fn nothing_is_done_to_one_that_is_not_being_deleted() {
+fn a_live_daemon_set_has_no_actions() {
     assert_eq!(world().steps(), [""; 0]);
     assert_eq!(world().stage(), Stage::NotBeingDeleted);
 }
 
 #[test]
-fn in_the_background_the_daemon_set_goes_first() {
+fn in_the_background_the_daemon_set_is_removed_first() {
     let mut world = world().deleted(Background);
     assert_eq!(world.removed, ["ours"]);
     assert_eq!(world.stage(), Stage::Gone { dependents: 3 });
@@ -30,7 +30,7 @@ fn in_the_background_the_daemon_set_goes_first() {
 }
 
 #[test]
-fn in_the_foreground_it_goes_last() {
+fn in_the_foreground_it_is_removed_last() {
     let mut world = world().deleted(Foreground);
     assert_eq!(world.stage(), Stage::WaitingForDependents { dependents: 3, blocking: 3 });
     assert_eq!(
@@ -54,7 +54,7 @@ fn in_the_foreground_it_goes_last() {
 }
 
 #[test]
-fn orphans_are_released_before_the_daemon_set_goes() {
+fn orphans_are_released_before_the_daemon_set_is_removed() {
     let mut world = world().deleted(Orphan);
     assert_eq!(world.stage(), Stage::Orphaning { dependents: 3 });
     assert_eq!(
@@ -96,12 +96,12 @@ fn another_owner_keeps_a_pod() {
 }
 
 #[test]
-fn uids_tell_who_owns_not_names() {
-    // A DaemonSet of this name before, and one of this name now.
+fn owners_are_identified_by_uid_not_by_name() {
+    // An earlier DaemonSet with this name, and the current one.
     let before = object("before", json!([owner("uid-of-another-web")]));
     let mut world = world().pod(before).deleted(Background);
     world.daemon_set = Some(json!({"metadata": {"name": "web", "namespace": "ns", "uid": "new"}}));
-    assert_eq!(world.stage(), Stage::Gone { dependents: 3 }, "the one found is another one");
+    assert_eq!(world.stage(), Stage::Gone { dependents: 3 }, "the DaemonSet that was found is another one");
     world.run_out();
     assert_eq!(world.names(), ["web", "before"]);
 }
@@ -114,7 +114,7 @@ fn another_namespace_is_left_alone() {
 }
 
 #[test]
-fn finalizers_of_others_hold_the_daemon_set_and_its_pods() {
+fn other_finalizers_hold_the_daemon_set_and_its_pods() {
     let mut world = world().finalizers(json!(["example.com/backup"])).deleted(Background);
     let held = Stage::HeldByFinalizers { finalizers: vec!["example.com/backup".to_owned()] };
     assert_eq!((world.steps(), world.stage()), (vec![], held));
@@ -123,7 +123,7 @@ fn finalizers_of_others_hold_the_daemon_set_and_its_pods() {
 }
 
 #[test]
-fn finalizers_of_others_outlast_the_collectors() {
+fn other_finalizers_outlast_the_collectors() {
     for policy in [Foreground, Orphan] {
         let mut world = world().finalizers(json!(["example.com/backup"])).deleted(policy);
         for _ in 0..2 {
@@ -153,7 +153,7 @@ fn a_pod_that_does_not_block_is_deleted_but_not_waited_for() {
 }
 
 #[test]
-fn what_is_being_deleted_already_is_waited_for() {
+fn dependents_that_are_being_deleted_are_waited_for() {
     let pod = with(owned("late"), "deletionTimestamp", json!("2026-01-01T11:00:00Z"));
     let world = world().only(vec![pod], vec![]).deleted(Foreground);
     assert_eq!(world.steps(), [""; 0]);
@@ -161,7 +161,7 @@ fn what_is_being_deleted_already_is_waited_for() {
 }
 
 #[test]
-fn a_policy_set_on_a_pod_beforehand_is_honoured() {
+fn a_policy_set_on_a_pod_beforehand_is_respected() {
     let pods = vec![
         with(owned("a"), "finalizers", json!(["orphan"])),
         with(owned("b"), "finalizers", json!(["foregroundDeletion"])),
@@ -179,7 +179,7 @@ fn a_policy_set_on_a_pod_beforehand_is_honoured() {
 }
 
 #[test]
-fn of_both_finalizers_orphan_comes_first() {
+fn with_both_finalizers_orphan_comes_first() {
     let mut world = world();
     let metadata = &mut world.daemon_set.as_mut().unwrap()["metadata"];
     metadata["deletionTimestamp"] = json!("2026-01-01T11:00:00Z");
@@ -190,7 +190,7 @@ fn of_both_finalizers_orphan_comes_first() {
 }
 
 #[test]
-fn one_that_nothing_holds_is_deleted_again() {
+fn a_daemon_set_without_finalizers_is_deleted_again() {
     // The store was stopped between the last finalizer and the removal.
     let mut world = world();
     world.daemon_set.as_mut().unwrap()["metadata"]["deletionTimestamp"] = json!("2026-01-01T11:00:00Z");

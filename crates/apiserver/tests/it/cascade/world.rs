@@ -1,5 +1,5 @@
-//! A namespace with a DaemonSet that is deleted: an API server that obeys `delete` and `removed_by_update`, an executor,
-//! and the kubelets and strangers around them.
+//! A namespace with a DaemonSet that is deleted: an API server on `delete` and `removed_by_update`, an executor,
+//! kubelets, and owners of other finalizers.
 
 use crate::now;
 use daemonset::model::ObjectRef;
@@ -15,7 +15,7 @@ pub struct World {
     pub daemon_set: Option<Value>,
     pub pods: Vec<Value>,
     pub revisions: Vec<Value>,
-    /// What was removed from the store, in order.
+    /// The uids of removed objects, in order.
     pub removed: Vec<String>,
     version: u64,
 }
@@ -59,7 +59,7 @@ pub fn world() -> World {
 }
 
 impl World {
-    /// These instead of the pods and revisions that are there.
+    /// Replaces the pods and revisions.
     pub fn only(self, pods: Vec<Value>, revisions: Vec<Value>) -> Self {
         World { pods, revisions, ..self }
     }
@@ -76,7 +76,7 @@ impl World {
 
     /// The user's DELETE.
     pub fn deleted(mut self, policy: Propagation) -> Self {
-        self.delete(Kind::DaemonSet, "ours", &DeleteOptions::with(policy));
+        self.delete(Kind::DaemonSet, "ours", &DeleteOptions::new().propagation_policy(policy));
         self
     }
 
@@ -105,7 +105,7 @@ impl World {
         self.ask(|state| state.stage())
     }
 
-    /// What is next, one line each.
+    /// The next actions, one line each.
     pub fn steps(&self) -> Vec<String> {
         self.actions().iter().map(line).collect()
     }
@@ -118,7 +118,7 @@ impl World {
         }
     }
 
-    /// One action, by the requests that it names. NotFound and a conflict change nothing.
+    /// Executes one action by its requests. NotFound and conflicts change nothing.
     pub fn execute(&mut self, action: &CascadeAction) {
         let kind = match action {
             CascadeAction::ReleasePod { .. } | CascadeAction::DeletePod { .. } => Kind::Pod,
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// Kubelets end what terminates; strangers take their finalizers off. Whether anything changed.
+    /// Kubelets stop terminating pods, and others remove their finalizers. Returns whether anything changed.
     pub fn settle(&mut self) -> bool {
         let before = self.clone();
         for kind in [Kind::Pod, Kind::ControllerRevision, Kind::DaemonSet] {
@@ -185,7 +185,7 @@ impl World {
             let mut ended = Vec::new();
             for object in terminating {
                 let metadata = &mut object["metadata"];
-                // What a pod owns is not the DaemonSet's matter: the pod's own cascade takes these off.
+                // Dependents of a pod are left to the pod's own cascade, which removes these finalizers.
                 let foreign = |finalizer: &Value| {
                     kind != Kind::DaemonSet || finalizer.as_str().is_some_and(|f| f.contains('/'))
                 };
@@ -201,7 +201,7 @@ impl World {
         *self != before
     }
 
-    /// Until nothing is to be done and nothing changes by itself.
+    /// Runs until there is no action and nothing changes by itself.
     pub fn run_out(&mut self) {
         for _ in 0..20 {
             let actions = self.actions();

@@ -1,6 +1,6 @@
-//! Patches as an API server applies them and kubectl makes them.
+//! Patches as an API server applies them and kubectl computes them.
 
-mod laws;
+mod properties;
 mod strategic;
 
 use daemonset_apiserver::patch::{Operation, PatchError, json_merge};

@@ -1,4 +1,4 @@
-//! Strategic merge patches: a row a rule.
+//! Strategic merge patches, one row for each rule.
 
 use daemonset_apiserver::patch::{strategic_merge, two_way_merge};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ fn lists_are_merged_by_key_replaced_or_ordered() {
 }
 
 #[test]
-fn patches_that_make_no_sense_are_refused_in_kubernetes_words() {
+fn invalid_patches_have_kubernetes_messages() {
     let a = || json!({"name": "a", "emptyDir": {}});
     let rows: [(Value, Value, &str); 10] = [
         (
@@ -164,7 +164,7 @@ fn patches_that_make_no_sense_are_refused_in_kubernetes_words() {
 }
 
 #[test]
-fn the_difference_is_what_kubectl_would_send() {
+fn the_difference_is_the_patch_that_kubectl_sends() {
     let rows: [(&str, Value, Value, Value); 6] = [
         ("equal", pod(json!({"hostPID": true})), pod(json!({"hostPID": true})), json!({})),
         (

@@ -1,17 +1,18 @@
-//! What every container must be: its name and image, and the order in which its parts are looked at.
+//! Rules for every container, in the API server's order.
 
-use super::{devices, env, env_from, mounts, ports, resize, resources, security};
+use super::resource_names::Names;
+use super::{devices, env, mounts, ports, resources, security};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::pod::Pod;
-use crate::admission::validate::volumes::Volumes;
-use crate::admission::validate::words;
-use crate::fields::text;
+use crate::admission::validate::pod::{Pod, Volumes};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{list, text};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateContainerCommon`.
-pub(super) fn validate(
+pub(super) fn container_common(
     container: &Value,
     pod: &Pod<'_>,
     volumes: &Volumes<'_>,
@@ -19,19 +20,19 @@ pub(super) fn validate(
     errors: &mut ErrorList,
 ) {
     name(container, path, errors);
-    words::required(text(container, "image"), &path.child("image"), errors);
+    values::required(text(container, "image"), &path.child("image"), errors);
     termination_message_policy(container, path, errors);
-    ports::validate(container, path, errors);
-    env::validate(container, path, errors);
-    env_from::validate(container, path, errors);
-    mounts::validate(container, volumes, path, errors);
-    devices::validate(container, volumes, path, errors);
-    pull_policy(text(container, "imagePullPolicy"), &path.child("imagePullPolicy"), errors);
+    ports::container_ports(container, path, errors);
+    env::env(container, path, errors);
+    env::env_from(container, path, errors);
+    mounts::volume_mounts(container, volumes, path, errors);
+    devices::volume_devices(container, volumes, path, errors);
+    values::pull_policy(text(container, "imagePullPolicy"), &path.child("imagePullPolicy"), errors);
     let (empty, at) = (json!({}), path.child("resources"));
     let requirements = container.get("resources").unwrap_or(&empty);
-    resources::validate(requirements, resources::Names::Container, pod, &at, errors);
-    resize::validate(container, pod, path, errors);
-    security::validate(container, pod, path, errors);
+    resources::resource_requirements(requirements, Names::Container, pod, &at, errors);
+    resize_policy(container, pod, path, errors);
+    security::security_context(container, pod, path, errors);
 }
 
 fn name(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
@@ -39,7 +40,7 @@ fn name(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if name.is_empty() {
         errors.required(&path, "");
     } else {
-        words::dns_label(name, &path, errors);
+        values::dns_label(name, &path, errors);
     }
 }
 
@@ -47,23 +48,22 @@ fn termination_message_policy(container: &Value, path: &FieldPath<'_>, errors: &
     let supported = ["File", "FallbackToLogsOnError"];
     let (policy, path) =
         (text(container, "terminationMessagePolicy"), path.child("terminationMessagePolicy"));
-    one_of(policy, &supported, &path, errors);
+    values::one_of(policy, &supported, &path, errors);
 }
 
-/// v1.36 core/validation `validatePullPolicy`.
-pub(in crate::admission::validate) fn pull_policy(
-    policy: &str,
-    path: &FieldPath<'_>,
-    errors: &mut ErrorList,
-) {
-    one_of(policy, &["Always", "IfNotPresent", "Never"], path, errors);
-}
-
-/// A name that must be there and be one of those that there are.
-pub(super) fn one_of(name: &str, supported: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if name.is_empty() {
-        errors.required(path, "");
-    } else if !supported.contains(&name) {
-        errors.not_supported(path, GoValue::named(name), supported);
+/// Most errors name the list, not the item (v1.36 core/validation `validateResizePolicy`).
+fn resize_policy(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (path, mut named) = (path.child("resizePolicy"), BTreeSet::new());
+    for (position, policy) in list(container, "resizePolicy").iter().enumerate() {
+        let (resource, restart) = (text(policy, "resourceName"), text(policy, "restartPolicy"));
+        if !named.insert(resource) {
+            errors.duplicate(&path.index(position), GoValue::named(resource));
+        }
+        values::one_of(resource, &["cpu", "memory"], &path, errors);
+        values::one_of(restart, &["NotRequired", "RestartContainer"], &path, errors);
+        if text(pod.spec, "restartPolicy") == "Never" && restart != "NotRequired" {
+            let detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+            errors.invalid(&path, GoValue::named(restart), detail);
+        }
     }
 }

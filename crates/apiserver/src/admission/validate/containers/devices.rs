@@ -1,23 +1,24 @@
-//! What the block devices of a container must be: of claims, each at a place of its own.
+//! Block devices of a container: each belongs to a claim and has a path of its own.
 
-use super::mounts::places;
+use super::mounts::paths_by_volume;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::volumes::Volumes;
-use crate::admission::validate::words;
-use crate::fields::{list, member, text};
+use crate::admission::validate::pod::Volumes;
+use crate::admission::validate::values;
+use crate::json::{list, member, text};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// v1.36 core/validation `ValidateVolumeDevices`.
-pub(super) fn validate(
+pub(super) fn volume_devices(
     container: &Value,
     volumes: &Volumes<'_>,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    let (path, mounts) = (path.child("volumeDevices"), places(container, "volumeMounts", "mountPath"));
+    let (path, mounts) =
+        (path.child("volumeDevices"), paths_by_volume(container, "volumeMounts", "mountPath"));
     let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
     for (position, device) in list(container, "volumeDevices").iter().enumerate() {
         let path = path.index(position);
@@ -30,7 +31,7 @@ pub(super) fn validate(
 
 fn name<'a>(device: &'a Value, names: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let name = text(device, "name");
-    words::required(name, path, errors);
+    values::required(name, path, errors);
     if !name.is_empty() && !names.insert(name) {
         errors.invalid(path, name, "must be unique");
     }
@@ -52,18 +53,18 @@ fn volume(name: &str, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut 
 
 fn place<'a>(device: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let place = text(device, "devicePath");
-    words::required(place, path, errors);
+    values::required(place, path, errors);
     if taken.contains(place) {
         errors.invalid(path, place, "must be unique");
     }
-    if syntax::backstep_fault(place).is_some() {
+    if syntax::backstep_error(place).is_some() {
         errors.invalid(path, place, "can not contain backsteps ('..')");
     } else {
         taken.insert(place);
     }
 }
 
-/// A volume is a directory or a device, and so is a path.
+/// A volume is mounted or is a device, not both; and so is a path.
 fn no_mount(device: &Value, mounts: &BTreeMap<&str, &str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (name, place) = (text(device, "name"), text(device, "devicePath"));
     if mounts.contains_key(name) {

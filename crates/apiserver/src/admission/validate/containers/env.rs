@@ -1,15 +1,16 @@
-//! What a container's environment variables must be, and where their values come from.
+//! Environment variables of a container, and the sources of their values.
 
-use super::field_refs::{self, Owner};
+use super::field_refs::{self, Holder};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::{list, member, text};
+use crate::admission::validate::pod::Pod;
+use crate::admission::validate::values;
+use crate::json::{list, member, text};
 use crate::syntax;
 use serde_json::Value;
 
 /// v1.36 core/validation `ValidateEnv`.
-pub(super) fn validate(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn env(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("env");
     for (position, variable) in list(container, "env").iter().enumerate() {
         let path = path.index(position);
@@ -25,16 +26,16 @@ fn variable_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if name.is_empty() {
         errors.required(path, "");
     } else {
-        words::each(syntax::env_var_name_faults(name), name, path, errors);
+        values::each(syntax::env_var_name_error(name), name, path, errors);
     }
 }
 
-/// The sources in the order in which they are looked at (v1.36 core/validation `validateEnvVarValueFrom`).
+/// The sources, in the API server's order (v1.36 core/validation `validateEnvVarValueFrom`).
 fn value_from(source: &Value, value: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     type Rule = fn(&Value, &FieldPath<'_>, &mut ErrorList);
     let rules: [(&str, Rule); 5] = [
-        ("fieldRef", |of, path, errors| field_refs::field(of, Owner::Variable, path, errors)),
-        ("resourceFieldRef", |of, path, errors| field_refs::resource(of, Owner::Variable, path, errors)),
+        ("fieldRef", |of, path, errors| field_refs::field(of, Holder::Variable, path, errors)),
+        ("resourceFieldRef", |of, path, errors| field_refs::resource(of, Holder::Variable, path, errors)),
         ("configMapKeyRef", key_of_object),
         ("secretKeyRef", key_of_object),
         ("fileKeyRef", key_of_file),
@@ -56,12 +57,12 @@ fn value_from(source: &Value, value: &str, path: &FieldPath<'_>, errors: &mut Er
 
 /// v1.36 core/validation `validateConfigMapKeySelector`, `validateSecretKeySelector`.
 fn key_of_object(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::dns_subdomain(text(reference, "name"), &path.child("name"), errors);
+    values::dns_subdomain(text(reference, "name"), &path.child("name"), errors);
     let (key, path) = (text(reference, "key"), path.child("key"));
     if key.is_empty() {
         errors.required(&path, "");
     } else {
-        words::each(syntax::config_map_key_faults(key), key, &path, errors);
+        values::each(syntax::config_map_key_errors(key), key, &path, errors);
     }
 }
 
@@ -72,12 +73,90 @@ fn key_of_file(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
     if volume.is_empty() {
         errors.required(&at, "");
     } else {
-        words::dns_label(volume, &at, errors);
+        values::dns_label(volume, &at, errors);
     }
     let (file, at) = (text(reference, "path"), path.child("path"));
     if file.is_empty() {
         errors.required(&at, "");
     } else {
-        words::each(syntax::backstep_fault(file), file, &at, errors);
+        values::each(syntax::backstep_error(file), file, &at, errors);
+    }
+}
+
+/// Errors about the number of sources name the list, not the item (v1.36 core/validation `ValidateEnvFrom`).
+pub(super) fn env_from(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let path = path.child("envFrom");
+    for (position, source) in list(container, "envFrom").iter().enumerate() {
+        let at = path.index(position);
+        prefix(text(source, "prefix"), &at.child("prefix"), errors);
+        let mut sources = 0;
+        for field in ["configMapRef", "secretRef"] {
+            if let Some(reference) = member(source, field) {
+                sources += 1;
+                object_name(text(reference, "name"), &at.child(field), errors);
+            }
+        }
+        match sources {
+            0 => errors.invalid(&path, "", "must specify one of: `configMapRef` or `secretRef`"),
+            1 => {}
+            _ => errors.invalid(&path, "", "may not have more than one field specified at a time"),
+        }
+    }
+}
+
+fn prefix(prefix: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if !prefix.is_empty() {
+        values::each(syntax::env_var_name_error(prefix), prefix, path, errors);
+    }
+}
+
+/// v1.36 core/validation `validateConfigMapEnvSource`, `validateSecretEnvSource`: the name may be a prefix.
+fn object_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let path = path.child("name");
+    if name.is_empty() {
+        errors.required(&path, "");
+    } else {
+        values::each(syntax::dns_subdomain_prefix_errors(name), name, &path, errors);
+    }
+}
+
+/// Files with environment variables must be in an emptyDir of the pod, even one that is invalid for another reason;
+/// `path` is the pod spec's (v1.36 core/validation `validateFileKeyRefVolumes`).
+pub(in crate::admission::validate) fn file_key_ref_volumes(
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    for containers in ["initContainers", "containers", "ephemeralContainers"] {
+        let path = path.child(containers);
+        for (position, container) in list(pod.spec, containers).iter().enumerate() {
+            file_key_refs_of_container(container, pod, &path.index(position), errors);
+        }
+    }
+}
+
+fn file_key_refs_of_container(
+    container: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let path = path.child("env");
+    for (position, variable) in list(container, "env").iter().enumerate() {
+        let file = member(variable, "valueFrom").and_then(|source| member(source, "fileKeyRef"));
+        let Some(name) = file.map(|file| text(file, "volumeName")) else { continue };
+        let (at, parts) = (path.index(position), ["valueFrom", "fileKeyRef", "volumeName"]);
+        let [from, reference, volume_name] = parts;
+        let (at, volumes) = (at.child(from), list(pod.spec, "volumes"));
+        let at = at.child(reference);
+        let at = at.child(volume_name);
+        // If several volumes have this name, the last one counts.
+        match volumes.iter().rfind(|volume| text(volume, "name") == name) {
+            None => errors.not_found(&at, name, ""),
+            Some(volume) if member(volume, "emptyDir").is_none() => {
+                errors.invalid(&at, name, "referenced volume must be of type emptyDir");
+            }
+            Some(_) => {}
+        }
     }
 }

@@ -1,15 +1,14 @@
-//! What ephemeral containers must be. No template may have one, yet each of their errors is told.
+//! Ephemeral containers. No template may have one, but the API server reports the other errors of each, too.
 
 use super::common;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::pod::Pod;
-use crate::admission::validate::volumes::Volumes;
-use crate::fields::{list, member, text};
+use crate::admission::validate::pod::{Pod, Volumes};
+use crate::json::{list, member, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What they may not have, in the order of Go's struct (v1.36 core/validation `allowedEphemeralContainerFields`).
+/// Forbidden fields, in the order of Go's struct (v1.36 core/validation `allowedEphemeralContainerFields`).
 const NEVER: [&str; 9] = [
     "ports",
     "resources",
@@ -24,13 +23,18 @@ const NEVER: [&str; 9] = [
 const REFUSED: &str = "cannot be set for an Ephemeral Container";
 
 /// v1.36 core/validation `validateEphemeralContainers`.
-pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn ephemeral_containers(
+    pod: &Pod<'_>,
+    volumes: &Volumes<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let others = ["containers", "initContainers"].into_iter().flat_map(|field| list(pod.spec, field));
     let others: BTreeSet<&str> = others.map(|container| text(container, "name")).collect();
     let mut names = others.clone();
     for (position, container) in list(pod.spec, "ephemeralContainers").iter().enumerate() {
         let path = path.index(position);
-        common::validate(container, pod, volumes, &path, errors);
+        common::container_common(container, pod, volumes, &path, errors);
         image(container, &path, errors);
         if !names.insert(text(container, "name")) {
             errors.duplicate(&path.child("name"), text(container, "name"));
@@ -53,7 +57,7 @@ fn image(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The container whose processes it sees is a regular one or an init container.
+/// The target must be a regular or an init container.
 fn target(container: &Value, others: &BTreeSet<&str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let target = text(container, "targetContainerName");
     if !target.is_empty() && !others.contains(target) {
@@ -61,8 +65,8 @@ fn target(container: &Value, others: &BTreeSet<&str>, path: &FieldPath<'_>, erro
     }
 }
 
-/// `resources` is there even when it holds nothing; of the others that would be something (v1.36 core/validation
-/// `validateFieldAllowList`).
+/// Go's `resources` is a struct, so it counts as set only if it has a member; every other field counts if it is there
+/// (v1.36 core/validation `validateFieldAllowList`).
 fn is_set(container: &Value, field: &str) -> bool {
     let lists = ["limits", "requests", "claims"];
     match member(container, field) {
@@ -72,7 +76,7 @@ fn is_set(container: &Value, field: &str) -> bool {
     }
 }
 
-/// Subpaths would be left behind on the node until the pod ends.
+/// A subpath would stay on the node until the pod ends.
 fn mounts(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mounts = path.child("volumeMounts");
     for (position, mount) in list(container, "volumeMounts").iter().enumerate() {

@@ -1,26 +1,26 @@
-//! What a field of the pod or a resource of a container must be of which a container is told.
+//! References from a container to a field of its pod, or to a resource of a container.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::text;
+use crate::admission::validate::values;
+use crate::json::text;
 use crate::quantity::Quantity;
 use serde_json::Value;
 
-/// Who is told.
+/// The holder of the field reference; it decides which fields are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::admission::validate) enum Owner {
-    /// An environment variable; without a container's name its own is meant.
+pub(in crate::admission::validate) enum Holder {
+    /// An environment variable. Without a container name the reference is to the variable's own container.
     Variable,
     /// A file of a volume, which belongs to no container.
     File,
 }
 
-impl Owner {
+impl Holder {
     /// v1.36 core/validation `validEnvDownwardAPIFieldPathExpressions`, `validVolumeDownwardAPIFieldPathExpressions`.
     fn fields(self) -> &'static [&'static str] {
         match self {
-            Owner::Variable => &[
+            Holder::Variable => &[
                 "metadata.name",
                 "metadata.namespace",
                 "metadata.uid",
@@ -31,7 +31,7 @@ impl Owner {
                 "status.podIP",
                 "status.podIPs",
             ],
-            Owner::File => &[
+            Holder::File => &[
                 "metadata.annotations",
                 "metadata.labels",
                 "metadata.name",
@@ -42,7 +42,7 @@ impl Owner {
     }
 }
 
-/// What a pod's field may be called (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
+/// The names of pod fields that can be converted (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
 const CONVERTED: [&str; 14] = [
     "metadata.annotations",
     "metadata.labels",
@@ -76,7 +76,7 @@ const BYTES: [&str; 13] = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi"
 /// v1.36 core/validation `validateObjectFieldSelector`.
 pub(in crate::admission::validate) fn field(
     of: &Value,
-    owner: Owner,
+    holder: Holder,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
@@ -89,17 +89,17 @@ pub(in crate::admission::validate) fn field(
     }
     let converted = match converted(version, field) {
         Ok(converted) => converted,
-        Err(fault) => return errors.invalid(&at, field, format!("error converting fieldPath: {fault}")),
+        Err(message) => return errors.invalid(&at, field, format!("error converting fieldPath: {message}")),
     };
     match subscript(converted) {
-        Some(("metadata.annotations", key)) => words::qualified_name(&key.to_lowercase(), path, errors),
-        Some((_, key)) => words::qualified_name(key, path, errors),
-        None if owner.fields().contains(&converted) => {}
-        None => errors.not_supported(&at, converted, owner.fields()),
+        Some(("metadata.annotations", key)) => values::qualified_name(&key.to_lowercase(), path, errors),
+        Some((_, key)) => values::qualified_name(key, path, errors),
+        None if holder.fields().contains(&converted) => {}
+        None => errors.not_supported(&at, converted, holder.fields()),
     }
 }
 
-/// The field by the name that it has today (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
+/// The current name of the field (v1.36 core/pods `ConvertDownwardAPIFieldLabel`).
 fn converted<'a>(version: &str, field: &'a str) -> Result<&'a str, String> {
     if version != "v1" {
         return Err(format!("unsupported pod version: {version}"));
@@ -113,7 +113,7 @@ fn converted<'a>(version: &str, field: &'a str) -> Result<&'a str, String> {
     }
 }
 
-/// `metadata.labels['key']` in two (v1.36 fieldpath.go `SplitMaybeSubscriptedPath`).
+/// Splits `metadata.labels['key']` into map and key (v1.36 fieldpath.go `SplitMaybeSubscriptedPath`).
 fn subscript(field: &str) -> Option<(&str, &str)> {
     let (map, key) = field.strip_suffix("']")?.split_once("['")?;
     (!map.is_empty()).then_some((map, key))
@@ -122,12 +122,12 @@ fn subscript(field: &str) -> Option<(&str, &str)> {
 /// v1.36 core/validation `validateContainerResourceFieldSelector`.
 pub(in crate::admission::validate) fn resource(
     of: &Value,
-    owner: Owner,
+    holder: Holder,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
     let (resource, at) = (text(of, "resource"), path.child("resource"));
-    if owner == Owner::File && text(of, "containerName").is_empty() {
+    if holder == Holder::File && text(of, "containerName").is_empty() {
         errors.required(&path.child("containerName"), "");
     } else if resource.is_empty() {
         errors.required(&at, "");

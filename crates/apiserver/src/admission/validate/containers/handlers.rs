@@ -1,15 +1,15 @@
-//! What must be done in a container to probe it or at the ends of its life: one thing.
+//! Handlers of probes and lifecycle hooks: exactly one action.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::words;
-use crate::fields::{list, member, number, text};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{list, member, number, text};
 use crate::syntax;
 use serde_json::Value;
 
-/// When it is done; not everything can be.
+/// The occasion of a handler; it decides which kinds are allowed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Occasion {
     /// v1.36 core/validation `handlerFromProbe`.
@@ -19,7 +19,7 @@ pub(super) enum Occasion {
 }
 
 impl Occasion {
-    /// In the order in which they are looked at.
+    /// The kinds, in the API server's order.
     fn kinds(self) -> [&'static str; 4] {
         match self {
             Occasion::Probe => ["exec", "httpGet", "tcpSocket", "grpc"],
@@ -28,8 +28,8 @@ impl Occasion {
     }
 }
 
-/// The first kind is the one that is meant (v1.36 core/validation `validateHandler`).
-pub(super) fn validate(
+/// The first kind counts, every other one is an error (v1.36 core/validation `validateHandler`).
+pub(super) fn handler(
     handler: &Value,
     occasion: Occasion,
     pod: &Pod<'_>,
@@ -49,7 +49,7 @@ pub(super) fn validate(
             "exec" => exec(handler, &path, errors),
             "httpGet" => http_get(handler, &path, errors),
             "sleep" => sleep(handler, pod, &path, errors),
-            // tcpSocket and grpc have a port and nothing else to look at.
+            // Of tcpSocket and grpc only the port is validated.
             _ => port(handler, &path, errors),
         }
     }
@@ -67,7 +67,7 @@ fn exec(exec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// v1.36 core/validation `validateHTTPGetAction`.
 fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::required(text(get, "path"), &path.child("path"), errors);
+    values::required(text(get, "path"), &path.child("path"), errors);
     port(get, path, errors);
     let (scheme, supported) = (text(get, "scheme"), ["HTTP", "HTTPS"]);
     if !supported.contains(&scheme) {
@@ -75,23 +75,23 @@ fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
     for header in list(get, "httpHeaders") {
         let name = text(header, "name");
-        words::each(syntax::http_header_name_faults(name), name, &path.child("httpHeaders"), errors);
+        values::each(syntax::http_header_name_error(name), name, &path.child("httpHeaders"), errors);
     }
 }
 
-/// v1.36 core/validation `ValidatePortNumOrName`; 0 if there is none.
+/// v1.36 core/validation `ValidatePortNumOrName`; an absent port is 0.
 fn port(handler: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let path = path.child("port");
     if let Some(name) = handler.get("port").and_then(Value::as_str) {
-        return words::each(syntax::port_name_faults(name), name, &path, errors);
+        return values::each(syntax::port_name_errors(name), name, &path, errors);
     }
     let port = number(handler, "port");
-    if let Some(fault) = syntax::port_number_faults(port) {
-        errors.invalid(&path, port, fault);
+    if let Some(message) = syntax::port_number_error(port) {
+        errors.invalid(&path, port, message);
     }
 }
 
-/// A pod that is without a grace period is refused for that (v1.36 core/validation `validateSleepAction`).
+/// A pod without a grace period has an error of its own (v1.36 core/validation `validateSleepAction`).
 fn sleep(sleep: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let seconds = number(sleep, "seconds");
     match pod.grace_period() {

@@ -1,40 +1,45 @@
-//! What the init containers of a pod must be, those that keep running among them.
+//! Init containers of a pod, including sidecars.
 
 use super::{common, ports, regular, restart};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::pod::Pod;
-use crate::admission::validate::volumes::Volumes;
-use crate::fields::{list, member, text, text_if_set};
+use crate::admission::validate::pod::{Pod, Volumes};
 use crate::go::GoValue;
+use crate::json::{list, member, text, text_if_set};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateInitContainers`.
-pub(super) fn validate(pod: &Pod<'_>, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn init_containers(
+    pod: &Pod<'_>,
+    volumes: &Volumes<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let mut names: BTreeSet<&str> = list(pod.spec, "containers").iter().map(|c| text(c, "name")).collect();
     for (position, container) in list(pod.spec, "initContainers").iter().enumerate() {
         let at = path.index(position);
-        common::validate(container, pod, volumes, &at, errors);
+        common::container_common(container, pod, volumes, &at, errors);
         restart::init_policy(container, &at, errors);
         name(container, &mut names, &at, errors);
-        // Upstream counts each init container as the first, whose ports these would be.
-        ports::conflicts([(0, container)], path, errors);
-        if keeps_running(container) {
-            regular::lasting(container, pod, &at, errors);
+        // Upstream reports the ports of every init container at index 0.
+        ports::host_port_conflicts([(0, container)], path, errors);
+        if is_sidecar(container) {
+            regular::lifecycle_and_probes(container, pod, &at, errors);
         } else {
-            ends(container, &at, errors);
+            no_lifecycle_nor_probes(container, &at, errors);
             resize(container, pod, &at, errors);
         }
     }
 }
 
 /// An init container with restartPolicy Always: a sidecar (v1.36 core/validation `isRestartableInitContainer`).
-fn keeps_running(container: &Value) -> bool {
+fn is_sidecar(container: &Value) -> bool {
     text_if_set(container, "restartPolicy") == Some("Always")
 }
 
-/// Unique among init and regular containers; several without a name are told once, as such.
+/// The name must be unique among init and regular containers. Several containers without a name have one error, for
+/// the missing name.
 fn name<'a>(
     container: &'a Value,
     names: &mut BTreeSet<&'a str>,
@@ -49,8 +54,8 @@ fn name<'a>(
     }
 }
 
-/// Nobody watches over a container that ends.
-fn ends(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// A container that runs to completion has neither probes nor lifecycle hooks.
+fn no_lifecycle_nor_probes(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
         if member(container, field).is_some() {
             let detail = "may not be set for init containers without restartPolicy=Always";
@@ -59,9 +64,9 @@ fn ends(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// A container that ends is not restarted for its resources; a stored template may keep one that says so.
+/// A container that runs to completion is not restarted to resize it. A stored template may keep such a policy.
 fn resize(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if pod.kept.restart_of_ending_init {
+    if pod.options.allow_restart_of_ending_init {
         return;
     }
     for (position, policy) in list(container, "resizePolicy").iter().enumerate() {

@@ -1,11 +1,11 @@
-//! What must be done at the ends of a container's life, and which signal ends it.
+//! Lifecycle hooks and the stop signal of a container.
 
 use super::handlers::{self, Occasion};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::{member, text_if_set};
 use crate::go::GoValue;
+use crate::json::{member, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `supportedStopSignalsLinux`, as Go sorts them.
@@ -27,12 +27,12 @@ const LINUX: [&str; 65] = [
 const WINDOWS: [&str; 2] = ["SIGKILL", "SIGTERM"];
 
 /// v1.36 core/validation `validateLifecycle`.
-pub(super) fn validate(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn lifecycle(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(lifecycle) = member(container, "lifecycle") else { return };
     let path = path.child("lifecycle");
     for field in ["postStart", "preStop"] {
         if let Some(handler) = member(lifecycle, field) {
-            handlers::validate(handler, Occasion::Lifecycle, pod, &path.child(field), errors);
+            handlers::handler(handler, Occasion::Lifecycle, pod, &path.child(field), errors);
         }
     }
     if let Some(signal) = text_if_set(lifecycle, "stopSignal") {
@@ -46,7 +46,7 @@ fn stop_signal(signal: &str, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut E
         None => return errors.forbidden(path, "may not be set for containers with empty `spec.os.name`"),
         Some("windows") => &WINDOWS,
         Some("linux") => &LINUX,
-        // Another system is refused as such.
+        // Another operating system has an error of its own.
         Some(_) => return,
     };
     if !supported.contains(&signal) {

@@ -1,23 +1,24 @@
-//! What a container's mounts must be: of volumes that there are, each at a place of its own.
+//! Volume mounts of a container: each is of a volume of the pod and has a path of its own.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::volumes::Volumes;
-use crate::admission::validate::words;
-use crate::fields::{flag, list, member, text, text_if_set};
+use crate::admission::validate::pod::Volumes;
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{flag, list, member, text, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Some errors are told about the list (v1.36 core/validation `ValidateVolumeMounts`).
-pub(super) fn validate(
+/// Some errors name the list, not the item (v1.36 core/validation `ValidateVolumeMounts`).
+pub(super) fn volume_mounts(
     container: &Value,
     volumes: &Volumes<'_>,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    let (path, devices) = (path.child("volumeMounts"), places(container, "volumeDevices", "devicePath"));
+    let (path, devices) =
+        (path.child("volumeMounts"), paths_by_volume(container, "volumeDevices", "devicePath"));
     let mut taken = BTreeSet::new();
     for (position, mount) in list(container, "volumeMounts").iter().enumerate() {
         let at = path.index(position);
@@ -30,15 +31,19 @@ pub(super) fn validate(
     }
 }
 
-/// Where each volume is put, by its name; of several with a name the last one counts (v1.36 core/validation
-/// `GetVolumeMountMap`, `GetVolumeDeviceMap`).
-pub(super) fn places<'a>(container: &'a Value, places: &str, field: &str) -> BTreeMap<&'a str, &'a str> {
+/// The path of each volume, by volume name; if several items have one name, the last one counts (v1.36
+/// core/validation `GetVolumeMountMap`, `GetVolumeDeviceMap`).
+pub(super) fn paths_by_volume<'a>(
+    container: &'a Value,
+    places: &str,
+    field: &str,
+) -> BTreeMap<&'a str, &'a str> {
     list(container, places).iter().map(|item| (text(item, "name"), text(item, field))).collect()
 }
 
 fn volume(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let name = text(mount, "name");
-    words::required(name, path, errors);
+    values::required(name, path, errors);
     if !volumes.contains_key(name) {
         errors.not_found(path, name, "");
     }
@@ -46,13 +51,13 @@ fn volume(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &m
 
 fn place<'a>(mount: &'a Value, taken: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let place = text(mount, "mountPath");
-    words::required(place, path, errors);
+    values::required(place, path, errors);
     if !taken.insert(place) {
         errors.invalid(path, place, "must be unique");
     }
 }
 
-/// A volume is a directory or a device, and so is a path.
+/// A volume is mounted or is a device, not both; and so is a path.
 fn no_device(mount: &Value, devices: &BTreeMap<&str, &str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (name, place) = (text(mount, "name"), text(mount, "mountPath"));
     if devices.contains_key(name) {
@@ -67,15 +72,15 @@ fn no_device(mount: &Value, devices: &BTreeMap<&str, &str>, path: &FieldPath<'_>
 fn subpaths(mount: &Value, path: &FieldPath<'_>, at: &FieldPath<'_>, errors: &mut ErrorList) {
     let (sub_path, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
     if !sub_path.is_empty() {
-        words::each(syntax::descending_path_faults(sub_path), sub_path, &path.child("subPath"), errors);
+        values::each(syntax::descending_path_errors(sub_path), sub_path, &path.child("subPath"), errors);
     }
     if !sub_path.is_empty() && !expression.is_empty() {
         let detail = "subPathExpr and subPath are mutually exclusive";
         errors.invalid(&at.child("subPathExpr"), expression, detail);
     }
     if !expression.is_empty() {
-        let faults = syntax::descending_path_faults(expression);
-        words::each(faults, expression, &path.child("subPathExpr"), errors);
+        let messages = syntax::descending_path_errors(expression);
+        values::each(messages, expression, &path.child("subPathExpr"), errors);
     }
 }
 

@@ -1,16 +1,15 @@
-//! What a container's ports must be, and that no two containers want the same port of the node.
+//! Ports of a container, and conflicts between the host ports of several containers.
 
-use super::common::one_of;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::{list, number, text};
+use crate::admission::validate::values;
+use crate::json::{list, number, text};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateContainerPorts`.
-pub(super) fn validate(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn container_ports(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (path, mut names) = (path.child("ports"), BTreeSet::new());
     for (position, port) in list(container, "ports").iter().enumerate() {
         let path = path.index(position);
@@ -23,16 +22,16 @@ pub(super) fn validate(container: &Value, path: &FieldPath<'_>, errors: &mut Err
         if host_or_container(port, "hostPort") != 0 {
             number_in_range(port, "hostPort", &path, errors);
         }
-        one_of(text(port, "protocol"), &["SCTP", "TCP", "UDP"], &path.child("protocol"), errors);
+        values::one_of(text(port, "protocol"), &["SCTP", "TCP", "UDP"], &path.child("protocol"), errors);
     }
 }
 
-/// A port may be without a name; two ports of a container share none.
+/// The name of a port is optional, and unique within its container.
 fn name<'a>(name: &'a str, names: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let faults = syntax::port_name_faults(name);
+    let messages = syntax::port_name_errors(name);
     if name.is_empty() {
-    } else if !faults.is_empty() {
-        words::each(faults, name, path, errors);
+    } else if !messages.is_empty() {
+        values::each(messages, name, path, errors);
     } else if !names.insert(name) {
         errors.duplicate(path, name);
     }
@@ -40,8 +39,8 @@ fn name<'a>(name: &'a str, names: &mut BTreeSet<&'a str>, path: &FieldPath<'_>, 
 
 fn number_in_range(port: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let number = host_or_container(port, field);
-    if let Some(fault) = syntax::port_number_faults(number) {
-        errors.invalid(&path.child(field), number, fault);
+    if let Some(message) = syntax::port_number_error(number) {
+        errors.invalid(&path.child(field), number, message);
     }
 }
 
@@ -49,9 +48,9 @@ fn host_or_container(port: &Value, field: &str) -> i64 {
     number(port, field)
 }
 
-/// The ports of the node that these containers want together: each protocol, address and port once (v1.36
+/// Conflicts between the host ports of these containers: protocol, address and port together must be unique (v1.36
 /// core/validation `checkHostPortConflicts`).
-pub(super) fn conflicts<'a>(
+pub(super) fn host_port_conflicts<'a>(
     containers: impl IntoIterator<Item = (usize, &'a Value)>,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,

@@ -1,10 +1,10 @@
-//! What the probes of a container must be.
+//! Probes of a container.
 
 use super::handlers::{self, Occasion};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::{member, number, number_if_set};
+use crate::json::{member, number, number_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validateLivenessProbe`.
@@ -17,7 +17,7 @@ pub(super) fn startup(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, er
     succeeds_at_once(container, "startupProbe", pod, path, errors);
 }
 
-/// v1.36 core/validation `validateReadinessProbe`: it restarts nothing, so it has no grace period.
+/// v1.36 core/validation `validateReadinessProbe`: a readiness probe restarts nothing, so it has no grace period.
 pub(super) fn readiness(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(readiness) = member(container, "readinessProbe") else { return };
     let path = path.child("readinessProbe");
@@ -28,7 +28,7 @@ pub(super) fn readiness(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, 
     }
 }
 
-/// One success is enough for the probes that decide about a restart.
+/// Probes that decide about a restart need exactly one success.
 fn succeeds_at_once(
     container: &Value,
     field: &str,
@@ -47,7 +47,7 @@ fn succeeds_at_once(
 
 /// v1.36 core/validation `validateProbe`.
 fn probe(probe: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    handlers::validate(probe, Occasion::Probe, pod, path, errors);
+    handlers::handler(probe, Occasion::Probe, pod, path, errors);
     let numbers =
         ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
     for field in numbers {

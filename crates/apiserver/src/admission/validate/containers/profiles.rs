@@ -1,10 +1,10 @@
-//! What the seccomp and AppArmor profiles of a container or a pod must be.
+//! Seccomp and AppArmor profiles of a container or a pod.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::{member, text, text_if_set};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{member, text, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(in crate::admission::validate) fn seccomp(context: &Value, path: &FieldPath<
     let path = path.child("localhostProfile");
     match local {
         Some(file) if kind == "Localhost" => {
-            words::each(syntax::descending_path_faults(file), file, &path, errors);
+            values::each(syntax::descending_path_errors(file), file, &path, errors);
         }
         None if kind == "Localhost" => errors.required(&path, "must be set when seccomp type is Localhost"),
         Some(_) => {
@@ -34,7 +34,7 @@ pub(in crate::admission::validate) fn seccomp(context: &Value, path: &FieldPath<
     }
 }
 
-/// A profile as Go's JSON has it.
+/// A profile as Go prints it.
 pub(super) fn printed(profile: &Value) -> GoValue {
     let local = text_if_set(profile, "localhostProfile").map_or_else(GoValue::null, GoValue::named);
     GoValue::record([("Type", GoValue::named(text(profile, "type"))), ("LocalhostProfile", local)])
@@ -64,14 +64,14 @@ pub(in crate::admission::validate) fn app_armor(
 
 /// The name of a profile that is loaded on the node.
 fn loaded_profile(name: Option<&str>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    const LONGEST: usize = 4095;
+    const MAX_LENGTH: usize = 4095;
     let name = name.unwrap_or_default();
     if name != name.trim() {
         errors.invalid(path, name, "must not be padded with whitespace");
     } else if name.is_empty() {
         errors.required(path, "must be set when AppArmor type is Localhost");
     }
-    if name.len() > LONGEST {
-        errors.too_long(path, LONGEST);
+    if name.len() > MAX_LENGTH {
+        errors.too_long(path, MAX_LENGTH);
     }
 }

@@ -1,16 +1,24 @@
-//! What a resource may be called that a container or a pod asks for.
+//! Names of resources that a container or a pod may request.
 
-use super::resources::Names;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::go::GoValue;
 use crate::syntax;
 use daemonset::kubernetes::names::is_label_key;
 
+/// The holder of resource requirements; it decides which names are allowed.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::admission::validate) enum Names {
+    /// A container, or the overhead of a pod.
+    Container,
+    /// A pod as a whole.
+    Pod,
+}
+
 /// v1.36 core/helper `standardContainerResources`.
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-/// v1.36 core/helper `standardResources`, without those of containers.
+/// v1.36 core/helper `standardResources`, except for [`OF_CONTAINERS`].
 const STANDARD: [&str; 17] = [
     "requests.cpu",
     "requests.memory",
@@ -32,7 +40,7 @@ const STANDARD: [&str; 17] = [
 ];
 
 /// v1.36 core/helper `integerResources`.
-const COUNTED: [&str; 9] = [
+const INTEGER_RESOURCES: [&str; 9] = [
     "pods",
     "resourcequotas",
     "services",
@@ -44,7 +52,7 @@ const COUNTED: [&str; 9] = [
     "services.loadbalancers",
 ];
 
-pub(super) fn validate(name: &str, names: Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn resource_name(name: &str, names: Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
     match names {
         Names::Container => of_container(name, path, errors),
         Names::Pod => of_pod(name, path, errors),
@@ -53,8 +61,8 @@ pub(super) fn validate(name: &str, names: Names, path: &FieldPath<'_>, errors: &
 
 /// v1.36 core/validation `validateContainerResourceName`.
 fn of_container(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    for fault in faults(name) {
-        errors.invalid(path, GoValue::named(name), fault);
+    for message in messages(name) {
+        errors.invalid(path, GoValue::named(name), message);
     }
     if !name.contains('/') {
         if !OF_CONTAINERS.contains(&name) && !is_huge_pages(name) {
@@ -67,48 +75,48 @@ fn of_container(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// v1.36 core/validation `validatePodResourceName`.
 fn of_pod(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let faults = faults(name);
-    if faults.is_empty() && !["cpu", "memory"].contains(&name) && !is_huge_pages(name) {
+    let messages = messages(name);
+    if messages.is_empty() && !["cpu", "memory"].contains(&name) && !is_huge_pages(name) {
         errors.not_supported(path, GoValue::named(name), &["cpu", "hugepages-", "memory"]);
     }
-    for fault in faults {
-        errors.invalid(path, GoValue::named(name), fault);
+    for message in messages {
+        errors.invalid(path, GoValue::named(name), message);
     }
 }
 
 /// v1.36 core/validation `validateResourceName`.
-fn faults(name: &str) -> Vec<String> {
-    let mut faults = syntax::label_key_faults(name);
+fn messages(name: &str) -> Vec<String> {
+    let mut messages = syntax::label_key_errors(name);
     let huge = is_huge_pages(name) || name.starts_with("requests.hugepages-");
     let standard = huge || OF_CONTAINERS.contains(&name) || STANDARD.contains(&name);
-    if faults.is_empty() && !name.contains('/') && !standard {
-        faults.push("must be a standard resource type or fully qualified".to_owned());
+    if messages.is_empty() && !name.contains('/') && !standard {
+        messages.push("must be a standard resource type or fully qualified".to_owned());
     }
-    faults
+    messages
 }
 
-/// Pages of a size (v1.36 core/helper `IsHugePageResourceName`).
+/// Huge pages of some size (v1.36 core/helper `IsHugePageResourceName`).
 pub(super) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-/// Kubernetes' own (v1.36 core/helper `IsNativeResource`).
+/// A resource of Kubernetes itself (v1.36 core/helper `IsNativeResource`).
 fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-/// A device of somebody else (v1.36 core/helper `IsExtendedResourceName`).
+/// A resource of another vendor (v1.36 core/helper `IsExtendedResourceName`).
 fn is_extended(name: &str) -> bool {
     let in_quota = || format!("requests.{name}");
     !is_native(name) && !name.starts_with("requests.") && is_label_key(&in_quota())
 }
 
-/// Whether a limit may exceed what is requested (v1.36 core/helper `IsOvercommitAllowed`).
+/// Whether a limit may exceed the request (v1.36 core/helper `IsOvercommitAllowed`).
 pub(super) fn may_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
 
-/// Whether half of one is none (v1.36 core/helper `IsIntegerResourceName`).
-pub(super) fn is_counted(name: &str) -> bool {
-    COUNTED.contains(&name) || is_extended(name)
+/// Whether only whole numbers are valid (v1.36 core/helper `IsIntegerResourceName`).
+pub(super) fn is_integer_resource(name: &str) -> bool {
+    INTEGER_RESOURCES.contains(&name) || is_extended(name)
 }

@@ -1,27 +1,18 @@
-//! What a container or a pod may ask for: names, amounts, requests under their limits.
+//! Resource requirements of a container or a pod: names, amounts, and requests within their limits.
 
-use super::resource_names::{self, is_counted, is_huge_pages, may_overcommit};
+use super::resource_names::{self, Names, is_huge_pages, is_integer_resource, may_overcommit};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::words;
-use crate::fields::{entries, list, text};
+use crate::admission::validate::values;
+use crate::json::{entries, list, text};
 use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Which names of resources are taken.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::admission::validate) enum Names {
-    /// Those of a container, and of a pod's overhead.
-    Container,
-    /// Those that a pod as a whole may ask for.
-    Pod,
-}
-
-/// `requirements` has `limits`, `requests` and `claims`. Go looks at a map in any order, here it is by name (v1.36
-/// core/validation `validateResourceRequirements`).
-pub(in crate::admission::validate) fn validate(
+/// `requirements` has `limits`, `requests` and `claims`. Go iterates over a map in random order; here the order is by
+/// name (v1.36 core/validation `validateResourceRequirements`).
+pub(in crate::admission::validate) fn resource_requirements(
     requirements: &Value,
     names: Names,
     pod: &Pod<'_>,
@@ -31,15 +22,15 @@ pub(in crate::admission::validate) fn validate(
     for (name, amount) in amounts(requirements, "limits") {
         let path = path.child("limits");
         let path = path.key(name);
-        resource_names::validate(name, names, &path, errors);
-        amount_of(name, &amount, &path, errors);
+        resource_names::resource_name(name, names, &path, errors);
+        quantity_value(name, &amount, &path, errors);
         whole_pages(name, &amount, pod, &path, errors);
     }
     for (name, amount) in amounts(requirements, "requests") {
         let at = path.child("requests");
         let at = at.key(name);
-        resource_names::validate(name, names, &at, errors);
-        amount_of(name, &amount, &at, errors);
+        resource_names::resource_name(name, names, &at, errors);
+        quantity_value(name, &amount, &at, errors);
         request_within_limit(name, &amount, requirements, path, errors);
         whole_pages(name, &amount, pod, &at, errors);
     }
@@ -52,7 +43,7 @@ fn amounts<'a>(requirements: &'a Value, list: &str) -> impl Iterator<Item = (&'a
 }
 
 /// v1.36 core/validation `ValidateResourceQuantityValue`.
-pub(in crate::admission::validate) fn amount_of(
+pub(in crate::admission::validate) fn quantity_value(
     name: &str,
     amount: &Quantity,
     path: &FieldPath<'_>,
@@ -61,20 +52,20 @@ pub(in crate::admission::validate) fn amount_of(
     if amount.is_negative() {
         errors.invalid(path, amount.to_string().as_str(), "must be greater than or equal to 0");
     }
-    if is_counted(name) && !amount.is_integer() {
+    if is_integer_resource(name) && !amount.is_integer() {
         errors.invalid(path, amount.to_string().as_str(), "must be an integer");
     }
 }
 
 /// v1.36 core/validation `validateResourceQuantityHugePageValue`.
 fn whole_pages(name: &str, amount: &Quantity, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if is_huge_pages(name) && !pod.kept.indivisible_huge_pages && !is_divisible(name, amount) {
+    if is_huge_pages(name) && !pod.options.allow_indivisible_huge_pages && !is_divisible(name, amount) {
         let detail = format!("{amount} is not positive integer multiple of {name}");
         errors.invalid(path, amount.to_string().as_str(), detail);
     }
 }
 
-/// What 64 bits cannot hold counts as nothing (v1.36 core/helper `IsHugePageResourceValueDivisible`).
+/// An amount beyond 64 bits counts as 0 (v1.36 core/helper `IsHugePageResourceValueDivisible`).
 pub(in crate::admission::validate) fn is_divisible(name: &str, amount: &Quantity) -> bool {
     let size = name.strip_prefix("hugepages-").and_then(|size| Quantity::parse(size).ok());
     let size = size.filter(Quantity::is_integer).and_then(|size| size.to_whole()).filter(|size| *size > 0);
@@ -82,7 +73,7 @@ pub(in crate::admission::validate) fn is_divisible(name: &str, amount: &Quantity
     size.is_some_and(|size| i128::from(amount) % size == 0)
 }
 
-/// Told about all requests.
+/// Errors about a request name the list of requests, not the entry.
 fn request_within_limit(
     name: &str,
     request: &Quantity,
@@ -140,7 +131,7 @@ fn claims(requirements: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mu
     }
 }
 
-/// A claim as a whole, or requests of it, each once.
+/// Each claim occurs once: as a whole, or once for each of its requests.
 fn claimed_once(
     name: &str,
     request: &str,
@@ -152,7 +143,7 @@ fn claimed_once(
         return errors.duplicate(path, name);
     }
     if !request.is_empty() {
-        words::dns_label(request, &path.child("request"), errors);
+        values::dns_label(request, &path.child("request"), errors);
     }
     let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
     let overlaps =

@@ -1,15 +1,15 @@
-//! Whether a container is restarted by a policy of its own, and after which exit codes.
+//! The restart policy of a single container, and its rules for exit codes.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, member, text, text_if_set};
 use crate::go::GoValue;
+use crate::json::{list, member, text, text_if_set};
 use serde_json::Value;
 
 const UNSAID: &str = "must specify restartPolicy when restart rules are used";
 
 /// v1.36 core/validation `validateInitContainerRestartPolicy`, with ContainerRestartRules and
-/// RestartAllContainersOnContainerExits: rules without a policy are not looked at.
+/// RestartAllContainersOnContainerExits: rules without a policy are not validated further.
 pub(super) fn init_policy(container: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if text_if_set(container, "restartPolicy").is_some() {
         policy(container, path, errors);

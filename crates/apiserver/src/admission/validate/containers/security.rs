@@ -1,23 +1,28 @@
-//! What a container's security context must be.
+//! Security context of a container.
 
 use super::{profiles, windows};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::{flag, member, number, text, text_if_set, texts};
 use crate::go::GoValue;
+use crate::json::{flag, member, number, text, text_if_set, texts};
 use crate::syntax;
 use serde_json::Value;
 
-/// Privileged containers are taken, as kube-apiserver does with --allow-privileged (v1.36 core/validation
+/// Privileged containers are allowed, as by a kube-apiserver with `--allow-privileged` (v1.36 core/validation
 /// `ValidateSecurityContext`).
-pub(super) fn validate(container: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn security_context(
+    container: &Value,
+    pod: &Pod<'_>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     let Some(context) = member(container, "securityContext") else { return };
     let path = path.child("securityContext");
     for field in ["runAsUser", "runAsGroup"] {
         let id = number(context, field);
-        if let Some(fault) = syntax::outside(id, 0, i64::from(i32::MAX)) {
-            errors.invalid(&path.child(field), id, fault);
+        if let Some(message) = syntax::out_of_range_error(id, 0, i64::from(i32::MAX)) {
+            errors.invalid(&path.child(field), id, message);
         }
     }
     proc_mount(context, pod, &path.child("procMount"), errors);
@@ -41,7 +46,7 @@ fn proc_mount(context: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut
     }
 }
 
-/// Who may not gain rights can't have them all.
+/// A process that may not gain privileges can't be privileged.
 fn escalation(context: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if context.get("allowPrivilegeEscalation") != Some(&Value::Bool(false)) {
         return;
@@ -57,7 +62,7 @@ fn escalation(context: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// The security context as Go's JSON has it: every field, by the name that it has in Go.
+/// The security context as Go prints it: every field, under its Go name.
 fn printed(context: &Value) -> GoValue {
     let plain = |field| member(context, field).map_or_else(GoValue::null, GoValue::json);
     let part = |field, print: fn(&Value) -> GoValue| member(context, field).map_or_else(GoValue::null, print);

@@ -1,21 +1,19 @@
-//! Files of certificates: bundles that a cluster trusts, and a pod's own.
+//! Projected certificates: bundles of trusted certificates, and a pod's own.
 
-use super::files::file_path;
-use super::projected::Files;
-use super::signer;
+use super::files::{TakenPaths, file_path};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::labels::{self, SelectorValues};
-use crate::admission::validate::words;
-use crate::fields::{member, number_if_set, text, text_entries, text_if_set};
-use crate::go::GoValue;
+use crate::admission::validate::values;
+use crate::go::{GoValue, quoted};
+use crate::json::{member, number_if_set, text, text_entries, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 
 /// v1.36 core/validation `validateProjectionSources`.
 pub(super) fn trust_bundle<'a>(
     bundle: &'a Value,
-    files: &mut Files<'a>,
+    files: &mut TakenPaths<'a>,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
@@ -36,8 +34,8 @@ fn bundle_by_name(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &mut
     if name.is_empty() {
         errors.required(&at, "must be a valid object name");
     }
-    for fault in bundle_name_faults(name) {
-        errors.invalid(&at, name, format!("not a valid clustertrustbundlename: {fault}"));
+    for message in bundle_name_errors(name) {
+        errors.invalid(&at, name, format!("not a valid clustertrustbundlename: {message}"));
     }
     if let Some(selector) = member(bundle, "labelSelector") {
         let detail = "labelSelector must be unset if name is specified";
@@ -45,11 +43,11 @@ fn bundle_by_name(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &mut
     }
 }
 
-/// What stands before the last colon is the signer, with colons for slashes (v1.36 core/validation names.go
+/// The part before the last colon is the signer, with colons instead of slashes (v1.36 core/validation names.go
 /// `ValidateClusterTrustBundleName`).
-fn bundle_name_faults(name: &str) -> Vec<String> {
+fn bundle_name_errors(name: &str) -> Vec<String> {
     match name.rsplit_once(':') {
-        None => syntax::dns_subdomain_faults(name),
+        None => syntax::dns_subdomain_errors(name),
         Some(("", _)) => {
             vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()]
         }
@@ -57,7 +55,7 @@ fn bundle_name_faults(name: &str) -> Vec<String> {
             let (signer, prefix) = (signer.replace(':', "/"), signer.replace('/', ":"));
             vec![format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}:")]
         }
-        Some((_, object)) => syntax::dns_subdomain_faults(object),
+        Some((_, object)) => syntax::dns_subdomain_errors(object),
     }
 }
 
@@ -66,12 +64,12 @@ fn bundles_of_signer(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &
     if name.is_empty() {
         errors.required(&at, "must be a valid signer name");
     }
-    signer::name(name, &at, errors);
+    signer_name(name, &at, errors);
     let selector = member(bundle, "labelSelector");
     labels::selector(selector, SelectorValues::OfLabels, &path.child("labelSelector"), errors);
 }
 
-/// The bundle as Go's JSON has it.
+/// The bundle as Go prints it.
 fn printed(bundle: &Value) -> GoValue {
     let plain = |field| member(bundle, field).map_or_else(GoValue::null, GoValue::json);
     GoValue::record([
@@ -84,14 +82,14 @@ fn printed(bundle: &Value) -> GoValue {
 }
 
 /// v1.36 core/validation `validateProjectionSources`.
-pub(super) fn of_pod<'a>(
+pub(super) fn pod_certificate<'a>(
     certificate: &'a Value,
-    files: &mut Files<'a>,
+    files: &mut TakenPaths<'a>,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
     let by = text(certificate, "signerName");
-    signer::name(by, &path.child("signerName"), errors);
+    signer_name(by, &path.child("signerName"), errors);
     let annotations = text_entries(certificate, "userAnnotations");
     user_annotations(annotations, &path.child("userAnnotations"), errors);
     let (kind, kinds) = (
@@ -109,7 +107,7 @@ pub(super) fn of_pod<'a>(
         let file = text(certificate, field);
         if !file.is_empty() {
             paths += 1;
-            words::each(syntax::unreserved_path_faults(file), file, &path.child(field), errors);
+            values::each(syntax::unreserved_path_errors(file), file, &path.child(field), errors);
             files.add(file, file, errors);
         }
     }
@@ -122,7 +120,7 @@ pub(super) fn of_pod<'a>(
 /// A day for Kubernetes' own signers, 91 days for others (v1.36 certificates `MaxMaxExpirationSeconds`).
 fn expiration(seconds: i64, signer: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     const DAY: i64 = 24 * 60 * 60;
-    let longest = if signer::is_of_kubernetes(signer) { DAY } else { 91 * DAY };
+    let longest = if is_kubernetes_signer(signer) { DAY } else { 91 * DAY };
     if seconds < 3600 {
         errors.invalid(path, seconds, "if provided, maxExpirationSeconds must be >= 3600");
     }
@@ -142,16 +140,59 @@ fn user_annotations<'a>(
     for (key, value) in annotations {
         size += key.len() + value.len();
         let key = key.to_lowercase();
-        let faults = syntax::label_key_faults(&key);
+        let messages = syntax::label_key_errors(&key);
         if key.is_empty() {
             errors.required(path, "");
-        } else if faults.is_empty() && !key.contains('/') {
+        } else if messages.is_empty() && !key.contains('/') {
             let detail = "must be a domain-prefixed key (such as \"acme.io/foo\")";
             errors.invalid(path, key.as_str(), detail);
         }
-        words::each(faults.into_iter().filter(|_| !key.is_empty()), &key, path, errors);
+        values::each(messages.into_iter().filter(|_| !key.is_empty()), &key, path, errors);
     }
-    if size > labels::MOST_BYTES_OF_ANNOTATIONS {
-        errors.too_long(path, labels::MOST_BYTES_OF_ANNOTATIONS);
+    if size > labels::MAX_ANNOTATION_BYTES {
+        errors.too_long(path, labels::MAX_ANNOTATION_BYTES);
+    }
+}
+
+/// `example.com/signer-name` (v1.36 core/validation names.go `ValidateSignerName`).
+fn signer_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if name.is_empty() {
+        return errors.required(path, "");
+    }
+    let parts = name.split_once('/').filter(|(_, rest)| !rest.contains('/'));
+    let Some((domain, rest)) = parts else {
+        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        return errors.invalid(path, name, detail);
+    };
+    if domain.len() > 253 {
+        errors.too_long(path, 253);
+    }
+    first_bad_part(domain, syntax::dns_label_errors, path, errors);
+    if !domain.contains('.') {
+        errors.invalid(path, domain, "should be a domain with at least two segments separated by dots");
+    }
+    first_bad_part(rest, syntax::dns_subdomain_errors, path, errors);
+    if name.len() > 571 {
+        errors.too_long(path, 571);
+    }
+}
+
+/// v1.36 core/validation names.go `IsKubernetesSignerName`.
+fn is_kubernetes_signer(name: &str) -> bool {
+    let host = name.split_once('/').map_or(name, |(host, _)| host);
+    host == "kubernetes.io" || host.ends_with(".kubernetes.io")
+}
+
+fn first_bad_part(
+    whole: &str,
+    messages: fn(&str) -> Vec<String>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let bad = whole.split('.').map(|part| (part, messages(part))).find(|(_, messages)| !messages.is_empty());
+    if let Some((part, messages)) = bad {
+        for message in messages {
+            errors.invalid(path, whole, format!("validating label {}: {message}", quoted(part)));
+        }
     }
 }

@@ -1,12 +1,12 @@
-//! Volumes that are claimed: by a claim that is there, or one that comes and goes with the pod.
+//! Volumes from claims: an existing claim, or one that is created and deleted with the pod.
 
 use super::network::required;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::labels::{self, SelectorValues};
-use crate::admission::validate::words;
-use crate::fields::{member, text, text_entries, text_if_set, texts};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{member, text, text_entries, text_if_set, texts};
 use crate::quantity::Quantity;
 use serde_json::Value;
 
@@ -27,13 +27,12 @@ pub(super) fn ephemeral(source: &Value, path: &FieldPath<'_>, errors: &mut Error
     }
 }
 
-/// A template of a claim has labels and annotations and nothing else (v1.36 core/validation
-/// `ValidateTemplateObjectMeta`).
+/// The template of a claim may have labels and annotations only (v1.36 core/validation `ValidateTemplateObjectMeta`).
 fn metadata(metadata: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let annotations = text_entries(metadata, "annotations");
     labels::annotations(annotations, &path.child("annotations"), errors);
     labels::labels(metadata, "labels", &path.child("labels"), errors);
-    // By the names that these have in Go, but for the first letter.
+    // Upstream reports the Go names of these fields with a lower-case first letter.
     let others = [
         ("name", "name"),
         ("generateName", "generateName"),
@@ -49,9 +48,9 @@ fn metadata(metadata: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
         ("finalizers", "finalizers"),
         ("managedFields", "managedFields"),
     ];
-    for (field, told_as) in others {
+    for (field, reported_as) in others {
         if member(metadata, field).is_some() {
-            errors.forbidden(&path.child(told_as), "cannot be set");
+            errors.forbidden(&path.child(reported_as), "cannot be set");
         }
     }
 }
@@ -107,7 +106,7 @@ fn storage(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 fn class(spec: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let class = text(spec, field);
     if !class.is_empty() {
-        words::dns_subdomain(class, &path.child(field), errors);
+        values::dns_subdomain(class, &path.child(field), errors);
     }
 }
 
@@ -116,18 +115,18 @@ fn data_source(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     required(source, &["name", "kind"], path, errors);
     let (group, kind) = (text(source, "apiGroup"), text(source, "kind"));
     if !group.is_empty() {
-        words::dns_subdomain(group, &path.child("apiGroup"), errors);
+        values::dns_subdomain(group, &path.child("apiGroup"), errors);
     } else if kind != "PersistentVolumeClaim" {
         let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
         errors.invalid(path, kind, detail);
     }
     let namespace = text(source, "namespace");
     if !namespace.is_empty() {
-        words::dns_label(namespace, &path.child("namespace"), errors);
+        values::dns_label(namespace, &path.child("namespace"), errors);
     }
 }
 
-/// Both name the same, unless the second is in another namespace.
+/// Both sources must be the same, unless the second has a namespace.
 fn one_data_source(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (source, reference) = (member(spec, "dataSource"), member(spec, "dataSourceRef"));
     let (Some(source), Some(reference)) = (source, reference) else { return };
@@ -140,6 +139,6 @@ fn one_data_source(spec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     } else {
         return;
     };
-    // Upstream prints a field's path as the value, and nothing of it.
+    // Upstream passes a field path as the value, which prints as an empty struct.
     errors.invalid(path, GoValue::record([]), detail);
 }

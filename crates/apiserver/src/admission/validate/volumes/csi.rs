@@ -1,21 +1,21 @@
-//! Volumes of drivers that somebody adds to the cluster.
+//! Volumes of drivers that are installed in the cluster.
 
 use super::network::required;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::{member, text, text_entries};
+use crate::admission::validate::values;
+use crate::json::{member, text, text_entries};
 use crate::syntax;
 use serde_json::Value;
 
-/// Errors of a secret's name are told about the volume (v1.36 core/validation `validateCSIVolumeSource`).
-pub(super) fn validate(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// Upstream reports an invalid name of the secret at the volume (v1.36 core/validation `validateCSIVolumeSource`).
+pub(super) fn csi(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     driver(text(source, "driver"), &path.child("driver"), errors);
     let Some(secret) = member(source, "nodePublishSecretRef") else { return };
     required(secret, &["name"], &path.child("nodePublishSecretRef"), errors);
     let name = text(secret, "name");
     if !name.is_empty() {
-        words::dns_subdomain(name, &path.child("name"), errors);
+        values::dns_subdomain(name, &path.child("name"), errors);
     }
 }
 
@@ -27,10 +27,11 @@ fn driver(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if name.len() > 63 {
         errors.too_long(path, 63);
     }
-    words::each(syntax::dns_subdomain_faults(&name.to_lowercase()), name, path, errors);
+    values::each(syntax::dns_subdomain_errors(&name.to_lowercase()), name, path, errors);
 }
 
-/// Go looks at the options in any order, here it is by name (v1.36 core/validation `validateFlexVolumeSource`).
+/// Go iterates over the options in random order; here the order is by name (v1.36 core/validation
+/// `validateFlexVolumeSource`).
 pub(super) fn flex_volume(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     required(source, &["driver"], path, errors);
     for (option, _) in text_entries(source, "options").filter(|(option, _)| is_reserved(option)) {

@@ -1,11 +1,10 @@
-//! Volumes of the node itself: its directories, an image's files, a repository's.
+//! Volumes on the node itself: directories, the files of an image, a git repository.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::containers::pull_policy;
-use crate::admission::validate::words;
-use crate::fields::{text, text_if_set};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{text, text_if_set};
 use crate::quantity::Quantity;
 use crate::syntax;
 use serde_json::Value;
@@ -24,7 +23,7 @@ pub(super) fn host_path(source: &Value, path: &FieldPath<'_>, errors: &mut Error
     if directory.is_empty() {
         return errors.required(&at, "");
     }
-    words::each(syntax::backstep_fault(directory), directory, &at, errors);
+    values::each(syntax::backstep_error(directory), directory, &at, errors);
     host_path_type(source, &path.child("type"), errors);
 }
 
@@ -40,13 +39,13 @@ fn host_path_type(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) 
 
 /// v1.36 core/validation `validateGitRepoVolumeSource`.
 pub(super) fn git_repo(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    words::required(text(source, "repository"), &path.child("repository"), errors);
+    values::required(text(source, "repository"), &path.child("repository"), errors);
     let directory = text(source, "directory");
-    let faults = syntax::descending_path_faults(directory);
-    words::each(faults, directory, &path.child("directory"), errors);
+    let messages = syntax::descending_path_errors(directory);
+    values::each(messages, directory, &path.child("directory"), errors);
 }
 
-/// A template's image may be left open (v1.36 core/validation `validateImageVolumeSource`).
+/// The reference of an image is optional in a template (v1.36 core/validation `validateImageVolumeSource`).
 pub(super) fn image(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    pull_policy(text(source, "pullPolicy"), &path.child("pullPolicy"), errors);
+    values::pull_policy(text(source, "pullPolicy"), &path.child("pullPolicy"), errors);
 }

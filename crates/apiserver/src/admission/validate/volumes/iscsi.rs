@@ -3,11 +3,11 @@
 use super::network::{logical_unit, required};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{flag, member, number, text, text_if_set};
+use crate::json::{flag, member, number, text, text_if_set};
 use serde_json::Value;
 
 /// v1.36 core/validation `validateISCSIVolumeSource`.
-pub(super) fn validate(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn iscsi(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     required(source, &["targetPortal", "iqn"], path, errors);
     let target = Some(text(source, "iqn")).filter(|target| !target.is_empty());
     qualified_name(target, &path.child("iqn"), errors);
@@ -19,7 +19,7 @@ pub(super) fn validate(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
     qualified_name(text_if_set(source, "initiatorName"), &path.child("initiatorname"), errors);
 }
 
-/// The name that the node uses for the volume (v1.36 core/validation `validateVolumeSource`).
+/// The length of the name that the node uses for the volume (v1.36 core/validation `validateVolumeSource`).
 pub(super) fn name_and_portal(volume: &Value, source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (name, portal) = (text(volume, "name"), text(source, "targetPortal"));
     if text_if_set(source, "initiatorName").is_some() && name.len() + 1 + portal.len() > 64 {
@@ -42,7 +42,7 @@ fn qualified_name(name: Option<&str>, path: &FieldPath<'_>, errors: &mut ErrorLi
     }
 }
 
-/// `iqn.2001-04.com.example:storage` (v1.36 core/validation `iscsiInitiatorIqnRegex`, which takes anything before).
+/// `iqn.2001-04.com.example:storage` (v1.36 core/validation `iscsiInitiatorIqnRegex`, which accepts any prefix).
 fn is_dated_name(name: &str) -> bool {
     let Some((authority, rest)) = name.split_once(':') else { return false };
     let mut parts = authority.splitn(3, '.').skip(1);
@@ -61,8 +61,8 @@ fn is_number(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// `eui.02004567A425678D` (v1.36 core/validation `iscsiInitiatorEuiRegex`, `iscsiInitiatorNaaRegex`: any character
-/// stands for the dot).
+/// `eui.02004567A425678D` (v1.36 core/validation `iscsiInitiatorEuiRegex`, `iscsiInitiatorNaaRegex`, whose dot
+/// matches any character).
 fn is_hexadecimal_name(name: &str, digits: usize) -> bool {
     let mut chars = name.get(3..).unwrap_or_default().chars();
     let separated = chars.next().is_some_and(|separator| separator != '\n');

@@ -1,6 +1,5 @@
-//! What a pod template's volumes must be: names of their own, and one source each.
+//! Volumes of a pod template: each has a name of its own, and one source.
 
-mod azure;
 mod certificates;
 mod claim;
 mod cloud;
@@ -10,33 +9,26 @@ mod host;
 mod iscsi;
 mod network;
 mod projected;
-mod quobyte;
-mod signer;
 mod source;
 
-use super::pod::Pod;
-use super::words;
+use super::pod::{Pod, Volumes};
+use super::values;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::fields::{list, text};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use crate::json::{list, text};
 
-/// The volumes by their names, for what mounts them.
-pub(super) type Volumes<'a> = BTreeMap<&'a str, &'a Value>;
-
-/// Answers with the volumes without an error; what mounts another one will not find it. `path` is that of the list
+/// Returns the valid volumes: a mount of an invalid one reports that it is not found. `path` is the path of the list
 /// (v1.36 core/validation `ValidateVolumes`).
-pub(super) fn validate<'a>(pod: &Pod<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) -> Volumes<'a> {
+pub(super) fn all_volumes<'a>(pod: &Pod<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) -> Volumes<'a> {
     let mut volumes = Volumes::new();
     for (position, volume) in list(pod.spec, "volumes").iter().enumerate() {
         let (path, name, before) = (path.index(position), text(volume, "name"), errors.len());
-        source::validate(volume, pod, &path, errors);
+        source::volume_source(volume, pod, &path, errors);
         let path = path.child("name");
         if name.is_empty() {
             errors.required(&path, "");
         } else {
-            words::dns_label(name, &path, errors);
+            values::dns_label(name, &path, errors);
         }
         if volumes.contains_key(name) {
             errors.duplicate(&path, name);

@@ -1,10 +1,10 @@
-//! Volumes of storage systems in the network.
+//! Volumes of storage systems on the network.
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::admission::validate::words;
-use crate::fields::{list, member, number_if_set, text};
+use crate::admission::validate::values;
 use crate::go::GoValue;
+use crate::json::{list, member, number_if_set, text};
 use crate::syntax;
 use serde_json::Value;
 
@@ -74,10 +74,10 @@ pub(super) fn fibre_channel(source: &Value, path: &FieldPath<'_>, errors: &mut E
     }
 }
 
-/// A number of a unit on a target.
+/// The number of a logical unit.
 pub(super) fn logical_unit(lun: i64, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    if let Some(fault) = syntax::outside(lun, 0, 255) {
-        errors.invalid(&path.child("lun"), lun, fault);
+    if let Some(message) = syntax::out_of_range_error(lun, 0, 255) {
+        errors.invalid(&path.child("lun"), lun, message);
     }
 }
 
@@ -87,13 +87,13 @@ pub(super) fn storage_os(source: &Value, path: &FieldPath<'_>, errors: &mut Erro
     for field in ["volumeName", "volumeNamespace"] {
         let name = text(source, field);
         if !name.is_empty() {
-            words::dns_label(name, &path.child(field), errors);
+            values::dns_label(name, &path.child(field), errors);
         }
     }
     secret_name(source, path, errors);
 }
 
-/// A secret that is referred to has a name.
+/// A reference to a secret needs a name.
 pub(super) fn secret_name(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if let Some(secret) = member(source, "secretRef") {
         required(secret, &["name"], &path.child("secretRef"), errors);
@@ -105,9 +105,38 @@ pub(super) fn scale_io(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
     required(source, &["gateway", "system", "volumeName"], path, errors);
 }
 
-/// Texts that must be there.
+/// Required strings.
 pub(super) fn required(source: &Value, fields: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
     for field in fields {
-        words::required(text(source, field), &path.child(field), errors);
+        values::required(text(source, field), &path.child(field), errors);
     }
+}
+
+const QUOBYTE_REGISTRIES: &str = "must be a host:port pair or multiple pairs separated by commas";
+
+/// v1.36 core/validation `validateQuobyteVolumeSource`.
+pub(super) fn quobyte(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let (registry, at) = (text(source, "registry"), path.child("registry"));
+    if registry.is_empty() {
+        errors.required(&at, QUOBYTE_REGISTRIES);
+    } else if text(source, "tenant").len() > 64 {
+        let detail = "must be a UUID and may not exceed a length of 64 characters";
+        errors.required(&path.child("tenant"), detail);
+    } else {
+        for _ in registry.split(',').filter(|pair| !is_host_and_port(pair)) {
+            errors.invalid(&at, registry, QUOBYTE_REGISTRIES);
+        }
+    }
+    values::required(text(source, "volume"), &path.child("volume"), errors);
+}
+
+/// Go's `net.SplitHostPort`: an address of IPv6 is in brackets.
+fn is_host_and_port(pair: &str) -> bool {
+    let Some((host, port)) = pair.rsplit_once(':') else { return false };
+    let bare = match host.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']'),
+        None => Some(host).filter(|host| !host.contains(':')),
+    };
+    let brackets = |text: &str| text.contains(['[', ']']);
+    bare.is_some_and(|host| !brackets(host)) && !brackets(port)
 }

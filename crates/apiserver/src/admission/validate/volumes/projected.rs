@@ -1,20 +1,19 @@
-//! Volumes that put files of several sources together.
+//! Volumes that combine files of several sources.
 
 use super::certificates;
-use super::files::{downward_api_file, key_to_path, mode};
+use super::files::{TakenPaths, downward_api_file, key_to_path, mode};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::admission::validate::words;
-use crate::fields::{list, member, number, text};
+use crate::admission::validate::values;
+use crate::json::{list, member, number, text};
 use crate::syntax;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// v1.36 core/validation `validateProjectedVolumeSource`, `validateProjectionSources`.
-pub(super) fn validate(projected: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn projected(projected: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(projected, "defaultMode", path, errors);
-    let mut files = Files { taken: BTreeSet::new(), path: *path };
+    let mut files = TakenPaths::new(*path);
     for (position, source) in list(projected, "sources").iter().enumerate() {
         let sources = path.child("sources");
         let at = sources.index(position);
@@ -33,7 +32,7 @@ pub(super) fn validate(projected: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, e
             certificates::trust_bundle(bundle, &mut files, &at.child("clusterTrustBundle"), errors);
         }
         if let Some(certificate) = member(source, "podCertificate") {
-            certificates::of_pod(certificate, &mut files, &at.child("podCertificate"), errors);
+            certificates::pod_certificate(certificate, &mut files, &at.child("podCertificate"), errors);
         }
         if source.as_object().is_some_and(|kinds| kinds.len() > 1) {
             errors.forbidden(&at, "may not specify more than 1 volume type per source");
@@ -41,30 +40,14 @@ pub(super) fn validate(projected: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, e
     }
 }
 
-/// The files that the sources have written so far.
-pub(super) struct Files<'a> {
-    taken: BTreeSet<&'a str>,
-    /// The volume's: errors about two files are told about it.
-    path: FieldPath<'a>,
-}
-
-impl<'a> Files<'a> {
-    /// Each file has one source.
-    pub(super) fn add(&mut self, file: &'a str, told_as: &str, errors: &mut ErrorList) {
-        if !self.taken.insert(file) {
-            errors.invalid(&self.path, told_as, "conflicting duplicate paths");
-        }
-    }
-}
-
 fn keys_of_object<'a>(
     object: &'a Value,
-    files: &mut Files<'a>,
+    files: &mut TakenPaths<'a>,
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
     let name = text(object, "name");
-    words::required(name, &path.child("name"), errors);
+    values::required(name, &path.child("name"), errors);
     for (position, item) in list(object, "items").iter().enumerate() {
         key_to_path(item, &path.child("items").index(position), errors);
         let file = text(item, "path");
@@ -74,7 +57,12 @@ fn keys_of_object<'a>(
     }
 }
 
-fn downward_api<'a>(fields: &'a Value, files: &mut Files<'a>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn downward_api<'a>(
+    fields: &'a Value,
+    files: &mut TakenPaths<'a>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
     for item in list(fields, "items") {
         downward_api_file(item, path, errors);
         let file = text(item, "path");
@@ -84,7 +72,7 @@ fn downward_api<'a>(fields: &'a Value, files: &mut Files<'a>, path: &FieldPath<'
     }
 }
 
-/// Errors of its path are told about the volume. A stored template may keep one that leaves the volume.
+/// Upstream reports an invalid path at the volume. A stored template may keep a path that leads out of the volume.
 fn service_account_token(
     token: &Value,
     pod: &Pod<'_>,
@@ -102,7 +90,7 @@ fn service_account_token(
     let (file, at) = (text(token, "path"), volume.child("path"));
     if file.is_empty() {
         errors.required(&at, "");
-    } else if !pod.kept.non_local_token_path {
-        words::each(syntax::unreserved_path_faults(file), file, &at, errors);
+    } else if !pod.options.allow_non_local_token_path {
+        values::each(syntax::unreserved_path_errors(file), file, &at, errors);
     }
 }

@@ -1,69 +1,69 @@
-//! That a volume has one source, and which rules are that source's.
+//! The source of a volume: exactly one, each kind with its own rules.
 
-use super::{azure, claim, cloud, csi, files, host, iscsi, network, projected, quobyte};
+use super::{claim, cloud, csi, files, host, iscsi, network, projected};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
-use crate::fields::member;
+use crate::json::member;
 use serde_json::Value;
 
-/// What is asked of a source.
+/// The rules of a source.
 enum Rules {
     Plain(fn(&Value, &FieldPath<'_>, &mut ErrorList)),
-    /// A stored template may keep what a new one could not have.
-    Kept(fn(&Value, &Pod<'_>, &FieldPath<'_>, &mut ErrorList)),
+    /// Rules that depend on the validation options.
+    WithOptions(fn(&Value, &Pod<'_>, &FieldPath<'_>, &mut ErrorList)),
 }
 
 /// A kind of source.
 struct Source {
     field: &'static str,
-    /// What the field is called in the message that it is one too many; upstream misspells some.
+    /// The name of the field in the message about a second source; upstream misspells some.
     refused_as: &'static str,
-    /// What the field is called in messages about it.
-    told_as: &'static str,
+    /// The name of the field in the other messages.
+    reported_as: &'static str,
     rules: Rules,
 }
 
 const fn source(field: &'static str, rules: fn(&Value, &FieldPath<'_>, &mut ErrorList)) -> Source {
-    Source { field, refused_as: field, told_as: field, rules: Rules::Plain(rules) }
+    Source { field, refused_as: field, reported_as: field, rules: Rules::Plain(rules) }
 }
 
-/// In the order in which they are looked at: the first one is the volume's (v1.36 core/validation
+/// The sources, in the API server's order: the first one that is set counts (v1.36 core/validation
 /// `validateVolumeSource`).
 const SOURCES: [Source; 30] = [
     source("emptyDir", host::empty_dir),
     source("hostPath", host::host_path),
     source("gitRepo", host::git_repo),
-    Source { told_as: "persistentDisk", ..source("gcePersistentDisk", cloud::gce) },
+    Source { reported_as: "persistentDisk", ..source("gcePersistentDisk", cloud::gce) },
     source("awsElasticBlockStore", cloud::aws),
     source("secret", files::secret),
     source("nfs", network::nfs),
-    source("iscsi", iscsi::validate),
+    source("iscsi", iscsi::iscsi),
     source("glusterfs", network::glusterfs),
     source("flocker", network::flocker),
     source("persistentVolumeClaim", claim::reference),
     source("rbd", network::rbd),
     source("cinder", cloud::cinder),
     Source { refused_as: "cephFS", ..source("cephfs", network::cephfs) },
-    source("quobyte", quobyte::validate),
+    source("quobyte", network::quobyte),
     Source { refused_as: "downwarAPI", ..source("downwardAPI", files::downward_api) },
     source("fc", network::fibre_channel),
     source("flexVolume", csi::flex_volume),
     source("configMap", files::config_map),
-    source("azureFile", azure::file),
+    source("azureFile", cloud::azure_file),
     source("vsphereVolume", cloud::vsphere),
     source("photonPersistentDisk", cloud::photon),
     source("portworxVolume", cloud::portworx),
-    source("azureDisk", azure::disk),
+    source("azureDisk", cloud::azure_disk),
     source("storageos", network::storage_os),
-    Source { rules: Rules::Kept(projected::validate), ..source("projected", |_, _, _| {}) },
+    Source { rules: Rules::WithOptions(projected::projected), ..source("projected", |_, _, _| {}) },
     source("scaleIO", network::scale_io),
-    source("csi", csi::validate),
+    source("csi", csi::csi),
     source("ephemeral", claim::ephemeral),
     source("image", host::image),
 ];
 
-pub(super) fn validate(volume: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub(super) fn volume_source(volume: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut sources = 0;
     for source in &SOURCES {
         let Some(value) = member(volume, source.field) else { continue };
@@ -72,8 +72,8 @@ pub(super) fn validate(volume: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, erro
             _ if sources > 1 => {
                 errors.forbidden(&path.child(source.refused_as), "may not specify more than 1 volume type");
             }
-            Rules::Plain(rules) => rules(value, &path.child(source.told_as), errors),
-            Rules::Kept(rules) => rules(value, pod, &path.child(source.told_as), errors),
+            Rules::Plain(rules) => rules(value, &path.child(source.reported_as), errors),
+            Rules::WithOptions(rules) => rules(value, pod, &path.child(source.reported_as), errors),
         }
         if source.field == "iscsi" {
             iscsi::name_and_portal(volume, value, &path.child("name"), errors);

@@ -1,7 +1,7 @@
-//! What the API server refuses of containers and volumes, and in which words. The rows are answers of a real one.
+//! Validation of containers and volumes. The rows are answers of a real API server.
 
-mod kept;
-mod long;
+mod limits;
+mod ratcheting;
 mod rows;
 
 use daemonset_apiserver::admission::{Form, Rules, default, validate};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const POD: &str = "spec.template.spec.";
 
-/// A pod with volumes to mount, and in it a part with these members.
+/// A pod with volumes, and in it a part with these members.
 fn pod_with(place: &str, members: &Value) -> Value {
     let claim = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
     let mut pod = json!({
@@ -37,7 +37,7 @@ fn one(list: &mut Value, part: Value) -> &mut Value {
     &mut list[0]
 }
 
-/// A DaemonSet with such a pod, defaulted.
+/// A defaulted DaemonSet with such a pod.
 fn daemon_set(place: &str, members: &Value) -> Value {
     let mut object = json!({
         "apiVersion": "apps/v1",
@@ -52,8 +52,8 @@ fn daemon_set(place: &str, members: &Value) -> Value {
     object
 }
 
-/// Everything that is told of such a pod, each message once, from the pod's spec on.
-fn told(place: &str, members: &Value) -> Vec<String> {
+/// All messages for such a pod, each once, with paths below the pod's spec.
+fn messages_of(place: &str, members: &Value) -> Vec<String> {
     let messages = validate(&daemon_set(place, members), &Rules::default()).messages();
     messages.iter().map(|message| message.strip_prefix(POD).unwrap().to_owned()).collect()
 }

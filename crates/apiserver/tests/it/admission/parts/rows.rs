@@ -1,9 +1,9 @@
-//! A row for each rule: what a part of a good pod has, and everything that is told of it.
+//! A row for each rule: the members of a part, and all messages for it.
 
-use super::{POD, told};
+use super::{POD, messages_of};
 use serde_json::Value;
 
-/// Texts that are too long to be read.
+/// Strings that are too long to be readable in a row.
 fn full(text: &str) -> String {
     [
         (
@@ -33,7 +33,7 @@ fn full(text: &str) -> String {
     .fold(text.to_owned(), |text, (short, long)| text.replace(short, long))
 }
 
-/// Where the messages of a part begin.
+/// The path at which the messages of a part begin.
 fn prefix(place: &str) -> &'static str {
     match place {
         "pod" => "",
@@ -45,7 +45,8 @@ fn prefix(place: &str) -> &'static str {
     }
 }
 
-/// Rules by their names; below each what the part has, and its messages, in full if they are about something else.
+/// Rules by name; below each the members of the part, and its messages, with a full path if they are about another
+/// part.
 fn check(rows: &str) {
     let (mut place, mut count) = ("", 0);
     for row in rows.split("\n\n").map(str::trim_end).filter(|row| !row.starts_with('#')) {
@@ -62,7 +63,7 @@ fn check(rows: &str) {
                 None => format!("{}{}", prefix(place), full(line)),
             })
             .collect();
-        assert_eq!(told(place, &members), expected, "{rule}");
+        assert_eq!(messages_of(place, &members), expected, "{rule}");
         count += 1;
     }
     assert!(count > 5, "only {count} rows");

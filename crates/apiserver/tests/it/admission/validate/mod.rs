@@ -1,4 +1,4 @@
-//! What the API server refuses, and in which words. The rows are answers of a real one.
+//! Validation of a DaemonSet. The rows are answers of a real API server.
 
 mod properties;
 mod proposal;
@@ -8,7 +8,7 @@ mod update;
 use daemonset_apiserver::admission::{ErrorList, Form, Rules, default, validate};
 use serde_json::{Value, json};
 
-/// A DaemonSet that is taken, with nothing in it that need not be.
+/// A valid DaemonSet without any optional field.
 fn good() -> Value {
     json!({
         "apiVersion": "apps/v1",
@@ -24,7 +24,7 @@ fn good() -> Value {
     })
 }
 
-/// The good one with a JSON merge patch on it, defaulted.
+/// The valid DaemonSet with a JSON merge patch applied, defaulted.
 fn good_with(place: &str, patch: &Value) -> Value {
     let mut object = good();
     let patch = place.rsplit('/').filter(|name| !name.is_empty()).fold(patch.clone(), |inner, name| {
@@ -59,6 +59,6 @@ fn messages(errors: &ErrorList) -> Vec<String> {
 }
 
 #[test]
-fn the_good_one_is_taken() {
+fn the_valid_daemon_set_is_accepted() {
     assert_eq!(messages(&validate(&good_with("/", &json!({})), &Rules::default())), [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! What is taken here can be planned for: a snapshot of it is taken too.
+//! A DaemonSet that passes validation can be planned for: a snapshot accepts it.
 
 use super::{good_with, merge};
 use crate::now;
@@ -11,7 +11,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-/// Good and bad values of what both look at.
+/// Valid and invalid values of the fields that both validate.
 fn limits() -> impl Strategy<Value = Value> {
     let limits = [
         json!(null),
@@ -93,7 +93,7 @@ fn pods() -> impl Strategy<Value = Value> {
     .prop_map(|pod| json!({"template": {"spec": pod}}))
 }
 
-/// The good DaemonSet with up to three things changed.
+/// The valid DaemonSet with up to three changes.
 fn daemon_sets() -> impl Strategy<Value = Value> {
     let figures = select(vec![-1, 0, 5])
         .prop_map(|figure| json!({"minReadySeconds": figure, "revisionHistoryLimit": figure}));
@@ -105,7 +105,7 @@ fn daemon_sets() -> impl Strategy<Value = Value> {
     })
 }
 
-/// OnDelete has no limits. Upstream does not look at those it is given; a snapshot reads whatever is there.
+/// Under OnDelete the API server does not validate limits; a snapshot reads any value.
 fn with_uid(mut object: Value) -> Value {
     object["metadata"]["uid"] = json!("uid-web");
     let strategy = &mut object["spec"]["updateStrategy"];
@@ -115,7 +115,7 @@ fn with_uid(mut object: Value) -> Value {
     object
 }
 
-/// What a snapshot says of a DaemonSet that the API server takes; None for one that it refuses.
+/// The problem that a snapshot reports for a DaemonSet that the API server accepts; `None` for one that it refuses.
 fn told_of_what_is_taken(object: &Value) -> Option<Result<(), InvalidSnapshot>> {
     validate(object, &Rules::default()).is_empty().then(|| {
         let daemon_set: DaemonSet = serde_json::from_value(object.clone()).unwrap();
@@ -125,8 +125,8 @@ fn told_of_what_is_taken(object: &Value) -> Option<Result<(), InvalidSnapshot>> 
     })
 }
 
-/// Upstream takes both: nodes are then compared with a text that is no number, so none is chosen, and a selector may
-/// ask for the hash of the template, so that each new pod would be released.
+/// Upstream accepts both. Nodes are then compared with a string that is no number, so none matches; and a selector
+/// may select the hash of the template, so that each new pod would be released.
 fn is_known(invalid: &InvalidSnapshot) -> bool {
     let no_number = |path: &str| path.contains(".nodeAffinity.") && path.ends_with(".values");
     let changing = |problem: &str| problem.contains("its value changes with each template");
@@ -135,15 +135,15 @@ fn is_known(invalid: &InvalidSnapshot) -> bool {
 
 proptest! {
     #[test]
-    fn what_is_taken_can_be_planned_for(object in daemon_sets()) {
+    fn a_valid_daemon_set_can_be_planned_for(object in daemon_sets()) {
         if let Some(Err(invalid)) = told_of_what_is_taken(&object) {
             prop_assert!(is_known(&invalid), "{invalid} of {object}");
         }
     }
 
-    /// Nothing panics on any change of a good one, whatever its type.
+    /// No change of a valid DaemonSet panics, whichever its type is.
     #[test]
-    fn each_object_has_an_answer(place in select(places()), value in select(oddities())) {
+    fn every_object_has_a_result(place in select(places()), value in select(oddities())) {
         let mut object = good_with("/", &json!({}));
         *object.pointer_mut(&place).unwrap() = value;
         let errors = validate(&object, &Rules::default());
@@ -165,7 +165,7 @@ fn oddities() -> Vec<Value> {
     .to_vec()
 }
 
-/// Every place in the good one.
+/// Every path in the valid DaemonSet.
 fn places() -> Vec<String> {
     fn below(value: &Value, at: &str, places: &mut Vec<String>) {
         places.push(at.to_owned());
@@ -187,9 +187,10 @@ fn places() -> Vec<String> {
     places
 }
 
-/// The generator makes what is taken, what is refused by each rule that both know, and what only a snapshot refuses.
+/// The generator reaches objects that are accepted, objects that each rule of both sides refuses, and objects that
+/// only a snapshot refuses.
 #[test]
-fn the_generator_reaches_what_it_should() {
+fn the_generator_reaches_every_rule() {
     let mut runner = TestRunner::deterministic();
     let (mut taken, mut known, mut refused) = (0, 0, std::collections::BTreeSet::new());
     for _ in 0..1500 {

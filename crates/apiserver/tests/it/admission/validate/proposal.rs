@@ -1,14 +1,14 @@
-//! The proposal's form of an update strategy, and surge beside ports of the host.
+//! The proposal's update strategies, and surge together with host ports.
 
 use super::{good, merge, messages};
 use daemonset_apiserver::admission::{Form, Rules, SurgeWithHostPort, default, validate};
 use serde_json::{Value, json};
 
 fn rules(form: Form, surge_with_host_port: SurgeWithHostPort) -> Rules {
-    Rules { form, surge_with_host_port }
+    Rules::new().form(form).surge_with_host_port(surge_with_host_port)
 }
 
-fn told(spec: &Value, rules: &Rules) -> Vec<String> {
+fn messages_of(spec: &Value, rules: &Rules) -> Vec<String> {
     let mut object = good();
     merge(&mut object, &json!({"spec": spec}));
     default(&mut object, rules.form);
@@ -17,9 +17,9 @@ fn told(spec: &Value, rules: &Rules) -> Vec<String> {
 
 #[test]
 fn each_strategy_has_its_own_limits() {
-    let told = |strategy: Value| {
+    let messages_of = |strategy: Value| {
         let strategy = json!({"updateStrategy": strategy});
-        told(&strategy, &rules(Form::Proposal, SurgeWithHostPort::Allowed))
+        messages_of(&strategy, &rules(Form::Proposal, SurgeWithHostPort::Allowed))
     };
     for taken in [
         json!(null),
@@ -29,7 +29,7 @@ fn each_strategy_has_its_own_limits() {
         json!({"type": "SurgingRollingUpdate"}),
         json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": "5%"}}),
     ] {
-        assert_eq!(told(taken.clone()), [""; 0], "{taken}");
+        assert_eq!(messages_of(taken.clone()), [""; 0], "{taken}");
     }
     let surging =
         |surge: Value| json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": surge}});
@@ -64,7 +64,7 @@ fn each_strategy_has_its_own_limits() {
             "type: Unsupported value: \"Recreate\": supported values: \"RollingUpdate\", \"OnDelete\", \"SurgingRollingUpdate\"",
         ),
     ] {
-        assert_eq!(told(strategy.clone()), [format!("spec.updateStrategy.{expected}")], "{strategy}");
+        assert_eq!(messages_of(strategy.clone()), [format!("spec.updateStrategy.{expected}")], "{strategy}");
     }
 }
 
@@ -72,9 +72,9 @@ fn pod(pod: Value) -> Value {
     json!({"template": {"spec": pod}})
 }
 
-/// Old and new pod would ask for the same port of their node.
+/// The old and the new pod would bind the same port of their node.
 #[test]
-fn ports_of_the_host_are_refused_where_pods_surge() {
+fn host_ports_are_refused_if_pods_surge() {
     let surging = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}});
     let container =
         |port: Value| json!({"name": "main", "image": "i", "ports": [{"containerPort": 53}, port]});
@@ -83,20 +83,20 @@ fn ports_of_the_host_are_refused_where_pods_surge() {
     merge(&mut object, &with_port);
     let refused = rules(Form::AppsV1, SurgeWithHostPort::Refused);
     let error = "spec.template.spec.containers[0].ports[1].hostPort: Invalid value: 8080: may not be set when pods are surged";
-    assert_eq!(told(&object, &refused), [error]);
-    assert_eq!(told(&object, &Rules::default()), [""; 0]);
-    assert_eq!(told(&with_port, &refused), [""; 0]);
-    assert_eq!(told(&surging, &refused), [""; 0]);
+    assert_eq!(messages_of(&object, &refused), [error]);
+    assert_eq!(messages_of(&object, &Rules::default()), [""; 0]);
+    assert_eq!(messages_of(&with_port, &refused), [""; 0]);
+    assert_eq!(messages_of(&surging, &refused), [""; 0]);
 
     merge(
         &mut object,
         &pod(json!({"hostNetwork": true, "containers": [container(json!({"containerPort": 80}))]})),
     );
-    let ports: Vec<String> = told(&object, &refused);
+    let ports: Vec<String> = messages_of(&object, &refused);
     assert_eq!(ports.len(), 2, "{ports:?}");
 
     let proposal = rules(Form::Proposal, SurgeWithHostPort::Refused);
     let mut object = json!({"updateStrategy": {"type": "SurgingRollingUpdate"}});
     merge(&mut object, &with_port);
-    assert_eq!(told(&object, &proposal), [error]);
+    assert_eq!(messages_of(&object, &proposal), [error]);
 }

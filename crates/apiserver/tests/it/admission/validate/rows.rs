@@ -1,10 +1,10 @@
-//! A row for each rule: what is changed of a good DaemonSet, and everything that is told of it.
+//! A row for each rule: a change of a valid DaemonSet, and all messages for it.
 
 use super::{good_with, messages};
 use daemonset_apiserver::admission::{FieldError, Rules, validate};
 use serde_json::Value;
 
-/// Texts that many messages share.
+/// Texts that many messages contain.
 const SHARED: [(&str, &str); 8] = [
     ("<required>", "requiredDuringSchedulingIgnoredDuringExecution"),
     ("<preferred>", "preferredDuringSchedulingIgnoredDuringExecution"),
@@ -38,7 +38,7 @@ fn full(text: &str) -> String {
     SHARED.iter().fold(text.to_owned(), |text, (short, long)| text.replace(short, long))
 }
 
-/// Rules by their names; below each its patch and, from the place that is patched, its messages.
+/// Rules by name; below each its patch, and its messages with paths below the patched place.
 fn check(rows: &str) {
     let (mut place, mut count) = (String::new(), 0);
     for row in rows.split("\n\n").map(str::trim_end).filter(|row| !row.starts_with('#')) {
@@ -60,9 +60,9 @@ fn check(rows: &str) {
     assert!(count > 5, "only {count} rows");
 }
 
-/// A message is the field, the reason, and what there is to say of it.
+/// A message consists of the field, the reason and the detail.
 fn is_in_three_parts(error: &FieldError) {
-    let FieldError { kind, path, value, detail } = error;
+    let FieldError { kind, path, value, detail, .. } = error;
     let parts = [path.clone(), kind.to_string()].into_iter().chain(value.clone());
     let parts: Vec<String> = parts.chain(Some(detail.clone()).filter(|detail| !detail.is_empty())).collect();
     assert_eq!(error.to_string(), parts.join(": "));

@@ -1,10 +1,10 @@
-//! What may not change, and what may stay although a new DaemonSet could not have it.
+//! Fields that never change, and values that may stay although a new DaemonSet could not have them.
 
 use super::{good_with, merge, messages};
 use daemonset_apiserver::admission::{Rules, validate, validate_status_update, validate_update};
 use serde_json::{Value, json};
 
-/// As it is stored: with a generation and a template generation of 4, and a status.
+/// A stored DaemonSet with generation 4, template generation 4, and a status.
 fn stored() -> Value {
     let meta = json!({
         "uid": "u", "generation": 3, "creationTimestamp": "2026-01-01T00:00:00Z",
@@ -20,18 +20,18 @@ fn with(object: &Value, patch: &Value) -> Value {
     object
 }
 
-/// What is told of an update by a JSON merge patch.
-fn told(old: &Value, patch: &Value) -> Vec<String> {
+/// The messages for an update by a JSON merge patch.
+fn messages_of(old: &Value, patch: &Value) -> Vec<String> {
     validate_update(old, &with(old, patch), &Rules::default()).messages()
 }
 
 #[test]
-fn nothing_is_told_of_the_same_once_more() {
-    assert_eq!(told(&stored(), &json!({})), [""; 0]);
+fn an_unchanged_object_is_valid() {
+    assert_eq!(messages_of(&stored(), &json!({})), [""; 0]);
 }
 
 #[test]
-fn what_names_an_object_stays() {
+fn the_identity_of_an_object_is_immutable() {
     for (patch, expected) in [
         (json!({"name": "a"}), "name: Invalid value: \"a\": field is immutable"),
         (json!({"name": "a/b%"}), "name: Invalid value: \"a/b%\": may not contain '/'"),
@@ -48,18 +48,18 @@ fn what_names_an_object_stays() {
         (json!({"labels": {"a": " "}}), "labels: Invalid value: \" \": a valid label must"),
         (json!({"finalizers": ["a"]}), "finalizers[0]: Invalid value: \"a\": name is neither"),
     ] {
-        let told = told(&stored(), &json!({"metadata": patch}));
-        assert!(told[0].starts_with(&format!("metadata.{expected}")), "{told:?}");
+        let messages = messages_of(&stored(), &json!({"metadata": patch}));
+        assert!(messages[0].starts_with(&format!("metadata.{expected}")), "{messages:?}");
     }
 }
 
 #[test]
-fn while_it_is_deleted_no_finalizer_is_added() {
+fn no_finalizer_is_added_during_deletion() {
     let deleted = json!({"metadata": {"deletionTimestamp": "2026-02-01T00:00:00Z", "finalizers": ["a/b"]}});
     let old = with(&stored(), &deleted);
-    assert_eq!(told(&old, &json!({"metadata": {"finalizers": []}})), [""; 0]);
+    assert_eq!(messages_of(&old, &json!({"metadata": {"finalizers": []}})), [""; 0]);
     let expected = "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{\"c/d\", \"orphan\"}";
-    assert_eq!(told(&old, &json!({"metadata": {"finalizers": ["orphan", "a/b", "c/d"]}})), [expected]);
+    assert_eq!(messages_of(&old, &json!({"metadata": {"finalizers": ["orphan", "a/b", "c/d"]}})), [expected]);
 }
 
 fn template_generation(generation: i64) -> Value {
@@ -67,46 +67,46 @@ fn template_generation(generation: i64) -> Value {
 }
 
 #[test]
-fn the_template_generation_goes_up_with_the_template() {
+fn the_template_generation_rises_with_the_template() {
     let image = json!({"containers": [{"name": "main", "image": "new", "imagePullPolicy": "Always", "terminationMessagePolicy": "File"}]});
     let changed = |generation| json!({"metadata": template_generation(generation), "spec": {"template": {"spec": image}}});
     let same = |generation| json!({"metadata": template_generation(generation)});
-    let told = |patch| told(&stored(), &patch);
-    assert_eq!(told(changed(5)), [""; 0]);
+    let messages_of = |patch| messages_of(&stored(), &patch);
+    assert_eq!(messages_of(changed(5)), [""; 0]);
     let of = |detail: &str| format!("spec.templateGeneration: Invalid value: {detail}");
-    assert_eq!(told(changed(4)), [of("4: must be incremented upon template update")]);
-    assert_eq!(told(same(5)), [of("5: must not be incremented without template update")]);
-    assert_eq!(told(same(3)), [of("3: must not be decremented")]);
+    assert_eq!(messages_of(changed(4)), [of("4: must be incremented upon template update")]);
+    assert_eq!(messages_of(same(5)), [of("5: must not be incremented without template update")]);
+    assert_eq!(messages_of(same(3)), [of("3: must not be decremented")]);
     assert_eq!(
-        told(same(-1)),
+        messages_of(same(-1)),
         [of("-1: must not be decremented"), of("-1: must be greater than or equal to 0")]
     );
 }
 
 #[test]
-fn the_same_amount_in_other_words_changes_no_template() {
+fn another_spelling_of_an_amount_changes_no_template() {
     let asking = |cpu| {
         let resources = json!({"limits": {"cpu": cpu}, "requests": {"cpu": cpu}});
         json!({"spec": {"template": {"spec": {"resources": resources, "nodeSelector": {}}}}})
     };
-    assert_eq!(told(&with(&stored(), &asking("1")), &asking("1000m")), [""; 0]);
+    assert_eq!(messages_of(&with(&stored(), &asking("1")), &asking("1000m")), [""; 0]);
 }
 
 #[test]
-fn the_selector_stays() {
+fn the_selector_is_immutable() {
     let expected = "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\"},\"matchExpressions\":[{\"key\":\"app\",\"operator\":\"In\",\"values\":[\"web\"]},{\"key\":\"app\",\"operator\":\"Exists\"}]}: field is immutable";
     let expressions =
         json!([{"key": "app", "operator": "In", "values": ["web"]}, {"key": "app", "operator": "Exists"}]);
     let patch = json!({"spec": {"selector": {"matchExpressions": expressions}}});
-    assert_eq!(told(&stored(), &patch), [expected]);
-    let none = told(&stored(), &json!({"spec": {"selector": null}}));
+    assert_eq!(messages_of(&stored(), &patch), [expected]);
+    let none = messages_of(&stored(), &json!({"spec": {"selector": null}}));
     assert_eq!(none[0], "spec.selector: Invalid value: null: field is immutable");
-    assert_eq!(told(&stored(), &json!({"spec": {"selector": {"matchExpressions": []}}})), [""; 0]);
+    assert_eq!(messages_of(&stored(), &json!({"spec": {"selector": {"matchExpressions": []}}})), [""; 0]);
 }
 
-/// What a new template could not have, but one that is stored may keep while something else changes.
+/// Values that a new template could not have, but that a stored one may keep while another field changes.
 #[test]
-fn what_is_stored_may_stay() {
+fn stored_values_may_stay() {
     let spread = |selector: Value| {
         let constraint = json!({
             "maxSkew": 1, "topologyKey": "a", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector,
@@ -135,13 +135,13 @@ fn what_is_stored_may_stay() {
     ] {
         let old = with(&stored(), &json!({"spec": {"template": {"spec": pod}}}));
         assert!(!validate(&old, &Rules::default()).is_empty(), "{pod}");
-        assert_eq!(told(&old, &json!({"spec": {"minReadySeconds": 1}})), [""; 0], "{pod}");
+        assert_eq!(messages_of(&old, &json!({"spec": {"minReadySeconds": 1}})), [""; 0], "{pod}");
         assert!(!validate_update(&stored(), &old, &Rules::default()).is_empty(), "{pod}");
     }
 }
 
 #[test]
-fn a_deletion_cost_and_a_selector_may_stay() {
+fn a_stored_deletion_cost_and_selector_may_stay() {
     let cost = json!({"annotations": {"controller.kubernetes.io/pod-deletion-cost": "x"}});
     let expressions = json!([{"key": "b", "operator": "NotIn", "values": ["c d"]}]);
     for spec in
@@ -149,13 +149,13 @@ fn a_deletion_cost_and_a_selector_may_stay() {
     {
         let old = with(&stored(), &json!({"spec": spec}));
         assert!(!validate(&old, &Rules::default()).is_empty(), "{spec}");
-        assert_eq!(told(&old, &json!({"spec": {"minReadySeconds": 1}})), [""; 0], "{spec}");
+        assert_eq!(messages_of(&old, &json!({"spec": {"minReadySeconds": 1}})), [""; 0], "{spec}");
     }
 }
 
-/// A stored toleration that compares is kept, and is checked then.
+/// A stored toleration with a comparing operator may stay; then its value is validated.
 #[test]
-fn tolerations_that_compare_have_an_integer() {
+fn comparing_tolerations_have_an_integer() {
     let compared = |value: &str| {
         let toleration = json!({"key": "a", "operator": "Lt", "value": value});
         json!({"spec": {"template": {"spec": {"tolerations": [toleration]}}}})
@@ -173,14 +173,15 @@ fn tolerations_that_compare_have_an_integer() {
         let path = "spec.template.spec.tolerations[0].value: Invalid value: ";
         let expected: Vec<String> =
             expected.iter().map(|fault| format!("{path}{value:?}: {fault}")).collect();
-        let told = told(&old, &with(&compared(value), &json!({"metadata": template_generation(5)})));
-        assert_eq!(told, expected);
+        let messages =
+            messages_of(&old, &with(&compared(value), &json!({"metadata": template_generation(5)})));
+        assert_eq!(messages, expected);
     }
 }
 
 #[test]
-fn counters_are_not_negative_and_collisions_never_go_down() {
-    let told = |status: Value| {
+fn counters_are_not_negative_and_collisions_never_fall() {
+    let messages_of = |status: Value| {
         messages(&validate_status_update(&stored(), &with(&stored(), &json!({"status": status}))))
     };
     for counter in [
@@ -194,13 +195,13 @@ fn counters_are_not_negative_and_collisions_never_go_down() {
         "numberUnavailable",
     ] {
         let expected = format!("status.{counter}: Invalid value: -1: must be greater than or equal to 0");
-        assert_eq!(told(json!({(counter): -1})), [expected]);
+        assert_eq!(messages_of(json!({(counter): -1})), [expected]);
     }
     let lower = |count: &str| format!("status.collisionCount: Invalid value: {count}: cannot be decremented");
-    assert_eq!(told(json!({"collisionCount": 1})), [lower("1")]);
-    assert_eq!(told(json!({"collisionCount": null})), [lower("0")]);
-    assert_eq!(told(json!({"collisionCount": 3})), [""; 0]);
+    assert_eq!(messages_of(json!({"collisionCount": 1})), [lower("1")]);
+    assert_eq!(messages_of(json!({"collisionCount": null})), [lower("0")]);
+    assert_eq!(messages_of(json!({"collisionCount": 3})), [""; 0]);
     let negative = "status.collisionCount: Invalid value: -1: must be greater than or equal to 0";
-    assert_eq!(told(json!({"collisionCount": -1})), [negative.to_owned(), lower("-1")]);
-    assert_eq!(told(json!({"numberReady": 5, "spec": null})), [""; 0]);
+    assert_eq!(messages_of(json!({"collisionCount": -1})), [negative.to_owned(), lower("-1")]);
+    assert_eq!(messages_of(json!({"numberReady": 5, "spec": null})), [""; 0]);
 }

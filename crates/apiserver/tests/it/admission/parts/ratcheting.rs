@@ -1,0 +1,47 @@
+//! Values that an update may keep because the stored template has them, although a new one could not.
+
+use super::{POD, daemon_set};
+use daemonset_apiserver::admission::{Rules, validate_update};
+use serde_json::{Value, json};
+
+/// The messages for an update from one part to another, with paths below the pod's spec.
+fn messages_of(place: &str, old: &Value, new: &Value) -> Vec<String> {
+    let (old, new) = (daemon_set(place, old), daemon_set(place, new));
+    let messages = validate_update(&old, &new, &Rules::default()).messages();
+    let of_pod = messages.iter().filter_map(|message| message.strip_prefix(POD));
+    of_pod.map(str::to_owned).collect()
+}
+
+fn token(path: &str) -> Value {
+    json!({"projected": {"sources": [{"serviceAccountToken": {"path": path}}]}})
+}
+
+#[test]
+fn a_stored_token_may_stay_outside_of_its_volume() {
+    let error = "volumes[0].projected.path: Invalid value: \"/a\": must be a relative path";
+    assert_eq!(messages_of("volume", &token("a"), &token("/a")), [error]);
+    assert_eq!(messages_of("volume", &token("../b"), &token("/a")), [""; 0]);
+}
+
+fn resized(policy: &str) -> Value {
+    json!({"resizePolicy": [{"resourceName": "cpu", "restartPolicy": policy}]})
+}
+
+#[test]
+fn a_stored_init_container_may_keep_restart_container() {
+    let error = "initContainers[0].resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must not be set to 'RestartContainer' for non-sidecar initContainers";
+    let (old, new) = (resized("NotRequired"), resized("RestartContainer"));
+    assert_eq!(messages_of("init container", &old, &new), [error]);
+    assert_eq!(messages_of("init container", &new, &new), [""; 0]);
+}
+
+fn pages(amount: &str) -> Value {
+    json!({"resources": {"limits": {"hugepages-2Mi": amount, "memory": "1Gi"}}})
+}
+
+#[test]
+fn stored_huge_pages_may_stay_indivisible() {
+    let error = "containers[0].resources.limits[hugepages-2Mi]: Invalid value: \"3Mi\": 3Mi is not positive integer multiple of hugepages-2Mi";
+    assert_eq!(messages_of("container", &pages("2Mi"), &pages("3Mi")), [error]);
+    assert_eq!(messages_of("container", &pages("1Mi"), &pages("3Mi")), [""; 0]);
+}
