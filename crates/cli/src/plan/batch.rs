@@ -1,8 +1,8 @@
 //! Many recordings, one a line: one line of JSON for each.
 
+use crate::cluster::Source;
 use crate::shell::console::Stop;
 use crate::shell::lines::{self, Refused, at_column, name};
-use crate::shell::source::Source;
 use daemonset::model::DaemonSetStatus;
 use daemonset::{Action, Recording, plan};
 use serde::Serialize;
@@ -16,7 +16,7 @@ struct Answer {
 }
 
 /// Plans each line.
-pub(crate) fn run(source: &Source) -> Result<(), Stop> {
+pub(crate) fn run(source: &Source) -> Result<u8, Stop> {
     lines::run(source, answer)
 }
 

@@ -6,37 +6,39 @@ mod batch;
 mod budget;
 mod head;
 mod output;
+mod overview;
 mod phrase;
+mod planned;
 mod rows;
 mod table;
 mod text;
 mod timing;
-mod words;
+mod view;
+mod watch;
 
-use crate::input::{Choice, Form, Input};
-use crate::plan::args::{Args, Format, Job};
-use crate::shell::console::{Stop, print};
-use crate::shell::source::Source;
-use daemonset::plan;
+pub(crate) use head::lines as head_lines;
+pub(crate) use phrase::outcome;
+pub(crate) use planned::{Planned, planned};
+pub(crate) use text::next;
+
+use crate::plan::args::{Args, Job};
+use crate::plan::view::View;
+use crate::shell::console::{Format, Stop, print};
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> Result<(), Stop> {
-    match args.job().map_err(Stop::Input)? {
+pub(crate) fn run(args: Args) -> Result<u8, Stop> {
+    match args.job()? {
         Job::Batch(source) => batch::run(&source),
         Job::Time { source, choice, times } => timing::run(&source, &choice, times),
-        Job::Plan { source, choice, format } => print_plan(&source, &choice, format),
+        Job::Watch { asked, interval } => watch::run(asked, interval),
+        Job::Plan { asked, format } => {
+            let view = View::read(&asked)?;
+            asked.source.announce(format)?;
+            match format {
+                Format::Text => print(&view.text(&asked.source))?,
+                Format::Json => view.print_json()?,
+            }
+            Ok(0)
+        }
     }
-}
-
-fn print_plan(source: &Source, choice: &Choice, format: Format) -> Result<(), Stop> {
-    let told = |message: String| Stop::Input(format!("{source}: {message}"));
-    let bytes = source.bytes().map_err(told)?;
-    let input = Form::of(&bytes).and_then(|form| Input::parse(&bytes, form, choice)).map_err(told)?;
-    let snapshot = input.snapshot().map_err(told)?;
-    let plan = plan(&snapshot);
-    match format {
-        Format::Text => print(&text::text(source, &input, &plan))?,
-        Format::Json => output::print_json(&input, &plan)?,
-    }
-    Ok(())
 }

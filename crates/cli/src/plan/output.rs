@@ -1,22 +1,21 @@
-//! A whole plan as JSON, with what it is about.
+//! A whole plan as JSON, with its name and time.
 
-use crate::input::Input;
-use crate::shell::console;
+use crate::cluster::Input;
 use daemonset::Plan;
 use jiff::Timestamp;
 use serde::Serialize;
-use std::io;
 
-/// A plan, and what it is about.
+/// A plan, and the decision that it is.
 #[derive(Serialize)]
-struct Named<'a> {
-    name: &'a str,
-    now: Timestamp,
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) now: Timestamp,
     #[serde(flatten)]
-    plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
 }
 
-/// Writes the whole plan to stdout.
-pub(crate) fn print_json(input: &Input, plan: &Plan) -> io::Result<()> {
-    console::print_json(&Named { name: &input.recording.name, now: input.recording.now, plan })
+impl<'a> Named<'a> {
+    pub(crate) fn new(input: &'a Input, plan: &'a Plan) -> Self {
+        Named { name: &input.recording.name, now: input.recording.now, plan }
+    }
 }

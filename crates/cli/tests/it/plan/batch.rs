@@ -112,7 +112,9 @@ fn each_answer_comes_before_the_next_line_is_waited_for() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let path = file("much.jsonl", format!("{}\n", recording("monday", &["a", "b"])).repeat(2000));
-    for arguments in [["--batch", path.as_str()].as_slice(), &["--help"], &["-o", "json"], &[]] {
+    for arguments in
+        [["--batch", path.as_str()].as_slice(), &["--help"], &["--example", "-o", "json"], &["--example"]]
+    {
         let mut child = Command::new(binary())
             .arg("plan")
             .args(arguments)

@@ -217,7 +217,7 @@ fn a_policy_that_can_not_be_used() {
     );
     let zero = file("zero-policy.json", r#"{"burst": 0}"#);
     assert_eq!(
-        refused(&["--policy", &zero], ""),
+        refused(&["--example", "--policy", &zero], ""),
         "error: the built-in example: policy.burst: Invalid value: 0: must be at least 1"
     );
 }

@@ -9,12 +9,12 @@ use std::process::Command;
 #[test]
 fn the_readme_shows_what_the_example_prints() {
     let readme = include_str!("../../../../../README.md");
-    assert!(readme.contains(told(&[], "").trim_end()), "the README's output is another one");
+    assert!(readme.contains(told(&["--example"], "").trim_end()), "the README's output is another one");
 }
 
 #[test]
 fn the_built_in_example_waits_in_the_middle_of_an_update() {
-    assert_snapshot!(told(&[], ""), @"
+    assert_snapshot!(told(&["--example"], ""), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1: updated 3/5, ready 4/5, available 4/5
     Revision   node-exporter-6b4c7c96bb #2, current as before
     Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): node-2
@@ -282,10 +282,10 @@ fn nothing_is_done_for_a_daemon_set_that_is_being_deleted() {
 /// Colours are for terminals; who wants them elsewhere can ask for them.
 #[test]
 fn a_pipe_gets_no_colours() {
-    assert!(!plan(&[]).out.contains('\u{1b}'));
+    assert!(!plan(&["--example"]).out.contains('\u{1b}'));
     let coloured = |variables: &[(&str, &str)]| {
         let mut command = Command::new(super::binary());
-        command.arg("plan");
+        command.args(["plan", "--example"]);
         command.env_remove("NO_COLOR").envs(variables.iter().copied());
         String::from_utf8(command.output().unwrap().stdout).unwrap().contains('\u{1b}')
     };

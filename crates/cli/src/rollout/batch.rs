@@ -1,7 +1,8 @@
-//! A line of a batch: a create, an update or a rollout command, told apart by what it has.
+//! A line of a batch: a create, an update or a rollout command; its members say which.
 
-use crate::rollout::answers;
-use crate::rollout::requests::{self, PatchType, Subresource};
+use crate::manifest::requests::{self, PatchType, Subresource};
+use crate::rollout::kubectl_command;
+use crate::shell::console::system_clock;
 use crate::shell::lines::{Refused, at_column, name};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -27,7 +28,7 @@ struct Update {
 #[derive(Deserialize)]
 struct Rollout {
     command: String,
-    before: Held,
+    before: Before,
     now: Option<Timestamp>,
     #[serde(default)]
     after: Value,
@@ -35,13 +36,13 @@ struct Rollout {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Held {
+struct Before {
     daemon_set: Value,
     #[serde(default)]
     revisions: Option<Vec<Value>>,
 }
 
-/// What its kind has of these.
+/// With the members of its kind.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Answer {
@@ -87,7 +88,7 @@ fn update(name: Option<String>, line: Update) -> Answer {
     let subresource = line.subresource.unwrap_or_default();
     match requests::patch(&line.before, &line.patch, patch_type, subresource) {
         Ok(patched) => {
-            let (stdout, after) = (patched.words(), patched.after);
+            let (stdout, after) = (patched.message(), patched.after);
             Answer::Change { name, code: 0, stdout, stderr: String::new(), after }
         }
         Err(refusal) => {
@@ -98,10 +99,10 @@ fn update(name: Option<String>, line: Update) -> Answer {
 }
 
 fn rollout(name: Option<String>, line: Rollout) -> Result<Answer, String> {
-    let Held { daemon_set, revisions } = line.before;
+    let Before { daemon_set, revisions } = line.before;
     let revisions = revisions.unwrap_or_default();
     let now = || line.now.or_else(|| restarted_at(&line.after)).unwrap_or_else(system_clock);
-    let answer = answers::answer(&line.command, &daemon_set, &revisions, now)?;
+    let answer = kubectl_command::answer(&line.command, &daemon_set, &revisions, now)?;
     let after = serde_json::json!({
         "daemonSet": answer.after.unwrap_or(daemon_set),
         "revisions": revisions,
@@ -114,9 +115,4 @@ fn rollout(name: Option<String>, line: Rollout) -> Result<Answer, String> {
 fn restarted_at(after: &Value) -> Option<Timestamp> {
     let annotations = after.pointer("/daemonSet/spec/template/metadata/annotations")?;
     annotations.get("kubectl.kubernetes.io/restartedAt")?.as_str()?.parse().ok()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a shell has a clock, the library has none")]
-pub(crate) fn system_clock() -> Timestamp {
-    Timestamp::now()
 }

@@ -1,29 +1,36 @@
-//! What to plan: a List or a Recording, from a file, stdin or built in.
+//! One decision to make: a Recording, or a DaemonSet of a List.
 
-mod list;
-mod places;
-
-use crate::input::list::List;
-use crate::input::places::Places;
+use crate::cluster::places::Places;
+use crate::cluster::{Objects, Wanted, documents};
+use crate::shell::console::system_clock;
 use daemonset::{Policy, Recording, Snapshot};
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
-/// A cluster in the middle of an update, as `kubectl get … -o json` printed it.
-pub(crate) const BUILT_IN: &str = include_str!("midrollout.json");
+const NEITHER: &str = "neither a List (items) nor a Recording (daemonSet)";
 
-/// How the objects are told.
+/// In which form the objects are.
 #[derive(Clone, Copy)]
 pub(crate) enum Form {
-    /// As kubectl prints them: has `items`.
+    /// JSON as kubectl prints it: has `items`.
     List,
-    /// Has a `daemonSet`.
+    /// JSON with a `daemonSet`.
     Recording,
+    /// YAML, which may be any of these.
+    Yaml,
 }
 
 impl Form {
+    /// Text that begins as JSON does is JSON; so is no text at all.
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, String> {
+        match bytes.trim_ascii_start().first() {
+            None | Some(b'{' | b'[') => Form::of_json(bytes),
+            Some(_) => Ok(Form::Yaml),
+        }
+    }
+
+    pub(crate) fn of_json(bytes: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
         let members: BTreeMap<String, IgnoredAny> =
             serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -32,25 +39,25 @@ impl Form {
         } else if members.contains_key("items") {
             Ok(Form::List)
         } else {
-            Err("neither a List (items) nor a Recording (daemonSet)".to_owned())
+            Err(NEITHER.to_owned())
         }
     }
 }
 
 /// What the command line says about the input.
 pub(crate) struct Choice {
-    /// `NAMESPACE/NAME`.
-    pub(crate) daemon_set: Option<String>,
+    pub(crate) daemon_set: Option<Wanted>,
     pub(crate) now: Option<Timestamp>,
     pub(crate) policy: Option<Policy>,
 }
 
-/// Who says what time it is.
+/// Where the instant of a plan comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clock {
     CommandLine,
     Recording,
     NewestInList,
+    System,
 }
 
 /// A decision to make.
@@ -64,8 +71,20 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
         match form {
-            Form::List => Input::from_list(bytes, choice),
+            Form::List => Input::from_list(Objects::of_json_list(bytes)?, choice),
             Form::Recording => Input::from_recording(bytes, choice),
+            Form::Yaml => Input::from_yaml(bytes, choice),
+        }
+    }
+
+    fn from_yaml(bytes: &[u8], choice: &Choice) -> Result<Self, String> {
+        let documents = documents::read(bytes)?;
+        match documents.as_slice() {
+            [only] if only.get("daemonSet").is_some() => {
+                Input::from_recording(only.to_string().as_bytes(), choice)
+            }
+            [only] if only.get("items").is_none() => Err(NEITHER.to_owned()),
+            _ => Input::from_list(Objects::of_documents(documents)?, choice),
         }
     }
 
@@ -73,7 +92,9 @@ impl Input {
         let mut recording = Recording::from_json(bytes).map_err(|error| error.to_string())?;
         let meta = &recording.daemon_set.metadata;
         let is = format!("{}/{}", meta.namespace, meta.name);
-        if let Some(wanted) = choice.daemon_set.as_ref().filter(|wanted| **wanted != is) {
+        if let Some(wanted) =
+            choice.daemon_set.as_ref().filter(|wanted| !wanted.matches(&meta.namespace, &meta.name))
+        {
             return Err(format!("no DaemonSet {wanted} in this Recording: it is of {is}"));
         }
         if recording.name.is_empty() {
@@ -87,17 +108,25 @@ impl Input {
         Ok(Input { recording, clock, places: None })
     }
 
-    fn from_list(bytes: &[u8], choice: &Choice) -> Result<Self, String> {
-        let list = List::parse(bytes)?;
+    pub(crate) fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::NewestInList };
-        let (recording, places) = list.recording(choice)?;
+        let (recording, places) = objects.recording(choice)?;
+        Ok(Input { recording, clock, places: Some(places) })
+    }
+
+    /// A cluster that is there now.
+    pub(crate) fn from_cluster(objects: Objects, choice: &Choice) -> Result<Self, String> {
+        let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::System };
+        let now = Some(choice.now.unwrap_or_else(system_clock));
+        let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };
+        let (recording, places) = objects.recording(&choice)?;
         Ok(Input { recording, clock, places: Some(places) })
     }
 
     /// Builds and checks the snapshot.
     pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>, String> {
         self.recording.snapshot().map_err(|error| match &self.places {
-            Some(places) => places.tell(&error, &self.recording),
+            Some(places) => places.message(&error, &self.recording),
             None => error.to_string(),
         })
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a command is about.
+/// The object of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// All of the namespace.
@@ -10,12 +10,12 @@ pub(crate) enum Target {
     Named(String),
 }
 
-/// Why it is about no DaemonSet.
+/// Why it names no DaemonSet.
 #[derive(Debug)]
 pub(crate) enum TargetError {
-    /// What kubectl says after `error: `.
+    /// kubectl says this after `error: `.
     Kubectl(String),
-    /// What kubectl would do is not known here.
+    /// kubectl's answer is not known here.
     Unanswered(String),
 }
 

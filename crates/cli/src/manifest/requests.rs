@@ -1,7 +1,7 @@
-//! What the API server makes of a create and of a patch.
+//! The API server's answers to a create, a replacement and a patch.
 
-use crate::rollout::cluster::{name, namespace};
-use crate::rollout::operations::{self, Operation};
+use crate::cluster::{name, namespace};
+use crate::manifest::operations::{self, Operation};
 use daemonset_apiserver::admission::{self, Patch, Refusal, Rules};
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub(crate) struct Patched {
     changed: bool,
 }
 
-/// What is stored, or what kubectl prints instead. kubectl puts an object without a namespace into its own.
+/// The stored object, or kubectl's message. kubectl puts an object without a namespace into its own.
 pub(crate) fn create(object: &Value) -> Result<Value, String> {
     let mut sent = object.clone();
     if let (Some(metadata), "") = (sent.get_mut("metadata").and_then(Value::as_object_mut), namespace(object))
@@ -47,12 +47,12 @@ pub(crate) fn create(object: &Value) -> Result<Value, String> {
     admission::create(&sent, &Rules::default()).map_err(|refusal| refusal.to_string())
 }
 
-/// What is stored after a replacement, or what kubectl prints instead.
+/// The stored object after a replacement, or kubectl's message.
 pub(crate) fn replace(stored: &Value, object: &Value) -> Result<Value, String> {
     admission::update(stored, object, &Rules::default()).map_err(|refusal| refusal.to_string())
 }
 
-/// What is stored after a patch, or what kubectl prints instead.
+/// The stored object after a patch, or kubectl's message.
 pub(crate) fn patch(
     before: &Value,
     patch: &Value,
@@ -72,7 +72,7 @@ pub(crate) fn patch(
     Patched::of(before, after)
 }
 
-/// A patch that can't be applied has one message, whatever is wrong with it.
+/// There is one message for every patch that can't be applied.
 const NOT_APPLIED: &str =
     "The request is invalid: the server rejected our request due to an error in our request";
 
@@ -93,8 +93,8 @@ impl Patched {
         Ok(Patched { changed: after != *before, after })
     }
 
-    /// What kubectl prints.
-    pub(crate) fn words(&self) -> String {
+    /// kubectl's message.
+    pub(crate) fn message(&self) -> String {
         let how = if self.changed { "" } else { " (no change)" };
         format!("daemonset.apps/{} patched{how}\n", name(&self.after))
     }

@@ -1,8 +1,8 @@
-//! What kubectl answers to a command about one DaemonSet.
+//! kubectl's answer to a command about one DaemonSet.
 
-use crate::rollout::cluster::{name, namespace};
-use crate::rollout::command::{Command, Output, Unusable, Verb};
-use crate::rollout::target::Target;
+use crate::cluster::{name, namespace};
+use crate::rollout::kubectl_command::target::Target;
+use crate::rollout::kubectl_command::{Command, Output, Unusable, Verb};
 use daemonset_kubectl::Answer;
 use jiff::Timestamp;
 use serde_json::Value;

@@ -1,4 +1,8 @@
-//! A plan's typed reasons as a person would say them.
+//! Typed reasons, counts and spans of time as a person would say them: what every subcommand shares.
+
+mod reasons;
+
+pub(crate) use reasons::deleting;
 
 use daemonset::model::Taint;
 use daemonset::{
@@ -23,7 +27,7 @@ pub(crate) fn span(first: Timestamp, last: Timestamp, now: Timestamp) -> String 
 }
 
 /// As kubectl writes ages.
-fn duration(duration: SignedDuration) -> String {
+pub(crate) fn duration(duration: SignedDuration) -> String {
     let (s, m, h) = (duration.as_secs(), duration.as_mins(), duration.as_hours());
     let two = |large: i64, unit: &str, small: i64, subunit: &str| match small {
         0 => format!("{large}{unit}"),
@@ -77,7 +81,7 @@ pub(crate) fn placement(node: &NodeVerdict) -> String {
 }
 
 /// The effect first: keys may be long, and wrapped.
-fn tainted(taint: &Taint) -> String {
+pub(crate) fn tainted(taint: &Taint) -> String {
     let equals = if taint.value.is_empty() { "" } else { "=" };
     format!("{} {}{equals}{}", taint.effect, taint.key, taint.value)
 }

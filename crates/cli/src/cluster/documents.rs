@@ -2,13 +2,13 @@
 
 use serde_json::{Number, Value};
 
-/// What a text tells: the one value of JSON, or each document of YAML.
+/// The one value of JSON, or each document of YAML.
 pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Value>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let text = text.trim_start_matches('\u{feff}');
     match serde_json::from_str(text) {
         Ok(value) => Ok(vec![value]),
-        // YAML has braces, too; whoever begins with one means JSON first.
+        // YAML has braces, too; but a text that begins with one is meant as JSON.
         Err(error) if text.trim_start().starts_with(['{', '[']) => yaml(text).map_err(|_| error.to_string()),
         Err(_) => yaml(text),
     }

@@ -6,7 +6,7 @@ use std::fmt;
 /// A flag that a command has.
 pub(crate) struct Flag {
     pub(crate) name: &'static str,
-    /// One letter, or none.
+    /// One letter, if it has one.
     pub(crate) short: Option<char>,
     pub(crate) value: Needs,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Given {
     pub(crate) value: String,
 }
 
-/// What kubectl says of flags.
+/// kubectl's messages about flags.
 #[derive(Debug)]
 pub(crate) enum FlagError {
     Unknown(String),

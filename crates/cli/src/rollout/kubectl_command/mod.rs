@@ -1,7 +1,13 @@
-//! A kubectl command, as somebody typed it.
+//! A kubectl command as a person types it, and kubectl's answer to it.
 
-use crate::rollout::flags::{self, Flag, FlagError, Given, Name, Needs};
-use crate::rollout::target::{Target, TargetError, target};
+mod answer;
+mod flags;
+mod target;
+
+pub(crate) use answer::answer;
+
+use self::flags::{Flag, FlagError, Given, Name, Needs};
+use self::target::{Target, TargetError, target};
 use daemonset_kubectl::DryRun;
 
 /// A `kubectl rollout` command.
@@ -13,7 +19,7 @@ pub(crate) struct Command {
     pub(crate) output: Output,
 }
 
-/// What is to be done, with what the flags say.
+/// The verb, with the values of its flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verb {
     Status { revision: i64 },
@@ -32,12 +38,12 @@ pub(crate) enum Output {
     Name,
 }
 
-/// Why a command comes to nothing.
+/// Why a command has no answer.
 #[derive(Debug)]
 pub(crate) enum Unusable {
-    /// What kubectl writes to standard error; its exit code is 1.
+    /// kubectl writes this to standard error; its exit code is 1.
     Kubectl(String),
-    /// What kubectl would do is not known here.
+    /// kubectl's answer is not known here.
     Unanswered(String),
 }
 
@@ -55,7 +61,7 @@ const fn flag(name: &'static str, short: Option<char>, value: Needs) -> Flag {
 }
 
 const SWITCH: Needs = Needs::ValueOr("true");
-/// Flags of every command. Most of them choose a server, which there is none of here.
+/// Flags of every command. Most of them choose a server, and there is no server here.
 const GLOBAL: &[Flag] = &[
     flag("namespace", Some('n'), Needs::Value),
     flag("kubeconfig", None, Needs::Value),
@@ -106,11 +112,11 @@ impl Command {
         let verb = verb.ok_or_else(unanswered)?;
         let own = own_flags(&verb).ok_or_else(unanswered)?;
         let known = move |name: &Name<'_>| find(name, own);
-        let told = |error: FlagError| {
+        let refused = |error: FlagError| {
             Unusable::Kubectl(format!("error: {error}\nSee 'kubectl rollout {verb} --help' for usage.\n"))
         };
-        let (given, others) = flags::parse(words, known).map_err(told)?;
-        let read = Read::of(&given).map_err(told)?;
+        let (given, others) = flags::parse(words, known).map_err(refused)?;
+        let read = Read::of(&given).map_err(refused)?;
         read.command(&verb, &others).ok_or_else(unanswered)?
     }
 }
@@ -148,7 +154,7 @@ fn find(name: &Name<'_>, own: &'static [&'static [Flag]]) -> Option<&'static Fla
     })
 }
 
-/// What the flags say; the last of several counts.
+/// The values of the flags; the last of several counts.
 #[derive(Default)]
 struct Read {
     namespace: Option<String>,
@@ -168,7 +174,7 @@ impl Read {
                 "to-revision" => read.to_revision = given.number()?,
                 "dry-run" => read.dry_run = Some(given.value.clone()),
                 "output" => read.output = Some(given.value.clone()),
-                // What is there now is all there is to see: nothing is watched.
+                // Nothing is watched: the answer is about the present state.
                 "watch" => drop(given.switch()?),
                 _ => {}
             }

@@ -1,5 +1,5 @@
-//! JSON patches as the API server applies them (RFC 6902, as github.com/evanphx/json-patch v4 reads it: what is replaced
-//! need not be there).
+//! JSON patches as the API server applies them (RFC 6902, as github.com/evanphx/json-patch v4 reads it: a replaced member
+//! need not exist).
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub(crate) enum Operation {
     Test { path: String, value: Value },
 }
 
-/// The object after all operations, in their order; none where one of them can't be applied.
+/// The object after all operations, in their order; `None` where one of them can't be applied.
 pub(crate) fn apply(before: &Value, operations: &[Operation]) -> Option<Value> {
     let mut object = before.clone();
     operations.iter().try_for_each(|operation| one(&mut object, operation))?;
@@ -82,7 +82,7 @@ fn found(object: &mut Value, path: &str) -> Option<Value> {
     }
 }
 
-/// What holds the place of a JSON pointer, and the name of the place in it.
+/// The object or list that holds the place of a JSON pointer, and the name of the place in it.
 fn holder<'v>(object: &'v mut Value, path: &str) -> Option<(&'v mut Value, String)> {
     let (outer, key) = path.rsplit_once('/')?;
     let key = key.replace("~1", "/").replace("~0", "~");

@@ -1,0 +1,20 @@
+//! Where the objects come from: kubectl as a child process, a file, stdin, or the example that is built in.
+
+mod args;
+mod documents;
+mod example;
+mod input;
+mod kubectl;
+mod objects;
+mod places;
+mod source;
+mod wanted;
+
+pub(crate) use args::{ClusterArgs, Target, TargetArgs, is_file};
+pub(crate) use documents::read as read_documents;
+pub(crate) use example::{Example, MIDROLLOUT, STEADY};
+pub(crate) use input::{Choice, Clock, Form, Input};
+pub(crate) use kubectl::{Kubectl, Needs};
+pub(crate) use objects::{Chosen, Models, Objects, full_name, name, namespace};
+pub(crate) use source::Source;
+pub(crate) use wanted::Wanted;
