@@ -1,5 +1,13 @@
 //! The examples and exit codes at the end of each `--help`.
 
+pub(crate) const ALL: &str = "\
+Examples:
+  kubectl daemonset plan --example
+  kubectl daemonset why node-1 --example
+  kubectl daemonset simulate --max-unavailable 10%
+
+Exit codes: 0 fine, 1 something to look at, 2 bad input";
+
 pub(crate) const PLAN: &str = "\
 Examples:
   kubectl daemonset plan --example

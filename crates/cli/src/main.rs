@@ -33,7 +33,7 @@ use std::process::ExitCode;
 ///
 /// It reads the cluster through kubectl, a file, or an example that is built in; it changes nothing.
 #[derive(Parser)]
-#[command(name = "kubectl-daemonset", bin_name = "kubectl daemonset", version)]
+#[command(name = "kubectl-daemonset", bin_name = "kubectl daemonset", version, after_help = help::ALL)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -127,11 +127,12 @@ impl Kubectl {
             objects
                 .append(Objects::read(&list).map_err(|error| format!("kubectl printed no List: {error}"))?);
         }
-        objects.found_in(match &self.scope {
-            Scope::Current => "the namespace".to_owned(),
-            Scope::Namespace(namespace) => format!("namespace {namespace}"),
-            Scope::All => "the cluster".to_owned(),
-        });
+        let (holder, hint) = match &self.scope {
+            Scope::Current => ("the namespace".to_owned(), ": -A looks at all of them"),
+            Scope::Namespace(namespace) => (format!("namespace {namespace}"), ""),
+            Scope::All => ("the cluster".to_owned(), ""),
+        };
+        objects.found_in(holder, hint);
         Ok(objects)
     }
 
@@ -144,7 +145,7 @@ impl Kubectl {
         }
     }
 
-    /// Names of the priority classes; `None` where one may not read them.
+    /// The priority classes; `None` where one may not read them.
     pub(crate) fn priority_classes(&self) -> Option<Objects> {
         Objects::read(&self.list("priorityclasses", None).ok()?).ok()
     }

@@ -47,6 +47,8 @@ pub(crate) struct Objects {
     memory: Option<Memory>,
     /// As messages call it: `the List`.
     holder: String,
+    /// Where else to look.
+    hint: &'static str,
 }
 
 impl Default for Objects {
@@ -63,6 +65,7 @@ impl Default for Objects {
             policy: None,
             memory: None,
             holder: "the List".to_owned(),
+            hint: "",
         }
     }
 }
@@ -217,9 +220,15 @@ impl Objects {
         self.now = self.now.or(other.now);
     }
 
+    /// Takes the priority classes of another List, and nothing else.
+    pub(crate) fn learn_priority_classes(&mut self, other: Option<Objects>) {
+        self.priority_classes.extend(other.into_iter().flat_map(|other| other.priority_classes));
+    }
+
     /// How messages call where the objects were found.
-    pub(crate) fn found_in(&mut self, holder: String) {
+    pub(crate) fn found_in(&mut self, holder: String, hint: &'static str) {
         self.holder = holder;
+        self.hint = hint;
     }
 
     /// When to look at the cluster: a Recording's own time, or the newest creation or condition change.
@@ -241,7 +250,7 @@ impl Objects {
         };
         match (found.as_slice(), wanted) {
             ([(only, _)], _) => Ok(*only),
-            ([], _) if self.daemon_sets.is_empty() => Err(format!("no DaemonSet in {}", self.holder)),
+            ([], _) if self.daemon_sets.is_empty() => Err(self.no_daemon_set()),
             ([], wanted) => {
                 let wanted = wanted.map(Wanted::to_string).unwrap_or_default();
                 let there = self.daemon_set_names().join(", ");
@@ -255,6 +264,10 @@ impl Objects {
                 Err(format!("{count} DaemonSets: choose one with --daemonset: {}", names(several)))
             }
         }
+    }
+
+    fn no_daemon_set(&self) -> String {
+        format!("no DaemonSet in {}{}", self.holder, self.hint)
     }
 
     /// Whether there is such a DaemonSet.
@@ -300,7 +313,7 @@ impl Objects {
         };
         let Some(RawItem { path, model: Some(daemon_set), .. }) = self.daemon_sets.into_iter().nth(position)
         else {
-            return Err(format!("no DaemonSet in {}", self.holder));
+            return Err("the DaemonSet can't be read".to_owned());
         };
         let namespace = &daemon_set.metadata.namespace;
         let of_namespace = self.pods.into_iter().filter(|pod| pod.model.metadata.namespace == *namespace);
@@ -328,7 +341,7 @@ impl Objects {
         match self.daemon_sets.get(position) {
             Some(RawItem { model: Some(model), .. }) => Ok(model.clone()),
             Some(RawItem { path, raw, model: None }) => object(path, raw),
-            None => Err(format!("no DaemonSet in {}", self.holder)),
+            None => Err(self.no_daemon_set()),
         }
     }
 }

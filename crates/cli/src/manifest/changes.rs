@@ -116,7 +116,7 @@ pub(crate) fn wanted(manifest: &Value) -> Option<Wanted> {
 pub(crate) fn daemon_set(manifest: Manifest) -> Result<Value, Stop> {
     let Manifest { title, documents } = manifest;
     let chosen = Objects::of_documents(documents).and_then(|mut objects| {
-        objects.found_in("the manifest".to_owned());
+        objects.found_in("the manifest".to_owned(), "");
         objects.choose(None)
     });
     match chosen {

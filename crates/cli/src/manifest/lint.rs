@@ -40,7 +40,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
 fn objects(source: &Source) -> Result<Objects, Stop> {
     let mut objects = source.objects(Needs::Plan)?;
     if let Source::Kubectl(kubectl) = source {
-        kubectl.priority_classes().into_iter().for_each(|classes| objects.append(classes));
+        objects.learn_priority_classes(kubectl.priority_classes());
     }
     Ok(objects)
 }

@@ -30,9 +30,6 @@ impl Overview {
 
     /// With its styles.
     pub(crate) fn text(&self, source: &Source) -> String {
-        if self.rows.is_empty() {
-            return format!("no DaemonSet in {source}\n");
-        }
         let mut table = Table::new();
         table
             .load_style(presets::NOTHING)

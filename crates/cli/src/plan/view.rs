@@ -25,7 +25,8 @@ impl View {
         let input = match source {
             Source::Kubectl(_) if choice.daemon_set.is_none() => {
                 let objects = source.objects(Needs::Plan)?;
-                if *several || objects.daemon_set_names().len() > 1 {
+                let number = objects.daemon_set_names().len();
+                if number > 1 || (*several && number == 1) {
                     return Overview::new(objects, choice).map(View::Several).map_err(stop);
                 }
                 Input::from_cluster(objects, choice).map_err(stop)?

@@ -1,6 +1,7 @@
 //! The program as a user calls it: arguments and files in, text and exit code out.
 
 mod goldens;
+mod kubectl;
 mod plan;
 mod program;
 mod simulate;

@@ -1,0 +1,64 @@
+//! The examples at the end of each `--help` run as they are written.
+
+use super::{CONTEXT, Fake};
+use crate::program::{binary, dump, finish};
+use std::fs;
+use std::process::Command;
+
+const SUBCOMMANDS: [&str; 18] = [
+    "plan",
+    "why",
+    "simulate",
+    "lint",
+    "would-restart",
+    "create",
+    "update",
+    "describe",
+    "rollout",
+    "rollout status",
+    "rollout history",
+    "rollout undo",
+    "rollout restart",
+    "rollout diff",
+    "rollout stuck",
+    "completion",
+    "man",
+    "",
+];
+
+/// A kubectl that finds its plugin, as the real one does.
+fn kubectl_with_plugin(name: &str) -> Fake {
+    let plugin = format!("daemonset) shift; exec '{}' \"$@\" ;;", binary().display());
+    let fake = Fake::new(name, &format!("{CONTEXT}\n{plugin}\nget) cat '{}' ;;", dump("midrollout.json")));
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/manifest/example.yaml");
+    fs::copy(manifest, fake.path("node-exporter.yaml")).unwrap();
+    fake
+}
+
+#[test]
+fn every_example_of_help_runs() {
+    let fake = kubectl_with_plugin("help");
+    for subcommand in SUBCOMMANDS {
+        let words: Vec<&str> = subcommand.split_whitespace().chain(["--help"]).collect();
+        let help = fake.printed(&words);
+        let examples: Vec<&str> = help
+            .lines()
+            .skip_while(|line| *line != "Examples:")
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            .collect();
+        assert!(!examples.is_empty(), "{subcommand}: no examples");
+        let has_codes = help.contains("Exit codes: 0 ");
+        assert!(has_codes || ["completion", "man", ""].contains(&subcommand), "{subcommand}: no exit codes");
+        for example in examples {
+            let mut command = Command::new("sh");
+            let path = std::env::var("PATH").unwrap();
+            command.args(["-c", example]).current_dir(fake.path(""));
+            command.env("PATH", format!("{}:{path}", fake.path("").display())).env_remove("KUBECTL");
+            let ran = finish(command, b"");
+            assert!(matches!(ran.code, Some(0 | 1)), "{example}: {:?} {}", ran.code, ran.err);
+            assert!(!ran.err.contains("error: "), "{example}: {}", ran.err);
+            assert!(!ran.out.is_empty() || example.contains(" man "), "{example}: prints nothing");
+        }
+    }
+}
