@@ -41,7 +41,8 @@ impl Overview {
         }
         let count = crate::words::count(self.rows.len(), "DaemonSet");
         format!(
-            "{table}\n\n{LABEL}As of{LABEL:#}      {}, {source}: {count}. See one: kubectl daemonset plan NAMESPACE/NAME\n",
+            "{table}\n\n{LABEL}As of{LABEL:#}      {}, {source}: {count}\n\
+             {LABEL}More{LABEL:#}       kubectl daemonset plan NAMESPACE/NAME, kubectl daemonset why NODE\n",
             self.now
         )
     }

@@ -26,7 +26,8 @@ pub(crate) fn stuck(from: &From, patience: SignedDuration, now: Option<Timestamp
     let (source, daemon_set) = from.resolve()?;
     let input = source.input(&Choice { daemon_set, now, policy: None })?;
     let plan = plan(&input.snapshot().map_err(|message| source.stop(message))?);
-    let (name, now) = (input.recording.name.as_str(), input.recording.now);
+    let meta = &input.recording.daemon_set.metadata;
+    let (name, now) = (&format!("{}/{}", meta.namespace, meta.name), input.recording.now);
     let outlook = outlook(&plan, now, patience);
     source.announce(from.output)?;
     let response = match from.output {
@@ -52,17 +53,19 @@ fn text(outlook: &Outlook, patience: SignedDuration) -> String {
     };
     match &outlook.standing {
         RolloutState::Complete => format!("complete: {outdated}\n"),
-        RolloutState::Moving { acting, waiting } => format!(
-            "moves: {} to act on, {} to wait for; {left}\n",
-            count(*acting as usize, "node"),
-            count(*waiting as usize, "node")
-        ),
+        RolloutState::Moving { acting, waiting } => {
+            let parts = [(*acting, "to act on"), (*waiting, "to wait for")];
+            let parts = parts.into_iter().filter(|(nodes, _)| *nodes > 0);
+            let parts = parts.map(|(nodes, what)| format!("{} {what}", count(nodes as usize, "node")));
+            let parts = parts.chain([left]).collect::<Vec<_>>();
+            format!("moves: {}\n", parts.join(", "))
+        }
         RolloutState::Stuck { obstacles } => {
             let mut text = format!("stuck: nothing moves until somebody does something; {left}\n");
             for obstacle in obstacles {
                 let nodes = words::names(obstacle.nodes.iter().map(|node| node.as_str()), MOST_NAMES);
                 let colon = if nodes.is_empty() { "" } else { ": " };
-                text.push_str(&format!("  {}{colon}{nodes}\n", in_the_way(obstacle.kind, patience)));
+                text.push_str(&format!("  {nodes}{colon}{}\n", in_the_way(obstacle.kind, patience)));
             }
             text
         }

@@ -87,9 +87,11 @@ fn complain(message: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// In whole seconds, as Kubernetes writes times.
 #[expect(clippy::disallowed_methods, reason = "a shell has a clock, the library has none")]
 pub(crate) fn system_clock() -> Timestamp {
-    Timestamp::now()
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// A span of time on the command line.

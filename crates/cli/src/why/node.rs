@@ -1,12 +1,12 @@
 //! A node in sentences: whether it should run a pod, which pods it has, which rule holds it, and what comes next.
 
 use crate::cluster::Models;
-use crate::plan::{Planned, next, outcome};
+use crate::plan::{Planned, outcome};
 use crate::words::{self, count, deleting};
 use daemonset::model::{Node, Taint};
 use daemonset::{
-    Budget, CreateReason, DeleteReason, Evidence, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState,
-    PodVerdict, Situation, StrategyInForce, Warning,
+    Action, Budget, CreateReason, DeleteReason, Evidence, NodeOutcome, NodePlacement, NodeVerdict, Plan,
+    PodState, PodVerdict, Situation, StrategyInForce, Warning,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Case<'_> {
         sentences.push(self.rule(node));
         sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
-        sentences.push(format!("Next: {}.", next(self.plan, self.now)));
+        sentences.push(self.next());
         sentences
     }
 
@@ -45,8 +45,24 @@ impl Case<'_> {
         sentences.push(self.rule(node));
         sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
-        sentences.push(format!("Next: {}.", next(self.plan, self.now)));
+        sentences.push(self.next());
         sentences
+    }
+
+    fn next(&self) -> String {
+        let requeue = self.plan.actions.iter().find_map(|action| match action {
+            Action::Requeue { at, reason } => Some((*at, *reason)),
+            _ => None,
+        });
+        match requeue {
+            Some((at, reason)) if at <= self.now => {
+                format!("The next plan follows at once: {}.", words::waking(reason))
+            }
+            Some((at, reason)) => {
+                format!("The next plan follows {}: {}.", self.at(at), words::waking(reason))
+            }
+            None => "The next plan follows when an object changes; time alone changes nothing.".to_owned(),
+        }
     }
 
     /// Why there are no verdicts.
@@ -156,6 +172,9 @@ impl Case<'_> {
                     "is updated by its template generation, though its hash names revision{of}{now_current}"
                 )
             }
+            Evidence::TemplateGeneration if pod.revision.is_none() => {
+                "is updated, by its template generation".to_owned()
+            }
             Evidence::TemplateGeneration | Evidence::CurrentRevision => {
                 format!("is updated, of revision{of}")
             }
@@ -193,16 +212,14 @@ impl Case<'_> {
                     }
                 }
             }
-            PodState::Ready { available_at } => {
-                let ready =
-                    available_at.and_then(|at| at.checked_sub(SignedDuration::from_secs(min_ready)).ok());
-                let ready = ready.map(|at| format!(" since {}", self.since(at))).unwrap_or_default();
-                match available_at {
-                    Some(at) => format!("is Ready{ready}, and available {}", self.at(at)),
-                    None => "is Ready, but its Ready condition tells no time".to_owned(),
-                }
+            PodState::Ready { available_at: None } => {
+                "is Ready, but its Ready condition tells no time".to_owned()
             }
-            PodState::NotReady { since } => format!("runs, but is not Ready{}", self.maybe_since(since)),
+            PodState::Ready { available_at: Some(at) } => {
+                let ready = at.checked_sub(SignedDuration::from_secs(min_ready)).ok();
+                format!("is Ready{}, and available {}", self.maybe_since(ready), self.at(at))
+            }
+            PodState::NotReady { since } => not_ready(self.maybe_since(since)),
             PodState::Pending { since } => format!("is Pending{}", self.maybe_since(since)),
             PodState::Terminating { overdue_at: None } => "is terminating".to_owned(),
             PodState::Terminating { overdue_at: Some(at) } if at <= self.now => {
@@ -244,9 +261,8 @@ impl Case<'_> {
             }
             NodeOutcome::Delete { reason } => self.after_delete(*reason),
             NodeOutcome::WaitsForNextPlan => format!(
-                "Something is due here, but this plan is full: it holds at most {} creates and as many deletes. The \
-                 next plan follows at once.",
-                self.models.policy.burst
+                "Something is due here, but this plan is full: it creates and deletes at most {} each.",
+                count(self.models.policy.burst as usize, "pod")
             ),
             NodeOutcome::HeldByMaxUnavailable { used, limit } => {
                 self.held_by_max_unavailable(node, *used, *limit)
@@ -262,10 +278,9 @@ impl Case<'_> {
                 )
             }
             NodeOutcome::WaitsForReady => self.waits_for_ready(node),
-            NodeOutcome::WaitsForMinReady { until: Some(at) } => format!(
-                "It waits until its pod has been Ready for minReadySeconds ({}s): it is available {}.",
-                self.planned.daemon_set.spec.min_ready_seconds,
-                self.at(*at)
+            NodeOutcome::WaitsForMinReady { until: Some(_) } => format!(
+                "It waits for minReadySeconds ({}s): until they have passed, the node counts as unavailable.",
+                self.planned.daemon_set.spec.min_ready_seconds
             ),
             NodeOutcome::WaitsForMinReady { until: None } => {
                 "It waits for minReadySeconds, which never pass: the pod's Ready condition tells no time."
@@ -308,12 +323,13 @@ impl Case<'_> {
                 || matches!(it.outcome, NodeOutcome::Delete { reason } if within_budget(reason))
         });
         let others: Vec<&NodeVerdict> = users.into_iter().filter(|it| it.node != node.node).collect();
+        let (are, more) = (if used == 1 { "is" } else { "are" }, used.saturating_sub(limit) + 1);
         format!(
-            "Its outdated pod waits, because maxUnavailable is used up: {}, and {used} {} so.{} The pod goes once fewer \
-             nodes are.",
+            "Its outdated pod waits, because maxUnavailable is used up: {}, and {used} {are} so.{} It goes once {} has an \
+             available pod again.",
             allowed(limit, "may be without an available pod"),
-            if used == 1 { "is" } else { "are" },
-            self.used_up_by(&others)
+            self.used_up_by(&others),
+            count(more as usize, "such node").replacen("1 such node", "one such node", 1)
         )
     }
 
@@ -324,12 +340,13 @@ impl Case<'_> {
                 || matches!(it.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. })
         });
         let others: Vec<&NodeVerdict> = users.into_iter().filter(|it| it.node != node.node).collect();
+        let (have, more) = (if used == 1 { "has" } else { "have" }, used.saturating_sub(limit) + 1);
         format!(
-            "Its outdated pod waits, because maxSurge is used up: {}, and {used} {}.{} The updated pod comes beside it \
-             once fewer nodes have two.",
+            "Its outdated pod waits, because maxSurge is used up: {}, and {used} {have}.{} The updated pod comes beside it \
+             once {} has a single pod again.",
             allowed(limit, "may have two pods"),
-            if used == 1 { "has" } else { "have" },
-            self.used_up_by(&others)
+            self.used_up_by(&others),
+            count(more as usize, "such node").replacen("1 such node", "one such node", 1)
         )
     }
 
@@ -341,12 +358,16 @@ impl Case<'_> {
     fn used_up_by(&self, nodes: &[&NodeVerdict]) -> String {
         let named = nodes.iter().take(MOST_NAMES);
         let named: Vec<String> =
-            named.map(|node| format!("{} ({})", node.node, outcome(node).text(self.now))).collect();
+            named.map(|node| format!("{} ({})", node.node, self.in_short(node))).collect();
         match nodes.len().saturating_sub(named.len()) {
             0 if named.is_empty() => String::new(),
             0 => format!(" It is used up by {}.", named.join(", ")),
             more => format!(" It is used up by {} and {more} more.", named.join(", ")),
         }
+    }
+
+    fn in_short(&self, node: &NodeVerdict) -> String {
+        outcome(node).text(self.now).replace(" (", ", ").replace(')', "")
     }
 
     fn waits_for_ready(&self, node: &NodeVerdict) -> String {
@@ -369,12 +390,9 @@ impl Case<'_> {
         let names = if names.is_empty() { "its pod".to_owned() } else { names.join(" and ") };
         match overdue_at {
             Some(at) if at <= self.now => format!(
-                "It waits until {names} is gone, which is overdue since {}: the kubelet does not answer, or a finalizer \
-                 holds the pod.",
-                self.since(at)
+                "It waits until {names} is gone, which is overdue: its kubelet does not answer, or a finalizer holds it."
             ),
-            Some(at) => format!("It waits until {names} is gone, {} at the latest.", self.at(at)),
-            None => format!("It waits until {names} is gone."),
+            Some(_) | None => format!("It waits until {names} is gone: an updated pod follows then."),
         }
     }
 
@@ -433,6 +451,13 @@ impl Case<'_> {
 
     fn maybe_since(&self, at: Option<Timestamp>) -> String {
         at.map(|at| format!(" since {}", self.since(at))).unwrap_or_default()
+    }
+}
+
+fn not_ready(since: String) -> String {
+    match since.as_str() {
+        "" => "runs, but is not Ready".to_owned(),
+        since => format!("runs, but has not been Ready{since}"),
     }
 }
 

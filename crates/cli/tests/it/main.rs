@@ -1,7 +1,9 @@
 //! The program as a user calls it: arguments and files in, text and exit code out.
 
+mod answers;
 mod goldens;
 mod kubectl;
 mod plan;
 mod program;
 mod simulate;
+mod why;

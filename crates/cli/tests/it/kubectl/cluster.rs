@@ -115,12 +115,13 @@ fn a_daemon_set_may_be_named_in_several_ways() {
 #[test]
 fn several_daemon_sets_are_an_overview() {
     let fake = Fake::of_dump("overview", "steady.json");
-    assert_snapshot!(fake.printed(&with(&["plan", "-A"], &NOW)), @r"
+    assert_snapshot!(fake.printed(&with(&["plan", "-A"], &NOW)), @"
     DAEMONSET                 STRATEGY                         UPDATED  READY  AVAILABLE  NOW            NEXT
     logging/fluent-bit        RollingUpdate, maxUnavailable 1  5/5      5/5    5/5        nothing to do  on a change
     monitoring/node-exporter  RollingUpdate, maxUnavailable 1  5/5      5/5    5/5        nothing to do  on a change
 
-    As of      2026-11-21T04:02:00Z, context kind-dev, all namespaces: 2 DaemonSets. See one: kubectl daemonset plan NAMESPACE/NAME
+    As of      2026-11-21T04:02:00Z, context kind-dev, all namespaces: 2 DaemonSets
+    More       kubectl daemonset plan NAMESPACE/NAME, kubectl daemonset why NODE
     ");
     let json: Value = serde_json::from_str(&fake.printed(&["plan", "-A", "-o", "json"])).unwrap();
     let sets = json["daemonSets"].as_array().unwrap();
