@@ -8,25 +8,24 @@ use std::path::{Path, PathBuf};
 
 /// The cluster that kubectl reads, or the example.
 #[derive(Args, Clone, Default)]
-#[command(next_help_heading = "Cluster")]
 pub(crate) struct ClusterArgs {
     /// Use the example that is built in
-    #[arg(long)]
+    #[arg(long, help_heading = "Cluster")]
     example: bool,
     /// The kubeconfig context, as for kubectl
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Cluster")]
     context: Option<String>,
     /// The kubeconfig file, as for kubectl
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     kubeconfig: Option<PathBuf>,
     /// The namespace, as for kubectl
-    #[arg(short, long, value_name = "NAMESPACE")]
+    #[arg(short, long, value_name = "NAMESPACE", help_heading = "Cluster")]
     namespace: Option<String>,
     /// All namespaces, as for kubectl
-    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    #[arg(short = 'A', long, conflicts_with = "namespace", help_heading = "Cluster")]
     all_namespaces: bool,
     /// Only DaemonSets with these labels, as for kubectl
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = "Cluster")]
     selector: Option<String>,
 }
 

@@ -147,10 +147,9 @@ fn status_history_undo_restart_and_diff() {
 
 #[test]
 fn lint_of_a_stored_one_and_of_a_manifest() {
-    assert_snapshot!(printed(1, "lint --example"), @"
-    Warning spec.template.spec.containers: No container has a readiness probe: a pod is Ready as soon as it runs, and an update goes on at once, whether it works or not. Give the container that does the work a readiness probe. (NoReadinessProbe)
-    Advice spec.minReadySeconds: It is 0: a pod that is Ready for a moment and crashes then has already let the update go on, through all 5 target nodes. Set it to the seconds in which a bad version shows itself, such as 10. (MinReadyZero)
-    ");
+    let text = printed(1, "lint --example");
+    let rules: Vec<&str> = text.lines().map(|line| line.rsplit_once(' ').unwrap().1).collect();
+    assert_eq!(rules, ["(NoReadinessProbe)", "(MinReadyZero)"]);
     let found = json_of(1, "lint --example");
     assert_eq!((&found[0]["severity"], &found[0]["rule"]), (&json!("Warning"), &json!("NoReadinessProbe")));
     let stored = file("lint-stored.json", list(vec![daemon_set("agent"), node("a"), node("b")]));

@@ -1,7 +1,7 @@
 //! The examples at the end of each `--help` run as they are written.
 
 use super::{CONTEXT, Fake};
-use crate::program::{binary, dump, finish};
+use crate::program::{Ran, binary, dump, finish};
 use std::fs;
 use std::process::Command;
 
@@ -35,6 +35,15 @@ fn kubectl_with_plugin(name: &str) -> Fake {
     fake
 }
 
+/// A line of a shell, in the directory of the fake kubectl.
+fn shell(fake: &Fake, line: &str) -> Ran {
+    let mut command = Command::new("sh");
+    let path = std::env::var("PATH").unwrap();
+    command.args(["-c", line]).current_dir(fake.path(""));
+    command.env("PATH", format!("{}:{path}", fake.path("").display())).env_remove("KUBECTL");
+    finish(command, b"")
+}
+
 #[test]
 fn every_example_of_help_runs() {
     let fake = kubectl_with_plugin("help");
@@ -51,14 +60,30 @@ fn every_example_of_help_runs() {
         let has_codes = help.contains("Exit codes: 0 ");
         assert!(has_codes || ["completion", "man", ""].contains(&subcommand), "{subcommand}: no exit codes");
         for example in examples {
-            let mut command = Command::new("sh");
-            let path = std::env::var("PATH").unwrap();
-            command.args(["-c", example]).current_dir(fake.path(""));
-            command.env("PATH", format!("{}:{path}", fake.path("").display())).env_remove("KUBECTL");
-            let ran = finish(command, b"");
+            let ran = shell(&fake, example);
             assert!(matches!(ran.code, Some(0 | 1)), "{example}: {:?} {}", ran.code, ran.err);
             assert!(!ran.err.contains("error: "), "{example}: {}", ran.err);
             assert!(!ran.out.is_empty() || example.contains(" man "), "{example}: prints nothing");
         }
     }
+}
+
+/// Commands after `$ ` with their output, which is stderr too where there is any.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = include_str!("../../../README.md");
+    let fake = kubectl_with_plugin("readme");
+    let blocks = readme.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let mut commands = 0;
+    for block in blocks {
+        for example in block.strip_prefix("$ ").unwrap().split("\n$ ") {
+            let (line, shown) = example.split_once('\n').unwrap();
+            let ran = shell(&fake, line);
+            let printed: Vec<String> =
+                (ran.out + &ran.err).lines().map(|line| line.trim_end().to_owned()).collect();
+            assert_eq!(printed, shown.trim_end().lines().collect::<Vec<_>>(), "{line}");
+            commands += 1;
+        }
+    }
+    assert!(commands > 8, "{commands}");
 }
