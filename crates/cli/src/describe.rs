@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// The template of this revision instead of the current one
     #[arg(long, value_name = "NUMBER")]
     revision: Option<i64>,
-    /// What to print
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }

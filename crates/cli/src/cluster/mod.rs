@@ -2,7 +2,6 @@
 
 mod args;
 mod documents;
-mod example;
 mod input;
 mod kubectl;
 mod objects;
@@ -12,9 +11,8 @@ mod wanted;
 
 pub(crate) use args::{ClusterArgs, Target, TargetArgs, is_file};
 pub(crate) use documents::read as read_documents;
-pub(crate) use example::{Example, MIDROLLOUT, STEADY};
 pub(crate) use input::{Choice, Clock, Form, Input};
 pub(crate) use kubectl::{Kubectl, Needs};
 pub(crate) use objects::{Chosen, Models, Objects, full_name, name, namespace};
-pub(crate) use source::Source;
+pub(crate) use source::{Example, MIDROLLOUT, STEADY, Source};
 pub(crate) use wanted::Wanted;

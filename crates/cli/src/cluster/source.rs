@@ -1,6 +1,6 @@
 //! Where a command reads from: kubectl, a file, stdin, or what is built in.
 
-use crate::cluster::{Choice, Example, Form, Input, Kubectl, Needs, Objects};
+use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects};
 use crate::shell::console::{Format, Stop};
 use std::borrow::Cow;
 use std::fmt;
@@ -123,3 +123,20 @@ impl fmt::Display for Source {
         }
     }
 }
+
+/// A cluster for a first look.
+#[derive(Clone, Copy)]
+pub(crate) struct Example {
+    /// The List.
+    pub(crate) json: &'static str,
+    /// How messages call it.
+    pub(crate) title: &'static str,
+}
+
+/// In the middle of an update.
+pub(crate) const MIDROLLOUT: Example =
+    Example { json: include_str!("midrollout.json"), title: "the built-in example" };
+
+/// At rest, with several DaemonSets.
+pub(crate) const STEADY: Example =
+    Example { json: include_str!("steady.json"), title: "the built-in cluster" };

@@ -37,7 +37,7 @@ pub(crate) struct LintArgs {
 pub(crate) struct CreateArgs {
     #[command(flatten)]
     manifest: ManifestArgs,
-    /// What to print
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
@@ -79,7 +79,7 @@ pub(crate) struct StoredArgs {
     daemonset: Option<String>,
     #[command(flatten)]
     cluster: ClusterArgs,
-    /// What to print
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }

@@ -29,10 +29,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
         Format::Json => Response::json(&found)?,
         Format::Text => Response::text(text(&found)),
     };
-    let is_bad = |finding: &Finding| match finding.severity {
-        Severity::Advice => false,
-        _ => true,
-    };
+    let is_bad = |finding: &Finding| finding.severity != Severity::Advice;
     Ok(response.with_code(if found.iter().any(is_bad) { LOOK } else { 0 }))
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn summary(actions: &[Action]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What is done to what: `delete`, `pod`.
+/// Verb and object: `delete`, `pod`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
     verb: &'static str,

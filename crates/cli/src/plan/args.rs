@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The policy, as JSON. Default: a Recording's own, or what Kubernetes does
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// What to print
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     /// Follow a rollout until Ctrl-C: one screen on a terminal, else each plan that differs from the one before

@@ -49,7 +49,7 @@ fn left(limit: u32, used: usize, taken: usize) -> String {
     let left = (limit as usize).saturating_sub(used);
     match (left, taken) {
         (0, 0) => "spent".to_owned(),
-        // What is not available yet counts by NR alone.
+        // A node that is not yet available counts by NR alone.
         (0, _) => format!("spent but for {taken} not yet available"),
         (_, 0) => format!("{left} left"),
         (_, _) => format!("{left} left, {taken} for this plan"),

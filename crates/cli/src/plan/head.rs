@@ -114,7 +114,7 @@ fn in_short(outcome: &NodeOutcome) -> String {
     text.to_owned()
 }
 
-/// What the plan does, in a few words.
+/// The actions of the plan, in a few words.
 pub(crate) fn now(plan: &Plan) -> String {
     match plan.report.situation {
         Situation::SelectingAll => {

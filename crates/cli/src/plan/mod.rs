@@ -1,11 +1,15 @@
 //! `kubectl daemonset plan`: the pods of each node, the actions that come next, and their reasons.
 
+use crate::plan::args::{Args, Job};
+use crate::plan::view::View;
+use crate::shell::console::{Format, Stop, print};
+use crate::shell::lines::{self, Refused, at_column, name};
+use daemonset::model::DaemonSetStatus;
+use daemonset::{Action, Recording, plan};
 mod actions;
 pub(crate) mod args;
-mod batch;
 mod budget;
 mod head;
-mod output;
 mod overview;
 mod phrase;
 mod planned;
@@ -19,16 +23,13 @@ mod watch;
 pub(crate) use head::lines as head_lines;
 pub(crate) use phrase::outcome;
 pub(crate) use planned::{Planned, planned};
+use serde::Serialize;
 pub(crate) use text::next;
-
-use crate::plan::args::{Args, Job};
-use crate::plan::view::View;
-use crate::shell::console::{Format, Stop, print};
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> Result<u8, Stop> {
     match args.job()? {
-        Job::Batch(source) => batch::run(&source),
+        Job::Batch(source) => lines::run(&source, plan_line),
         Job::Time { source, choice, times } => timing::run(&source, &choice, times),
         Job::Watch { asked, interval } => watch::run(asked, interval),
         Job::Plan { asked, format } => {
@@ -41,4 +42,21 @@ pub(crate) fn run(args: Args) -> Result<u8, Stop> {
             Ok(0)
         }
     }
+}
+
+/// One line of a batch.
+#[derive(Serialize)]
+struct Answer {
+    name: String,
+    actions: Vec<Action>,
+    /// After this plan; null where it is left alone.
+    status: Option<DaemonSetStatus>,
+}
+
+fn plan_line(line: &str) -> Result<Answer, Refused> {
+    let refused = |error: String| Refused { name: name(line), error };
+    let recording = Recording::from_json(line.as_bytes()).map_err(|error| refused(at_column(&error)))?;
+    let snapshot = recording.snapshot().map_err(|error| refused(error.to_string()))?;
+    let plan = plan(&snapshot);
+    Ok(Answer { name: recording.name.clone(), actions: plan.actions, status: plan.status })
 }

@@ -1,8 +1,8 @@
 //! Several DaemonSets of a cluster, one row each.
 
 use crate::cluster::{Choice, Objects, Source};
-use crate::plan::output::Named;
 use crate::plan::planned::{Planned, planned};
+use crate::plan::view::Named;
 use crate::plan::{head, text, view};
 use crate::shell::console::system_clock;
 use anstyle::Style;

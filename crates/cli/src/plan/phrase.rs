@@ -113,7 +113,7 @@ pub(crate) fn state(state: PodState, context: Context) -> Phrase {
     }
 }
 
-/// What happens to a node now, or why nothing does.
+/// The next step of a node, or the reason why it waits.
 pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
     match &node.outcome {
@@ -137,7 +137,7 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
     }
 }
 
-/// What a node waits for that time or another controller brings.
+/// Waits that time or another controller ends.
 fn waiting(outcome: &NodeOutcome) -> Phrase {
     match outcome {
         NodeOutcome::WaitsForNextPlan => {

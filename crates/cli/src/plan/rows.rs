@@ -10,7 +10,7 @@ const MOST_NODES: usize = 40;
 /// More groups than this are left out.
 const MOST_GROUPS: usize = 40;
 
-/// What is shown of the nodes.
+/// The rows of the table.
 pub(crate) struct Rows {
     pub(crate) shown: Vec<Row>,
     /// How many nodes are in no row.
@@ -52,7 +52,7 @@ pub(crate) fn rows(nodes: &[NodeVerdict], context: Context) -> Rows {
     Rows { shown: shown.collect(), left_out }
 }
 
-/// A row for each pod; the node's name stands only once.
+/// A row for each pod; the first one has the node's name.
 fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
     let row = |pod: &str, revision: &str, state, now| Row {
         node: node.node.to_string(),
@@ -84,7 +84,7 @@ fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
     rows
 }
 
-/// What the nodes of one row have in common; its order is that of the rows.
+/// The common part of the nodes of a row; rows are sorted by it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Likeness {
     urgency: Urgency,

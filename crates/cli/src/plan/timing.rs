@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// What is printed; durations are nanoseconds.
+/// The output; durations are nanoseconds.
 #[derive(Serialize)]
 struct Report {
     nodes: usize,
@@ -50,7 +50,7 @@ pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<u8, St
 }
 
 impl Figures {
-    /// Does the work so many times; throwing away what comes of it is not counted.
+    /// Does the work so many times; dropping the result is not counted.
     fn of<T>(times: u32, work: impl Fn() -> T) -> Self {
         let sample = |_| {
             let start = Instant::now();

@@ -2,18 +2,19 @@
 
 use crate::cluster::{Input, Needs, Source};
 use crate::plan::args::Asked;
-use crate::plan::output::Named;
 use crate::plan::overview::Overview;
 use crate::plan::{actions, text};
 use crate::shell::console::{Stop, print_json};
 use daemonset::model::DaemonSetStatus;
 use daemonset::{Plan, plan};
+use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io;
 
 /// Everything to show.
 pub(crate) enum View {
-    One { input: Box<Input>, plan: Plan },
+    One(Box<(Input, Plan)>),
     Several(Overview),
 }
 
@@ -34,20 +35,20 @@ impl View {
             _ => source.input(choice)?,
         };
         let plan = plan(&input.snapshot().map_err(stop)?);
-        Ok(View::One { input: Box::new(input), plan })
+        Ok(View::One(Box::new((input, plan))))
     }
 
     /// With its styles.
     pub(crate) fn text(&self, source: &Source) -> String {
         match self {
-            View::One { input, plan } => text::text(source, input, plan),
+            View::One(one) => text::text(source, &one.0, &one.1),
             View::Several(overview) => overview.text(source),
         }
     }
 
     pub(crate) fn print_json(&self) -> io::Result<()> {
         match self {
-            View::One { input, plan } => print_json(&Named::new(input, plan)),
+            View::One(one) => print_json(&Named::new(&one.0, &one.1)),
             View::Several(overview) => print_json(&overview.json()),
         }
     }
@@ -55,7 +56,7 @@ impl View {
     /// The same for two views that differ only in their time.
     pub(crate) fn fingerprint(&self) -> Value {
         match self {
-            View::One { input, plan } => fingerprint(plan, &input.recording.daemon_set.status),
+            View::One(one) => fingerprint(&one.1, &one.0.recording.daemon_set.status),
             View::Several(overview) => overview.fingerprint(),
         }
     }
@@ -76,5 +77,20 @@ fn forget_versions(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(forget_versions),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A plan, and the decision that it is.
+#[derive(Serialize)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) now: Timestamp,
+    #[serde(flatten)]
+    pub(crate) plan: &'a Plan,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn new(input: &'a Input, plan: &'a Plan) -> Self {
+        Named { name: &input.recording.name, now: input.recording.now, plan }
     }
 }

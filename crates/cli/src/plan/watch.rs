@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 /// How often it looks whether it should end.
 const TICK: Duration = Duration::from_millis(20);
-/// Where the terminal does not tell its size.
+/// For a terminal that does not know its size.
 const SIZE: (u16, u16) = (120, 40);
 const FAILURE: Style = AnsiColor::Red.on_default();
 

@@ -103,7 +103,7 @@ pub(crate) enum Job {
 pub(crate) struct From {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// What to print
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }

@@ -68,7 +68,7 @@ pub(crate) fn answer(line: &str) -> Result<Answer, Refused> {
     answer.map_err(refused)
 }
 
-/// An error tells the path.
+/// An error has the path.
 fn read<T: DeserializeOwned>(line: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(line).map_err(|error| match error.path().to_string().as_str() {
         "." => error.inner().to_string(),

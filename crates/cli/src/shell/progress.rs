@@ -4,7 +4,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::time::{Duration, Instant};
 
-/// What takes less is waited for in silence.
+/// A shorter wait is silent.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A spinner on stderr for anything that takes long; indicatif hides it where stderr is no terminal.

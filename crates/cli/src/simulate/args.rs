@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// How likely a new pod is evicted before it is Ready
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     evicted: Probability,
-    /// The new version never becomes Ready on so many of the nodes; without a number, on none of them
+    /// The new version never becomes Ready on so many of the nodes; without a number, never on any node
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100%", default_value = "0%")]
     broken: Probability,
     /// How likely a start of the new version takes its whole node down
@@ -88,13 +88,13 @@ pub(crate) struct Args {
     /// Draw a timeline
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Draw a timeline that tells more where one points
+    /// Draw a timeline with details under the pointer
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write every change of the world, one JSON object a line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// What to print
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }

@@ -1,7 +1,6 @@
 //! `kubectl daemonset simulate`: a rollout before it happens, summed up and drawn.
 
 pub(crate) mod args;
-mod axis;
 mod canvas;
 mod compare;
 mod curves;
@@ -22,29 +21,25 @@ mod palette;
 mod panel;
 #[cfg(test)]
 mod pictures;
-mod progress;
 mod replay;
+mod replayed_node;
 mod report;
-mod revisions;
 mod run;
 mod scale;
 mod scene;
 mod setting;
-mod station;
 #[cfg(test)]
 mod stories;
 mod svg;
-mod targets;
 mod timeline;
-mod why;
 mod words;
 
 use crate::cluster::{Choice, Input, Source, Wanted};
 use crate::shell::console::{Format, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
-use crate::simulate::progress::Progress;
+use crate::simulate::scene::Progress;
 
-/// The DaemonSet of the built-in cluster that is simulated where none is named.
+/// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
 
 /// Runs the subcommand.

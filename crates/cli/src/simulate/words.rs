@@ -1,6 +1,6 @@
 //! States, reasons and durations as a person would say them.
 
-use crate::simulate::station::{Phase, PodNow};
+use crate::simulate::replayed_node::{Phase, PodNow};
 use crate::words::deleting;
 use daemonset::sim::PodTrouble;
 

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The instant to look at. Default: as for plan
     #[arg(long, value_name = "RFC3339")]
     now: Option<Timestamp>,
-    /// What to print
+    /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }

@@ -38,6 +38,7 @@ fn a_plan_of_the_current_context() {
 
 /// A live cluster is planned at the time of the machine.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a shell has a clock, the library has none")]
 fn the_clock_is_the_machine_s() {
     let fake = Fake::of_dump("clock", "midrollout.json");
     let plan: Value = serde_json::from_str(&fake.printed(&["plan", "-o", "json"])).unwrap();

@@ -38,9 +38,8 @@ fn kubectl_with_plugin(name: &str) -> Fake {
 /// A line of a shell, in the directory of the fake kubectl.
 fn shell(fake: &Fake, line: &str) -> Ran {
     let mut command = Command::new("sh");
-    let path = std::env::var("PATH").unwrap();
-    command.args(["-c", line]).current_dir(fake.path(""));
-    command.env("PATH", format!("{}:{path}", fake.path("").display())).env_remove("KUBECTL");
+    command.args(["-c", line]);
+    fake.prepare(&mut command);
     finish(command, b"")
 }
 

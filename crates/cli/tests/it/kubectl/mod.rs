@@ -46,10 +46,17 @@ impl Fake {
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        let path = std::env::var("PATH").unwrap();
-        command.args(arguments).current_dir(&self.directory);
-        command.env("PATH", format!("{}:{path}", self.directory.display())).env_remove("KUBECTL");
+        command.args(arguments);
+        self.prepare(&mut command);
         command
+    }
+
+    /// In its directory, where the first kubectl in PATH is this one.
+    #[expect(clippy::disallowed_methods, reason = "a test has an environment, the library has none")]
+    pub fn prepare(&self, command: &mut Command) {
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", self.directory.display()));
+        command.env_remove("KUBECTL").current_dir(&self.directory);
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ran {

@@ -1,19 +1,19 @@
-//! A node and its pods during the replay, and what they amount to.
+//! A node and its pods during the replay, and their state together.
 
-use crate::simulate::revisions::Revisions;
-use crate::simulate::targets::Targets;
+use crate::simulate::replay::Targets;
+use crate::simulate::run::Revisions;
 use crate::simulate::timeline::{Span, State};
 use crate::simulate::words;
 use daemonset::DeleteReason;
 use daemonset::sim::{PodIdentity, PodTrouble};
 
-pub(crate) struct Station<'a> {
+pub(crate) struct ReplayedNode<'a> {
     pub(crate) ready: bool,
     here: bool,
     targets: Targets,
     pods: Vec<PodNow<'a>>,
-    /// Up to when the spans are told.
-    told_until: i64,
+    /// The end of the last span.
+    known_until: i64,
     pub(crate) spans: Vec<Span>,
 }
 
@@ -31,9 +31,9 @@ pub(crate) enum Phase {
     Failed(PodTrouble),
 }
 
-impl<'a> Station<'a> {
+impl<'a> ReplayedNode<'a> {
     pub(crate) fn new(t: i64, targets: Targets) -> Self {
-        Station { ready: true, here: true, targets, pods: Vec::new(), told_until: t, spans: Vec::new() }
+        ReplayedNode { ready: true, here: true, targets, pods: Vec::new(), known_until: t, spans: Vec::new() }
     }
 
     pub(crate) fn join(&mut self, ready: bool) {
@@ -66,14 +66,14 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Tells what has been up to `t`.
+    /// Adds the spans up to `t`.
     pub(crate) fn advance(&mut self, t: i64, min_ready: i64, revisions: &Revisions<'_>) {
-        while self.told_until < t {
+        while self.known_until < t {
             let ripe = self.pods.iter().filter_map(|pod| pod.available_at(min_ready));
             let turns = self.targets.iter().map(|(since, _)| *since);
-            let next = ripe.chain(turns).filter(|at| *at > self.told_until).min().map_or(t, |at| at.min(t));
-            let from = self.told_until;
-            self.told_until = next;
+            let next = ripe.chain(turns).filter(|at| *at > self.known_until).min().map_or(t, |at| at.min(t));
+            let from = self.known_until;
+            self.known_until = next;
             if self.here && next > 0 {
                 let span = self.span(from, next, min_ready, revisions);
                 push(&mut self.spans, Span { from: from.max(0), ..span });
@@ -101,10 +101,10 @@ impl<'a> Station<'a> {
             Some(_) if available && doubled => State::Doubled,
             Some(pod) => pod.state(from, min_ready, revisions),
         };
-        let tell = |pod: &PodNow<'_>| words::pod(pod, pod.is_available(from, min_ready));
-        let told: Vec<String> = self.pods.iter().map(tell).collect();
+        let in_words = |pod: &PodNow<'_>| words::pod(pod, pod.is_available(from, min_ready));
+        let words: Vec<String> = self.pods.iter().map(in_words).collect();
         let pods = self.pods.iter().map(|pod| pod.identity.pod.clone()).collect();
-        Span { from, to, state, target, available, doubled, pods, revision, told: told.join("; ") }
+        Span { from, to, state, target, available, doubled, pods, revision, words: words.join("; ") }
     }
 }
 
@@ -155,5 +155,5 @@ fn push(spans: &mut Vec<Span>, span: Span) {
 fn same(one: &Span, other: &Span) -> bool {
     (one.state, one.target, one.available, one.doubled)
         == (other.state, other.target, other.available, other.doubled)
-        && (&one.pods, &one.told) == (&other.pods, &other.told)
+        && (&one.pods, &one.words) == (&other.pods, &other.words)
 }

@@ -1,9 +1,6 @@
 //! Typed reasons, counts and spans of time as a person would say them: what every subcommand shares.
 
-mod reasons;
-
-pub(crate) use reasons::deleting;
-
+use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::{
     ClaimReason, CreateReason, Evidence, LabelReason, NodePlacement, NodeVerdict, PodVerdict, RequeueReason,
@@ -197,4 +194,23 @@ pub(crate) fn warning(warning: &Warning) -> String {
         Warning::NoTargetNodes => "no node should run the pod".to_owned(),
         other => format!("{other:?}"),
     }
+}
+
+pub(crate) fn deleting(reason: DeleteReason) -> String {
+    let text = match reason {
+        DeleteReason::SucceededPod => "it has succeeded, as no daemon should",
+        DeleteReason::FailedPod => "it has failed",
+        DeleteReason::ExcessPod => "the node has a better one",
+        DeleteReason::SuccessorAvailable => "its successor is available",
+        DeleteReason::NotReadyBesideSuccessor => "not Ready, and has a successor",
+        DeleteReason::NodeExcluded => "the node must not run it",
+        DeleteReason::TolerationWithdrawn => "outdated, and its toleration is withdrawn",
+        DeleteReason::NodeGone => "never bound, and its node is gone",
+        DeleteReason::OutdatedPending => "outdated and Pending, down anyway",
+        DeleteReason::OutdatedNotReady => "outdated and not Ready, down anyway",
+        DeleteReason::OutdatedNotYetAvailable => "outdated and not yet available",
+        DeleteReason::OutdatedAvailable => "outdated, within the budget",
+        other => return format!("{other:?}"),
+    };
+    text.to_owned()
 }
