@@ -132,6 +132,10 @@ impl Kubectl {
             Scope::Namespace(namespace) => (format!("namespace {namespace}"), ""),
             Scope::All => ("the cluster".to_owned(), ""),
         };
+        let holder = match &self.selector {
+            Some(selector) => format!("{holder} with labels {selector}"),
+            None => holder,
+        };
         objects.found_in(holder, hint);
         Ok(objects)
     }

@@ -3,12 +3,13 @@
 use crate::cluster::documents;
 use crate::cluster::places::Places;
 use crate::cluster::{Choice, Wanted};
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Memory, Policy, Recording};
 use jiff::Timestamp;
 use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
@@ -36,6 +37,8 @@ pub(crate) struct Objects {
     revisions: Vec<RawItem<ControllerRevision>>,
     nodes: Vec<Item<Node>>,
     pods: Vec<Item<Pod>>,
+    /// Reasons why pods are not Ready, by uid: no decision reads them.
+    troubles: BTreeMap<Uid, String>,
     priority_classes: Vec<String>,
     /// The first object, or time in it, that can't be read: some questions do not need it.
     unreadable: Option<String>,
@@ -58,6 +61,7 @@ impl Default for Objects {
             revisions: Vec::new(),
             nodes: Vec::new(),
             pods: Vec::new(),
+            troubles: BTreeMap::new(),
             priority_classes: Vec::new(),
             unreadable: None,
             newest: None,
@@ -82,6 +86,8 @@ pub(crate) struct Models {
     pub(crate) daemon_sets: Vec<DaemonSet>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) pods: Vec<Pod>,
+    /// Reasons why pods are not Ready, by uid.
+    pub(crate) troubles: BTreeMap<Uid, String>,
     pub(crate) revisions: Vec<ControllerRevision>,
     pub(crate) policy: Policy,
     pub(crate) memory: Option<Memory>,
@@ -178,7 +184,10 @@ impl Objects {
                 }
             }
             Kind::Pod => {
-                if let Some(model) = self.model(&path, &raw) {
+                if let Some(model) = self.model::<Pod>(&path, &raw) {
+                    if let Some(trouble) = trouble(&raw) {
+                        self.troubles.insert(model.metadata.uid.clone(), trouble);
+                    }
                     self.pods.push(Item { path, model });
                 }
             }
@@ -214,6 +223,7 @@ impl Objects {
         self.revisions.append(&mut other.revisions);
         self.nodes.append(&mut other.nodes);
         self.pods.append(&mut other.pods);
+        self.troubles.append(&mut other.troubles);
         self.priority_classes.append(&mut other.priority_classes);
         self.unreadable = self.unreadable.take().or(other.unreadable);
         self.newest = self.newest.max(other.newest);
@@ -296,6 +306,7 @@ impl Objects {
             daemon_sets: self.daemon_sets.into_iter().filter_map(|item| item.model).collect(),
             nodes: self.nodes.into_iter().map(|item| item.model).collect(),
             pods: self.pods.into_iter().map(|item| item.model).collect(),
+            troubles: self.troubles,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy.unwrap_or_default(),
             memory: self.memory,
@@ -439,6 +450,35 @@ fn at(place: &str, path: &str, item: &Value, error: &dyn fmt::Display) -> String
     let path = path.trim_matches('.');
     let path = if path.is_empty() { place.to_owned() } else { joined(place, path) };
     format!("{path} ({}): {error}", format!("{kind} {name}").trim_start())
+}
+
+/// What the scheduler or the kubelet says of a pod that does not start.
+fn trouble(pod: &Value) -> Option<String> {
+    let list = |pointer: &str| pod.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+    let text = |value: &Value, pointer: &str| {
+        value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
+    };
+    let with_message = |reason: String, message: String| match message.as_str() {
+        "" => reason,
+        message => format!("{reason} ({message})"),
+    };
+    let unscheduled = list("/status/conditions").find(|condition| {
+        text(condition, "/type") == "PodScheduled" && text(condition, "/status") == "False"
+    });
+    if let Some(condition) = unscheduled {
+        let (reason, message) = (text(condition, "/reason"), text(condition, "/message"));
+        return Some(format!("The scheduler says {}", with_message(reason, message)));
+    }
+    let containers = list("/status/initContainerStatuses").chain(list("/status/containerStatuses"));
+    containers.into_iter().find_map(|container| {
+        let state =
+            ["/state/waiting", "/state/terminated"].into_iter().find_map(|it| container.pointer(it))?;
+        let (reason, message) = (text(state, "/reason"), text(state, "/message"));
+        let done = reason == "Completed" || reason.is_empty();
+        let name = text(container, "/name");
+        let says = || format!("The kubelet says of container {name}: {}", with_message(reason, message));
+        (!done).then(says)
+    })
 }
 
 /// When the object was created, and when its conditions changed, each with its path.

@@ -21,7 +21,7 @@ mod view;
 mod watch;
 
 pub(crate) use head::lines as head_lines;
-pub(crate) use phrase::outcome;
+pub(crate) use phrase::{Context, outcome, state};
 pub(crate) use planned::{Planned, planned};
 use serde::Serialize;
 pub(crate) use text::next;

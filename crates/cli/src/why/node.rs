@@ -1,7 +1,7 @@
 //! A node in sentences: whether it should run a pod, which pods it has, which rule holds it, and what comes next.
 
 use crate::cluster::Models;
-use crate::plan::{Planned, outcome};
+use crate::plan::{Context, Planned, outcome, state};
 use crate::words::{self, count, deleting};
 use daemonset::model::{Node, Taint};
 use daemonset::{
@@ -366,8 +366,24 @@ impl Case<'_> {
         }
     }
 
+    /// `web-1 Pending for 40s`, or the outcome of the node.
     fn in_short(&self, node: &NodeVerdict) -> String {
-        outcome(node).text(self.now).replace(" (", ", ").replace(')', "")
+        let is_late = |pod: &&PodVerdict| {
+            pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
+        };
+        match (&node.outcome, node.pods.iter().find(is_late)) {
+            (NodeOutcome::WaitsForReady, Some(pod)) => {
+                let context = Context {
+                    now: self.now,
+                    min_ready: SignedDuration::from_secs(
+                        self.planned.daemon_set.spec.min_ready_seconds.into(),
+                    ),
+                    current: None,
+                };
+                format!("{} {}", pod.pod.name, state(pod.state, context).text(self.now))
+            }
+            _ => outcome(node).text(self.now).replace(" (", ", ").replace(')', ""),
+        }
     }
 
     fn waits_for_ready(&self, node: &NodeVerdict) -> String {
@@ -376,10 +392,17 @@ impl Case<'_> {
         });
         let namespace = &self.planned.daemon_set.metadata.namespace;
         match pod {
-            Some(pod) => format!(
-                "It waits until {name} is Ready; kubectl describe pod -n {namespace} {name} shows what keeps it.",
-                name = pod.pod.name
-            ),
+            Some(pod) => {
+                let name = &pod.pod.name;
+                match self.models.troubles.get(&pod.pod.uid) {
+                    Some(trouble) => {
+                        format!("It waits until {name} is Ready. {}.", trouble.trim_end_matches('.'))
+                    }
+                    None => format!(
+                        "It waits until {name} is Ready; kubectl describe pod -n {namespace} {name} shows what keeps it."
+                    ),
+                }
+            }
             None => "It waits until its updated pod is Ready.".to_owned(),
         }
     }
