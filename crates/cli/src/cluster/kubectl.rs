@@ -55,6 +55,8 @@ pub(crate) struct Kubectl {
     title: String,
     /// Ends a child that is still running.
     interrupted: Arc<AtomicBool>,
+    /// Without a sign of life: another one draws on the terminal.
+    is_silent: bool,
 }
 
 /// Why there is no cluster.
@@ -81,6 +83,7 @@ impl Kubectl {
             selector,
             title: String::new(),
             interrupted: Arc::default(),
+            is_silent: false,
         };
         let current = match &kubectl.context {
             Some(named) => format!("context {named}"),
@@ -115,9 +118,10 @@ impl Kubectl {
         }
     }
 
-    /// Once this is set, a child that runs is ended, and its answer is an error.
-    pub(crate) fn interrupted_by(&mut self, flag: Arc<AtomicBool>) {
-        self.interrupted = flag;
+    /// For a watch, which draws itself. Once the flag is set, a child that runs is ended, and its answer is an error.
+    pub(crate) fn watch_until(&mut self, interrupted: Arc<AtomicBool>) {
+        self.interrupted = interrupted;
+        self.is_silent = true;
     }
 
     /// The objects, as read from the server.
@@ -200,7 +204,9 @@ impl Kubectl {
             if self.interrupted.load(Ordering::Relaxed) {
                 child.kill()?;
             }
-            waiting.tick();
+            if !self.is_silent {
+                waiting.tick();
+            }
             thread::sleep(POLL);
         };
         let all = |reader: thread::JoinHandle<io::Result<Vec<u8>>>| {

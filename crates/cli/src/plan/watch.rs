@@ -36,7 +36,7 @@ pub(crate) fn run(mut asked: Asked, interval: SignedDuration) -> Result<u8, Stop
         signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
     }
     if let Source::Kubectl(kubectl) = &mut asked.source {
-        kubectl.interrupted_by(Arc::clone(&interrupted));
+        kubectl.watch_until(Arc::clone(&interrupted));
     }
     let interval = interval.unsigned_abs();
     let mut show: Box<dyn Display> = match io::stdout().is_terminal() {

@@ -391,7 +391,10 @@ impl Case<'_> {
             pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
         });
         let namespace = &self.planned.daemon_set.metadata.namespace;
-        match pod {
+        let has_outdated = node.pods.iter().any(|pod| !pod.updated && is_live(pod.state));
+        let then =
+            if has_outdated { " Its outdated pod goes once the updated one is available." } else { "" };
+        let waits = match pod {
             Some(pod) => {
                 let name = &pod.pod.name;
                 match self.models.troubles.get(&pod.pod.uid) {
@@ -404,7 +407,8 @@ impl Case<'_> {
                 }
             }
             None => "It waits until its updated pod is Ready.".to_owned(),
-        }
+        };
+        waits + then
     }
 
     fn waits_for_termination(&self, node: &NodeVerdict, overdue_at: Option<Timestamp>) -> String {
@@ -481,6 +485,16 @@ fn not_ready(since: String) -> String {
     match since.as_str() {
         "" => "runs, but is not Ready".to_owned(),
         since => format!("runs, but has not been Ready{since}"),
+    }
+}
+
+fn is_live(state: PodState) -> bool {
+    match state {
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending { .. } => true,
+        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded | _ => false,
     }
 }
 

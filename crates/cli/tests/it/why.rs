@@ -118,7 +118,7 @@ fn held_by_max_surge() {
     a should run a pod.
     Pod agent-1 is outdated: it has no hash label; it is Ready since 2026-01-01T00:09:00Z (for 60s), longer than minReadySeconds (10s), and so available.
     Pod agent-2 is updated, by its template generation; it runs, but has not been Ready since 2026-01-01T00:09:20Z (for 40s).
-    It waits until agent-2 is Ready; kubectl describe pod -n logging agent-2 shows what keeps it.
+    It waits until agent-2 is Ready; kubectl describe pod -n logging agent-2 shows what keeps it. Its outdated pod goes once the updated one is available.
     The figures: 3 nodes should run a pod (desired); maxSurge 1 lets 1 have two pods; 0 are without an available one (unavailable), 0 without a Ready one (not Ready).
     Warning: host port 80 with maxSurge: only one pod of a node can have it, so the new one may stay Pending, keep its place and stop the update.
     The next plan follows when an object changes; time alone changes nothing.
