@@ -6,7 +6,9 @@ Examples:
   kubectl daemonset why node-1 --example
   kubectl daemonset simulate --max-unavailable 10%
 
-Exit codes: 0 fine, 1 something to look at, 2 bad input";
+Exit codes: 0 fine, 1 something to look at, 2 bad input
+
+The variable KUBECTL names another kubectl; NO_COLOR switches colours off.";
 
 pub(crate) const PLAN: &str = "\
 Examples:

@@ -101,7 +101,7 @@ impl ClusterArgs {
     }
 }
 
-/// What most commands are about: a DaemonSet, and where it is.
+/// The subject of most commands: a DaemonSet, and where it is.
 #[derive(Args, Clone, Default)]
 pub(crate) struct TargetArgs {
     /// A DaemonSet: NAME, NAMESPACE/NAME or ds/NAME. Or a FILE, where it is `-`, exists, or ends in .json, .jsonl, .yaml

@@ -44,7 +44,7 @@ impl Form {
     }
 }
 
-/// What the command line says about the input.
+/// The choices of the command line about the input.
 pub(crate) struct Choice {
     pub(crate) daemon_set: Option<Wanted>,
     pub(crate) now: Option<Timestamp>,

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How often a child that has not ended is looked at.
 const POLL: Duration = Duration::from_millis(10);
 
-/// What a command reads of a cluster.
+/// The part of a cluster that a command reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     /// The DaemonSet and its revisions.

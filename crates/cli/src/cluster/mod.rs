@@ -3,7 +3,9 @@
 mod args;
 mod documents;
 mod input;
+mod json_list;
 mod kubectl;
+mod object;
 mod objects;
 mod places;
 mod source;
@@ -13,6 +15,7 @@ pub(crate) use args::{ClusterArgs, Target, TargetArgs, is_file};
 pub(crate) use documents::read as read_documents;
 pub(crate) use input::{Choice, Clock, Form, Input};
 pub(crate) use kubectl::{Kubectl, Needs};
-pub(crate) use objects::{Chosen, Models, Objects, full_name, name, namespace};
+pub(crate) use object::{full_name, name, namespace};
+pub(crate) use objects::{Chosen, Models, Objects};
 pub(crate) use source::{Example, MIDROLLOUT, STEADY, Source};
 pub(crate) use wanted::Wanted;

@@ -1,16 +1,18 @@
 //! The objects of a List, a Recording, or YAML documents, by kind; and one DaemonSet out of them.
 
 use crate::cluster::documents;
+use crate::cluster::json_list::json_with_items;
+use crate::cluster::object::{
+    Kind, at, entries, full_name, joined, member, name, namespace, object, prefix, times, trouble,
+};
 use crate::cluster::places::Places;
 use crate::cluster::{Choice, Wanted};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Memory, Policy, Recording};
 use jiff::Timestamp;
-use serde::de::{DeserializeOwned, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
 struct Item<T> {
@@ -41,7 +43,7 @@ pub(crate) struct Objects {
     troubles: BTreeMap<Uid, String>,
     priority_classes: Vec<String>,
     /// The first object, or time in it, that can't be read: some questions do not need it.
-    unreadable: Option<String>,
+    pub(super) unreadable: Option<String>,
     /// The newest creation or condition change of any object.
     newest: Option<Timestamp>,
     /// A Recording's own time, policy and memory.
@@ -102,17 +104,6 @@ impl Objects {
         }
     }
 
-    /// Reads the items of a JSON List one at a time: they are large.
-    pub(crate) fn of_json_list(json: &[u8]) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        struct Members {
-            items: Items,
-        }
-        let deserializer = &mut serde_json::Deserializer::from_slice(json);
-        let read: Result<Members, _> = serde_path_to_error::deserialize(deserializer);
-        read.map_err(|error| error.to_string())?.items.0
-    }
-
     pub(crate) fn of_documents(documents: Vec<Value>) -> Result<Self, String> {
         let mut objects = Objects::default();
         let one = documents.len() == 1;
@@ -159,7 +150,7 @@ impl Objects {
     }
 
     /// An object without a kind is an error to everybody.
-    fn add_object(&mut self, path: String, value: Value) -> Result<(), String> {
+    pub(super) fn add_object(&mut self, path: String, value: Value) -> Result<(), String> {
         let kind = Kind::of(&path, &value)?;
         self.add_of_kind(kind, path, value);
         Ok(())
@@ -354,186 +345,5 @@ impl Objects {
             Some(RawItem { path, raw, model: None }) => object(path, raw),
             None => Err(self.no_daemon_set()),
         }
-    }
-}
-
-/// The common case, without a copy of the whole: a JSON object with `items`.
-fn json_with_items(bytes: &[u8]) -> Option<Result<Objects, String>> {
-    let begins = bytes.trim_ascii_start().first() == Some(&b'{');
-    let list = begins && matches!(super::input::Form::of_json(bytes), Ok(super::input::Form::List));
-    list.then(|| Objects::of_json_list(bytes))
-}
-
-/// A List, or the first thing that is wrong with its items. Holds one raw item at a time.
-struct Items(Result<Objects, String>);
-
-impl<'de> Deserialize<'de> for Items {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Items;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-
-            /// `null` is an empty list.
-            fn visit_unit<E>(self) -> Result<Items, E> {
-                Ok(Items(Ok(Objects::default())))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Items, A::Error> {
-                let mut objects = Objects::default();
-                let mut read = Ok(());
-                let mut place = 0;
-                while let Some(item) = items.next_element::<Value>()? {
-                    read = read.and_then(|()| objects.add_object(format!("items[{place}]"), item));
-                    place += 1;
-                }
-                // An object that can't be read comes before one that has no kind.
-                Ok(Items(match (read, &objects.unreadable) {
-                    (Err(_), Some(first)) => Err(first.clone()),
-                    (read, _) => read.map(|()| objects),
-                }))
-            }
-        }
-
-        deserializer.deserialize_any(Reader)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    DaemonSet,
-    Node,
-    Pod,
-    ControllerRevision,
-    PriorityClass,
-    Other,
-}
-
-impl Kind {
-    /// By group and kind, for other groups have kinds of these names too.
-    fn of(path: &str, item: &Value) -> Result<Kind, String> {
-        let Some(kind) = item.get("kind").and_then(Value::as_str) else {
-            return Err(format!("{}: Required value", joined(path, "kind")));
-        };
-        let version = item.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-        Ok(match (kind, version) {
-            ("DaemonSet", "apps/v1" | "apps/v1beta2" | "extensions/v1beta1" | "") => Kind::DaemonSet,
-            ("ControllerRevision", "apps/v1" | "apps/v1beta2" | "apps/v1beta1" | "") => {
-                Kind::ControllerRevision
-            }
-            ("Node", "v1" | "") => Kind::Node,
-            ("Pod", "v1" | "") => Kind::Pod,
-            ("PriorityClass", _) => Kind::PriorityClass,
-            _ => Kind::Other,
-        })
-    }
-}
-
-/// Reads an object; only where that fails, again with its path.
-fn object<T: DeserializeOwned>(place: &str, item: &Value) -> Result<T, String> {
-    T::deserialize(item).or_else(|_| {
-        let read: Result<T, _> = serde_path_to_error::deserialize(item);
-        read.map_err(|error| at(place, &error.path().to_string(), item, error.inner()))
-    })
-}
-
-/// An error in a field of an item.
-fn at(place: &str, path: &str, item: &Value, error: &dyn fmt::Display) -> String {
-    let text = |pointer| item.pointer(pointer).and_then(Value::as_str);
-    let kind = text("/kind").unwrap_or_default();
-    let name = text("/metadata/name").unwrap_or("without a name");
-    let name = text("/metadata/namespace").map_or_else(|| name.to_owned(), |n| format!("{n}/{name}"));
-    let path = path.trim_matches('.');
-    let path = if path.is_empty() { place.to_owned() } else { joined(place, path) };
-    format!("{path} ({}): {error}", format!("{kind} {name}").trim_start())
-}
-
-/// What the scheduler or the kubelet says of a pod that does not start.
-fn trouble(pod: &Value) -> Option<String> {
-    let list = |pointer: &str| pod.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
-    let text = |value: &Value, pointer: &str| {
-        value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
-    };
-    let with_message = |reason: String, message: String| match message.as_str() {
-        "" => reason,
-        message => format!("{reason} ({message})"),
-    };
-    let unscheduled = list("/status/conditions").find(|condition| {
-        text(condition, "/type") == "PodScheduled" && text(condition, "/status") == "False"
-    });
-    if let Some(condition) = unscheduled {
-        let (reason, message) = (text(condition, "/reason"), text(condition, "/message"));
-        return Some(format!("The scheduler says {}", with_message(reason, message)));
-    }
-    let containers = list("/status/initContainerStatuses").chain(list("/status/containerStatuses"));
-    containers.into_iter().find_map(|container| {
-        let state =
-            ["/state/waiting", "/state/terminated"].into_iter().find_map(|it| container.pointer(it))?;
-        let (reason, message) = (text(state, "/reason"), text(state, "/message"));
-        let done = reason == "Completed" || reason.is_empty();
-        let name = text(container, "/name");
-        let says = || format!("The kubelet says of container {name}: {}", with_message(reason, message));
-        (!done).then(says)
-    })
-}
-
-/// When the object was created, and when its conditions changed, each with its path.
-fn times(item: &Value) -> impl Iterator<Item = (String, &str)> {
-    let created = item.pointer("/metadata/creationTimestamp").and_then(Value::as_str);
-    let created = created.map(|time| ("metadata.creationTimestamp".to_owned(), time));
-    let conditions = item.pointer("/status/conditions").and_then(Value::as_array);
-    let changed = conditions.into_iter().flatten().enumerate().filter_map(|(index, condition)| {
-        let time = condition.get("lastTransitionTime")?.as_str()?;
-        Some((format!("status.conditions[{index}].lastTransitionTime"), time))
-    });
-    created.into_iter().chain(changed)
-}
-
-/// A member of a Recording that is no object of Kubernetes.
-fn member<T: DeserializeOwned>(path: &str, value: &Value, member: &str) -> Result<Option<T>, String> {
-    let Some(value) = value.get(member).filter(|value| !value.is_null()) else { return Ok(None) };
-    let read = serde_path_to_error::deserialize(value);
-    read.map(Some).map_err(|error| {
-        format!("{}: {}", joined(path, &format!("{member}.{}", error.path())), error.inner())
-    })
-}
-
-/// The entries of a list with their paths; null is an empty one.
-fn entries(path: &str, value: Value) -> Result<Vec<(String, Value)>, String> {
-    match value {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(items) => {
-            Ok(items.into_iter().enumerate().map(|(at, item)| (format!("{path}[{at}]"), item)).collect())
-        }
-        _ => Err(format!("{path}: must be a list")),
-    }
-}
-
-fn joined(path: &str, member: &str) -> String {
-    if path.is_empty() { member.to_owned() } else { format!("{path}.{member}") }
-}
-
-fn prefix(path: &str) -> String {
-    if path.is_empty() { String::new() } else { format!("{path}: ") }
-}
-
-/// `metadata.name`; empty where there is none.
-pub(crate) fn name(object: &Value) -> &str {
-    object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
-}
-
-pub(crate) fn namespace(object: &Value) -> &str {
-    object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or_default()
-}
-
-/// `NAMESPACE/NAME`.
-pub(crate) fn full_name(object: &Value) -> String {
-    match namespace(object) {
-        "" => name(object).to_owned(),
-        namespace => format!("{namespace}/{}", name(object)),
     }
 }

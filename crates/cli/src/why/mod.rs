@@ -1,7 +1,10 @@
 //! `kubectl daemonset why`: which rule holds a node or a pod, since when, and what comes next.
 
 mod node;
+mod placement;
 mod pod;
+mod pods;
+mod rule;
 mod subject;
 
 use crate::cluster::{MIDROLLOUT, Models, Needs, Source, TargetArgs};

@@ -11,7 +11,7 @@ fn call(line: &str) -> Ran {
     run(subcommand, &words.collect::<Vec<_>>(), b"")
 }
 
-/// What it prints, with this exit code and nothing on stderr.
+/// Its stdout, with this exit code and nothing on stderr.
 fn printed(code: i32, line: &str) -> String {
     let ran = call(line);
     assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{line}");

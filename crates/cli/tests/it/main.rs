@@ -2,6 +2,7 @@
 
 mod answers;
 mod goldens;
+#[cfg(unix)]
 mod kubectl;
 mod plan;
 mod program;

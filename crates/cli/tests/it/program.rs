@@ -9,7 +9,7 @@ pub fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_kubectl-daemonset"))
 }
 
-/// What came of a call.
+/// The result of a call.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,

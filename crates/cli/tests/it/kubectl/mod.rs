@@ -63,14 +63,14 @@ impl Fake {
         finish(self.command(arguments), b"")
     }
 
-    /// What it prints when all is well.
+    /// Its stdout when all is well.
     pub fn printed(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{arguments:?}");
         ran.out
     }
 
-    /// The one line that it says to bad input.
+    /// Its one line about bad input.
     pub fn refused(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);

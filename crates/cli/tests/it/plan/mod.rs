@@ -20,14 +20,14 @@ fn plan_with(arguments: &[&str], stdin: &[u8]) -> Ran {
     run("plan", arguments, stdin)
 }
 
-/// What it prints when all is well.
-fn told(arguments: &[&str], stdin: &str) -> String {
+/// Its stdout when all is well.
+fn printed(arguments: &[&str], stdin: &str) -> String {
     let ran = plan_with(arguments, stdin.as_bytes());
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     ran.out
 }
 
-/// The one line that it says to bad input.
+/// Its one line about bad input.
 fn refused(arguments: &[&str], stdin: &str) -> String {
     let ran = plan_with(arguments, stdin.as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
