@@ -1,6 +1,7 @@
 //! Completion scripts and man pages, made from the command line's own definition.
 
 use crate::Cli;
+use crate::cluster::{Kubectl, Scope};
 use crate::shell::console::Stop;
 use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
@@ -77,7 +78,7 @@ pub(crate) fn complete(args: &CompleteArgs) -> Result<u8, Stop> {
     for word in words {
         command = command.find_subcommand(word).unwrap_or(command);
     }
-    let candidates: Vec<String> = candidates(command, words.last().map(String::as_str))
+    let candidates: Vec<String> = candidates(command, words, unfinished)
         .into_iter()
         .filter(|candidate| candidate.starts_with(unfinished))
         .collect();
@@ -87,9 +88,9 @@ pub(crate) fn complete(args: &CompleteArgs) -> Result<u8, Stop> {
     Ok(0)
 }
 
-/// The values of the flag before, or subcommands and flags.
-fn candidates(command: &Command, before: Option<&str>) -> Vec<String> {
-    let flag = before.and_then(|word| {
+/// The values of the flag before; or subcommands, flags, and names of the cluster.
+fn candidates(command: &Command, words: &[String], unfinished: &str) -> Vec<String> {
+    let flag = words.last().and_then(|word| {
         let long = word.strip_prefix("--");
         let short = word.strip_prefix('-').and_then(|letter| letter.parse::<char>().ok());
         command.get_arguments().find(|arg| {
@@ -102,7 +103,32 @@ fn candidates(command: &Command, before: Option<&str>) -> Vec<String> {
     let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());
     let flags = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(|arg| arg.get_long());
     let flags = flags.map(|flag| format!("--{flag}"));
-    subcommands.map(|command| command.get_name().to_owned()).chain(flags).collect()
+    let names = if unfinished.starts_with('-') { Vec::new() } else { names(command, words) };
+    subcommands.map(|command| command.get_name().to_owned()).chain(flags).chain(names).collect()
+}
+
+/// Names of a cluster that fit the first argument of a command, as far as the flags before it choose one.
+fn names(command: &Command, words: &[String]) -> Vec<String> {
+    let wanted = command.get_positionals().next().and_then(|arg| arg.get_value_names()?.first());
+    let kinds = match wanted.map(|name| name.as_str()) {
+        Some("NAME|FILE") => "daemonsets",
+        Some("NODE|POD") => "nodes,pods",
+        _ => return Vec::new(),
+    };
+    let value = |flags: &[&str]| {
+        let separate =
+            words.iter().zip(words.iter().skip(1)).filter(|(flag, _)| flags.contains(&flag.as_str()));
+        let joined = words.iter().filter_map(|word| word.split_once('='));
+        let joined = joined.filter(|(flag, _)| flags.contains(flag)).map(|(_, value)| value.to_owned());
+        separate.map(|(_, value)| value.clone()).chain(joined).last()
+    };
+    let scope = match value(&["-n", "--namespace"]) {
+        Some(namespace) => Scope::Namespace(namespace),
+        None => Scope::Current,
+    };
+    let kubectl =
+        Kubectl::connect(value(&["--context"]), value(&["--kubeconfig"]).map(Into::into), scope, None);
+    kubectl.map(|kubectl| kubectl.names(kinds)).unwrap_or_default()
 }
 
 fn write_out(bytes: &[u8]) -> io::Result<()> {

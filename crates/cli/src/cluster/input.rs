@@ -109,7 +109,11 @@ impl Input {
     }
 
     pub(crate) fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
-        let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::NewestInList };
+        let clock = match (choice.now, objects.is_recorded()) {
+            (Some(_), _) => Clock::CommandLine,
+            (None, true) => Clock::Recording,
+            (None, false) => Clock::NewestInList,
+        };
         let (recording, places) = objects.recording(choice)?;
         Ok(Input { recording, clock, places: Some(places) })
     }

@@ -158,8 +158,19 @@ impl Kubectl {
         Objects::read(&self.list("priorityclasses", None).ok()?).ok()
     }
 
+    /// Names of all objects of these kinds; none where kubectl fails.
+    pub(crate) fn names(&self, kinds: &str) -> Vec<String> {
+        let printed = self.print(kinds, "name", None).unwrap_or_default();
+        let printed = String::from_utf8_lossy(&printed);
+        printed.lines().filter_map(|line| Some(line.rsplit_once('/')?.1.to_owned())).collect()
+    }
+
     fn list(&self, kinds: &str, selector: Option<&str>) -> Result<Vec<u8>, String> {
-        let mut arguments: Vec<OsString> = ["get", kinds, "-o", "json"].map(OsString::from).into();
+        self.print(kinds, "json", selector)
+    }
+
+    fn print(&self, kinds: &str, output: &str, selector: Option<&str>) -> Result<Vec<u8>, String> {
+        let mut arguments: Vec<OsString> = ["get", kinds, "-o", output].map(OsString::from).into();
         self.add_connection(&mut arguments);
         match &self.scope {
             Scope::Current => {}

@@ -14,7 +14,7 @@ mod wanted;
 pub(crate) use args::{ClusterArgs, Target, TargetArgs, is_file};
 pub(crate) use documents::read as read_documents;
 pub(crate) use input::{Choice, Clock, Form, Input};
-pub(crate) use kubectl::{Kubectl, Needs};
+pub(crate) use kubectl::{Kubectl, Needs, Scope};
 pub(crate) use object::{full_name, name, namespace};
 pub(crate) use objects::{Chosen, Models, Objects};
 pub(crate) use source::{Example, MIDROLLOUT, STEADY, Source};

@@ -237,6 +237,11 @@ impl Objects {
         self.now.or(self.newest)
     }
 
+    /// Whether it has the time of a Recording.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.now.is_some()
+    }
+
     /// Every DaemonSet, as `NAMESPACE/NAME`.
     pub(crate) fn daemon_set_names(&self) -> Vec<String> {
         self.daemon_sets.iter().map(|item| full_name(&item.raw)).collect()

@@ -29,11 +29,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, requires = "watch")]
     interval: SignedDuration,
     /// Plan one Recording a line, and print one line of JSON for each; `-` is stdin
-    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["target", "file", "daemonset", "now", "policy", "output"])]
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["target", "file", "daemonset", "example", "context", "kubeconfig", "namespace", "all_namespaces", "selector", "now", "policy", "output"])]
     batch: Option<PathBuf>,
     /// Plan N times, and print how many nanoseconds each step takes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(conflicts_with_all = ["batch", "output"])]
+    #[arg(conflicts_with_all = ["batch", "output", "selector"])]
     time: Option<u32>,
 }
 

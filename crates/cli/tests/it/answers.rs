@@ -60,6 +60,9 @@ fn describe_has_the_plan_in_short_and_the_template() {
     assert!(old.contains("Pod Template of revision 1:\n") && old.contains("node-exporter:v1.9.0\n"), "{old}");
     let ran = call("describe --example --revision 9");
     assert_eq!((ran.code, ran.err.as_str()), (Some(1), "error: unable to find the specified revision\n"));
+    let recorded = file("describe.json", recording("monday", &["a"]).to_string());
+    let recorded = printed(0, &format!("describe {recorded}"));
+    assert!(recorded.contains("As of      2026-01-01T00:10:00Z, the time of recording"), "{recorded}");
     let json = json_of(0, "describe --example --revision 2");
     assert_eq!((&json["name"], &json["revision"]), (&json!("monitoring/node-exporter"), &json!(2)));
     assert_eq!(json["plan"]["report"]["situation"], "Synced");

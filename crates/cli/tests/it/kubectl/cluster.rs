@@ -237,3 +237,22 @@ fn a_cluster_is_simulated_only_where_one_is_named() {
     assert!(named.contains("5 nodes, from context kind-dev, seed 1"), "{named}");
     assert!(fake.printed(&["simulate", "--context", "dev", "--as-is"]).contains("from context dev"));
 }
+
+#[test]
+fn names_of_the_cluster_are_completed() {
+    let names = "get) echo daemonset.apps/web; echo daemonset.apps/logs; echo node/worker-1 ;;";
+    let fake = Fake::new("complete", &format!("{CONTEXT}\n{names}"));
+    assert_eq!(fake.printed(&["__complete", "plan", "-n", "x", "w"]), "web\nworker-1\n:4\n");
+    assert_eq!(fake.printed(&["__complete", "why", "--context=dev", "wo"]), "worker-1\n:4\n");
+    assert_eq!(
+        fake.calls(),
+        [
+            "config current-context",
+            "get daemonsets -o name --namespace x",
+            "get nodes,pods -o name --context dev",
+        ]
+    );
+    assert_eq!(fake.printed(&["__complete", "plan", "-n", ""]), ":0\n");
+    assert_eq!(fake.printed(&["__complete", "plan", "--exa"]), "--example\n:4\n");
+    assert_eq!(fake.calls().len(), 3);
+}
