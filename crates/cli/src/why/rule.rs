@@ -93,41 +93,38 @@ impl Case<'_> {
     }
 
     fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
-        let users = self.users(|it| {
-            it.counts.unavailable
-                || it.counts.lost
-                || matches!(it.outcome, NodeOutcome::Delete { reason } if within_budget(reason))
+        let others = self.users(node, |it| {
+            let goes = matches!(it.outcome, NodeOutcome::Delete { reason } if within_budget(reason));
+            it.counts.unavailable || it.counts.lost || goes
         });
-        let others: Vec<&NodeVerdict> = users.into_iter().filter(|it| it.node != node.node).collect();
-        let (are, more) = (if used == 1 { "is" } else { "are" }, used.saturating_sub(limit) + 1);
         format!(
-            "Its outdated pod waits, because maxUnavailable is used up: {}, and {used} {are} so.{} It goes once {} has an \
-             available pod again.",
-            allowed(limit, "may be without an available pod"),
+            "Its outdated pod waits, because maxUnavailable is used up: {} may be without an available pod, and {used} {} \
+             so.{} It goes once {} an available pod again.",
+            count(limit as usize, "node"),
+            if used == 1 { "is" } else { "are" },
             self.used_up_by(&others),
-            count(more as usize, "such node").replacen("1 such node", "one such node", 1)
+            have(used.saturating_sub(limit) + 1, &others)
         )
     }
 
     fn held_by_max_surge(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
-        let users = self.users(|it| {
-            it.counts.doubled
-                || it.counts.lost
-                || matches!(it.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. })
+        let others = self.users(node, |it| {
+            let surges = matches!(it.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+            it.counts.doubled || it.counts.lost || surges
         });
-        let others: Vec<&NodeVerdict> = users.into_iter().filter(|it| it.node != node.node).collect();
-        let (have, more) = (if used == 1 { "has" } else { "have" }, used.saturating_sub(limit) + 1);
         format!(
-            "Its outdated pod waits, because maxSurge is used up: {}, and {used} {have}.{} The updated pod comes beside it \
-             once {} has a single pod again.",
-            allowed(limit, "may have two pods"),
+            "Its outdated pod waits, because maxSurge is used up: {} may have two pods, and {used} {}.{} The updated pod \
+             comes beside it once {} a single pod again.",
+            count(limit as usize, "node"),
+            if used == 1 { "has" } else { "have" },
             self.used_up_by(&others),
-            count(more as usize, "such node").replacen("1 such node", "one such node", 1)
+            have(used.saturating_sub(limit) + 1, &others)
         )
     }
 
-    fn users(&self, uses: impl Fn(&NodeVerdict) -> bool) -> Vec<&NodeVerdict> {
-        self.plan.report.nodes.iter().filter(|node| uses(node)).collect()
+    /// The other nodes that use the limit.
+    fn users(&self, node: &NodeVerdict, uses: impl Fn(&NodeVerdict) -> bool) -> Vec<&NodeVerdict> {
+        self.plan.report.nodes.iter().filter(|it| it.node != node.node && uses(it)).collect()
     }
 
     /// ` It is used up by node-2 (waits until Ready).`
@@ -218,8 +215,14 @@ fn within_budget(reason: DeleteReason) -> bool {
     matches!(reason, DeleteReason::OutdatedAvailable | DeleteReason::OutdatedNotYetAvailable)
 }
 
-fn allowed(limit: u32, what: &str) -> String {
-    format!("{} {what}", count(limit as usize, "node"))
+/// `2 of these nodes have`.
+fn have(number: u32, nodes: &[&NodeVerdict]) -> String {
+    match (number, nodes) {
+        (_, []) => "a node has".to_owned(),
+        (1, [only]) => format!("{} has", only.node),
+        (1, _) => "one of these nodes has".to_owned(),
+        (more, _) => format!("{more} of these nodes have"),
+    }
 }
 
 fn times(number: u32) -> String {
