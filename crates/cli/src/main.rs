@@ -12,11 +12,17 @@
     clippy::unwrap_used
 )]
 
-mod input;
+mod cluster;
+mod describe;
+mod help;
+mod manifest;
+mod manual;
 mod plan;
 mod rollout;
 mod shell;
 mod simulate;
+mod why;
+mod words;
 
 use crate::shell::console::{Stop, finish, in_one_line, print};
 use clap::error::ErrorKind;
@@ -24,8 +30,10 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Plans, explains, simulates and lints the rollout of a DaemonSet.
+///
+/// It reads the cluster through kubectl, a file, or an example that is built in; it changes nothing.
 #[derive(Parser)]
-#[command(name = "kubectl-daemonset", bin_name = "kubectl daemonset")]
+#[command(name = "kubectl-daemonset", bin_name = "kubectl daemonset", version, after_help = help::ALL)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -33,24 +41,68 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Plans a DaemonSet: who runs what on which node, what happens now, and why
+    /// The pods of each node, the actions that come next, and their reasons
+    #[command(after_help = help::PLAN)]
     Plan(plan::args::Args),
-    /// Answers what kubectl and the API server answer about a DaemonSet, from files alone
-    Rollout(rollout::args::Args),
+    /// Why a node or a pod is as it is: which rule holds it, since when, and what comes next
+    #[command(after_help = help::WHY)]
+    Why(why::Args),
     /// Simulates a rollout before it happens: its duration, the nodes that are down at once, and those left over
+    #[command(after_help = help::SIMULATE)]
     Simulate(Box<simulate::args::Args>),
+    /// Surprises that a manifest or a stored DaemonSet holds for its cluster
+    #[command(after_help = help::LINT)]
+    Lint(manifest::LintArgs),
+    /// Whether applying a manifest restarts the fleet, and by which fields
+    #[command(after_help = help::WOULD_RESTART)]
+    WouldRestart(manifest::ChangeArgs),
+    /// kubectl's answers about a rollout, and whether it is stuck; nothing is sent
+    #[command(after_help = help::ROLLOUT)]
+    Rollout(Box<rollout::args::Args>),
+    /// The DaemonSet, its plan in short, and its pod template or that of a revision
+    #[command(after_help = help::DESCRIBE)]
+    Describe(describe::Args),
+    /// The API server's answer to a new DaemonSet: kubectl create --dry-run=server
+    #[command(after_help = help::CREATE)]
+    Create(manifest::CreateArgs),
+    /// The API server's answer to a manifest that replaces a DaemonSet, or a patch: kubectl replace, kubectl patch
+    #[command(after_help = help::UPDATE)]
+    Update(manifest::UpdateArgs),
+    /// Prints a completion script
+    #[command(after_help = help::COMPLETION)]
+    Completion(manual::CompletionArgs),
+    /// Writes man pages
+    #[command(after_help = help::MAN)]
+    Man(manual::ManArgs),
+    #[command(name = "__complete", hide = true)]
+    Complete(manual::CompleteArgs),
 }
 
 fn main() -> ExitCode {
     match Cli::try_parse() {
-        Ok(Cli { command: Command::Plan(args) }) => finish("stdout", plan::run(args)),
-        Ok(Cli { command: Command::Simulate(args) }) => finish("output", simulate::run(*args)),
-        Ok(Cli { command: Command::Rollout(args) }) => {
-            rollout::run(&args).unwrap_or_else(|stop| finish("stdout", Err(stop)))
-        }
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            finish("stdout", print(&error.render().ansi().to_string()).map_err(Stop::Output))
+        Ok(cli) => run(cli.command),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            let printed = print(&error.render().ansi().to_string());
+            finish("stdout", printed.map(|()| 0).map_err(Stop::Output))
         }
         Err(error) => finish("stdout", Err(Stop::Input(in_one_line(&error)))),
     }
+}
+
+fn run(command: Command) -> ExitCode {
+    let response = match command {
+        Command::Plan(args) => return finish("stdout", plan::run(args)),
+        Command::Simulate(args) => return finish("output", simulate::run(*args)),
+        Command::Rollout(args) => return finish("stdout", rollout::run(&args)),
+        Command::Completion(args) => return finish("stdout", manual::completion(&args)),
+        Command::Man(args) => return finish("output", manual::man(&args)),
+        Command::Complete(args) => return finish("stdout", manual::complete(&args)),
+        Command::Why(args) => return finish("stdout", why::run(&args)),
+        Command::Describe(args) => describe::describe(&args),
+        Command::Lint(args) => manifest::lint(&args),
+        Command::WouldRestart(args) => manifest::would_restart(&args),
+        Command::Create(args) => manifest::create(&args),
+        Command::Update(args) => manifest::update(&args),
+    };
+    finish("stdout", response.and_then(crate::shell::response::Response::print))
 }

@@ -1,7 +1,6 @@
-//! The actions of a plan as lines, and what they come to.
+//! The actions of a plan as lines, and their sum.
 
-use crate::plan::words;
-use crate::shell::reasons::deleting;
+use crate::words::{self, deleting};
 use daemonset::Action;
 use daemonset::model::{DaemonSetStatus, Labels};
 use indexmap::IndexMap;
@@ -40,21 +39,21 @@ pub(crate) fn summary(actions: &[Action]) -> String {
     for kind in actions.iter().filter_map(kind) {
         *counts.entry(kind).or_default() += 1;
     }
-    let told = counts.into_iter().map(|(Kind { verb, noun }, number)| match noun {
+    let parts = counts.into_iter().map(|(Kind { verb, noun }, number)| match noun {
         "status" => format!("{verb} the {noun}"),
         _ => format!("{verb} {}", words::count(number, noun)),
     });
-    told.collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What is done to what: `delete`, `pod`.
+/// Verb and object: `delete`, `pod`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
     verb: &'static str,
     noun: &'static str,
 }
 
-/// None for a Requeue, which changes nothing.
+/// `None` for a Requeue, which changes nothing.
 fn kind(action: &Action) -> Option<Kind> {
     let (verb, noun) = match action {
         Action::AdoptPod { .. } => ("adopt", "pod"),
@@ -138,6 +137,6 @@ fn changes(before: &DaemonSetStatus, after: &DaemonSetStatus) -> String {
         ]
     };
     let pairs = counters(before).into_iter().zip(counters(after)).filter(|(before, after)| before != after);
-    let told = pairs.map(|((name, before), (_, after))| format!("{name} {before} -> {after}"));
-    told.collect::<Vec<_>>().join(", ")
+    let changed = pairs.map(|((name, before), (_, after))| format!("{name} {before} -> {after}"));
+    changed.collect::<Vec<_>>().join(", ")
 }

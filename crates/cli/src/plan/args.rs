@@ -1,79 +1,91 @@
-//! The command line.
+//! The command line of `plan`.
 
-use crate::input::{BUILT_IN, Choice};
-use crate::shell::source::Source;
+use crate::cluster::{Choice, MIDROLLOUT, Source, Target, TargetArgs};
+use crate::shell::console::{Format, Stop, duration};
 use clap::Args as Group;
 use daemonset::Policy;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::path::{Path, PathBuf};
 
-/// Plans a DaemonSet: who runs what on which node, what happens now, and why.
+/// Plans a DaemonSet: the pods of each node, the actions that come next, and their reasons.
 #[derive(Group)]
 pub(crate) struct Args {
-    /// A List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` prints it, or a Recording; `-` is
-    /// stdin. Without it, an example that is built in
-    file: Option<PathBuf>,
-    /// Which DaemonSet, where the List has several
-    #[arg(long, value_name = "NAMESPACE/NAME")]
-    daemonset: Option<String>,
-    /// The instant to plan at. Default: the newest creation or condition change in a List; a Recording's own
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The instant to plan at. Default: the system's clock for a cluster; the newest creation or condition change in a List;
+    /// a Recording's own
     #[arg(long, value_name = "RFC3339")]
     now: Option<String>,
     /// The policy, as JSON. Default: a Recording's own, or what Kubernetes does
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// What to print
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
     output: Format,
+    /// Follow a rollout until Ctrl-C: one screen on a terminal, else each plan that differs from the one before
+    #[arg(short, long, conflicts_with_all = ["now", "output", "batch", "time"])]
+    watch: bool,
+    /// How often `--watch` asks kubectl
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, requires = "watch")]
+    interval: SignedDuration,
     /// Plan one Recording a line, and print one line of JSON for each; `-` is stdin
-    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["file", "daemonset", "now", "policy", "output"])]
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["target", "file", "daemonset", "example", "context", "kubeconfig", "namespace", "all_namespaces", "selector", "now", "policy", "output"])]
     batch: Option<PathBuf>,
     /// Plan N times, and print how many nanoseconds each step takes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(conflicts_with_all = ["batch", "output"])]
+    #[arg(conflicts_with_all = ["batch", "output", "selector"])]
     time: Option<u32>,
 }
 
-/// How a plan is printed.
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// For a person
-    Text,
-    /// The whole plan
-    Json,
-}
-
-/// What the command line asks for.
+/// The work that the command line asks for.
 pub(crate) enum Job {
     Batch(Source),
     Time { source: Source, choice: Choice, times: u32 },
-    Plan { source: Source, choice: Choice, format: Format },
+    Plan { asked: Asked, format: Format },
+    Watch { asked: Asked, interval: SignedDuration },
+}
+
+/// Which plans to make.
+pub(crate) struct Asked {
+    pub(crate) source: Source,
+    pub(crate) choice: Choice,
+    /// Whether an overview of several DaemonSets is wanted even where there is only one.
+    pub(crate) several: bool,
 }
 
 impl Args {
-    /// The job that these arguments ask for.
-    pub(crate) fn job(self) -> Result<Job, String> {
+    /// Reads the policy, and asks kubectl for its current context at most.
+    pub(crate) fn job(self) -> Result<Job, Stop> {
         if let Some(file) = self.batch {
             return Ok(Job::Batch(Source::named(file)));
         }
-        let choice = Choice {
-            daemon_set: self.daemonset.map(daemon_set_name).transpose()?,
-            now: self.now.as_deref().map(instant).transpose()?,
-            policy: self.policy.as_deref().map(policy).transpose()?,
+        if let Some(name) = &self.target.daemonset {
+            with_namespace(name).map_err(Stop::Input)?;
+        }
+        let now = self.now.as_deref().map(instant).transpose().map_err(Stop::Input)?;
+        let policy = self.policy.as_deref().map(policy).transpose().map_err(Stop::Input)?;
+        // A benchmark never waits for a cluster that nobody named.
+        let Target { source, wanted } = match self.time {
+            Some(_) if self.target.is_open() => self.target.resolve_in_example(MIDROLLOUT)?,
+            _ => self.target.resolve(MIDROLLOUT)?,
         };
-        let source = self.file.map_or(Source::BuiltIn(BUILT_IN), Source::named);
-        Ok(match self.time {
-            Some(times) => Job::Time { source, choice, times },
-            None => Job::Plan { source, choice, format: self.output },
-        })
+        let several = wanted.is_none() && self.target.cluster.chooses_several();
+        let choice = Choice { daemon_set: wanted, now, policy };
+        if let Some(times) = self.time {
+            return Ok(Job::Time { source, choice, times });
+        }
+        let asked = Asked { source, choice, several };
+        match (&asked.source, self.watch) {
+            (_, false) => Ok(Job::Plan { asked, format: self.output }),
+            (Source::Kubectl(_), true) => Ok(Job::Watch { asked, interval: self.interval }),
+            (source, true) => Err(source.stop("--watch: only a cluster that kubectl reads can change")),
+        }
     }
 }
 
-fn daemon_set_name(text: String) -> Result<String, String> {
+fn with_namespace(text: &str) -> Result<(), String> {
     match text.split_once('/') {
-        Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
-            Ok(text)
-        }
+        Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => Ok(()),
         _ => Err(format!("--daemonset {text:?}: must be NAMESPACE/NAME")),
     }
 }
@@ -84,10 +96,10 @@ fn instant(text: &str) -> Result<Timestamp, String> {
 }
 
 fn policy(file: &Path) -> Result<Policy, String> {
-    let told = |error: &dyn std::fmt::Display| format!("--policy {}: {error}", file.display());
-    let bytes = std::fs::read(file).map_err(|error| told(&error))?;
+    let invalid = |error: &dyn std::fmt::Display| format!("--policy {}: {error}", file.display());
+    let bytes = std::fs::read(file).map_err(|error| invalid(&error))?;
     let deserializer = &mut serde_json::Deserializer::from_slice(&bytes);
-    let policy = serde_path_to_error::deserialize(&mut *deserializer).map_err(|error| told(&error))?;
-    deserializer.end().map_err(|error| told(&error))?;
+    let policy = serde_path_to_error::deserialize(&mut *deserializer).map_err(|error| invalid(&error))?;
+    deserializer.end().map_err(|error| invalid(&error))?;
     Ok(policy)
 }

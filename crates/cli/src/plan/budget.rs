@@ -1,13 +1,13 @@
-//! The budget in words: how much of it there is, how much is used, and by whom.
+//! The budget in words: how much of it there is, how much is used, and which nodes use it.
 
-use crate::plan::words;
+use crate::words;
 use daemonset::{Budget, CreateReason, DeleteReason, NodeOutcome, NodeVerdict, StrategyInForce};
 
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 3;
 
 /// One line.
-pub(crate) fn told(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerdict]) -> String {
+pub(crate) fn line(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerdict]) -> String {
     match strategy {
         StrategyInForce::Replace(_) => within_max_unavailable(budget, nodes),
         StrategyInForce::Surge(_) => within_max_surge(budget, nodes),
@@ -49,7 +49,7 @@ fn left(limit: u32, used: usize, taken: usize) -> String {
     let left = (limit as usize).saturating_sub(used);
     match (left, taken) {
         (0, 0) => "spent".to_owned(),
-        // What is not available yet counts by NR alone.
+        // A node that is not yet available counts by NR alone.
         (0, _) => format!("spent but for {taken} not yet available"),
         (_, 0) => format!("{left} left"),
         (_, _) => format!("{left} left, {taken} for this plan"),

@@ -1,10 +1,10 @@
-//! The head of the text: what is planned, how it stands, and what comes of it.
+//! The head of the text: the DaemonSet, its rollout so far, and the outcome of the plan.
 
-use crate::input::{Clock, Input};
+use crate::cluster::{Clock, Input, Source};
 use crate::plan::phrase::{Urgency, outcome};
-use crate::plan::{actions, budget, words};
-use crate::shell::source::Source;
-use daemonset::model::DaemonSetStatus;
+use crate::plan::{actions, budget};
+use crate::words;
+use daemonset::model::{DaemonSet, DaemonSetStatus};
 use daemonset::{NodeOutcome, NodeVerdict, Plan, Policy, Situation, StrategyInForce};
 use indexmap::IndexMap;
 
@@ -12,11 +12,11 @@ use indexmap::IndexMap;
 pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'static str, String)> {
     let mut lines = vec![("DaemonSet", daemon_set(input, plan))];
     if let Some(current) = &plan.report.current_revision {
-        let told = format!("{} #{}, {}", current.name, current.number, words::origin(current.origin));
-        lines.push(("Revision", told));
+        let text = format!("{} #{}, {}", current.name, current.number, words::origin(current.origin));
+        lines.push(("Revision", text));
     }
     if let (Some(strategy), Some(figures)) = (plan.report.strategy, &plan.report.budget) {
-        lines.push(("Budget", budget::told(strategy, figures, &plan.report.nodes)));
+        lines.push(("Budget", budget::line(strategy, figures, &plan.report.nodes)));
     }
     if input.recording.policy != Policy::default() {
         lines.push(("Policy", policy(&input.recording.policy)));
@@ -31,15 +31,7 @@ pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'stati
 
 fn daemon_set(input: &Input, plan: &Plan) -> String {
     let daemon_set = &input.recording.daemon_set;
-    let strategy = plan.report.strategy.map(|strategy| match strategy {
-        StrategyInForce::OnDelete => ", OnDelete".to_owned(),
-        StrategyInForce::Replace(limit) => format!(", RollingUpdate, maxUnavailable {limit}"),
-        StrategyInForce::Surge(limit) => {
-            format!(", {}, maxSurge {limit}", daemon_set.spec.update_strategy.kind)
-        }
-        other => format!(", {other:?}"),
-    });
-    let strategy = strategy.unwrap_or_default();
+    let strategy = strategy(daemon_set, plan).map(|text| format!(", {text}")).unwrap_or_default();
     let meta = &daemon_set.metadata;
     let counters = match &plan.status {
         Some(status) => counters(status),
@@ -50,6 +42,18 @@ fn daemon_set(input: &Input, plan: &Plan) -> String {
         seconds => format!(", minReadySeconds {seconds}"),
     };
     format!("{}/{}{strategy}{min_ready}: {counters}", meta.namespace, meta.name)
+}
+
+/// The strategy in force, with its limit.
+pub(crate) fn strategy(daemon_set: &DaemonSet, plan: &Plan) -> Option<String> {
+    plan.report.strategy.map(|strategy| match strategy {
+        StrategyInForce::OnDelete => "OnDelete".to_owned(),
+        StrategyInForce::Replace(limit) => format!("RollingUpdate, maxUnavailable {limit}"),
+        StrategyInForce::Surge(limit) => {
+            format!("{}, maxSurge {limit}", daemon_set.spec.update_strategy.kind)
+        }
+        other => format!("{other:?}"),
+    })
 }
 
 fn counters(status: &DaemonSetStatus) -> String {
@@ -64,17 +68,17 @@ fn counters(status: &DaemonSetStatus) -> String {
     text
 }
 
-/// What is not as by default.
+/// The members that differ from the default.
 fn policy(policy: &Policy) -> String {
     let members = |policy: &Policy| serde_json::to_value(policy).unwrap_or_default();
     let (members, default) = (members(policy), members(&Policy::default()));
     let changed =
         members.as_object().into_iter().flatten().filter(|(name, value)| default.get(name) != Some(value));
-    let told = changed.map(|(name, value)| match value.as_str() {
+    let changed = changed.map(|(name, value)| match value.as_str() {
         Some(text) => format!("{name} {text}"),
         None => format!("{name} {value}"),
     });
-    told.collect::<Vec<_>>().join(", ")
+    changed.collect::<Vec<_>>().join(", ")
 }
 
 /// How many there are of each outcome, the most urgent first.
@@ -86,8 +90,8 @@ fn nodes(plan: &Plan) -> String {
         *urgency = (*urgency).min(outcome(node).urgency);
     }
     counts.sort_by(|a, (_, x), b, (_, y)| x.cmp(y).then(a.cmp(b)));
-    let told = counts.into_iter().map(|(what, (count, _))| format!("{count} {what}"));
-    format!("{}: {}", plan.report.nodes.len(), told.collect::<Vec<_>>().join(", "))
+    let counts = counts.into_iter().map(|(what, (count, _))| format!("{count} {what}"));
+    format!("{}: {}", plan.report.nodes.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
 fn in_short(outcome: &NodeOutcome) -> String {
@@ -110,7 +114,8 @@ fn in_short(outcome: &NodeOutcome) -> String {
     text.to_owned()
 }
 
-fn now(plan: &Plan) -> String {
+/// The actions of the plan, in a few words.
+pub(crate) fn now(plan: &Plan) -> String {
     match plan.report.situation {
         Situation::SelectingAll => {
             "nothing but an event: the selector is empty, and would choose every pod".to_owned()
@@ -144,6 +149,7 @@ fn as_of(source: &Source, input: &Input) -> String {
     match input.clock {
         Clock::CommandLine => format!("{now}, as --now says; {source}"),
         Clock::Recording => format!("{now}, the time of recording {}; {source}", input.recording.name),
+        Clock::System => format!("{now}, the clock of this machine; {source}"),
         Clock::NewestInList => format!("{now}, the newest time in {source}"),
     }
 }

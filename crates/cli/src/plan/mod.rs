@@ -1,42 +1,62 @@
 //! `kubectl daemonset plan`: the pods of each node, the actions that come next, and their reasons.
 
+use crate::plan::args::{Args, Job};
+use crate::plan::view::View;
+use crate::shell::console::{Format, Stop, print};
+use crate::shell::lines::{self, Refused, at_column, name};
+use daemonset::model::DaemonSetStatus;
+use daemonset::{Action, Recording, plan};
 mod actions;
 pub(crate) mod args;
-mod batch;
 mod budget;
 mod head;
-mod output;
+mod overview;
 mod phrase;
+mod planned;
 mod rows;
 mod table;
 mod text;
 mod timing;
-mod words;
+mod view;
+mod watch;
 
-use crate::input::{Choice, Form, Input};
-use crate::plan::args::{Args, Format, Job};
-use crate::shell::console::{Stop, print};
-use crate::shell::source::Source;
-use daemonset::plan;
+pub(crate) use head::lines as head_lines;
+pub(crate) use phrase::{Context, outcome, state};
+pub(crate) use planned::{Planned, planned};
+use serde::Serialize;
+pub(crate) use text::next;
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> Result<(), Stop> {
-    match args.job().map_err(Stop::Input)? {
-        Job::Batch(source) => batch::run(&source),
+pub(crate) fn run(args: Args) -> Result<u8, Stop> {
+    match args.job()? {
+        Job::Batch(source) => lines::run(&source, plan_line),
         Job::Time { source, choice, times } => timing::run(&source, &choice, times),
-        Job::Plan { source, choice, format } => print_plan(&source, &choice, format),
+        Job::Watch { asked, interval } => watch::run(asked, interval),
+        Job::Plan { asked, format } => {
+            let view = View::read(&asked)?;
+            asked.source.announce(format)?;
+            match format {
+                Format::Text => print(&view.text(&asked.source))?,
+                Format::Json => view.print_json()?,
+            }
+            Ok(0)
+        }
     }
 }
 
-fn print_plan(source: &Source, choice: &Choice, format: Format) -> Result<(), Stop> {
-    let told = |message: String| Stop::Input(format!("{source}: {message}"));
-    let bytes = source.bytes().map_err(told)?;
-    let input = Form::of(&bytes).and_then(|form| Input::parse(&bytes, form, choice)).map_err(told)?;
-    let snapshot = input.snapshot().map_err(told)?;
+/// One line of a batch.
+#[derive(Serialize)]
+struct Answer {
+    name: String,
+    actions: Vec<Action>,
+    /// After this plan; null where it is left alone.
+    status: Option<DaemonSetStatus>,
+}
+
+fn plan_line(line: &str) -> Result<Answer, Refused> {
+    let refused = |error: String| Refused { name: name(line), error };
+    let recording = Recording::from_json(line.as_bytes()).map_err(|error| refused(at_column(&error)))?;
+    let snapshot = recording.snapshot().map_err(|error| refused(error.to_string()))?;
     let plan = plan(&snapshot);
-    match format {
-        Format::Text => print(&text::text(source, &input, &plan))?,
-        Format::Json => output::print_json(&input, &plan)?,
-    }
-    Ok(())
+    Ok(Answer { name: recording.name.clone(), actions: plan.actions, status: plan.status })
 }

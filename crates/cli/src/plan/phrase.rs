@@ -1,8 +1,8 @@
-//! How a pod is and what becomes of a node, in a few words that fit a table.
+//! The state of a pod and the outcome of a node, in a few words that fit a table.
 
-use crate::plan::words;
-use crate::shell::reasons::deleting;
-use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, PodState};
+use crate::cluster::Input;
+use crate::words::{self, deleting};
+use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState};
 use jiff::{SignedDuration, Timestamp};
 
 /// How much something wants to be seen; the first the most.
@@ -36,7 +36,7 @@ enum Joint {
     Overdue,
 }
 
-/// What words are chosen by.
+/// The facts that choose the words.
 #[derive(Clone, Copy)]
 pub(crate) struct Context {
     /// Ages are counted from here.
@@ -45,6 +45,17 @@ pub(crate) struct Context {
     pub(crate) min_ready: SignedDuration,
     /// Number of the current revision.
     pub(crate) current: Option<i64>,
+}
+
+impl Context {
+    pub(crate) fn new(input: &Input, plan: &Plan) -> Self {
+        let recording = &input.recording;
+        Context {
+            now: recording.now,
+            min_ready: SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into()),
+            current: plan.report.current_revision.as_ref().map(|current| current.number),
+        }
+    }
 }
 
 impl Phrase {
@@ -57,12 +68,12 @@ impl Phrase {
     }
 
     /// With how long it has been so, or will be.
-    pub(crate) fn told(&self, now: Timestamp) -> String {
-        Phrase::told_together(std::slice::from_ref(self), now)
+    pub(crate) fn text(&self, now: Timestamp) -> String {
+        Phrase::together(std::slice::from_ref(self), now)
     }
 
     /// Phrases of the same words in one, with the span of their times.
-    pub(crate) fn told_together(phrases: &[Phrase], now: Timestamp) -> String {
+    pub(crate) fn together(phrases: &[Phrase], now: Timestamp) -> String {
         let Some(Phrase { what, joint, .. }) = phrases.first() else { return String::new() };
         let times = || phrases.iter().filter_map(|phrase| phrase.at);
         let (Some(first), Some(last)) = (times().min(), times().max()) else { return what.clone() };
@@ -102,7 +113,7 @@ pub(crate) fn state(state: PodState, context: Context) -> Phrase {
     }
 }
 
-/// What happens to a node now, or why nothing does.
+/// The next step of a node, or the reason why it waits.
 pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
     match &node.outcome {
@@ -126,7 +137,7 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
     }
 }
 
-/// What a node waits for that time or another controller brings.
+/// Waits that time or another controller ends.
 fn waiting(outcome: &NodeOutcome) -> Phrase {
     match outcome {
         NodeOutcome::WaitsForNextPlan => {

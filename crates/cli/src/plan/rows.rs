@@ -1,8 +1,7 @@
 //! The rows of the table: one for each pod, or one for many nodes that are alike.
 
 use crate::plan::phrase::{Context, Phrase, Urgency, outcome, state};
-use crate::plan::words;
-use crate::shell::reasons::deleting;
+use crate::words::{self, deleting};
 use daemonset::NodeVerdict;
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ const MOST_NODES: usize = 40;
 /// More groups than this are left out.
 const MOST_GROUPS: usize = 40;
 
-/// What is shown of the nodes.
+/// The rows of the table.
 pub(crate) struct Rows {
     pub(crate) shown: Vec<Row>,
     /// How many nodes are in no row.
@@ -24,12 +23,12 @@ pub(crate) struct Row {
     pub(crate) placement: String,
     pub(crate) pod: String,
     pub(crate) revision: String,
-    pub(crate) state: Told,
-    pub(crate) now: Told,
+    pub(crate) state: Cell,
+    pub(crate) now: Cell,
 }
 
 /// A text, and how much it wants to be seen.
-pub(crate) struct Told {
+pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) urgency: Urgency,
 }
@@ -53,7 +52,7 @@ pub(crate) fn rows(nodes: &[NodeVerdict], context: Context) -> Rows {
     Rows { shown: shown.collect(), left_out }
 }
 
-/// A row for each pod; the node's name stands only once.
+/// A row for each pod; the first one has the node's name.
 fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
     let row = |pod: &str, revision: &str, state, now| Row {
         node: node.node.to_string(),
@@ -63,17 +62,17 @@ fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
         state,
         now,
     };
-    let due = |due: Phrase| Told { text: due.told(context.now), urgency: due.urgency };
+    let due = |due: Phrase| Cell { text: due.text(context.now), urgency: due.urgency };
     if node.pods.is_empty() {
-        return vec![row("-", "-", Told::nothing("-"), due(outcome(node)))];
+        return vec![row("-", "-", Cell::nothing("-"), due(outcome(node)))];
     }
     let deletes = node.pods.iter().any(|pod| pod.deleted.is_some());
     let rows = node.pods.iter().enumerate().map(|(position, pod)| {
         let now = match pod.deleted {
-            Some(reason) => Told { text: format!("DELETE: {}", deleting(reason)), urgency: Urgency::Acts },
-            None if deletes => Told::nothing("stays"),
+            Some(reason) => Cell { text: format!("DELETE: {}", deleting(reason)), urgency: Urgency::Acts },
+            None if deletes => Cell::nothing("stays"),
             None if position == 0 => due(outcome(node)),
-            None => Told::nothing(""),
+            None => Cell::nothing(""),
         };
         row(&pod.pod.name, &words::class(pod, context.current), due(state(pod.state, context)), now)
     });
@@ -85,7 +84,7 @@ fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
     rows
 }
 
-/// What the nodes of one row have in common; its order is that of the rows.
+/// The common part of the nodes of a row; rows are sorted by it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Likeness {
     urgency: Urgency,
@@ -120,7 +119,7 @@ fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: Context) -> Row
     let states: Vec<Phrase> = pods.map(|pod| state(pod.state, context)).collect();
     let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     let state = match likeness.states.as_slice() {
-        [_] => Phrase::told_together(&states, context.now),
+        [_] => Phrase::together(&states, context.now),
         others => or_dash(others.join(" + ")),
     };
     Row {
@@ -128,13 +127,13 @@ fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: Context) -> Row
         placement: likeness.placement,
         pod: if states.is_empty() { "-".to_owned() } else { words::count(states.len(), "pod") },
         revision: or_dash(likeness.revision),
-        state: Told { text: state, urgency: likeness.state_urgency },
-        now: Told { text: Phrase::told_together(&outcomes, context.now), urgency: likeness.urgency },
+        state: Cell { text: state, urgency: likeness.state_urgency },
+        now: Cell { text: Phrase::together(&outcomes, context.now), urgency: likeness.urgency },
     }
 }
 
-impl Told {
+impl Cell {
     fn nothing(text: &str) -> Self {
-        Told { text: text.to_owned(), urgency: Urgency::Calm }
+        Cell { text: text.to_owned(), urgency: Urgency::Calm }
     }
 }

@@ -1,7 +1,7 @@
 //! The rows as a table: plain ASCII, wrapped to the terminal.
 
 use crate::plan::phrase::Urgency;
-use crate::plan::rows::{Row, Told};
+use crate::plan::rows::{self, Row};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 /// Where there is no terminal to ask.
@@ -33,7 +33,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
 
 fn cells(row: &Row) -> [Cell; 6] {
     let Row { node, placement, pod, revision, state, now } = row;
-    [Cell::new(node), Cell::new(placement), Cell::new(pod), Cell::new(revision), told(state), told(now)]
+    [Cell::new(node), Cell::new(placement), Cell::new(pod), Cell::new(revision), styled(state), styled(now)]
 }
 
 /// No column gets narrower: a name in pieces can't be copied.
@@ -53,7 +53,7 @@ fn longest_word(text: &str) -> u16 {
     u16::try_from(longest).unwrap_or(u16::MAX)
 }
 
-fn told(Told { text, urgency }: &Told) -> Cell {
+fn styled(rows::Cell { text, urgency }: &rows::Cell) -> Cell {
     let cell = Cell::new(text);
     match urgency {
         Urgency::Acts => cell.fg(Color::Cyan).add_attribute(Attribute::Bold),

@@ -1,12 +1,12 @@
 //! A plan for a person: the head, the nodes, the actions, warnings, and when to look again.
 
-use crate::input::Input;
+use crate::cluster::{Input, Source};
 use crate::plan::phrase::Context;
-use crate::plan::{actions, head, rows, table, words};
-use crate::shell::source::Source;
+use crate::plan::{actions, head, rows, table};
+use crate::words;
 use anstyle::{AnsiColor, Style};
-use daemonset::{Action, Plan};
-use jiff::SignedDuration;
+use daemonset::{Action, Plan, RequeueReason};
+use jiff::Timestamp;
 
 const LABEL: Style = Style::new().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
@@ -14,8 +14,8 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 /// The whole text, with its styles.
 pub(crate) fn text(source: &Source, input: &Input, plan: &Plan) -> String {
     let mut text = String::new();
-    for (label, told) in head::lines(source, input, plan) {
-        text.push_str(&line(LABEL, label, &told));
+    for (label, content) in head::lines(source, input, plan) {
+        text.push_str(&line(LABEL, label, &content));
     }
     if !plan.report.nodes.is_empty() {
         text.push_str(&format!("\n{}\n", nodes(input, plan)));
@@ -29,20 +29,18 @@ pub(crate) fn text(source: &Source, input: &Input, plan: &Plan) -> String {
     }
     text.push('\n');
     for warning in &plan.warnings {
-        text.push_str(&line(WARNING, "Warning", &words::warning(warning)));
+        text.push_str(&line(WARNING, "Warning", &warning.to_string()));
     }
-    text.push_str(&line(LABEL, "Next", &next(input, plan)));
+    text.push_str(&line(LABEL, "Next", &next(plan, input.recording.now)));
     text
 }
 
-fn line(style: Style, label: &str, told: &str) -> String {
-    format!("{style}{label:<11}{style:#}{told}\n")
+fn line(style: Style, label: &str, content: &str) -> String {
+    format!("{style}{label:<11}{style:#}{content}\n")
 }
 
 fn nodes(input: &Input, plan: &Plan) -> String {
-    let min_ready = SignedDuration::from_secs(input.recording.daemon_set.spec.min_ready_seconds.into());
-    let current = plan.report.current_revision.as_ref().map(|current| current.number);
-    let context = Context { now: input.recording.now, min_ready, current };
+    let context = Context::new(input, plan);
     let rows = rows::rows(&plan.report.nodes, context);
     let table = table::table(&rows.shown);
     match rows.left_out {
@@ -51,16 +49,28 @@ fn nodes(input: &Input, plan: &Plan) -> String {
     }
 }
 
-/// When to look again.
-fn next(input: &Input, plan: &Plan) -> String {
-    let requeue = plan.actions.iter().find_map(|action| match action {
+/// When to look again, for a cell of a table.
+pub(crate) fn next_in_short(plan: &Plan, now: Timestamp) -> String {
+    match requeue(plan) {
+        Some((at, _)) if at <= now => "at once".to_owned(),
+        Some((at, reason)) => format!("{}: {}", words::relative(at, now), words::waking(reason)),
+        None => "on a change".to_owned(),
+    }
+}
+
+fn requeue(plan: &Plan) -> Option<(Timestamp, RequeueReason)> {
+    plan.actions.iter().find_map(|action| match action {
         Action::Requeue { at, reason } => Some((*at, *reason)),
         _ => None,
-    });
-    match requeue {
-        Some((at, reason)) if at <= input.recording.now => format!("at once: {}", words::waking(reason)),
+    })
+}
+
+/// When to look again.
+pub(crate) fn next(plan: &Plan, now: Timestamp) -> String {
+    match requeue(plan) {
+        Some((at, reason)) if at <= now => format!("at once: {}", words::waking(reason)),
         Some((at, reason)) => {
-            let wait = words::relative(at, input.recording.now);
+            let wait = words::relative(at, now);
             format!("look again at {at} ({wait}): {}", words::waking(reason))
         }
         None => "time alone changes nothing: look again when an object changes".to_owned(),

@@ -1,16 +1,14 @@
 //! How long each step takes.
 #![allow(clippy::disallowed_types, reason = "a stopwatch needs a clock; the library reads none")]
 
-use crate::input::{Choice, Form, Input};
-use crate::shell::console;
-use crate::shell::console::Stop;
-use crate::shell::source::Source;
+use crate::cluster::{Choice, Form, Input, Source};
+use crate::shell::console::{self, Stop};
 use daemonset::{plan, reconcile};
 use serde::Serialize;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// What is printed; durations are nanoseconds.
+/// The output; durations are nanoseconds.
 #[derive(Serialize)]
 struct Report {
     nodes: usize,
@@ -31,12 +29,12 @@ struct Figures {
 }
 
 /// Plans the input so many times, at least once, and prints the figures.
-pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<(), Stop> {
-    let told = |message: String| Stop::Input(format!("{source}: {message}"));
-    let bytes = source.bytes().map_err(told)?;
-    let form = Form::of(&bytes).map_err(told)?;
-    let input = Input::parse(&bytes, form, choice).map_err(told)?;
-    let snapshot = input.snapshot().map_err(told)?;
+pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<u8, Stop> {
+    let stop = |message: String| source.stop(message);
+    let bytes = source.bytes().map_err(stop)?;
+    let form = Form::of(&bytes).map_err(stop)?;
+    let input = Input::parse(&bytes, form, choice).map_err(stop)?;
+    let snapshot = input.snapshot().map_err(stop)?;
     let report = Report {
         nodes: input.recording.nodes.len(),
         pods: input.recording.pods.len(),
@@ -47,11 +45,12 @@ pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<(), St
         plan: Figures::of(times, || plan(black_box(&snapshot))),
     };
     let json = serde_json::to_string(&report).map_err(std::io::Error::from)?;
-    Ok(console::print(&json)?)
+    console::print(&json)?;
+    Ok(0)
 }
 
 impl Figures {
-    /// Does the work so many times; throwing away what comes of it is not counted.
+    /// Does the work so many times; dropping the result is not counted.
     fn of<T>(times: u32, work: impl Fn() -> T) -> Self {
         let sample = |_| {
             let start = Instant::now();

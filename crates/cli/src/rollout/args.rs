@@ -1,16 +1,14 @@
-//! The command line.
+//! The command line of `rollout`.
 
-use crate::rollout::cluster::BUILT_IN;
-use crate::shell::source::Source;
+use crate::cluster::{MIDROLLOUT, Source, TargetArgs, Wanted};
+use crate::manifest;
+use crate::shell::console::{Format, Stop, duration};
 use clap::{Args as Group, Subcommand};
 use daemonset_kubectl::DryRun;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
-/// A manifest that changes what is in the built-in dump.
-pub(crate) const MANIFEST: &str = include_str!("manifest.yaml");
-
-/// Answers what kubectl and the API server answer about a DaemonSet, from files alone.
+/// kubectl's answers about a rollout, and whether it is stuck; nothing is sent to the cluster.
 #[derive(Group)]
 #[command(subcommand_negates_reqs = true)]
 pub(crate) struct Args {
@@ -25,10 +23,11 @@ pub(crate) struct Args {
     pub(crate) batch: Option<PathBuf>,
 }
 
-/// What is asked.
+/// The question.
 #[derive(Subcommand)]
 pub(crate) enum Job {
     /// How far a rollout is: kubectl rollout status --watch=false
+    #[command(after_help = crate::help::STATUS)]
     Status {
         #[command(flatten)]
         from: From,
@@ -37,6 +36,7 @@ pub(crate) enum Job {
         revision: i64,
     },
     /// The revisions, or one of them: kubectl rollout history
+    #[command(after_help = crate::help::HISTORY)]
     History {
         #[command(flatten)]
         from: From,
@@ -44,18 +44,20 @@ pub(crate) enum Job {
         #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
         revision: i64,
     },
-    /// Back to an older revision: kubectl rollout undo
+    /// Back to an older revision: kubectl rollout undo, without doing it
+    #[command(after_help = crate::help::UNDO)]
     Undo {
         #[command(flatten)]
         from: From,
         /// The one to go back to; 0 is the one before the last
         #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
         to_revision: i64,
-        /// What is only tried
-        #[arg(long, value_enum, default_value_t = Try::None)]
-        dry_run: Try,
+        /// As for kubectl
+        #[arg(long, value_enum, default_value_t = DryRunArg::None)]
+        dry_run: DryRunArg,
     },
-    /// Every pod anew: kubectl rollout restart
+    /// Every pod anew: kubectl rollout restart, without doing it
+    #[command(after_help = crate::help::RESTART)]
     Restart {
         #[command(flatten)]
         from: From,
@@ -63,126 +65,70 @@ pub(crate) enum Job {
         #[arg(long, value_name = "RFC3339")]
         now: Option<Timestamp>,
     },
-    /// What is different between two revisions
+    /// The difference between two revisions
+    #[command(after_help = crate::help::DIFF)]
     Diff {
         /// A revision's number
         older: i64,
         /// Another's. Default: the DaemonSet's template as it is
-        newer: Option<i64>,
+        #[arg(value_name = "NEWER")]
+        newer: Option<String>,
         #[command(flatten)]
         from: From,
     },
-    /// What will surprise whoever applies it
-    Lint {
+    /// Whether a rollout moves, what is in its way, and how many rounds are left
+    #[command(after_help = crate::help::STUCK)]
+    Stuck {
         #[command(flatten)]
         from: From,
-        /// The DaemonSet to look at. Default: the one that is there
-        #[arg(long, value_name = "FILE")]
-        manifest: Option<PathBuf>,
+        /// How long a pod may take to become Ready
+        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+        patience: SignedDuration,
+        /// The instant to look at. Default: as for plan
+        #[arg(long, value_name = "RFC3339")]
+        now: Option<Timestamp>,
     },
-    /// What the API server stores, or refuses: kubectl create --dry-run=server
-    Create {
-        /// YAML or JSON; `-` is stdin. Default: one that is built in
-        manifest: Option<PathBuf>,
-        /// What to print
-        #[arg(short, long, value_enum, default_value_t = Format::Text)]
-        output: Format,
-    },
-    /// What is stored after a manifest replaces it, or a patch changes it: kubectl replace, kubectl patch
-    Update {
-        #[command(flatten)]
-        change: Change,
-        /// The patch instead of a manifest, as JSON or YAML
-        #[arg(long, value_name = "PATCH", conflicts_with = "manifest")]
-        patch: Option<String>,
-        /// What kind of patch
-        #[arg(long, value_enum, default_value_t, requires = "patch")]
-        r#type: crate::rollout::requests::PatchType,
-        /// `status` to change the status
-        #[arg(long, value_enum, default_value_t, requires = "patch")]
-        subresource: crate::rollout::requests::Subresource,
-    },
-    /// Whether applying a manifest restarts the fleet, and what of it does
-    WouldRestart {
-        #[command(flatten)]
-        change: Change,
-    },
+    #[command(hide = true)]
+    Lint(manifest::LintArgs),
+    #[command(hide = true)]
+    Create(manifest::CreateArgs),
+    #[command(hide = true)]
+    Update(manifest::UpdateArgs),
+    #[command(hide = true)]
+    WouldRestart(manifest::ChangeArgs),
 }
 
-/// What a job reads.
-#[derive(Group)]
+/// The DaemonSet of a question.
+#[derive(Group, Clone)]
 pub(crate) struct From {
-    /// A List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` (or yaml) prints it, a Recording, or
-    /// objects in YAML; `-` is stdin. Without it, a cluster that is built in
-    file: Option<PathBuf>,
-    /// Which DaemonSet, where there are several
-    #[arg(long, value_name = "NAMESPACE/NAME")]
-    pub(crate) daemonset: Option<String>,
-    /// What to print
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// A manifest, and what is stored.
-#[derive(Group)]
-pub(crate) struct Change {
-    /// YAML or JSON; `-` is stdin. Default: one that is built in
-    manifest: Option<PathBuf>,
-    /// Where the stored DaemonSet is. Default: a cluster that is built in
-    #[arg(long, value_name = "DUMP")]
-    from: Option<PathBuf>,
-    /// Which stored DaemonSet. Default: the one that the manifest names
-    #[arg(long, value_name = "NAMESPACE/NAME")]
-    pub(crate) daemonset: Option<String>,
-    /// What to print
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output: Format,
-}
-
-/// How an answer is printed.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// As kubectl does
-    Text,
-    /// What there is behind the words
-    Json,
+impl From {
+    pub(crate) fn resolve(&self) -> Result<(Source, Option<Wanted>), Stop> {
+        let target = self.target.resolve(MIDROLLOUT)?;
+        Ok((target.source, target.wanted))
+    }
 }
 
 /// `--dry-run`.
 #[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Try {
+pub(crate) enum DryRunArg {
     None,
     Client,
     Server,
 }
 
-impl Try {
+impl DryRunArg {
     pub(crate) fn dry_run(self) -> DryRun {
         match self {
-            Try::None => DryRun::None,
-            Try::Client => DryRun::Client,
-            Try::Server => DryRun::Server,
+            DryRunArg::None => DryRun::None,
+            DryRunArg::Client => DryRun::Client,
+            DryRunArg::Server => DryRun::Server,
         }
     }
-}
-
-impl From {
-    pub(crate) fn source(&self) -> Source {
-        named_or(self.file.as_ref(), BUILT_IN)
-    }
-}
-
-impl Change {
-    pub(crate) fn manifest(&self) -> Source {
-        named_or(self.manifest.as_ref(), MANIFEST)
-    }
-
-    pub(crate) fn stored(&self) -> Source {
-        named_or(self.from.as_ref(), BUILT_IN)
-    }
-}
-
-/// A file, or what is built in.
-pub(crate) fn named_or(file: Option<&PathBuf>, built_in: &'static str) -> Source {
-    file.cloned().map_or(Source::BuiltIn(built_in), Source::named)
 }

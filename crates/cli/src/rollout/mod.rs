@@ -1,53 +1,40 @@
-//! `kubectl daemonset rollout` and its like: the answers of kubectl and the API server about a DaemonSet, from files.
+//! `kubectl daemonset rollout`: kubectl's answers about a rollout, and whether it is stuck.
 //!
-//! kubectl's own refusals are its texts, with exit code 1.
+//! kubectl's own refusals are its texts, with exit code 1. Nothing is sent to a cluster.
 
-mod answers;
 pub(crate) mod args;
-mod changes;
-mod cluster;
-mod command;
-mod documents;
-mod flags;
-mod line;
-mod lints;
-mod operations;
-mod requests;
-mod rollouts;
-mod target;
-mod told;
+mod batch;
+mod kubectl_command;
+mod stuck;
+mod verbs;
 
+use crate::cluster::Source;
+use crate::manifest;
 use crate::rollout::args::{Args, Job};
-use crate::rollout::told::Told;
-use crate::shell::console::Stop;
+use crate::shell::console::{Stop, system_clock};
 use crate::shell::lines;
-use crate::shell::source::Source;
-use std::process::ExitCode;
+use crate::shell::response::Response;
 
 /// Runs the subcommand.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Stop> {
+pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     match (&args.job, &args.batch) {
-        (Some(job), _) => answer(job).and_then(Told::print),
-        (None, Some(file)) => {
-            lines::run(&Source::named(file.clone()), line::answer).map(|()| ExitCode::SUCCESS)
-        }
+        (Some(job), _) => answer(job)?.print(),
+        (None, Some(file)) => lines::run(&Source::named(file.clone()), batch::answer),
         (None, None) => Err(Stop::Input("nothing is asked; see --help".to_owned())),
     }
 }
 
-fn answer(job: &Job) -> Result<Told, Stop> {
+fn answer(job: &Job) -> Result<Response, Stop> {
     match job {
-        Job::Status { from, revision } => rollouts::status(from, *revision),
-        Job::History { from, revision } => rollouts::history(from, *revision),
-        Job::Undo { from, to_revision, dry_run } => rollouts::undo(from, *to_revision, dry_run.dry_run()),
-        Job::Restart { from, now } => rollouts::restart(from, now.unwrap_or_else(line::system_clock)),
-        Job::Diff { older, newer, from } => rollouts::diff(from, *older, *newer),
-        Job::Lint { from, manifest } => lints::findings(from, manifest.as_ref()),
-        Job::Create { manifest, output } => changes::create(manifest.as_ref(), *output),
-        Job::Update { change, patch: Some(patch), r#type, subresource } => {
-            changes::patch(change, patch, *r#type, *subresource)
-        }
-        Job::Update { change, patch: None, .. } => changes::replace(change),
-        Job::WouldRestart { change } => changes::would_restart(change),
+        Job::Status { from, revision } => verbs::status(from, *revision),
+        Job::History { from, revision } => verbs::history(from, *revision),
+        Job::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
+        Job::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),
+        Job::Diff { older, newer, from } => verbs::diff(from, *older, newer.as_deref()),
+        Job::Stuck { from, patience, now } => stuck::stuck(from, *patience, *now),
+        Job::Lint(args) => manifest::lint(args),
+        Job::Create(args) => manifest::create(args),
+        Job::Update(args) => manifest::update(args),
+        Job::WouldRestart(args) => manifest::would_restart(args),
     }
 }

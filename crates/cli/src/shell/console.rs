@@ -1,15 +1,29 @@
-//! The end of a program that a shell called: text on stdout, one line on stderr, and an exit code.
+//! The end of a program that a shell called: text on stdout, one line on stderr, and an exit code; and its clock.
 
 use anstream::{AutoStream, ColorChoice};
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
+/// How an answer is printed.
+#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For a person
+    #[default]
+    Text,
+    /// For a program
+    Json,
+}
+
+/// The last fine exit code: there is something to look at.
+pub(crate) const LOOK: u8 = 1;
+
 /// Why a program ends early.
 pub(crate) enum Stop {
-    /// What the user gave can't be used.
+    /// The user's input can't be used.
     Input(String),
-    /// What was made can't be written.
+    /// The answer can't be written.
     Output(io::Error),
 }
 
@@ -20,10 +34,10 @@ impl From<io::Error> for Stop {
 }
 
 /// Exit code 2 for bad input, 1 for `output` that can't be written.
-pub(crate) fn finish(output: &str, done: Result<(), Stop>) -> ExitCode {
+pub(crate) fn finish(output: &str, done: Result<u8, Stop>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads has seen enough.
+        Ok(code) => ExitCode::from(code),
+        // The reader has seen enough, as `head` does.
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Stop::Output(error)) => complain(&format!("{output}: {error}"), 1),
         Err(Stop::Input(message)) => complain(&message, 2),
@@ -62,13 +76,29 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes one line to stderr, whatever is in the message.
+/// Writes one line to stderr: control characters are escaped.
 fn complain(message: &str, code: u8) -> ExitCode {
     let mut line = "error: ".to_owned();
     for c in message.chars() {
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
-    // Where even stderr is closed, the exit code is all that is left to tell.
+    // If even stderr is closed, the exit code has to do.
     let _ = writeln!(io::stderr(), "{line}");
     ExitCode::from(code)
+}
+
+/// In whole seconds, as Kubernetes writes times.
+#[expect(clippy::disallowed_methods, reason = "a shell has a clock, the library has none")]
+pub(crate) fn system_clock() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
+}
+
+/// A span of time on the command line.
+pub(crate) fn duration(text: &str) -> Result<SignedDuration, String> {
+    match text.parse::<SignedDuration>() {
+        Ok(duration) if duration.is_positive() => Ok(duration),
+        Ok(_) => Err("must be more than nothing".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }

@@ -1,7 +1,7 @@
 //! Many inputs, one a line: one line of JSON for each.
 
+use crate::cluster::Source;
 use crate::shell::console::Stop;
-use crate::shell::source::Source;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
@@ -9,7 +9,7 @@ const BUFFER: usize = 1 << 16;
 
 /// Why a line has no answer.
 pub(crate) struct Refused {
-    /// None where it can't be read.
+    /// `None` where it can't be read.
     pub(crate) name: Option<String>,
     pub(crate) error: String,
 }
@@ -27,7 +27,7 @@ struct Failure {
 pub(crate) fn run<A: Serialize>(
     source: &Source,
     answer: impl Fn(&str) -> Result<A, Refused>,
-) -> Result<(), Stop> {
+) -> Result<u8, Stop> {
     let unreadable = |error: io::Error| Stop::Input(format!("{source}: {error}"));
     let mut lines = BufReader::with_capacity(BUFFER, source.open().map_err(unreadable)?);
     let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
@@ -50,10 +50,11 @@ pub(crate) fn run<A: Serialize>(
         }
         out.write_all(b"\n")?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(0)
 }
 
-/// Whoever writes a line and waits for its answer gets it.
+/// A writer that waits for the answer to its last line gets it.
 fn flush_before_waiting(lines: &BufReader<impl Read>, out: &mut impl Write) -> io::Result<()> {
     if lines.buffer().is_empty() { out.flush() } else { Ok(()) }
 }
@@ -65,7 +66,7 @@ fn text(line: &[u8]) -> Result<&str, Refused> {
     })
 }
 
-/// The name of a line that is JSON, whatever else is wrong with it.
+/// The name in a line of JSON, even where something else in it is wrong.
 pub(crate) fn name(line: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {

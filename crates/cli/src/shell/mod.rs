@@ -1,6 +1,6 @@
-//! The parts that every subcommand shares: streams, sources, batches of lines.
+//! The parts of a program that a shell calls: streams, exit codes, batches of lines, signs of life.
 
 pub(crate) mod console;
 pub(crate) mod lines;
-pub(crate) mod reasons;
-pub(crate) mod source;
+pub(crate) mod progress;
+pub(crate) mod response;

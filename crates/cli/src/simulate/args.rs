@@ -1,7 +1,7 @@
 //! The command line.
 
-use crate::input::Choice;
-use crate::shell::source::Source;
+use crate::cluster::{ClusterArgs, STEADY, Source, Wanted, is_file};
+use crate::shell::console::{Format, Stop, duration};
 use crate::simulate::scene::{Release, Scene};
 use crate::simulate::setting::Setting;
 use clap::Args as Group;
@@ -9,16 +9,21 @@ use daemonset::sim::{Distribution, Probability, Settings};
 use jiff::SignedDuration;
 use std::path::PathBuf;
 
-/// Simulates a rollout before it happens: how long it takes, how many nodes are down at once, who is left over, and why.
+/// Simulates a rollout before it happens: its duration, the nodes that are down at once, those left over, and why.
 #[derive(Group)]
 pub(crate) struct Args {
+    /// The DaemonSet: NAME, NAMESPACE/NAME or ds/NAME. Or a FILE, as for `--from`
+    #[arg(value_name = "NAME|FILE")]
+    target: Option<String>,
     /// The cluster to start from: a List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` prints it,
     /// or a Recording; `-` is stdin. Without it, a real cluster that is built in
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'f', long, visible_alias = "filename", value_name = "FILE")]
     from: Option<PathBuf>,
     /// Which DaemonSet, where the List has several
     #[arg(long, value_name = "NAMESPACE/NAME")]
     daemonset: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// How many nodes: those of the cluster again and again, or the first of them. Default: 60 of the built-in cluster,
     /// all of another one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -53,7 +58,7 @@ pub(crate) struct Args {
     /// How likely a new pod is evicted before it is Ready
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     evicted: Probability,
-    /// The new version never becomes Ready on so many of the nodes; without a number, on none of them
+    /// The new version never becomes Ready on so many of the nodes; without a number, never on any node
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100%", default_value = "0%")]
     broken: Probability,
     /// How likely a start of the new version takes its whole node down
@@ -83,34 +88,24 @@ pub(crate) struct Args {
     /// Draw a timeline
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Draw a timeline that tells more where one points
+    /// Draw a timeline with details under the pointer
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write every change of the world, one JSON object a line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// What to print
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }
 
-/// How a summary is printed.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// For a person
-    Text,
-    /// For a program
-    Json,
-}
-
-/// What to simulate, and what to make of it.
+/// The simulation, and the files that show it.
 pub(crate) struct Simulation {
-    /// None: the built-in cluster.
-    pub(crate) source: Option<Source>,
-    pub(crate) choice: Choice,
+    pub(crate) source: Source,
+    pub(crate) daemon_set: Option<Wanted>,
     pub(crate) scene: Scene,
     pub(crate) setting: Setting,
-    /// Several beside each other; none: only the one.
+    /// Several beside each other; where it is empty, only `setting`.
     pub(crate) compare: Vec<Setting>,
     pub(crate) svg: Option<PathBuf>,
     pub(crate) html: Option<PathBuf>,
@@ -120,7 +115,7 @@ pub(crate) struct Simulation {
 
 impl Args {
     /// The simulation that these arguments ask for.
-    pub(crate) fn simulation(self) -> Result<Simulation, String> {
+    pub(crate) fn simulation(self) -> Result<Simulation, Stop> {
         let mut setting = Setting::default();
         let limits = [
             ("type", self.strategy.clone()),
@@ -130,17 +125,18 @@ impl Args {
         ];
         for (key, value) in limits {
             if let Some(value) = value {
-                setting.set(key, &value)?;
+                setting.set(key, &value).map_err(Stop::Input)?;
             }
         }
         let compare: Result<Vec<Setting>, String> =
             self.compare.iter().map(|text| Setting::parse(text)).collect();
+        let (source, daemon_set) = self.cluster()?;
         Ok(Simulation {
-            source: self.from.clone().map(Source::named),
-            choice: Choice { daemon_set: self.daemonset.clone(), now: None, policy: None },
-            scene: self.scene(),
+            scene: self.scene(&source),
+            source,
+            daemon_set,
             setting,
-            compare: compare?,
+            compare: compare.map_err(Stop::Input)?,
             svg: self.svg,
             html: self.html,
             trace: self.trace,
@@ -148,7 +144,24 @@ impl Args {
         })
     }
 
-    fn scene(&self) -> Scene {
+    /// Without a file, a name and a cluster flag it is the built-in cluster.
+    fn cluster(&self) -> Result<(Source, Option<Wanted>), Stop> {
+        let (mut file, mut name) = (self.from.clone(), self.daemonset.clone());
+        match &self.target {
+            Some(word) if is_file(word) && file.is_none() => file = Some(word.into()),
+            Some(word) if !is_file(word) && name.is_none() => name = Some(word.clone()),
+            Some(word) => return Err(Stop::Input(format!("{word}: named twice"))),
+            None => {}
+        }
+        let wanted = name.as_deref().map(Wanted::parse).transpose().map_err(Stop::Input)?;
+        let named = self.target.as_deref().is_some_and(|word| !is_file(word));
+        if file.is_none() && !named && !self.cluster.chooses() {
+            return Ok((Source::example(STEADY), wanted));
+        }
+        Ok((self.cluster.source(file, wanted.as_ref(), STEADY)?, wanted))
+    }
+
+    fn scene(&self, source: &Source) -> Scene {
         let mut settings = Settings::default();
         let behaviour = &mut settings.behaviour;
         (behaviour.pull, behaviour.ready, behaviour.stop) = (self.pull, self.startup, self.stop);
@@ -165,20 +178,12 @@ impl Args {
         settings.controller.watch_lag = self.lag;
         let release = if self.as_is { Release::None } else { Release::New(new) };
         Scene {
-            nodes: self.nodes.or(self.from.is_none().then_some(60)),
+            nodes: self.nodes.or(matches!(source, Source::Example { .. }).then_some(60)),
             settings,
             release,
             seed: self.seed,
             patience: self.patience,
             bound: self.bound,
         }
-    }
-}
-
-fn duration(text: &str) -> Result<SignedDuration, String> {
-    match text.parse::<SignedDuration>() {
-        Ok(duration) if duration.is_positive() => Ok(duration),
-        Ok(_) => Err("must be more than nothing".to_owned()),
-        Err(error) => Err(error.to_string()),
     }
 }

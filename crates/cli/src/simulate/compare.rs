@@ -10,7 +10,7 @@ use crate::simulate::scale::{CountScale, TimeScale};
 use crate::simulate::svg::{COLUMNS, describe, root};
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, number};
-use crate::simulate::{axis, head};
+use crate::simulate::{head, scale};
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 
 pub(crate) const TITLE: &str = "How long it takes, against how many nodes are down";
@@ -21,7 +21,7 @@ const CURVE: f64 = 84.0;
 const GAP: f64 = 40.0;
 const BLOCK: f64 = STRIP + 8.0 + CURVE + GAP;
 
-/// What is compared.
+/// One of the runs.
 struct Entry<'a> {
     run: &'a Run<'a>,
     timeline: Timeline,
@@ -83,18 +83,18 @@ pub(crate) fn svg(runs: &[Run<'_>]) -> String {
     let bottom = top + BLOCK * entries.len() as f64 - GAP;
     let mut canvas = Canvas::default();
     canvas.open(root(WIDTH, bottom + 40.0));
-    let told: Vec<String> = entries.iter().map(sentence).collect();
+    let sentences: Vec<String> = entries.iter().map(sentence).collect();
     let revisions: Vec<usize> = timelines.iter().map(|timeline| timeline.revisions.len()).collect();
-    describe(&mut canvas, TITLE, &told.join(" "), &revisions);
+    describe(&mut canvas, TITLE, &sentences.join(" "), &revisions);
     canvas.words("title", MARGIN, 40.0, TITLE);
     let subtitle = "Bars: all nodes by state, until the rollout is done. Curves: nodes without an available pod, in one scale; dashed: the budget.";
     canvas.words("big muted", MARGIN, 64.0, subtitle);
     head::draw_legend(&mut canvas, &legend, 84.0);
-    axis::grid(&mut canvas, &time, (top - 8.0, bottom), bottom);
+    scale::grid(&mut canvas, &time, (top - 8.0, bottom), bottom);
     for (position, entry) in entries.iter().enumerate() {
         block(&mut canvas, entry, &time, most, top + BLOCK * position as f64);
     }
-    axis::times(&mut canvas, &time, bottom + 20.0);
+    scale::times(&mut canvas, &time, bottom + 20.0);
     canvas.close("svg");
     canvas.finish()
 }
@@ -114,7 +114,7 @@ fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, to
     let layers = Layers::of(timeline, length, COLUMNS);
     let strip = CountScale { top, bottom: top + STRIP, most: layers.most };
     let curve = CountScale { top: top + STRIP + 8.0, bottom: top + STRIP + 8.0 + CURVE, most };
-    axis::counts(canvas, time, &curve, 2);
+    scale::counts(canvas, time, &curve, 2);
     layers.draw(canvas, &own, &strip);
     Panel { curves: &timeline.curves, time: own, count: curve }.draw(canvas);
     end(canvas, figures, &own, time.right, (top, curve.bottom));

@@ -14,7 +14,7 @@ pub(crate) struct Curves {
     pub(crate) surges: bool,
 }
 
-/// What is true from an instant until the next point.
+/// The counts from an instant until the next point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) t: i64,
@@ -32,14 +32,14 @@ pub(crate) struct Point {
     pub(crate) max_surge: u32,
 }
 
-/// What changes at an instant; at the same one, nodes become doubled first.
+/// A change at an instant; at the same one, nodes become doubled first.
 enum Edge {
     Doubled(i64),
     Budget { max_unavailable: u32, max_surge: u32 },
     Availability { nodes: u32, unavailable: u32, taken_down: u32 },
 }
 
-/// Who is a target node and available is told by the library; who has two pods, by the rows.
+/// The library counts target nodes and available ones; the rows show the nodes with two pods.
 pub(crate) fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
     let mut edges = doubled(rows);
     edges.extend(budgets(run));
@@ -74,7 +74,7 @@ pub(crate) fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
 fn add(points: &mut Vec<Point>, next: Point) {
     match points.last_mut() {
         Some(last) if Point { t: next.t, ..*last } == next => {}
-        // What lies before the start is no news, and neither is a better value at the same instant.
+        // Points before the start are left out, and so are those that another one at the same instant replaces.
         Some(last) if last.t == next.t && (next.t == 0 || next.unavailable >= last.unavailable) => {
             *last = next
         }
@@ -92,7 +92,7 @@ fn doubled(rows: &[Row]) -> Vec<(i64, Edge)> {
     changes.into_iter().map(|(t, change)| (t, Edge::Doubled(change))).collect()
 }
 
-/// What the controller reckoned with; before it first tells, what it tells first.
+/// The limits that the controller reckoned with; before its first reconcile, those of the first.
 fn budgets(run: &Run<'_>) -> impl Iterator<Item = (i64, Edge)> {
     let reconciles = run.events.iter().filter_map(|event| match &event.change {
         Change::Reconciled(it) => Some((run.offset(event.t).max(0), it.budget)),

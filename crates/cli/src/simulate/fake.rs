@@ -73,7 +73,7 @@ impl Fake {
             World { fake: self.clone(), pods, events: Vec::new(), revision: 0, serial: 0, now: -100 };
         world.spec(false, Actor::World);
         for node in 0..self.nodes as usize {
-            world.tell(Actor::World, Change::NodeAdded(state(node, true)));
+            world.record(Actor::World, Change::NodeAdded(state(node, true)));
             world.create(node);
         }
         for now in -99..=self.length {
@@ -108,13 +108,13 @@ fn state(node: usize, ready: bool) -> NodeState {
 }
 
 impl World {
-    fn tell(&mut self, by: Actor, change: Change) {
+    fn record(&mut self, by: Actor, change: Change) {
         self.events.push(Event { t: at(self.now), by, change });
     }
 
     fn spec(&mut self, template_changed: bool, by: Actor) {
         let spec = Box::new(self.fake.spec());
-        self.tell(by, Change::DaemonSetChanged { generation: 1, template_changed, spec });
+        self.record(by, Change::DaemonSetChanged { generation: 1, template_changed, spec });
     }
 
     fn tick(&mut self) {
@@ -124,7 +124,7 @@ impl World {
         }
         self.nodes_go_on();
         if self.fake.crash_at == Some(self.now) {
-            self.tell(Actor::World, Change::ControllerCrashed { after_actions: 3, memory_kept: false });
+            self.record(Actor::World, Change::ControllerCrashed { after_actions: 3, memory_kept: false });
         }
         let down = self.fake.crash_at.is_some_and(|at| (at..at + 30).contains(&self.now));
         if self.now >= 0 && !down {
@@ -133,28 +133,28 @@ impl World {
         if let Some(at) = self.fake.node_down_at.filter(|at| self.now == *at || self.now == at + 120) {
             let ready = self.now != at;
             let change = if ready { Change::NodeReady } else { Change::NodeUnready };
-            self.tell(Actor::World, change(state(3, ready)));
+            self.record(Actor::World, change(state(3, ready)));
         }
     }
 
     fn nodes_go_on(&mut self) {
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         for pod in self.pods.iter_mut().flatten() {
             if self.now == pod.ready_at && pod.gone_at.is_none() {
                 let identity = pod.identity.clone();
                 pod.failed = self.fake.broken == Some(pod.revision);
                 pod.ready = !pod.failed;
-                told.push(match pod.failed {
+                changes.push(match pod.failed {
                     true => Change::PodUnready { pod: identity, reason: PodTrouble::Crashed },
                     false => Change::PodReady(identity),
                 });
             }
             if pod.gone_at == Some(self.now) {
-                told.push(Change::PodGone(pod.identity.clone()));
+                changes.push(Change::PodGone(pod.identity.clone()));
             }
         }
         self.pods.iter_mut().for_each(|pods| pods.retain(|pod| pod.gone_at.is_none_or(|at| at > self.now)));
-        told.into_iter().for_each(|change| self.tell(Actor::World, change));
+        changes.into_iter().for_each(|change| self.record(Actor::World, change));
     }
 
     fn available(&self, node: usize) -> bool {
@@ -205,19 +205,19 @@ impl World {
     }
 
     fn tell_reconciled(&mut self, budget: Budget) {
-        let revision = format!("{:010x}", 0x6b4c_7c96_bb_u64 + 0x1234_5678 * self.revision as u64);
+        let revision = format!("{:010x}", 0x006b_4c7c_96bb_u64 + 0x1234_5678 * self.revision as u64);
         let (number, requeue) = (1, None);
         let it =
             Reconciled { number, revision, budget, created: 0, deleted: 0, planned: 0, refused: 0, requeue };
-        self.tell(Actor::Controller, Change::Reconciled(it));
+        self.record(Actor::Controller, Change::Reconciled(it));
     }
 
     fn create(&mut self, node: usize) {
         self.serial += 1;
-        let revision = format!("{:010x}", 0x6b4c_7c96_bb_u64 + 0x1234_5678 * self.revision as u64);
+        let revision = format!("{:010x}", 0x006b_4c7c_96bb_u64 + 0x1234_5678 * self.revision as u64);
         let pod = format!("node-exporter-{:05x}", self.serial * 7919 % 1_048_573);
         let identity = PodIdentity { node: name(node), uid: pod.as_str().into(), pod, revision };
-        self.tell(Actor::Controller, Change::PodCreated(identity.clone()));
+        self.record(Actor::Controller, Change::PodCreated(identity.clone()));
         let ready_at = self.now + 8 + (self.serial * 31 % 11) as i64;
         let revision = self.revision;
         self.pods[node].push(Pod {
@@ -235,6 +235,6 @@ impl World {
         let gone_at = self.now + 3 + (self.serial * 17 % 9) as i64;
         self.pods[node][pod].gone_at = Some(gone_at);
         let pod = self.pods[node][pod].identity.clone();
-        self.tell(Actor::Controller, Change::PodTerminating { pod, reason: Some(reason) });
+        self.record(Actor::Controller, Change::PodTerminating { pod, reason: Some(reason) });
     }
 }

@@ -1,4 +1,4 @@
-//! What came of a run, in a few figures.
+//! The result of a run, in a few figures.
 
 use crate::simulate::curves::Point;
 use crate::simulate::marks::MarkKind;
@@ -85,7 +85,7 @@ impl Figures {
         }
     }
 
-    /// What it cost.
+    /// Its cost.
     pub(crate) fn price(&self) -> String {
         let Point { unavailable, max_unavailable, .. } = self.worst;
         if unavailable == 0 {

@@ -1,4 +1,4 @@
-//! What is drawn and written beside the summary.
+//! The files that are drawn and written beside the summary.
 
 use crate::shell::console::Stop;
 use crate::simulate::args::Simulation;
@@ -20,7 +20,7 @@ pub(crate) fn pictures(runs: &[Ran]) -> Vec<Run<'_>> {
         .collect()
 }
 
-/// Writes what the command line asks for.
+/// Writes the files that the command line asks for.
 pub(crate) fn write(simulation: &Simulation, runs: &[Ran]) -> Result<(), Stop> {
     let pictures = pictures(runs);
     if let Some(file) = &simulation.svg {
@@ -50,8 +50,8 @@ pub(crate) fn write(simulation: &Simulation, runs: &[Ran]) -> Result<(), Stop> {
 }
 
 fn into(file: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Stop> {
-    let told =
+    let named =
         |error: io::Error| Stop::Output(io::Error::new(error.kind(), format!("{}: {error}", file.display())));
-    let mut out = BufWriter::new(File::create(file).map_err(told)?);
-    content(&mut out).and_then(|()| out.flush()).map_err(told)
+    let mut out = BufWriter::new(File::create(file).map_err(named)?);
+    content(&mut out).and_then(|()| out.flush()).map_err(named)
 }

@@ -75,26 +75,26 @@ pub(crate) fn lines(legend: &[Entry]) -> f64 {
     LINE * legend.last().map_or(0, |entry| entry.line + 1) as f64
 }
 
-/// What occurs in any of them; revisions by their numbers, as their hashes may differ.
+/// The states of all of them; revisions by their numbers, as their hashes may differ.
 pub(crate) fn common_legend(timelines: &[&Timeline]) -> Vec<Entry> {
     let most = timelines.iter().map(|timeline| timeline.revisions.len()).max().unwrap_or_default();
     let mut states: Vec<State> = timelines.iter().flat_map(|timeline| timeline.states()).collect();
     states.sort_unstable();
     states.dedup();
     let nameless = vec![String::new(); most];
-    place(told(&states, &nameless))
+    place(entries(&states, &nameless))
 }
 
-/// What occurs, from left to right, and on as many lines as it takes.
+/// The states of a timeline, from left to right, and on as many lines as it takes.
 fn legend(timeline: &Timeline) -> Vec<Entry> {
-    let mut told = told(&timeline.states(), &timeline.revisions);
+    let mut entries = entries(&timeline.states(), &timeline.revisions);
     if timeline.marks.iter().any(|mark| mark.kind == MarkKind::Crashed) {
-        told.push(("crashed".to_owned(), "controller crashed".to_owned()));
+        entries.push(("crashed".to_owned(), "controller crashed".to_owned()));
     }
-    place(told)
+    place(entries)
 }
 
-fn told(states: &[State], revisions: &[String]) -> Vec<(String, String)> {
+fn entries(states: &[State], revisions: &[String]) -> Vec<(String, String)> {
     let versions = revisions.len();
     let between = |state: &State| match state {
         State::Available(number) => versions > VERSIONS && *number > 0 && number + 1 < versions,
@@ -104,7 +104,7 @@ fn told(states: &[State], revisions: &[String]) -> Vec<(String, String)> {
     shown.map(|state| (palette::class(*state, versions), palette::label(*state, revisions))).collect()
 }
 
-fn place(told: Vec<(String, String)>) -> Vec<Entry> {
+fn place(entries: Vec<(String, String)>) -> Vec<Entry> {
     let (mut x, mut line) = (MARGIN, 0);
     let place = |(class, label): (String, String)| {
         let wide = 20.0 + width(&label, 13.0) + 22.0;
@@ -115,5 +115,5 @@ fn place(told: Vec<(String, String)>) -> Vec<Entry> {
         x += wide;
         entry
     };
-    told.into_iter().map(place).collect()
+    entries.into_iter().map(place).collect()
 }

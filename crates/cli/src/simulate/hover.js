@@ -51,7 +51,7 @@ function explain(figure, data) {
   }
 
   function span(row, number, x, y) {
-    const { node, spans } = rows[row], [from, to, state, pods, revision, told] = spans[number];
+    const { node, spans } = rows[row], [from, to, state, pods, revision, words] = spans[number];
     Object.assign(at, { row, span: number });
     cursor.remove();
     set(frame, { x: xOf(from), width: Math.max(xOf(to) - xOf(from), 1), y: data.top + pitch * row, height: pitch });
@@ -60,7 +60,7 @@ function explain(figure, data) {
       ['state', state === null ? '' : data.states[state]],
       [pods.includes(',') ? 'pods' : 'pod', pods],
       ['revision', revision === null ? '' : data.revisions[revision]],
-      ['what', told],
+      ['what', words],
       ['since', duration(from)],
       ['until', to === data.length ? 'the end' : duration(to)],
       ['for', duration(to - from)],

@@ -1,4 +1,4 @@
-//! Pictures on a page of their own that tell more to whoever points at them.
+//! Pictures on a page of their own, with details under the pointer.
 
 use crate::simulate::compare;
 use crate::simulate::figures::Figures;
@@ -49,7 +49,7 @@ fn figure(run: &Run<'_>) -> String {
     )
 }
 
-/// What hover.js needs; places in the picture's own units.
+/// The data of hover.js; places in the picture's own units.
 fn data(timeline: &Timeline, layout: &Layout) -> Value {
     let states = timeline.states();
     let labels: Vec<String> =
@@ -91,7 +91,7 @@ fn rows(timeline: &Timeline) -> Value {
     let row = |row: &Row| {
         let spans = row.spans.iter().map(|span| {
             let state = states.iter().position(|state| *state == span.state);
-            json!([span.from, span.to, state, span.pods.join(", "), span.revision, span.told])
+            json!([span.from, span.to, state, span.pods.join(", "), span.revision, span.words])
         });
         json!({"node": row.node, "spans": spans.collect::<Vec<_>>()})
     };

@@ -1,4 +1,4 @@
-//! What happened at an instant, written over its line.
+//! Events of an instant, written over its line.
 
 use crate::simulate::canvas::{Canvas, Px, width};
 use crate::simulate::marks::{Mark, MarkKind};

@@ -5,7 +5,7 @@ use crate::simulate::layout::{Layout, MOST_NAMES, shorten};
 use crate::simulate::palette;
 use crate::simulate::timeline::{Row, State, Timeline};
 
-/// What is shorter would not be seen.
+/// Anything shorter would not be seen.
 const NARROWEST: f64 = 0.8;
 /// A failure must be, among the colours of a node that starts.
 const NARROWEST_FAILURE: f64 = 2.0;
@@ -20,7 +20,7 @@ pub(crate) fn draw(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, pi
     };
     let y = |number: usize| layout.top + pitch * number as f64 + pitch / 2.0;
     canvas.open(Tag::new("g").set("stroke-width", Px(pitch - gap)));
-    // What is up first, so that a short time down is not covered by it.
+    // Available states first, so that they do not cover a short time down.
     for state in timeline.states().into_iter().filter(|state| state.shows()) {
         let mut data = String::new();
         for (number, row) in timeline.rows.iter().enumerate() {

@@ -54,7 +54,7 @@ impl Layers {
     }
 }
 
-/// What is new at the bottom, what is old on top: a rollout fills up.
+/// New states at the bottom, old ones on top: a rollout fills up.
 fn stacked(timeline: &Timeline) -> Vec<State> {
     let mut states = timeline.states();
     states.retain(|state| state.shows());

@@ -111,7 +111,7 @@ fn names(timeline: &Timeline) -> f64 {
     }
 }
 
-/// Cuts the middle out of a long name: its end tells it from others.
+/// Cuts the middle out of a long name: its end distinguishes it.
 pub(crate) fn shorten(name: &str) -> String {
     let length = name.chars().count();
     if length <= LONGEST_NAME {

@@ -1,4 +1,4 @@
-//! What happened to the rollout as a whole: changes of the spec, crashes of the controller.
+//! Events of the rollout as a whole: changes of the spec, crashes of the controller.
 
 use crate::simulate::run::Run;
 use daemonset::model::{DaemonSetSpec, IntOrString};
@@ -39,37 +39,37 @@ pub(crate) fn marks(run: &Run<'_>) -> Vec<Mark> {
 }
 
 fn changes(before: Option<&DaemonSetSpec>, spec: &DaemonSetSpec, template_changed: bool) -> String {
-    let mut told = Vec::new();
+    let mut words = Vec::new();
     if template_changed {
-        told.push("new template".to_owned());
+        words.push("new template".to_owned());
     }
     let (old, new) = (before.map(settings).unwrap_or_default(), settings(spec));
-    told.extend(new.into_iter().filter(|setting| !old.contains(setting)));
-    if told.is_empty() { "spec changed".to_owned() } else { told.join(", ") }
+    words.extend(new.into_iter().filter(|setting| !old.contains(setting)));
+    if words.is_empty() { "spec changed".to_owned() } else { words.join(", ") }
 }
 
 /// The settings that decide a rollout, each in words: `maxUnavailable 10%`.
 pub(crate) fn settings(spec: &DaemonSetSpec) -> Vec<String> {
     let strategy = &spec.update_strategy;
     let kind = if strategy.kind.is_empty() { "OnDelete" } else { &strategy.kind };
-    let mut told = vec![kind.to_owned()];
+    let mut words = vec![kind.to_owned()];
     let limits = strategy.rolling_update.as_ref();
     let surge = limits.and_then(|it| it.max_surge).filter(|surge| !surge.is_zero());
     match (kind, surge) {
-        ("RollingUpdate", Some(surge)) => told.push(format!("maxSurge {surge}")),
+        ("RollingUpdate", Some(surge)) => words.push(format!("maxSurge {surge}")),
         ("RollingUpdate", None) => {
             let limit = limits.and_then(|it| it.max_unavailable).unwrap_or(IntOrString::Int(1));
-            told.push(format!("maxUnavailable {limit}"));
+            words.push(format!("maxUnavailable {limit}"));
         }
         ("SurgingRollingUpdate", _) => {
             let surge = strategy.surging_rolling_update.as_ref().and_then(|it| it.max_surge);
-            told.push(format!("maxSurge {}", surge.unwrap_or(IntOrString::Int(1))));
+            words.push(format!("maxSurge {}", surge.unwrap_or(IntOrString::Int(1))));
         }
         _ => {}
     }
-    told.push(match spec.min_ready_seconds {
+    words.push(match spec.min_ready_seconds {
         0 => "no minReadySeconds".to_owned(),
         seconds => format!("minReadySeconds {seconds}"),
     });
-    told
+    words
 }

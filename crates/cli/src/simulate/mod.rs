@@ -1,7 +1,6 @@
 //! `kubectl daemonset simulate`: a rollout before it happens, summed up and drawn.
 
 pub(crate) mod args;
-mod axis;
 mod canvas;
 mod compare;
 mod curves;
@@ -22,40 +21,35 @@ mod palette;
 mod panel;
 #[cfg(test)]
 mod pictures;
-mod progress;
 mod replay;
+mod replayed_node;
 mod report;
-mod revisions;
 mod run;
 mod scale;
 mod scene;
 mod setting;
-mod station;
 #[cfg(test)]
 mod stories;
 mod svg;
-mod targets;
 mod timeline;
-mod why;
 mod words;
 
-use crate::input::{Choice, Form, Input};
-use crate::shell::console::{Stop, print, print_json};
-use crate::simulate::args::{Args, Format, Simulation};
-use crate::simulate::progress::Progress;
+use crate::cluster::{Choice, Input, Source, Wanted};
+use crate::shell::console::{Format, Stop, print, print_json};
+use crate::simulate::args::{Args, Simulation};
+use crate::simulate::scene::Progress;
 
-/// A real cluster at rest, as `kubectl get … -o json` printed it.
-const BUILT_IN: &str = include_str!("../input/steady.json");
-const BUILT_IN_NAME: &str = "monitoring/node-exporter";
+/// The DaemonSet of the built-in cluster that is simulated by default.
+const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> Result<(), Stop> {
-    simulate(args.simulation().map_err(Stop::Input)?)
+pub(crate) fn run(args: Args) -> Result<u8, Stop> {
+    simulate(&args.simulation()?)
 }
 
-fn simulate(mut simulation: Simulation) -> Result<(), Stop> {
-    let (source, input) = read(&mut simulation)?;
-    let Simulation { scene, format, .. } = &simulation;
+fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
+    let input = read(simulation)?;
+    let Simulation { source, scene, format, .. } = simulation;
     let settings = match simulation.compare.as_slice() {
         [] => std::slice::from_ref(&simulation.setting),
         several => several,
@@ -64,17 +58,18 @@ fn simulate(mut simulation: Simulation) -> Result<(), Stop> {
     let mut runs = Vec::new();
     for setting in settings {
         let mut recording = grown.clone();
-        // What the options say holds for all that is compared.
+        // The other options hold for every setting that is compared.
         for setting in [&simulation.setting, setting] {
             setting.apply(&mut recording.daemon_set);
         }
-        recording.snapshot().map_err(|error| Stop::Input(format!("{source}: {error}")))?;
+        recording.snapshot().map_err(|error| source.stop(error))?;
         let label = if simulation.compare.is_empty() { &recording.name } else { &setting.label };
         runs.push(scene.run(&recording, label, &Progress));
     }
-    files::write(&simulation, &runs)?;
+    files::write(simulation, &runs)?;
+    source.announce(*format)?;
     match (format, runs.as_slice()) {
-        (Format::Text, [only]) => print(&report::text(only, &source, scene.seed))?,
+        (Format::Text, [only]) => print(&report::text(only, &source.to_string(), scene.seed))?,
         (Format::Text, several) => print(&(compare::table(&files::pictures(several)) + "\n"))?,
         (Format::Json, [only]) => print_json(&report::json(only, scene.seed))?,
         (Format::Json, several) => {
@@ -82,21 +77,21 @@ fn simulate(mut simulation: Simulation) -> Result<(), Stop> {
             print_json(&serde_json::json!({"runs": runs}))?;
         }
     }
-    Ok(())
+    Ok(0)
 }
 
-/// The cluster to start from, and what it is called.
-fn read(simulation: &mut Simulation) -> Result<(String, Input), Stop> {
-    let name = simulation.source.as_ref().map_or("the built-in cluster".to_owned(), ToString::to_string);
-    let told = |message: String| Stop::Input(format!("{name}: {message}"));
-    let bytes = match &simulation.source {
-        Some(source) => source.bytes().map_err(told)?,
-        None => BUILT_IN.as_bytes().into(),
+/// The cluster to start from.
+fn read(simulation: &Simulation) -> Result<Input, Stop> {
+    let Simulation { source, daemon_set, .. } = simulation;
+    let example = || {
+        let (namespace, name) = EXAMPLE;
+        Some(Wanted { namespace: Some(namespace.to_owned()), name: name.to_owned() })
     };
-    let built_in = simulation.source.is_none().then(|| BUILT_IN_NAME.to_owned());
-    let daemon_set = simulation.choice.daemon_set.take().or(built_in);
-    let choice = Choice { daemon_set, now: None, policy: None };
-    let input = Form::of(&bytes).and_then(|form| Input::parse(&bytes, form, &choice)).map_err(told)?;
-    input.snapshot().map_err(told)?;
-    Ok((name, input))
+    let daemon_set = match (daemon_set, source) {
+        (None, Source::Example { .. }) => example(),
+        (wanted, _) => wanted.clone(),
+    };
+    let input = source.input(&Choice { daemon_set, now: None, policy: None })?;
+    input.snapshot().map_err(|message| source.stop(message))?;
+    Ok(input)
 }

@@ -40,7 +40,7 @@ fn revision_class(revision: usize, revisions: usize) -> String {
     format!("r{revision}of{revisions}")
 }
 
-/// What a state is called.
+/// The name of a state.
 pub(crate) fn label(state: State, revisions: &[String]) -> String {
     let text = match state {
         State::Available(revision) => return available(revision, revisions),

@@ -1,4 +1,4 @@
-//! What must be true of every picture.
+//! Rules that hold for every picture.
 
 use crate::simulate::fake::{self, Fake, at, run};
 use crate::simulate::run::Run;
@@ -50,7 +50,7 @@ fn every_picture_is_well_formed_and_the_same_again() {
 }
 
 #[test]
-fn the_legend_tells_what_is_drawn_and_nothing_else() {
+fn the_legend_names_exactly_the_states_that_are_drawn() {
     for fake in fakes() {
         let events = fake.events();
         let run = run("x", &events, fake.length);
@@ -165,8 +165,8 @@ fn the_rows_agree_with_the_curve() {
             let now = timeline.spans().filter(|span| span.from <= point.t && point.t < span.to);
             let counted: Vec<_> = now.filter(|span| span.target).collect();
             let down = counted.iter().filter(|span| !span.available).count();
-            let told = (point.nodes as usize, point.unavailable as usize);
-            assert_eq!((counted.len(), down), told, "seed {seed} at {} ms: {counted:#?}", point.t);
+            let point_says = (point.nodes as usize, point.unavailable as usize);
+            assert_eq!((counted.len(), down), point_says, "seed {seed} at {} ms: {counted:#?}", point.t);
         }
     }
 }

@@ -1,23 +1,24 @@
-//! What came of it, for a person or a program.
+//! The summary of a run, for a person or a program.
 
 use crate::simulate::scene::Ran;
-use crate::simulate::why::why;
 use crate::simulate::words::{count, duration, number};
 use comfy_table::{Table, presets};
 use daemonset::model::{DaemonSet, IntOrString};
 use daemonset::sim::{RolloutEnd, Summary, Worst};
+use daemonset::{NodeOutcome, NodePlacement, NodeVerdict};
+use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Tells at most so many nodes that are left over.
+/// Shows at most so many nodes that are left over.
 const MOST_LEFT: usize = 20;
 
-/// A summary with what it is about.
+/// A summary with its name and seed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Named<'a> {
     daemon_set: String,
-    /// What was tried; the DaemonSet's name where it is only one.
+    /// The setting that was tried; the DaemonSet's name where there is only one.
     label: &'a str,
     seed: u64,
     #[serde(flatten)]
@@ -62,11 +63,11 @@ fn settings(daemon_set: &DaemonSet) -> String {
     let rolling = strategy.kind == "RollingUpdate";
     let max_unavailable = limits.max_unavailable.filter(|_| rolling);
     let max_surge = limits.max_surge.filter(|_| rolling).or(surging);
-    let told = |name: &str, limit: Option<IntOrString>| {
+    let limit_of = |name: &str, limit: Option<IntOrString>| {
         limit.filter(|limit| !limit.is_zero()).map(|limit| format!("{name} {limit}"))
     };
-    words.extend(told("maxUnavailable", max_unavailable));
-    words.extend(told("maxSurge", max_surge));
+    words.extend(limit_of("maxUnavailable", max_unavailable));
+    words.extend(limit_of("maxSurge", max_surge));
     if daemon_set.spec.min_ready_seconds > 0 {
         words.push(format!("minReadySeconds {}", daemon_set.spec.min_ready_seconds));
     }
@@ -151,4 +152,38 @@ fn left_over(summary: &Summary) -> String {
         let _ = writeln!(text, "and {} more", number(left.len() - MOST_LEFT));
     }
     text
+}
+
+pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
+    let until = |at: Timestamp| {
+        duration(i64::try_from(at.duration_since(now).as_millis()).unwrap_or(i64::MAX).max(0))
+    };
+    if verdict.node_ready == Some(false) {
+        let lost = verdict.counts.lost || verdict.pods.iter().any(|pod| pod.updated);
+        return if lost { "the node went down with the new version" } else { "the node is not Ready" }
+            .to_owned();
+    }
+    match (&verdict.placement, &verdict.outcome) {
+        (NodePlacement::Run, outcome) => match outcome {
+            NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+                format!("waits: maxUnavailable is spent ({used} of {limit})")
+            }
+            NodeOutcome::HeldByMaxSurge { used, limit } => {
+                format!("waits: maxSurge is spent ({used} of {limit})")
+            }
+            NodeOutcome::WaitsForDelete => "OnDelete: waits for a person to delete its pod".to_owned(),
+            NodeOutcome::WaitsForReady => "its new pod does not become Ready".to_owned(),
+            NodeOutcome::WaitsForMinReady { .. } => "its new pod is not Ready for long enough".to_owned(),
+            NodeOutcome::WaitsForTermination { .. } => "its old pod does not end".to_owned(),
+            NodeOutcome::WaitsForBackOff { until: at, failures } => {
+                format!("failed {failures} times, tries again in {}", until(*at))
+            }
+            NodeOutcome::Create { .. } | NodeOutcome::WaitsForCreatedPod { .. } => {
+                "its new pod is to be created".to_owned()
+            }
+            NodeOutcome::Delete { .. } => "its old pod is about to go".to_owned(),
+            other => format!("{other:?}"),
+        },
+        _ => "no target node any more".to_owned(),
+    }
 }

@@ -1,12 +1,13 @@
 //! One run: from the recorded cluster to the end of the rollout.
 
-use crate::simulate::progress::Progress;
 use daemonset::Recording;
 use daemonset::sim::{Behaviour, Cluster, RolloutEnd, Settings, Summary, resize};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use std::cell::Cell;
 
-/// What is told before the rollout begins, and after it has ended.
+/// Shown before the rollout begins, and after it has ended.
 const MARGIN: SignedDuration = SignedDuration::from_secs(15);
 /// How long a rollout that is stuck is watched.
 const STANDSTILL: SignedDuration = SignedDuration::from_mins(2);
@@ -33,10 +34,10 @@ pub(crate) enum Release {
 
 /// A run that is over.
 pub(crate) struct Ran {
-    /// What was tried.
+    /// The setting that was tried.
     pub(crate) label: String,
     pub(crate) cluster: Cluster,
-    /// When the telling begins.
+    /// The start of the picture.
     pub(crate) start: Timestamp,
     pub(crate) summary: Summary,
 }
@@ -68,7 +69,7 @@ impl Scene {
         let bar = progress.begin(label);
         let end = cluster.watch_rollout(self.patience, self.bound, |cluster| bar.show(cluster));
         let summary = cluster.summary(asked, end);
-        // What has come to a stop is shown as such.
+        // A standstill is shown as such.
         cluster.run_for(if end == RolloutEnd::Complete { MARGIN } else { STANDSTILL });
         bar.end();
         Ran { label: label.to_owned(), cluster, start, summary }
@@ -90,5 +91,43 @@ fn next_version(template: &mut Value) {
                 metadata.insert("annotations".to_owned(), serde_json::json!({"version": "next"}));
             }
         }
+    }
+}
+
+/// Shows bars on stderr; indicatif hides them where that is no terminal.
+pub(crate) struct Progress;
+
+/// The bar of one run: nodes that run the new version.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    /// Reconciles at the last look: between them nothing new is to be shown.
+    seen: Cell<u64>,
+}
+
+impl Progress {
+    pub(crate) fn begin(&self, label: &str) -> Bar {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let template = "{bar:40} {pos}/{len} nodes updated, {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(label.to_owned());
+        Bar { bar, seen: Cell::new(0) }
+    }
+}
+
+impl Bar {
+    pub(crate) fn show(&self, cluster: &Cluster) {
+        if self.seen.replace(cluster.reconciles()) == cluster.reconciles() {
+            return;
+        }
+        let status = cluster.status();
+        let number = |nodes: i32| u64::from(nodes.max(0).unsigned_abs());
+        self.bar.set_length(number(status.desired_number_scheduled));
+        self.bar.set_position(number(status.updated_number_scheduled));
+    }
+
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
     }
 }

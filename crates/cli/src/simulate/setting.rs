@@ -1,9 +1,9 @@
-//! What is tried: strategy and limits, as a person writes them.
+//! A setting to try: strategy and limits, as a person writes them.
 
 use daemonset::model::{DaemonSet, IntOrString, RollingUpdate, SurgingRollingUpdate};
 use serde_json::Value;
 
-/// Changes to the DaemonSet; what is not set stays as it is.
+/// Changes to the DaemonSet; other fields stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// As it was written; empty for the DaemonSet as it is.
@@ -39,8 +39,8 @@ impl Setting {
             }
             _ => return Err(format!("{key:?}: must be type, maxUnavailable, maxSurge or minReadySeconds")),
         }
-        let told = if key == "type" { value.to_owned() } else { format!("{key} {value}") };
-        self.label = [std::mem::take(&mut self.label), told].join(", ").trim_start_matches(", ").to_owned();
+        let words = if key == "type" { value.to_owned() } else { format!("{key} {value}") };
+        self.label = [std::mem::take(&mut self.label), words].join(", ").trim_start_matches(", ").to_owned();
         Ok(())
     }
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_is_told() {
+    fn a_setting_that_can_not_be_read_is_an_error() {
         for (text, expected) in [
             ("maxUnavailable", "must be NAME=VALUE"),
             ("maxUnavailable=ten", "Invalid value: \"ten\""),

@@ -1,4 +1,4 @@
-//! What the timeline makes of a few events.
+//! Timelines of a few events.
 
 use crate::simulate::curves::Point;
 use crate::simulate::fake::{self, at, run};
@@ -10,7 +10,7 @@ use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, R
 use daemonset::{Budget, DeleteReason};
 use serde_json::json;
 
-/// A trace, told second by second.
+/// A trace, built second by second.
 #[derive(Default)]
 struct Trace {
     events: Vec<Event>,
@@ -19,7 +19,7 @@ struct Trace {
 
 /// Name and revision; the node is called like the first letter.
 fn pod(name: &str, revision: &str) -> PodIdentity {
-    let node = NodeName::from(&name[..1]);
+    let node = NodeName::from(name.get(..1).unwrap());
     PodIdentity { node, pod: name.to_owned(), uid: name.into(), revision: revision.to_owned() }
 }
 
@@ -103,7 +103,7 @@ fn a_replaced_pod_goes_through_every_state() {
     assert_eq!(trace.spans(), states);
     let timeline = trace.timeline();
     assert_eq!(timeline.revisions, ["old", "new"]);
-    assert_eq!(timeline.rows[0].spans[1].told, "terminating: outdated, within the budget");
+    assert_eq!(timeline.rows[0].spans[1].words, "terminating: outdated, within the budget");
     let figures = Figures::of(&run("test", &trace.events, 90), &timeline);
     assert_eq!((figures.settled, figures.lost, figures.worst.unavailable), (Some(30_000), 25_000, 1));
     assert_eq!(figures.outcome(90_000), "1 node updated in 30s");
@@ -119,10 +119,10 @@ fn a_surged_node_is_never_down() {
     let mut states: Vec<State> = trace.spans().into_iter().map(|(state, _, _)| state).collect();
     states.dedup();
     assert_eq!(states, [State::Available(0), State::Doubled, State::Available(1)]);
-    let told: Vec<_> = trace.timeline().rows[0].spans.iter().map(|span| span.told.clone()).collect();
+    let words: Vec<_> = trace.timeline().rows[0].spans.iter().map(|span| span.words.clone()).collect();
     let side_by_side =
         ["available; starting", "available; available", "terminating: its successor is available; available"];
-    assert_eq!(told[1..4], side_by_side);
+    assert_eq!(words[1..4], side_by_side);
     let curves = trace.timeline().curves;
     assert_eq!(curves.peak(|point| point.unavailable).unavailable, 0);
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::simulate::run::Run;
 use crate::simulate::scale::CountScale;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::count;
-use crate::simulate::{axis, head, lanes, palette};
+use crate::simulate::{head, lanes, palette, scale};
 
 /// As many columns are sampled where the nodes are too many for rows.
 pub(crate) const COLUMNS: usize = 480;
@@ -30,26 +30,26 @@ pub(crate) fn picture(run: &Run<'_>, timeline: &Timeline, figures: &Figures, lay
     describe(&mut canvas, &title, &description(figures), &[timeline.revisions.len()]);
     head::draw(&mut canvas, run, timeline, figures, layout);
     canvas.words("muted", layout.time.left, layout.caption, &caption(timeline, layout));
-    axis::grid(&mut canvas, &layout.time, (layout.top, layout.bottom), layout.panel_bottom);
+    scale::grid(&mut canvas, &layout.time, (layout.top, layout.bottom), layout.panel_bottom);
     match layout.body {
         Body::Rows { pitch } => lanes::draw(&mut canvas, timeline, layout, pitch),
         Body::Layers { most } => {
             let count = CountScale { top: layout.top, bottom: layout.bottom, most };
-            axis::counts(&mut canvas, &layout.time, &count, 6);
+            scale::counts(&mut canvas, &layout.time, &count, 6);
             Layers::of(timeline, timeline.length, COLUMNS).draw(&mut canvas, &layout.time, &count);
         }
     }
     for label in &layout.labels {
         label.draw(&mut canvas, layout.top, layout.panel_bottom);
     }
-    axis::times(&mut canvas, &layout.time, layout.bottom + 18.0);
+    scale::times(&mut canvas, &layout.time, layout.bottom + 18.0);
     canvas.words("halo strong", layout.time.left, layout.panel_top - 10.0, panel_title(figures));
     let span = CountScale { top: layout.panel_top, bottom: layout.panel_bottom, most: layout.panel_most };
-    axis::counts(&mut canvas, &layout.time, &span, 4);
+    scale::counts(&mut canvas, &layout.time, &span, 4);
     let panel = Panel { curves: &timeline.curves, time: layout.time, count: span };
     panel.draw(&mut canvas);
     panel.annotate(&mut canvas);
-    axis::times(&mut canvas, &layout.time, layout.panel_bottom + 18.0);
+    scale::times(&mut canvas, &layout.time, layout.panel_bottom + 18.0);
     canvas.close("svg");
     canvas.finish()
 }
@@ -64,7 +64,7 @@ pub(crate) fn root(width: f64, height: f64) -> Tag {
         .set("role", "img")
 }
 
-/// What a screen reader says, the colours, and the page.
+/// The text for screen readers, the colours, and the page.
 pub(crate) fn describe(canvas: &mut Canvas, title: &str, description: &str, revisions: &[usize]) {
     canvas.element(Tag::new("title"), title);
     canvas.element(Tag::new("desc"), description);

@@ -1,9 +1,9 @@
-//! What became of every node: one row of spans each, made by replaying the events.
+//! The states of every node: one row of spans each, made by replaying the events.
 
 use crate::simulate::curves::{Curves, curves};
 use crate::simulate::marks::{Mark, marks};
 use crate::simulate::replay;
-use crate::simulate::revisions::Revisions;
+use crate::simulate::run::Revisions;
 use crate::simulate::run::Run;
 
 /// Everything that is drawn; times are milliseconds since the start of the run.
@@ -38,15 +38,15 @@ pub(crate) struct Span {
     pub(crate) available: bool,
     /// Two unfinished pods or more.
     pub(crate) doubled: bool,
-    /// The pods, for whoever points at it.
+    /// The pods, for the details under the pointer.
     pub(crate) pods: Vec<String>,
     /// The revision of the pod that decides the state.
     pub(crate) revision: Option<usize>,
-    /// What is the matter, in words.
-    pub(crate) told: String,
+    /// The state of each pod, in words.
+    pub(crate) words: String,
 }
 
-/// What a node is to the rollout.
+/// The state of a node in the rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     /// Its pod is available, and of that revision.
@@ -57,7 +57,7 @@ pub(crate) enum State {
     Settling,
     /// Created, pending or not Ready.
     Starting,
-    /// It should have a pod, and has none.
+    /// It should have a pod, and does not.
     NoPod,
     /// All it has is a pod that must go.
     Terminating,
@@ -65,7 +65,7 @@ pub(crate) enum State {
     Failed,
     /// The node itself is not Ready.
     NodeUnready,
-    /// It has no pod, and needs none.
+    /// It has no pod, and needs no pod.
     Idle,
 }
 

@@ -1,7 +1,7 @@
 //! States, reasons and durations as a person would say them.
 
-use crate::shell::reasons::deleting;
-use crate::simulate::station::{Phase, PodNow};
+use crate::simulate::replayed_node::{Phase, PodNow};
+use crate::words::deleting;
 use daemonset::sim::PodTrouble;
 
 /// `2m30s` of milliseconds; tenths only below ten seconds.

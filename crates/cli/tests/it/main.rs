@@ -1,6 +1,10 @@
 //! The program as a user calls it: arguments and files in, text and exit code out.
 
+mod answers;
 mod goldens;
+#[cfg(unix)]
+mod kubectl;
 mod plan;
 mod program;
 mod simulate;
+mod why;

@@ -9,17 +9,23 @@ pub fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_kubectl-daemonset"))
 }
 
-/// What came of a call.
+/// The result of a call.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-/// Calls a subcommand with this on stdin.
+/// Calls a subcommand with this on stdin, on a machine without kubectl.
 pub fn run(subcommand: &str, arguments: &[&str], stdin: &[u8]) -> Ran {
     let mut command = Command::new(binary());
-    command.arg(subcommand).args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command.arg(subcommand).args(arguments).env("KUBECTL", "/nowhere/kubectl");
+    finish(command, stdin)
+}
+
+/// Waits for its end.
+pub fn finish(mut command: Command, stdin: &[u8]) -> Ran {
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();

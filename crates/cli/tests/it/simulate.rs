@@ -10,8 +10,8 @@ fn simulate(arguments: &[&str]) -> Ran {
     run("simulate", arguments, b"")
 }
 
-/// What it prints when all is well.
-fn told(arguments: &[&str]) -> String {
+/// Its stdout when all is well.
+fn printed(arguments: &[&str]) -> String {
     let ran = simulate(arguments);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     ran.out
@@ -25,18 +25,18 @@ fn path(name: &str) -> String {
 fn the_readme_shows_what_it_prints_and_draws() {
     let readme = include_str!("../../../../README.md");
     let svg = path("readme.svg");
-    let printed = told(&["--max-unavailable", "10%", "--svg", &svg]);
-    assert!(readme.contains(printed.trim_end()), "the README's summary is another one: {printed}");
+    let summary = printed(&["--max-unavailable", "10%", "--svg", &svg]);
+    assert!(readme.contains(summary.trim_end()), "the README's summary is another one: {summary}");
     let drawn = std::fs::read_to_string(svg).unwrap();
     assert!(drawn == include_str!("../../../../docs/rollout.svg"), "docs/rollout.svg is another one");
     let limits = ["maxUnavailable=1", "maxUnavailable=10%", "maxUnavailable=30%"];
-    let compared = told(&[&["--compare"], &limits[..]].concat());
+    let compared = printed(&[&["--compare"], &limits[..]].concat());
     assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
 }
 
 #[test]
-fn a_broken_version_is_told_with_who_waits_and_why() {
-    assert_snapshot!(told(&["--nodes", "5", "--max-unavailable", "2", "--broken"]), @"
+fn a_broken_version_shows_the_waiting_nodes_and_why() {
+    assert_snapshot!(printed(&["--nodes", "5", "--max-unavailable", "2", "--broken"]), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 2
     Cluster    5 nodes, from the built-in cluster, seed 1
     Rollout    stuck: nothing happens any more, after 21s
@@ -55,8 +55,8 @@ fn a_broken_version_is_told_with_who_waits_and_why() {
 }
 
 #[test]
-fn a_version_that_takes_its_nodes_down_is_told() {
-    assert_snapshot!(told(&["--nodes", "4", "--panics-node", "100%"]), @"
+fn a_version_that_takes_its_nodes_down_is_reported() {
+    assert_snapshot!(printed(&["--nodes", "4", "--panics-node", "100%"]), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
     Cluster    4 nodes, from the built-in cluster, seed 1
     Rollout    stuck: nothing happens any more, after 21s
@@ -75,11 +75,12 @@ fn a_version_that_takes_its_nodes_down_is_told() {
 
 #[test]
 fn a_summary_is_json_too() {
-    let summary: Value = serde_json::from_str(&told(&["--nodes", "3", "-o", "json"])).unwrap();
+    let summary: Value = serde_json::from_str(&printed(&["--nodes", "3", "-o", "json"])).unwrap();
     assert_eq!(summary["daemonSet"], "monitoring/node-exporter");
     assert_eq!((&summary["end"], &summary["podsCreated"]), (&"Complete".into(), &3.into()));
     assert_eq!(summary["worstUnavailable"]["nodes"], 1);
-    let compared = told(&["--nodes", "3", "-o", "json", "--compare", "maxUnavailable=1", "maxUnavailable=3"]);
+    let compared =
+        printed(&["--nodes", "3", "-o", "json", "--compare", "maxUnavailable=1", "maxUnavailable=3"]);
     let compared: Value = serde_json::from_str(&compared).unwrap();
     assert_eq!(compared["runs"][1]["label"], "maxUnavailable 3");
     assert_eq!(compared["runs"][1]["maxUnavailable"], 3);
@@ -92,19 +93,19 @@ fn the_same_seed_gives_the_same_bytes_and_another_one_does_not() {
     let all = |seed: &str, name: &str| {
         let files = ["svg", "html", "jsonl"].map(|kind| path(&format!("{name}.{kind}")));
         let out = ["--svg", &files[0], "--html", &files[1], "--trace", &files[2], "--seed", seed];
-        let printed = told(&[&rough[..], &out[..]].concat());
-        (printed, files.map(|file| std::fs::read(file).unwrap()))
+        let summary = printed(&[&rough[..], &out[..]].concat());
+        (summary, files.map(|file| std::fs::read(file).unwrap()))
     };
     let first = all("7", "first");
     assert!(first == all("7", "second"));
     assert!(first != all("8", "third"));
 }
 
-/// Whoever reads a trace needs nothing else: members, order, and a budget that can be counted from it.
+/// A trace is complete in itself: members, order, and a budget that can be counted from it.
 #[test]
-fn a_trace_tells_every_change() {
+fn a_trace_has_every_change() {
     let file = path("trace.jsonl");
-    told(&["--nodes", "12", "--max-unavailable", "3", "--min-ready-seconds", "5", "--trace", &file]);
+    printed(&["--nodes", "12", "--max-unavailable", "3", "--min-ready-seconds", "5", "--trace", &file]);
     let text = std::fs::read_to_string(file).unwrap();
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(
@@ -132,7 +133,7 @@ fn a_trace_tells_every_change() {
 
 #[test]
 fn a_real_cluster_goes_on_from_where_it_is() {
-    let ran = told(&["--from", &dump("midrollout.json"), "--as-is"]);
+    let ran = printed(&["--from", &dump("midrollout.json"), "--as-is"]);
     assert!(ran.contains("Rollout    complete"), "{ran}");
     assert!(ran.contains("Pods       2 created, 2 deleted"), "{ran}");
     let several = simulate(&["--from", &dump("steady.json")]);

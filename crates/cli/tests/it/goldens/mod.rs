@@ -1,6 +1,6 @@
-//! What Kubernetes v1.36.3 answered: a real API server to creates and patches, a real kubectl to rollout commands.
+//! Answers of Kubernetes v1.36.3: a real API server to creates and patches, a real kubectl to rollout commands.
 //!
-//! `tests/goldens` has one answer a line, with the question. `compare` names what of it a pure function can know: texts
+//! `tests/goldens` has one answer a line, with the question. `compare` names the part of it that a pure function can know: texts
 //! to the byte, objects as JSON values. A line that compares nothing is there to read.
 
 mod library;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What a line asks.
+/// The question of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Create,
@@ -42,12 +42,12 @@ impl Golden {
         }
     }
 
-    /// What an answer must have in common with the real one.
+    /// The members that an answer must have in common with the real one.
     fn compared(&self) -> Vec<&str> {
         self.value["compare"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect()
     }
 
-    /// What is different in an answer.
+    /// The differences of an answer from the real one.
     fn differences(&self, answer: &Value) -> Vec<String> {
         let different = self.compared().into_iter().filter_map(|path| {
             let (real, ours) = (at(&self.value, path), at(answer, path));
@@ -73,6 +73,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// `DAEMONSET_GOLDENS=directory cargo test goldens` answers files from elsewhere.
+#[expect(clippy::disallowed_methods, reason = "a test has an environment, the library has none")]
 fn named_files() -> Vec<PathBuf> {
     match std::env::var_os("DAEMONSET_GOLDENS") {
         Some(directory) => jsonl_files(Path::new(&directory)),

@@ -1,6 +1,6 @@
 //! `--batch`: a line in, a line out, whatever the line.
 
-use super::{binary, file, plan, plan_with, recording, told, with};
+use super::{binary, file, plan, plan_with, printed, recording, with};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ fn batch(lines_in: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn good_lines_are_answered_bad_ones_are_told_and_blank_ones_skipped() {
+fn good_lines_are_answered_bad_ones_get_their_error_and_blank_ones_are_skipped() {
     let good = recording("monday", &["a"]);
     let no_selector = with(recording("tuesday", &[]), "/daemonSet/spec/selector", Value::Null);
     let bad_limit = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "5x"}});
@@ -44,7 +44,7 @@ fn good_lines_are_answered_bad_ones_are_told_and_blank_ones_skipped() {
 }
 
 #[test]
-fn a_line_that_is_no_utf8_is_told() {
+fn a_line_that_is_no_utf8_gets_its_error() {
     let mut text = b"{\"name\": \"\xff\"}\n".to_vec();
     text.extend(recording("monday", &[]).to_string().bytes());
     let answers = batch(&text);
@@ -80,13 +80,13 @@ fn a_line_may_be_long() {
 fn a_file_gives_what_stdin_gives() {
     let path = file("batch.jsonl", format!("{}\n", recording("monday", &["a"])));
     assert_eq!(
-        lines(&told(&["--batch", &path], "")),
+        lines(&printed(&["--batch", &path], "")),
         batch(recording("monday", &["a"]).to_string().as_bytes())
     );
     assert_eq!(plan(&["--batch", &file("empty.jsonl", "")]).out, "");
 }
 
-/// Whoever sends one line at a time gets each answer before the next line.
+/// A caller that sends one line at a time gets each answer before the next line.
 #[test]
 fn each_answer_comes_before_the_next_line_is_waited_for() {
     let mut child = Command::new(binary())
@@ -112,7 +112,9 @@ fn each_answer_comes_before_the_next_line_is_waited_for() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let path = file("much.jsonl", format!("{}\n", recording("monday", &["a", "b"])).repeat(2000));
-    for arguments in [["--batch", path.as_str()].as_slice(), &["--help"], &["-o", "json"], &[]] {
+    for arguments in
+        [["--batch", path.as_str()].as_slice(), &["--help"], &["--example", "-o", "json"], &["--example"]]
+    {
         let mut child = Command::new(binary())
             .arg("plan")
             .args(arguments)

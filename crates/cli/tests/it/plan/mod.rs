@@ -20,14 +20,14 @@ fn plan_with(arguments: &[&str], stdin: &[u8]) -> Ran {
     run("plan", arguments, stdin)
 }
 
-/// What it prints when all is well.
-fn told(arguments: &[&str], stdin: &str) -> String {
+/// Its stdout when all is well.
+fn printed(arguments: &[&str], stdin: &str) -> String {
     let ran = plan_with(arguments, stdin.as_bytes());
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     ran.out
 }
 
-/// The one line that it says to bad input.
+/// Its one line about bad input.
 fn refused(arguments: &[&str], stdin: &str) -> String {
     let ran = plan_with(arguments, stdin.as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
@@ -37,19 +37,19 @@ fn refused(arguments: &[&str], stdin: &str) -> String {
 }
 
 /// Writes a file for one test.
-fn file(name: &str, text: impl AsRef<[u8]>) -> String {
+pub(crate) fn file(name: &str, text: impl AsRef<[u8]>) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
 /// As kubectl prints it.
-fn list(items: Vec<Value>) -> String {
+pub(crate) fn list(items: Vec<Value>) -> String {
     json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
 }
 
 /// In namespace `logging`, with the selector `app: NAME`.
-fn daemon_set(name: &str) -> Value {
+pub(crate) fn daemon_set(name: &str) -> Value {
     json!({
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
@@ -65,7 +65,7 @@ fn daemon_set(name: &str) -> Value {
     })
 }
 
-fn node(name: &str) -> Value {
+pub(crate) fn node(name: &str) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Node",
@@ -74,7 +74,7 @@ fn node(name: &str) -> Value {
 }
 
 /// In namespace `logging`, owned by no one.
-fn pod(name: &str) -> Value {
+pub(crate) fn pod(name: &str) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -86,20 +86,20 @@ fn pod(name: &str) -> Value {
 }
 
 /// A change of one field, by its JSON pointer.
-fn with(mut object: Value, pointer: &str, value: Value) -> Value {
+pub(crate) fn with(mut object: Value, pointer: &str, value: Value) -> Value {
     let (parent, member) = pointer.rsplit_once('/').unwrap();
     object.pointer_mut(parent).unwrap()[member] = value;
     object
 }
 
 /// Without its `kind`, which no recording has.
-fn bare(mut object: Value) -> Value {
+pub(crate) fn bare(mut object: Value) -> Value {
     object.as_object_mut().unwrap().retain(|member, _| member != "apiVersion" && member != "kind");
     object
 }
 
 /// Agent `name` on nodes that have no pod yet.
-fn recording(name: &str, nodes: &[&str]) -> Value {
+pub(crate) fn recording(name: &str, nodes: &[&str]) -> Value {
     json!({
         "name": name,
         "now": "2026-01-01T00:10:00Z",

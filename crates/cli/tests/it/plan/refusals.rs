@@ -24,7 +24,7 @@ fn a_file_that_can_not_be_read() {
 }
 
 #[test]
-fn what_is_no_json_is_told_by_line_and_column() {
+fn text_that_is_no_json_is_refused_with_line_and_column() {
     let empty = "error: stdin: EOF while parsing a value at line 1 column 0";
     assert_eq!(refused(&["-"], ""), empty);
     let comma = "error: stdin: expected value at line 2 column 12";
@@ -36,7 +36,7 @@ fn what_is_no_json_is_told_by_line_and_column() {
 }
 
 #[test]
-fn what_is_no_utf8() {
+fn text_that_is_no_utf8() {
     let ran = plan_with(&["-"], b"{\"items\": \"\xff\"}");
     let err = "error: stdin: invalid utf-8 sequence of 1 bytes from index 11\n";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(2), "", err));
@@ -217,13 +217,13 @@ fn a_policy_that_can_not_be_used() {
     );
     let zero = file("zero-policy.json", r#"{"burst": 0}"#);
     assert_eq!(
-        refused(&["--policy", &zero], ""),
+        refused(&["--example", "--policy", &zero], ""),
         "error: the built-in example: policy.burst: Invalid value: 0: must be at least 1"
     );
 }
 
 #[test]
-fn a_list_that_does_not_tell_the_time_needs_it_told() {
+fn a_list_without_a_time_needs_now() {
     let timeless = || list(vec![with(daemon_set("agent"), "/metadata/creationTimestamp", Value::Null)]);
     assert_eq!(refused(&["-"], &timeless()), "error: stdin: nothing in the List tells the time: pass --now");
     let ran = plan_with(&["-", "--now", "2026-01-01T00:00:00Z"], timeless().as_bytes());

@@ -1,6 +1,6 @@
 //! The text for a person, and the same plan as JSON.
 
-use super::{dump, plan, recording, told, with};
+use super::{dump, plan, printed, recording, with};
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -9,12 +9,12 @@ use std::process::Command;
 #[test]
 fn the_readme_shows_what_the_example_prints() {
     let readme = include_str!("../../../../../README.md");
-    assert!(readme.contains(told(&[], "").trim_end()), "the README's output is another one");
+    assert!(readme.contains(printed(&["--example"], "").trim_end()), "the README's output is another one");
 }
 
 #[test]
 fn the_built_in_example_waits_in_the_middle_of_an_update() {
-    assert_snapshot!(told(&[], ""), @"
+    assert_snapshot!(printed(&["--example"], ""), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1: updated 3/5, ready 4/5, available 4/5
     Revision   node-exporter-6b4c7c96bb #2, current as before
     Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): node-2
@@ -37,7 +37,7 @@ fn the_built_in_example_waits_in_the_middle_of_an_update() {
 #[test]
 fn a_new_daemon_set_gets_its_revision_and_its_pods() {
     let fresh = dump("fresh.json");
-    let text = told(&[&fresh, "--daemonset", "logging/fluent-bit"], "").replace(&fresh, "fresh.json");
+    let text = printed(&[&fresh, "--daemonset", "logging/fluent-bit"], "").replace(&fresh, "fresh.json");
     assert_snapshot!(text, @r"
     DaemonSet  logging/fluent-bit, RollingUpdate, maxUnavailable 1: updated 0/5, ready 0/5, available 0/5
     Revision   fluent-bit-v9vvnvktrm #1, new: this plan creates it
@@ -71,7 +71,7 @@ fn a_hundred_nodes_are_a_few_rows() {
     let file = std::fs::File::open(dump("large.json.gz")).unwrap();
     let mut large = String::new();
     flate2::read::GzDecoder::new(file).read_to_string(&mut large).unwrap();
-    assert_snapshot!(told(&["-", "--daemonset", "monitoring/node-exporter"], &large), @"
+    assert_snapshot!(printed(&["-", "--daemonset", "monitoring/node-exporter"], &large), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 10%: updated 50/100, ready 90/100, available 90/100
     Revision   node-exporter-6ddcdf997f #2, current as before
     Budget     spent: M 10 of D 100 nodes may be unavailable, U 10 are (NR 10 not Ready): node-11, node-12, node-2 and 7 more
@@ -95,12 +95,12 @@ fn a_hundred_nodes_are_a_few_rows() {
 
 #[test]
 fn a_surging_node_has_two_rows_and_a_tainted_one_its_taint() {
-    let surge = told(&[&dump("surge.json")], "");
+    let surge = printed(&[&dump("surge.json")], "");
     assert_snapshot!(rows(&surge, "node-1"), @"
     node-1  run        fluent-bit-gzlls  updated #2   Pending for 1s    waits until Ready
                        fluent-bit-r4cx9  outdated #1  available for 7s
     ");
-    let tainted = told(&[&dump("tainted.json"), "--daemonset", "logging/fluent-bit"], "");
+    let tainted = printed(&[&dump("tainted.json"), "--daemonset", "logging/fluent-bit"], "");
     let [cordoned, not_ready, broken] = ["node-3", "node-4", "node-6"].map(|node| rows(&tainted, node));
     assert_snapshot!(format!("{cordoned}\n{not_ready}\n{broken}"), @r"
     node-3  run, cordoned                  fluent-bit-xlt5c  updated #1  available for 0s  up to date
@@ -124,7 +124,7 @@ fn rows(text: &str, node: &str) -> String {
 fn many_actions_are_put_together() {
     let names: Vec<String> = (10..70).map(|number| format!("n{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let text = told(&["-"], &recording("monday", &names).to_string());
+    let text = printed(&["-"], &recording("monday", &names).to_string());
     let actions = text.split_once("Actions, in order").unwrap().1;
     assert_snapshot!(actions, @r"
       1. create revision agent-q9dhgz4sln as #1: no revision has the template
@@ -140,7 +140,7 @@ fn json_is_the_whole_plan_with_its_name_and_time() {
     let mut agent = recording("monday", &["a"]);
     agent["nodes"][0]["spec"] =
         json!({"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]});
-    let plan: Value = serde_json::from_str(&told(&["-", "-o", "json"], &agent.to_string())).unwrap();
+    let plan: Value = serde_json::from_str(&printed(&["-", "-o", "json"], &agent.to_string())).unwrap();
     assert_eq!(plan["actions"][0]["type"], "CreateRevision");
     assert_eq!((&plan["name"], &plan["now"]), (&json!("monday"), &json!("2026-01-01T00:10:00Z")));
     assert_eq!(plan["status"]["desiredNumberScheduled"], 0);
@@ -199,11 +199,11 @@ fn json_is_the_whole_plan_with_its_name_and_time() {
 }
 
 #[test]
-fn a_warning_and_the_next_wake_up_are_told() {
+fn a_warning_and_the_next_wake_up_are_shown() {
     let mut agent = recording("monday", &["a", "b"]);
     agent["policy"] = json!({"burst": 1});
     agent["daemonSet"]["spec"]["updateStrategy"]["rollingUpdate"] = json!({"maxUnavailable": "60%"});
-    let text = told(&["-"], &agent.to_string());
+    let text = printed(&["-"], &agent.to_string());
     assert_snapshot!(text, @r"
     DaemonSet  logging/agent, RollingUpdate, maxUnavailable 60%: updated 0/2, ready 0/2, available 0/2
     Revision   agent-q9dhgz4sln #1, new: this plan creates it
@@ -229,7 +229,7 @@ fn a_warning_and_the_next_wake_up_are_told() {
 
 /// Under OnDelete an outdated pod, Ready for 4 s, must be so for 10; an updated one is to come by a person's delete.
 #[test]
-fn ages_and_instants_are_told() {
+fn ages_and_instants_are_shown() {
     let mut agent = recording("monday", &["a"]);
     agent["daemonSet"]["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
     agent["daemonSet"]["spec"]["minReadySeconds"] = json!(10);
@@ -244,7 +244,7 @@ fn ages_and_instants_are_told() {
             "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:09:56Z"}],
         },
     }]);
-    assert_snapshot!(told(&["-"], &agent.to_string()), @r"
+    assert_snapshot!(printed(&["-"], &agent.to_string()), @r"
     DaemonSet  logging/agent, OnDelete, minReadySeconds 10: updated 0/1, ready 1/1, available 0/1
     Revision   agent-q9dhgz4sln #1, new: this plan creates it
     Budget     none: whoever deletes a pod decides; of D 1 nodes U 1 is unavailable (NR 0 not Ready): a
@@ -270,7 +270,7 @@ fn nothing_is_done_for_a_daemon_set_that_is_being_deleted() {
         "/daemonSet/metadata/deletionTimestamp",
         json!("2026-01-01T00:00:00Z"),
     );
-    assert_snapshot!(told(&["-"], &agent.to_string()), @r"
+    assert_snapshot!(printed(&["-"], &agent.to_string()), @r"
     DaemonSet  logging/agent: updated 0/0, ready 0/0, available 0/0, as last written
     Now        nothing: the DaemonSet is being deleted
     As of      2026-01-01T00:10:00Z, the time of recording monday; stdin
@@ -279,13 +279,13 @@ fn nothing_is_done_for_a_daemon_set_that_is_being_deleted() {
     ");
 }
 
-/// Colours are for terminals; who wants them elsewhere can ask for them.
+/// Colours are for terminals; CLICOLOR_FORCE asks for them elsewhere.
 #[test]
 fn a_pipe_gets_no_colours() {
-    assert!(!plan(&[]).out.contains('\u{1b}'));
+    assert!(!plan(&["--example"]).out.contains('\u{1b}'));
     let coloured = |variables: &[(&str, &str)]| {
         let mut command = Command::new(super::binary());
-        command.arg("plan");
+        command.args(["plan", "--example"]);
         command.env_remove("NO_COLOR").envs(variables.iter().copied());
         String::from_utf8(command.output().unwrap().stdout).unwrap().contains('\u{1b}')
     };

@@ -1,10 +1,10 @@
 //! `--time`: how long each step takes, in nanoseconds.
 
-use super::{recording, refused, told};
+use super::{printed, recording, refused};
 use serde_json::{Value, json};
 
 fn times(arguments: &[&str], stdin: &str) -> Value {
-    let out = told(arguments, stdin);
+    let out = printed(arguments, stdin);
     assert_eq!(out.lines().count(), 1);
     serde_json::from_str(&out).unwrap()
 }
@@ -26,7 +26,7 @@ fn the_figures_of_each_step_are_integers_and_the_least_is_not_above_the_median()
 }
 
 #[test]
-fn it_tells_how_much_there_was() {
+fn it_counts_nodes_pods_and_actions() {
     let built_in = times(&["--time", "1"], "");
     assert_eq!(
         (&built_in["nodes"], &built_in["pods"], &built_in["actions"]),
@@ -37,7 +37,7 @@ fn it_tells_how_much_there_was() {
 }
 
 #[test]
-fn bad_input_is_told_as_ever() {
+fn bad_input_is_refused_as_ever() {
     assert_eq!(
         refused(&["--time", "5", "-"], "{}"),
         "error: stdin: neither a List (items) nor a Recording (daemonSet)"

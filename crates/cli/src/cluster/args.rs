@@ -1,0 +1,180 @@
+//! Where a command reads its cluster from, as the command line says it.
+
+use crate::cluster::kubectl::{ConnectError, Kubectl, Scope};
+use crate::cluster::{Example, Source, Wanted};
+use crate::shell::console::Stop;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// The cluster that kubectl reads, or the example.
+#[derive(Args, Clone, Default)]
+pub(crate) struct ClusterArgs {
+    /// Use the example that is built in
+    #[arg(long, help_heading = "Cluster")]
+    example: bool,
+    /// The kubeconfig context, as for kubectl
+    #[arg(long, value_name = "NAME", help_heading = "Cluster")]
+    context: Option<String>,
+    /// The kubeconfig file, as for kubectl
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    kubeconfig: Option<PathBuf>,
+    /// The namespace, as for kubectl
+    #[arg(short, long, value_name = "NAMESPACE", help_heading = "Cluster")]
+    namespace: Option<String>,
+    /// All namespaces, as for kubectl
+    #[arg(short = 'A', long, conflicts_with = "namespace", help_heading = "Cluster")]
+    all_namespaces: bool,
+    /// Only DaemonSets with these labels, as for kubectl
+    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = "Cluster")]
+    selector: Option<String>,
+}
+
+impl ClusterArgs {
+    /// The first flag that only kubectl understands.
+    fn kubectl_flag(&self) -> Option<&'static str> {
+        let flags = [
+            ("--context", self.context.is_some()),
+            ("--kubeconfig", self.kubeconfig.is_some()),
+            ("--namespace", self.namespace.is_some()),
+            ("--all-namespaces", self.all_namespaces),
+            ("--selector", self.selector.is_some()),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// Whether the command line asks for a cluster or the example, and not merely for whatever is there.
+    pub(crate) fn chooses(&self) -> bool {
+        self.example || self.kubectl_flag().is_some()
+    }
+
+    /// Whether the command line asks for a cluster that kubectl reads.
+    pub(crate) fn chooses_kubectl(&self) -> bool {
+        self.kubectl_flag().is_some()
+    }
+
+    /// Whether more than one namespace is looked at, or some DaemonSets of many.
+    pub(crate) fn chooses_several(&self) -> bool {
+        self.all_namespaces || self.selector.is_some()
+    }
+
+    /// A file comes first, then kubectl, then the example. Only where no flag asks for a cluster, the example also
+    /// replaces a kubectl or a current context that is not there.
+    pub(crate) fn source(
+        &self,
+        file: Option<PathBuf>,
+        wanted: Option<&Wanted>,
+        example: Example,
+    ) -> Result<Source, Stop> {
+        let flag = self.kubectl_flag();
+        match (file, flag, self.example) {
+            (Some(_), Some(flag), _) => Err(Stop::Input(format!("{flag}: has no effect on a file"))),
+            (Some(_), None, true) => Err(Stop::Input("--example: can't be used with a file".to_owned())),
+            (None, Some(flag), true) => Err(Stop::Input(format!("{flag}: has no effect on --example"))),
+            (Some(file), None, false) => Ok(Source::named(file)),
+            (None, None, true) => Ok(Source::Example { example, instead_of: None }),
+            (None, _, false) => match self.connect(wanted)? {
+                Ok(kubectl) => Ok(Source::Kubectl(kubectl)),
+                Err(missing) if flag.is_none() => Ok(Source::Example { example, instead_of: Some(missing) }),
+                Err(missing) => Err(Stop::Input(missing)),
+            },
+        }
+    }
+
+    /// The inner error says which of kubectl and its current context is missing.
+    fn connect(&self, wanted: Option<&Wanted>) -> Result<Result<Kubectl, String>, Stop> {
+        let namespace = match (&self.namespace, wanted.and_then(|wanted| wanted.namespace.as_ref())) {
+            (Some(flag), Some(name)) if flag != name => {
+                return Err(Stop::Input(format!("--namespace {flag}: the DaemonSet is named in {name}")));
+            }
+            (flag, name) => name.or(flag.as_ref()).cloned(),
+        };
+        let scope = match namespace {
+            Some(namespace) => Scope::Namespace(namespace),
+            None if self.all_namespaces => Scope::All,
+            None => Scope::Current,
+        };
+        match Kubectl::connect(self.context.clone(), self.kubeconfig.clone(), scope, self.selector.clone()) {
+            Ok(kubectl) => Ok(Ok(kubectl)),
+            Err(ConnectError::Missing(what)) => Ok(Err(what)),
+            Err(ConnectError::Broken(message)) => Err(Stop::Input(message)),
+        }
+    }
+}
+
+/// The subject of most commands: a DaemonSet, and where it is.
+#[derive(Args, Clone, Default)]
+pub(crate) struct TargetArgs {
+    /// A DaemonSet: NAME, NAMESPACE/NAME or ds/NAME. Or a FILE, where it is `-`, exists, or ends in .json, .jsonl, .yaml
+    /// or .yml
+    #[arg(value_name = "NAME|FILE")]
+    target: Option<String>,
+    /// A List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` (or yaml) prints it, or a Recording;
+    /// `-` is stdin
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Which DaemonSet, where there are several
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    pub(crate) daemonset: Option<String>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+}
+
+/// A DaemonSet, and where it is.
+pub(crate) struct Target {
+    pub(crate) source: Source,
+    /// `None` where there should be only one.
+    pub(crate) wanted: Option<Wanted>,
+}
+
+impl TargetArgs {
+    /// The same with its first word, which stood elsewhere.
+    pub(crate) fn named(&self, word: &str) -> Result<Self, Stop> {
+        let target = one_of(Some(word.to_owned()), self.target.clone(), "NEWER: must be a number")?;
+        Ok(TargetArgs { target, ..self.clone() })
+    }
+
+    /// Asks kubectl for its current context at most.
+    pub(crate) fn resolve(&self, example: Example) -> Result<Target, Stop> {
+        let (wanted, file) = self.words()?;
+        Ok(Target { source: self.cluster.source(file, wanted.as_ref(), example)?, wanted })
+    }
+
+    /// The same where no cluster is to be asked.
+    pub(crate) fn resolve_in_example(&self, example: Example) -> Result<Target, Stop> {
+        let (wanted, file) = self.words()?;
+        let source = file.map_or(Source::Example { example, instead_of: None }, Source::named);
+        Ok(Target { source, wanted })
+    }
+
+    fn words(&self) -> Result<(Option<Wanted>, Option<PathBuf>), Stop> {
+        let (name, file) = match &self.target {
+            Some(target) if is_file(target) => (None, Some(PathBuf::from(target))),
+            name => (name.as_deref(), None),
+        };
+        let file = one_of(file, self.file.clone(), "--filename: the file is named already")?;
+        let name = one_of(name, self.daemonset.as_deref(), "--daemonset: the DaemonSet is named already")?;
+        let wanted = name.map(Wanted::parse).transpose().map_err(Stop::Input)?;
+        Ok((wanted, file))
+    }
+
+    /// Whether the command line names no file, no cluster and no example.
+    pub(crate) fn is_open(&self) -> bool {
+        self.file.is_none() && !self.target.as_deref().is_some_and(is_file) && !self.cluster.chooses()
+    }
+}
+
+fn one_of<T>(one: Option<T>, other: Option<T>, both: &str) -> Result<Option<T>, Stop> {
+    match (one, other) {
+        (Some(_), Some(_)) => Err(Stop::Input(both.to_owned())),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+/// A word is a file's name where such a file is there, or where it looks like one.
+pub(crate) fn is_file(word: &str) -> bool {
+    let path = Path::new(word);
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    word == "-"
+        || matches!(ending, Some("json" | "jsonl" | "yaml" | "yml"))
+        || (path.exists() && !path.is_dir())
+}

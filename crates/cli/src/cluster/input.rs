@@ -1,0 +1,137 @@
+//! One decision to make: a Recording, or a DaemonSet of a List.
+
+use crate::cluster::places::Places;
+use crate::cluster::{Objects, Wanted, documents};
+use crate::shell::console::system_clock;
+use daemonset::{Policy, Recording, Snapshot};
+use jiff::Timestamp;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+
+const NEITHER: &str = "neither a List (items) nor a Recording (daemonSet)";
+
+/// In which form the objects are.
+#[derive(Clone, Copy)]
+pub(crate) enum Form {
+    /// JSON as kubectl prints it: has `items`.
+    List,
+    /// JSON with a `daemonSet`.
+    Recording,
+    /// YAML, which may be any of these.
+    Yaml,
+}
+
+impl Form {
+    /// Text that begins as JSON does is JSON; so is no text at all.
+    pub(crate) fn of(bytes: &[u8]) -> Result<Self, String> {
+        match bytes.trim_ascii_start().first() {
+            None | Some(b'{' | b'[') => Form::of_json(bytes),
+            Some(_) => Ok(Form::Yaml),
+        }
+    }
+
+    pub(crate) fn of_json(bytes: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+        let members: BTreeMap<String, IgnoredAny> =
+            serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if members.contains_key("daemonSet") {
+            Ok(Form::Recording)
+        } else if members.contains_key("items") {
+            Ok(Form::List)
+        } else {
+            Err(NEITHER.to_owned())
+        }
+    }
+}
+
+/// The choices of the command line about the input.
+pub(crate) struct Choice {
+    pub(crate) daemon_set: Option<Wanted>,
+    pub(crate) now: Option<Timestamp>,
+    pub(crate) policy: Option<Policy>,
+}
+
+/// Where the instant of a plan comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    CommandLine,
+    Recording,
+    NewestInList,
+    System,
+}
+
+/// A decision to make.
+pub(crate) struct Input {
+    pub(crate) recording: Recording,
+    pub(crate) clock: Clock,
+    /// Where in a List its objects were.
+    places: Option<Places>,
+}
+
+impl Input {
+    pub(crate) fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
+        match form {
+            Form::List => Input::from_list(Objects::of_json_list(bytes)?, choice),
+            Form::Recording => Input::from_recording(bytes, choice),
+            Form::Yaml => Input::from_yaml(bytes, choice),
+        }
+    }
+
+    fn from_yaml(bytes: &[u8], choice: &Choice) -> Result<Self, String> {
+        let documents = documents::read(bytes)?;
+        match documents.as_slice() {
+            [only] if only.get("daemonSet").is_some() => {
+                Input::from_recording(only.to_string().as_bytes(), choice)
+            }
+            [only] if only.get("items").is_none() => Err(NEITHER.to_owned()),
+            _ => Input::from_list(Objects::of_documents(documents)?, choice),
+        }
+    }
+
+    fn from_recording(bytes: &[u8], choice: &Choice) -> Result<Self, String> {
+        let mut recording = Recording::from_json(bytes).map_err(|error| error.to_string())?;
+        let meta = &recording.daemon_set.metadata;
+        let is = format!("{}/{}", meta.namespace, meta.name);
+        if let Some(wanted) =
+            choice.daemon_set.as_ref().filter(|wanted| !wanted.matches(&meta.namespace, &meta.name))
+        {
+            return Err(format!("no DaemonSet {wanted} in this Recording: it is of {is}"));
+        }
+        if recording.name.is_empty() {
+            recording.name = is;
+        }
+        recording.now = choice.now.unwrap_or(recording.now);
+        if let Some(policy) = &choice.policy {
+            recording.policy = policy.clone();
+        }
+        let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::Recording };
+        Ok(Input { recording, clock, places: None })
+    }
+
+    pub(crate) fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
+        let clock = match (choice.now, objects.is_recorded()) {
+            (Some(_), _) => Clock::CommandLine,
+            (None, true) => Clock::Recording,
+            (None, false) => Clock::NewestInList,
+        };
+        let (recording, places) = objects.recording(choice)?;
+        Ok(Input { recording, clock, places: Some(places) })
+    }
+
+    /// A cluster that is there now.
+    pub(crate) fn from_cluster(objects: Objects, choice: &Choice) -> Result<Self, String> {
+        let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::System };
+        let now = Some(choice.now.unwrap_or_else(system_clock));
+        let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };
+        let (recording, places) = objects.recording(&choice)?;
+        Ok(Input { recording, clock, places: Some(places) })
+    }
+
+    /// Builds and checks the snapshot.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>, String> {
+        self.recording.snapshot().map_err(|error| match &self.places {
+            Some(places) => places.message(&error, &self.recording),
+            None => error.to_string(),
+        })
+    }
+}

@@ -1,0 +1,276 @@
+//! kubectl as a child process: the only way to a cluster, so that no client library is linked.
+
+use crate::cluster::Objects;
+use crate::shell::progress::Waiting;
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often a child that has not ended is looked at.
+const POLL: Duration = Duration::from_millis(10);
+
+/// The part of a cluster that a command reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// The DaemonSet and its revisions.
+    Rollout,
+    /// Everything that a decision reads.
+    Plan,
+}
+
+impl Needs {
+    const fn beside_daemon_sets(self) -> &'static str {
+        match self {
+            Needs::Rollout => "controllerrevisions",
+            Needs::Plan => "pods,nodes,controllerrevisions",
+        }
+    }
+}
+
+/// Which namespaces are read.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The context's own.
+    Current,
+    Namespace(String),
+    All,
+}
+
+/// A cluster that kubectl knows.
+#[derive(Clone)]
+pub(crate) struct Kubectl {
+    program: OsString,
+    context: Option<String>,
+    kubeconfig: Option<PathBuf>,
+    scope: Scope,
+    /// Of DaemonSets only: their pods, nodes and revisions are read whole.
+    selector: Option<String>,
+    /// As messages call it.
+    title: String,
+    /// Ends a child that is still running.
+    interrupted: Arc<AtomicBool>,
+    /// Without a sign of life: another one draws on the terminal.
+    is_silent: bool,
+}
+
+/// Why there is no cluster.
+pub(crate) enum ConnectError {
+    /// There is no kubectl, or it has no current context.
+    Missing(String),
+    /// kubectl can't read its own configuration.
+    Broken(String),
+}
+
+impl Kubectl {
+    /// Asks kubectl for its current context, unless a context is named. Speaks to no server.
+    pub(crate) fn connect(
+        context: Option<String>,
+        kubeconfig: Option<PathBuf>,
+        scope: Scope,
+        selector: Option<String>,
+    ) -> Result<Self, ConnectError> {
+        let mut kubectl = Kubectl {
+            program: program(),
+            context,
+            kubeconfig,
+            scope,
+            selector,
+            title: String::new(),
+            interrupted: Arc::default(),
+            is_silent: false,
+        };
+        let current = match &kubectl.context {
+            Some(named) => format!("context {named}"),
+            None => kubectl.current_context()?,
+        };
+        kubectl.title = match &kubectl.scope {
+            Scope::Current => current,
+            Scope::Namespace(namespace) => format!("{current}, namespace {namespace}"),
+            Scope::All => format!("{current}, all namespaces"),
+        };
+        Ok(kubectl)
+    }
+
+    /// Inside a pod kubectl needs no context.
+    fn current_context(&self) -> Result<String, ConnectError> {
+        let mut arguments = vec!["config".into(), "current-context".into()];
+        self.add_connection(&mut arguments);
+        let ended = self.run(arguments).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ConnectError::Missing("there is no kubectl".to_owned()),
+            _ => ConnectError::Broken(format!("kubectl: {error}")),
+        })?;
+        let name = String::from_utf8_lossy(&ended.stdout).trim().to_owned();
+        let message = one_line(&ended.stderr);
+        match (ended.status.success(), name.is_empty()) {
+            (true, false) => Ok(format!("context {name}")),
+            _ if is_in_a_pod() => Ok("the pod's own cluster".to_owned()),
+            (true, true) => Err(ConnectError::Missing("kubectl has no current context".to_owned())),
+            (false, _) if message.contains("current-context is not set") => {
+                Err(ConnectError::Missing("kubectl has no current context".to_owned()))
+            }
+            (false, _) => Err(ConnectError::Broken(format!("kubectl: {message}"))),
+        }
+    }
+
+    /// For a watch, which draws itself. Once the flag is set, a child that runs is ended, and its answer is an error.
+    pub(crate) fn watch_until(&mut self, interrupted: Arc<AtomicBool>) {
+        self.interrupted = interrupted;
+        self.is_silent = true;
+    }
+
+    /// The objects, as read from the server.
+    pub(crate) fn objects(&self, needs: Needs) -> Result<Objects, String> {
+        let mut objects = Objects::default();
+        for list in self.get(needs)? {
+            objects
+                .append(Objects::read(&list).map_err(|error| format!("kubectl printed no List: {error}"))?);
+        }
+        let (holder, hint) = match &self.scope {
+            Scope::Current => ("the namespace".to_owned(), ": -A looks at all of them"),
+            Scope::Namespace(namespace) => (format!("namespace {namespace}"), ""),
+            Scope::All => ("the cluster".to_owned(), ""),
+        };
+        let holder = match &self.selector {
+            Some(selector) => format!("{holder} with labels {selector}"),
+            None => holder,
+        };
+        objects.found_in(holder, hint);
+        Ok(objects)
+    }
+
+    /// One List; two where only some DaemonSets are chosen.
+    pub(crate) fn get(&self, needs: Needs) -> Result<Vec<Vec<u8>>, String> {
+        let beside = needs.beside_daemon_sets();
+        match &self.selector {
+            None => Ok(vec![self.list(&format!("daemonsets,{beside}"), None)?]),
+            Some(selector) => Ok(vec![self.list("daemonsets", Some(selector))?, self.list(beside, None)?]),
+        }
+    }
+
+    /// The priority classes; `None` where one may not read them.
+    pub(crate) fn priority_classes(&self) -> Option<Objects> {
+        Objects::read(&self.list("priorityclasses", None).ok()?).ok()
+    }
+
+    /// Names of all objects of these kinds; none where kubectl fails.
+    pub(crate) fn names(&self, kinds: &str) -> Vec<String> {
+        let printed = self.print(kinds, "name", None).unwrap_or_default();
+        let printed = String::from_utf8_lossy(&printed);
+        printed.lines().filter_map(|line| Some(line.rsplit_once('/')?.1.to_owned())).collect()
+    }
+
+    fn list(&self, kinds: &str, selector: Option<&str>) -> Result<Vec<u8>, String> {
+        self.print(kinds, "json", selector)
+    }
+
+    fn print(&self, kinds: &str, output: &str, selector: Option<&str>) -> Result<Vec<u8>, String> {
+        let mut arguments: Vec<OsString> = ["get", kinds, "-o", output].map(OsString::from).into();
+        self.add_connection(&mut arguments);
+        match &self.scope {
+            Scope::Current => {}
+            Scope::Namespace(namespace) => arguments.extend(["--namespace".into(), namespace.into()]),
+            Scope::All => arguments.push("--all-namespaces".into()),
+        }
+        if let Some(selector) = selector {
+            arguments.extend(["--selector".into(), selector.into()]);
+        }
+        let ended = self.run(arguments).map_err(|error| format!("kubectl: {error}"))?;
+        match (ended.status.success(), ended.stdout.trim_ascii().is_empty()) {
+            (true, false) => Ok(ended.stdout),
+            (true, true) => Err("kubectl printed nothing".to_owned()),
+            (false, _) => Err(match one_line(&ended.stderr) {
+                silent if silent.is_empty() => format!("kubectl failed: {}", ended.status),
+                message => format!("kubectl: {message}"),
+            }),
+        }
+    }
+
+    fn add_connection(&self, arguments: &mut Vec<OsString>) {
+        if let Some(context) = &self.context {
+            arguments.extend(["--context".into(), context.into()]);
+        }
+        if let Some(kubeconfig) = &self.kubeconfig {
+            arguments.extend(["--kubeconfig".into(), kubeconfig.into()]);
+        }
+    }
+
+    /// Runs it to its end, with a sign of life on a terminal.
+    fn run(&self, arguments: Vec<OsString>) -> io::Result<Ended> {
+        let mut waiting = Waiting::new("waiting for kubectl");
+        let mut command = Command::new(&self.program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let (stdout, stderr) = (thread::spawn(|| read(stdout)), thread::spawn(|| read(stderr)));
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            if self.interrupted.load(Ordering::Relaxed) {
+                child.kill()?;
+            }
+            if !self.is_silent {
+                waiting.tick();
+            }
+            thread::sleep(POLL);
+        };
+        let all = |reader: thread::JoinHandle<io::Result<Vec<u8>>>| {
+            reader.join().unwrap_or_else(|_| Err(io::Error::other("its output could not be read")))
+        };
+        Ok(Ended { status, stdout: all(stdout)?, stderr: all(stderr)? })
+    }
+}
+
+struct Ended {
+    status: ExitStatus,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+fn read(pipe: Option<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        pipe.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// `KUBECTL`, or the kubectl in PATH.
+#[expect(clippy::disallowed_methods, reason = "a shell has an environment, the library has none")]
+fn program() -> OsString {
+    std::env::var_os("KUBECTL").filter(|program| !program.is_empty()).unwrap_or_else(|| "kubectl".into())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a shell has an environment, the library has none")]
+fn is_in_a_pod() -> bool {
+    std::env::var_os("KUBERNETES_SERVICE_HOST").is_some()
+}
+
+/// A message without the log lines that client-go writes before it.
+fn one_line(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let said: Vec<&str> = lines.iter().copied().filter(|line| !is_log(line)).collect();
+    let said = if said.is_empty() { lines.last().copied().into_iter().collect() } else { said };
+    said.join("; ").trim_start_matches("error: ").to_owned()
+}
+
+/// `E1122 10:00:00.000000    4242 memcache.go:265] …`.
+fn is_log(line: &str) -> bool {
+    let mut letters = line.chars();
+    matches!(letters.next(), Some('E' | 'W' | 'I' | 'F'))
+        && letters.by_ref().take(4).filter(char::is_ascii_digit).count() == 4
+        && letters.next() == Some(' ')
+}
+
+impl fmt::Display for Kubectl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)
+    }
+}

@@ -1,0 +1,21 @@
+//! Where the objects come from: kubectl as a child process, a file, stdin, or the example that is built in.
+
+mod args;
+mod documents;
+mod input;
+mod json_list;
+mod kubectl;
+mod object;
+mod objects;
+mod places;
+mod source;
+mod wanted;
+
+pub(crate) use args::{ClusterArgs, Target, TargetArgs, is_file};
+pub(crate) use documents::read as read_documents;
+pub(crate) use input::{Choice, Clock, Form, Input};
+pub(crate) use kubectl::{Kubectl, Needs, Scope};
+pub(crate) use object::{full_name, name, namespace};
+pub(crate) use objects::{Chosen, Models, Objects};
+pub(crate) use source::{Example, MIDROLLOUT, STEADY, Source};
+pub(crate) use wanted::Wanted;

@@ -1,0 +1,354 @@
+//! The objects of a List, a Recording, or YAML documents, by kind; and one DaemonSet out of them.
+
+use crate::cluster::documents;
+use crate::cluster::json_list::json_with_items;
+use crate::cluster::object::{
+    Kind, at, entries, full_name, joined, member, name, namespace, object, prefix, times, trouble,
+};
+use crate::cluster::places::Places;
+use crate::cluster::{Choice, Wanted};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
+use daemonset::{Memory, Policy, Recording};
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
+struct Item<T> {
+    path: String,
+    model: T,
+}
+
+/// An object that kubectl and the API server read too. It has no model where it could not be read.
+struct RawItem<T> {
+    path: String,
+    raw: Value,
+    model: Option<T>,
+}
+
+impl<T> RawItem<T> {
+    fn is(&self, wanted: Option<&Wanted>) -> bool {
+        wanted.is_none_or(|wanted| wanted.matches(namespace(&self.raw), name(&self.raw)))
+    }
+}
+
+/// The objects of a cluster.
+pub(crate) struct Objects {
+    daemon_sets: Vec<RawItem<DaemonSet>>,
+    revisions: Vec<RawItem<ControllerRevision>>,
+    nodes: Vec<Item<Node>>,
+    pods: Vec<Item<Pod>>,
+    /// Reasons why pods are not Ready, by uid: no decision reads them.
+    troubles: BTreeMap<Uid, String>,
+    priority_classes: Vec<String>,
+    /// The first object, or time in it, that can't be read: some questions do not need it.
+    pub(super) unreadable: Option<String>,
+    /// The newest creation or condition change of any object.
+    newest: Option<Timestamp>,
+    /// A Recording's own time, policy and memory.
+    now: Option<Timestamp>,
+    policy: Option<Policy>,
+    memory: Option<Memory>,
+    /// As messages call it: `the List`.
+    holder: String,
+    /// Where else to look.
+    hint: &'static str,
+}
+
+impl Default for Objects {
+    fn default() -> Self {
+        Objects {
+            daemon_sets: Vec::new(),
+            revisions: Vec::new(),
+            nodes: Vec::new(),
+            pods: Vec::new(),
+            troubles: BTreeMap::new(),
+            priority_classes: Vec::new(),
+            unreadable: None,
+            newest: None,
+            now: None,
+            policy: None,
+            memory: None,
+            holder: "the List".to_owned(),
+            hint: "",
+        }
+    }
+}
+
+/// One DaemonSet and its namespace, as kubectl and the API server read them.
+pub(crate) struct Chosen {
+    pub(crate) daemon_set: Value,
+    /// Of its namespace.
+    pub(crate) revisions: Vec<Value>,
+}
+
+/// Everything that a decision about any DaemonSet reads.
+pub(crate) struct Models {
+    pub(crate) daemon_sets: Vec<DaemonSet>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) pods: Vec<Pod>,
+    /// Reasons why pods are not Ready, by uid.
+    pub(crate) troubles: BTreeMap<Uid, String>,
+    pub(crate) revisions: Vec<ControllerRevision>,
+    pub(crate) policy: Policy,
+    pub(crate) memory: Option<Memory>,
+}
+
+impl Objects {
+    /// Reads Lists, single objects or a Recording, in JSON or YAML.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
+        match json_with_items(bytes) {
+            Some(list) => list,
+            None => Objects::of_documents(documents::read(bytes)?),
+        }
+    }
+
+    pub(crate) fn of_documents(documents: Vec<Value>) -> Result<Self, String> {
+        let mut objects = Objects::default();
+        let one = documents.len() == 1;
+        for (number, document) in documents.into_iter().enumerate() {
+            objects.add(if one { String::new() } else { format!("documents[{number}]") }, document)?;
+        }
+        Ok(objects)
+    }
+
+    fn add(&mut self, path: String, mut value: Value) -> Result<(), String> {
+        if !value.is_object() {
+            return Err(format!("{}must be an object", prefix(&path)));
+        }
+        if value.get("daemonSet").is_some() {
+            return self.add_recording(&path, value);
+        }
+        let Some(items) = value.get_mut("items").map(Value::take) else {
+            return self.add_object(path, value);
+        };
+        for (path, item) in entries(&joined(&path, "items"), items)? {
+            self.add_object(path, item)?;
+        }
+        Ok(())
+    }
+
+    fn add_recording(&mut self, path: &str, mut value: Value) -> Result<(), String> {
+        if let Some(now) = value.get("now").and_then(Value::as_str) {
+            let invalid = |error| format!("{}: {error}", joined(path, "now"));
+            self.now = Some(now.parse().map_err(invalid)?);
+        }
+        self.policy = member(path, &value, "policy")?;
+        self.memory = member(path, &value, "memory")?;
+        let mut take = |member: &str| value.get_mut(member).map_or(Value::Null, Value::take);
+        self.add_of_kind(Kind::DaemonSet, joined(path, "daemonSet"), take("daemonSet"));
+        for (member, kind) in
+            [("revisions", Kind::ControllerRevision), ("nodes", Kind::Node), ("pods", Kind::Pod)]
+        {
+            for (path, entry) in entries(&joined(path, member), take(member))? {
+                self.add_of_kind(kind, path, entry);
+            }
+        }
+        "the Recording".clone_into(&mut self.holder);
+        Ok(())
+    }
+
+    /// An object without a kind is an error to everybody.
+    pub(super) fn add_object(&mut self, path: String, value: Value) -> Result<(), String> {
+        let kind = Kind::of(&path, &value)?;
+        self.add_of_kind(kind, path, value);
+        Ok(())
+    }
+
+    fn add_of_kind(&mut self, kind: Kind, path: String, raw: Value) {
+        if let Err(error) = self.note_times(kind, &path, &raw) {
+            self.unreadable.get_or_insert(error);
+        }
+        match kind {
+            Kind::DaemonSet => {
+                let model = self.model(&path, &raw);
+                self.daemon_sets.push(RawItem { path, raw, model });
+            }
+            Kind::ControllerRevision => {
+                let model = self.model(&path, &raw);
+                self.revisions.push(RawItem { path, raw, model });
+            }
+            Kind::Node => {
+                if let Some(model) = self.model(&path, &raw) {
+                    self.nodes.push(Item { path, model });
+                }
+            }
+            Kind::Pod => {
+                if let Some(model) = self.model::<Pod>(&path, &raw) {
+                    if let Some(trouble) = trouble(&raw) {
+                        self.troubles.insert(model.metadata.uid.clone(), trouble);
+                    }
+                    self.pods.push(Item { path, model });
+                }
+            }
+            Kind::PriorityClass => self.priority_classes.push(name(&raw).to_owned()),
+            Kind::Other => {}
+        }
+    }
+
+    fn model<T: DeserializeOwned>(&mut self, path: &str, raw: &Value) -> Option<T> {
+        match object(path, raw) {
+            Ok(model) => Some(model),
+            Err(error) => {
+                self.unreadable.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn note_times(&mut self, kind: Kind, place: &str, item: &Value) -> Result<(), String> {
+        for (path, time) in times(item) {
+            match time.parse() {
+                Ok(time) => self.newest = self.newest.max(Some(time)),
+                Err(_) if kind == Kind::Other => {}
+                Err(error) => return Err(at(place, &path, item, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the objects of another List.
+    pub(crate) fn append(&mut self, mut other: Objects) {
+        self.daemon_sets.append(&mut other.daemon_sets);
+        self.revisions.append(&mut other.revisions);
+        self.nodes.append(&mut other.nodes);
+        self.pods.append(&mut other.pods);
+        self.troubles.append(&mut other.troubles);
+        self.priority_classes.append(&mut other.priority_classes);
+        self.unreadable = self.unreadable.take().or(other.unreadable);
+        self.newest = self.newest.max(other.newest);
+        self.now = self.now.or(other.now);
+    }
+
+    /// Takes the priority classes of another List, and nothing else.
+    pub(crate) fn learn_priority_classes(&mut self, other: Option<Objects>) {
+        self.priority_classes.extend(other.into_iter().flat_map(|other| other.priority_classes));
+    }
+
+    /// How messages call where the objects were found.
+    pub(crate) fn found_in(&mut self, holder: String, hint: &'static str) {
+        self.holder = holder;
+        self.hint = hint;
+    }
+
+    /// When to look at the cluster: a Recording's own time, or the newest creation or condition change.
+    pub(crate) fn now(&self) -> Option<Timestamp> {
+        self.now.or(self.newest)
+    }
+
+    /// Whether it has the time of a Recording.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.now.is_some()
+    }
+
+    /// Every DaemonSet, as `NAMESPACE/NAME`.
+    pub(crate) fn daemon_set_names(&self) -> Vec<String> {
+        self.daemon_sets.iter().map(|item| full_name(&item.raw)).collect()
+    }
+
+    /// The DaemonSet that is wanted, as a position; without one, the only one.
+    fn select(&self, wanted: Option<&Wanted>) -> Result<usize, String> {
+        let found: Vec<(usize, &RawItem<DaemonSet>)> =
+            self.daemon_sets.iter().enumerate().filter(|(_, item)| item.is(wanted)).collect();
+        let names = |found: &[(usize, &RawItem<DaemonSet>)]| {
+            found.iter().map(|(_, item)| full_name(&item.raw)).collect::<Vec<_>>().join(", ")
+        };
+        match (found.as_slice(), wanted) {
+            ([(only, _)], _) => Ok(*only),
+            ([], _) if self.daemon_sets.is_empty() => Err(self.no_daemon_set()),
+            ([], wanted) => {
+                let wanted = wanted.map(Wanted::to_string).unwrap_or_default();
+                let there = self.daemon_set_names().join(", ");
+                Err(format!("no DaemonSet {wanted} in {}: there is {there}", self.holder))
+            }
+            ([(_, first), .., (_, last)], Some(_)) if full_name(&first.raw) == full_name(&last.raw) => {
+                Err(format!("{} and {} are both DaemonSet {}", first.path, last.path, full_name(&last.raw)))
+            }
+            (several, _) => {
+                let count = several.len();
+                Err(format!("{count} DaemonSets: choose one with --daemonset: {}", names(several)))
+            }
+        }
+    }
+
+    fn no_daemon_set(&self) -> String {
+        format!("no DaemonSet in {}{}", self.holder, self.hint)
+    }
+
+    /// Whether there is such a DaemonSet.
+    pub(crate) fn has(&self, wanted: Option<&Wanted>) -> bool {
+        self.daemon_sets.iter().any(|item| item.is(wanted))
+    }
+
+    /// One DaemonSet as kubectl and the API server read it; other objects may be unreadable.
+    pub(crate) fn choose(&self, wanted: Option<&Wanted>) -> Result<Chosen, String> {
+        let position = self.select(wanted)?;
+        let daemon_set = self.daemon_sets.get(position).map(|item| item.raw.clone()).unwrap_or_default();
+        let beside = self.revisions.iter().map(|item| &item.raw);
+        let beside = beside.filter(|revision| namespace(revision) == namespace(&daemon_set));
+        Ok(Chosen { revisions: beside.cloned().collect(), daemon_set })
+    }
+
+    /// Everything as a decision reads it.
+    ///
+    /// # Errors
+    /// The first object that can't be read, wherever it is.
+    pub(crate) fn models(self) -> Result<Models, String> {
+        if let Some(error) = self.unreadable {
+            return Err(error);
+        }
+        Ok(Models {
+            daemon_sets: self.daemon_sets.into_iter().filter_map(|item| item.model).collect(),
+            nodes: self.nodes.into_iter().map(|item| item.model).collect(),
+            pods: self.pods.into_iter().map(|item| item.model).collect(),
+            troubles: self.troubles,
+            revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
+            policy: self.policy.unwrap_or_default(),
+            memory: self.memory,
+        })
+    }
+
+    /// Takes one DaemonSet, the nodes, and what is in its namespace.
+    pub(crate) fn recording(self, choice: &Choice) -> Result<(Recording, Places), String> {
+        if let Some(error) = self.unreadable {
+            return Err(error);
+        }
+        let position = self.select(choice.daemon_set.as_ref())?;
+        let Some(now) = choice.now.or(self.now).or(self.newest) else {
+            return Err(format!("nothing in {} tells the time: pass --now", self.holder));
+        };
+        let Some(RawItem { path, model: Some(daemon_set), .. }) = self.daemon_sets.into_iter().nth(position)
+        else {
+            return Err("the DaemonSet can't be read".to_owned());
+        };
+        let namespace = &daemon_set.metadata.namespace;
+        let of_namespace = self.pods.into_iter().filter(|pod| pod.model.metadata.namespace == *namespace);
+        let (pod_places, pods) = of_namespace.map(|item| (item.path, item.model)).unzip();
+        let revisions = self.revisions.into_iter().filter_map(|item| Some((item.path, item.model?)));
+        let of_namespace = revisions.filter(|(_, revision)| revision.metadata.namespace == *namespace);
+        let (revision_places, revisions) = of_namespace.unzip();
+        let (node_places, nodes) = self.nodes.into_iter().map(|item| (item.path, item.model)).unzip();
+        let places =
+            Places { daemon_set: path, nodes: node_places, pods: pod_places, revisions: revision_places };
+        let name = format!("{namespace}/{}", daemon_set.metadata.name);
+        let policy = choice.policy.clone().or(self.policy).unwrap_or_default();
+        let memory = self.memory;
+        Ok((Recording { name, now, daemon_set, nodes, pods, revisions, policy, memory }, places))
+    }
+
+    /// Names of the priority classes; `None` where there are no such objects.
+    pub(crate) fn priority_classes(&self) -> Option<&[String]> {
+        Some(self.priority_classes.as_slice()).filter(|names| !names.is_empty())
+    }
+
+    /// One DaemonSet as a decision reads it.
+    pub(crate) fn model_of(&self, wanted: Option<&Wanted>) -> Result<DaemonSet, String> {
+        let position = self.select(wanted)?;
+        match self.daemon_sets.get(position) {
+            Some(RawItem { model: Some(model), .. }) => Ok(model.clone()),
+            Some(RawItem { path, raw, model: None }) => object(path, raw),
+            None => Err(self.no_daemon_set()),
+        }
+    }
+}

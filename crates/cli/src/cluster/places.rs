@@ -1,0 +1,79 @@
+//! Where in a List the objects of a recording were, so that a problem names the place in the user's own file.
+
+use daemonset::{InvalidSnapshot, Problem, ProblemKind, Recording};
+
+/// Paths such as `items[3]`.
+pub(crate) struct Places {
+    pub(crate) daemon_set: String,
+    pub(crate) nodes: Vec<String>,
+    pub(crate) pods: Vec<String>,
+    pub(crate) revisions: Vec<String>,
+}
+
+/// An object of a List, and a field of it.
+struct Place<'p> {
+    /// `items[3]`; empty where the object is the whole file.
+    item: &'p str,
+    /// `Pod logging/agent-1`.
+    name: String,
+    field: &'p str,
+}
+
+impl Places {
+    /// The problems, with their paths in the List and the names of the objects.
+    pub(crate) fn message(&self, error: &InvalidSnapshot, recording: &Recording) -> String {
+        let problems = error.problems.iter().map(|problem| {
+            let path = match self.place(&problem.path, recording) {
+                Some(Place { item: "", name, field }) => format!("{field} ({name})"),
+                Some(Place { item, name, field }) => format!("{item}.{field} ({name})"),
+                None => problem.path.clone(),
+            };
+            Problem { path, kind: self.kind(&problem.kind, recording) }
+        });
+        InvalidSnapshot { problems: problems.collect() }.to_string()
+    }
+
+    fn kind(&self, kind: &ProblemKind, recording: &Recording) -> ProblemKind {
+        match kind {
+            ProblemKind::Duplicate { value, first } => {
+                let first = match self.place(first, recording) {
+                    Some(Place { item, name, .. }) => format!("{item} ({name})"),
+                    None => first.clone(),
+                };
+                ProblemKind::Duplicate { value: value.clone(), first }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// `None` for a path that is not in the List.
+    fn place<'p>(&'p self, path: &'p str, recording: &Recording) -> Option<Place<'p>> {
+        if path.starts_with("policy.") {
+            return None;
+        }
+        let (place, name, field) = match entry_of_list(path) {
+            Some(("nodes", index, field)) => {
+                let node = &recording.nodes.get(index)?.metadata;
+                (self.nodes.get(index)?, format!("Node {}", node.name), field)
+            }
+            Some(("pods", index, field)) => {
+                let pod = &recording.pods.get(index)?.metadata;
+                (self.pods.get(index)?, format!("Pod {}/{}", pod.namespace, pod.name), field)
+            }
+            Some(("revisions", index, field)) => {
+                let revision = &recording.revisions.get(index)?.metadata;
+                let name = format!("ControllerRevision {}/{}", revision.namespace, revision.name);
+                (self.revisions.get(index)?, name, field)
+            }
+            Some(_) | None => (&self.daemon_set, format!("DaemonSet {}", recording.name), path),
+        };
+        Some(Place { item: place, name, field: field.trim_start_matches('.') })
+    }
+}
+
+/// `pods[3].metadata.uid` as `pods`, 3 and `.metadata.uid`.
+fn entry_of_list(path: &str) -> Option<(&str, usize, &str)> {
+    let (list, rest) = path.split_once('[')?;
+    let (index, field) = rest.split_once(']')?;
+    Some((list, index.parse().ok()?, field))
+}

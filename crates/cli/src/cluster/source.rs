@@ -1,0 +1,142 @@
+//! Where a command reads from: kubectl, a file, stdin, or what is built in.
+
+use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects};
+use crate::shell::console::{Format, Stop};
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+/// Where the bytes come from.
+pub(crate) enum Source {
+    /// Compiled into the program.
+    Example {
+        example: Example,
+        /// Why kubectl could not be used, where nobody asked for the example.
+        instead_of: Option<String>,
+    },
+    Stdin,
+    File(PathBuf),
+    Kubectl(Kubectl),
+}
+
+impl Source {
+    /// `-` is stdin.
+    pub(crate) fn named(file: PathBuf) -> Self {
+        if file.as_os_str() == "-" { Source::Stdin } else { Source::File(file) }
+    }
+
+    /// The example, because somebody asked for it.
+    pub(crate) fn example(example: Example) -> Self {
+        Source::Example { example, instead_of: None }
+    }
+
+    /// Everything at once; for kubectl, all that a plan needs.
+    pub(crate) fn bytes(&self) -> Result<Cow<'static, [u8]>, String> {
+        match self {
+            Source::Example { example, .. } => Ok(Cow::Borrowed(example.json.as_bytes())),
+            Source::Kubectl(kubectl) => kubectl.get(Needs::Plan).map(|list| Cow::Owned(list.concat())),
+            Source::Stdin | Source::File(_) => {
+                let mut bytes = Vec::new();
+                let read = self.open().and_then(|mut file| file.read_to_end(&mut bytes));
+                read.map(|_| Cow::Owned(bytes)).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Opens a file or stdin to be read piece by piece.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
+        Ok(match self {
+            Source::Stdin => Box::new(io::stdin().lock()),
+            Source::File(path) => Box::new(File::open(path)?),
+            Source::Example { .. } | Source::Kubectl(_) => {
+                Box::new(io::Cursor::new(self.bytes().map_err(io::Error::other)?))
+            }
+        })
+    }
+
+    /// The objects of a List, a Recording or YAML documents.
+    pub(crate) fn objects(&self, needs: Needs) -> Result<Objects, Stop> {
+        let read = match self {
+            Source::Kubectl(kubectl) => kubectl.objects(needs),
+            Source::Example { .. } | Source::Stdin | Source::File(_) => {
+                self.bytes().and_then(|bytes| Objects::read(&bytes))
+            }
+        };
+        read.map_err(|message| self.stop(message))
+    }
+
+    /// One decision to make.
+    pub(crate) fn input(&self, choice: &Choice) -> Result<Input, Stop> {
+        let read = match self {
+            Source::Kubectl(kubectl) => {
+                kubectl.objects(Needs::Plan).and_then(|objects| Input::from_cluster(objects, choice))
+            }
+            Source::Example { .. } | Source::Stdin | Source::File(_) => self.bytes().and_then(|bytes| {
+                let form = Form::of(&bytes)?;
+                Input::parse(&bytes, form, choice)
+            }),
+        };
+        read.map_err(|message| self.stop(message))
+    }
+
+    /// One decision to make about objects that were read already.
+    pub(crate) fn input_of(&self, objects: Objects, choice: &Choice) -> Result<Input, Stop> {
+        let input = match self {
+            Source::Kubectl(_) => Input::from_cluster(objects, choice),
+            Source::Example { .. } | Source::Stdin | Source::File(_) => Input::from_list(objects, choice),
+        };
+        input.map_err(|message| self.stop(message))
+    }
+
+    /// Bad input, with where it comes from.
+    pub(crate) fn stop(&self, message: impl fmt::Display) -> Stop {
+        Stop::Input(match self {
+            Source::Example { instead_of: Some(missing), .. } => format!("{self} ({missing}): {message}"),
+            _ => format!("{self}: {message}"),
+        })
+    }
+
+    /// Says that the answer is about the example where nobody asked for it: as the first line of a text; beside JSON on
+    /// stderr.
+    pub(crate) fn announce(&self, format: Format) -> io::Result<()> {
+        use std::io::Write;
+        let Source::Example { instead_of: Some(missing), .. } = self else { return Ok(()) };
+        let note = format!(
+            "Example    {missing}, so this is a cluster that is built in; --help says how to read yours"
+        );
+        match format {
+            Format::Text => writeln!(io::stdout(), "{note}"),
+            Format::Json => writeln!(io::stderr(), "{note}"),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Example { example, .. } => f.write_str(example.title),
+            Source::Stdin => f.write_str("stdin"),
+            Source::File(path) => path.display().fmt(f),
+            Source::Kubectl(kubectl) => kubectl.fmt(f),
+        }
+    }
+}
+
+/// A cluster for a first look.
+#[derive(Clone, Copy)]
+pub(crate) struct Example {
+    /// The List.
+    pub(crate) json: &'static str,
+    /// How messages call it.
+    pub(crate) title: &'static str,
+}
+
+/// In the middle of an update.
+pub(crate) const MIDROLLOUT: Example =
+    Example { json: include_str!("midrollout.json"), title: "the built-in example" };
+
+/// At rest, with several DaemonSets.
+pub(crate) const STEADY: Example =
+    Example { json: include_str!("steady.json"), title: "the built-in cluster" };

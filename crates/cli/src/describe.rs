@@ -1,0 +1,93 @@
+//! `kubectl daemonset describe`: a DaemonSet, its plan in short, and its pod template or that of a revision.
+
+use crate::cluster::{Choice, MIDROLLOUT, Needs, TargetArgs};
+use crate::plan::{head_lines, next};
+use crate::shell::console::{Format, Stop};
+use crate::shell::response::Response;
+use daemonset::plan;
+use daemonset_kubectl::describe_template;
+use serde_json::{Value, json};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The template of this revision instead of the current one
+    #[arg(long, value_name = "NUMBER")]
+    revision: Option<i64>,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// Exit code 1 where there is no such revision.
+pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
+    let target = args.target.resolve(MIDROLLOUT)?;
+    let source = &target.source;
+    let objects = source.objects(Needs::Plan)?;
+    let chosen = objects.choose(target.wanted.as_ref()).map_err(|message| source.stop(message))?;
+    let choice = Choice { daemon_set: target.wanted.clone(), now: None, policy: None };
+    let input = source.input_of(objects, &choice)?;
+    let plan = plan(&input.snapshot().map_err(|message| source.stop(message))?);
+    let template = match args.revision {
+        None => chosen.daemon_set.pointer("/spec/template").cloned().unwrap_or_default(),
+        Some(number) => match daemonset_kubectl::history_of(&chosen.daemon_set, &chosen.revisions, number) {
+            Ok(Some(found)) => found.template,
+            Ok(None) | Err(_) => {
+                return Ok(Response::refusal("error: unable to find the specified revision"));
+            }
+        },
+    };
+    source.announce(args.output)?;
+    let (name, now) = (&input.recording.name, input.recording.now);
+    match args.output {
+        Format::Json => Response::json(&json!({
+            "name": name, "now": now, "revision": args.revision, "template": template, "plan": plan,
+        })),
+        Format::Text => {
+            let mut text = String::new();
+            for (label, content) in head_lines(source, &input, &plan) {
+                text.push_str(&format!("{label:<11}{content}\n"));
+            }
+            text.push_str(&format!("{:<11}{}\n\n", "Next", next(&plan, now)));
+            text.push_str(&template_of(args.revision, &template));
+            Ok(Response::text(text))
+        }
+    }
+}
+
+fn template_of(revision: Option<i64>, template: &Value) -> String {
+    let described = aligned(&describe_template(template));
+    match revision {
+        None => described,
+        Some(number) => {
+            described.replacen("Pod Template:", &format!("Pod Template of revision {number}:"), 1)
+        }
+    }
+}
+
+/// kubectl separates names and values by tabs, and `kubectl describe` aligns them: the values of neighbouring lines begin
+/// in one column.
+fn aligned(text: &str) -> String {
+    let mut aligned = String::new();
+    let mut block: Vec<(&str, &str)> = Vec::new();
+    let flush = |block: &mut Vec<(&str, &str)>, aligned: &mut String| {
+        let width = block.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+        for (name, value) in block.drain(..) {
+            aligned.push_str(format!("{name:<width$}  {value}").trim_end());
+            aligned.push('\n');
+        }
+    };
+    for line in text.lines() {
+        match line.split_once('\t') {
+            Some((name, value)) => block.push((name, value)),
+            None => {
+                flush(&mut block, &mut aligned);
+                aligned.push_str(line);
+                aligned.push('\n');
+            }
+        }
+    }
+    flush(&mut block, &mut aligned);
+    aligned
+}

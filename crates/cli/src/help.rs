@@ -1,0 +1,141 @@
+//! The examples and exit codes at the end of each `--help`.
+
+pub(crate) const ALL: &str = "\
+Examples:
+  kubectl daemonset plan --example
+  kubectl daemonset why node-1 --example
+  kubectl daemonset simulate --max-unavailable 10%
+
+Exit codes: 0 fine, 1 something to look at, 2 bad input
+
+The variable KUBECTL names another kubectl; NO_COLOR switches colours off.";
+
+pub(crate) const PLAN: &str = "\
+Examples:
+  kubectl daemonset plan --example
+  kubectl daemonset plan -A
+  kubectl daemonset plan -n monitoring node-exporter
+  kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json | kubectl daemonset plan - --daemonset monitoring/node-exporter
+
+Without a file and without a cluster flag it reads the current context; where kubectl has none, the built-in example.
+
+Exit codes: 0 the plan is printed, 1 it can't be written, 2 bad input";
+
+pub(crate) const WHY: &str = "\
+Examples:
+  kubectl daemonset why node-1 --example
+  kubectl daemonset why node-exporter-hxw9r --example
+  kubectl daemonset why node-1 -n monitoring --daemonset monitoring/node-exporter
+
+Exit codes: 0 the answer is printed, 2 bad input: neither a node nor a pod has that name";
+
+pub(crate) const SIMULATE: &str = "\
+Examples:
+  kubectl daemonset simulate --max-unavailable 10%
+  kubectl daemonset simulate --compare maxUnavailable=1 maxUnavailable=10% maxSurge=10%
+  kubectl daemonset simulate -n monitoring node-exporter --broken
+
+Without a file, a name and a cluster flag it starts from a cluster that is built in.
+
+Exit codes: 0 the summary is printed, 1 a file can't be written, 2 bad input";
+
+pub(crate) const LINT: &str = "\
+Examples:
+  kubectl daemonset lint --example
+  kubectl daemonset lint -n monitoring node-exporter
+  kubectl daemonset lint -f node-exporter.yaml
+
+Exit codes: 0 fine, 1 errors or warnings are found, 2 bad input";
+
+pub(crate) const WOULD_RESTART: &str = "\
+Examples:
+  kubectl daemonset would-restart --example
+  kubectl daemonset would-restart -f node-exporter.yaml
+
+Exit codes: 0 applying it restarts no pod, 1 it restarts every pod or is refused, 2 bad input";
+
+pub(crate) const CREATE: &str = "\
+Examples:
+  kubectl daemonset create -f node-exporter.yaml
+  kubectl daemonset create -f node-exporter.yaml -o json
+
+Exit codes: 0 it is stored, 1 it is refused, 2 bad input";
+
+pub(crate) const UPDATE: &str = "\
+Examples:
+  kubectl daemonset update -f node-exporter.yaml
+  kubectl daemonset update --example --patch '{\"spec\": {\"minReadySeconds\": 10}}'
+
+Exit codes: 0 it is stored, 1 it is refused, 2 bad input";
+
+pub(crate) const DESCRIBE: &str = "\
+Examples:
+  kubectl daemonset describe --example
+  kubectl daemonset describe --example --revision 1
+  kubectl daemonset describe -n monitoring node-exporter
+
+Exit codes: 0 the description is printed, 1 there is no such revision, 2 bad input";
+
+pub(crate) const ROLLOUT: &str = "\
+Examples:
+  kubectl daemonset rollout status --example
+  kubectl daemonset rollout stuck -n monitoring node-exporter
+
+Exit codes: 0 fine, 1 something to look at (kubectl's refusals too), 2 bad input";
+
+pub(crate) const STATUS: &str = "\
+Examples:
+  kubectl daemonset rollout status --example
+  kubectl daemonset rollout status -n monitoring node-exporter
+
+Exit codes: 0 the status is printed, 1 kubectl refuses, 2 bad input";
+
+pub(crate) const HISTORY: &str = "\
+Examples:
+  kubectl daemonset rollout history --example
+  kubectl daemonset rollout history -n monitoring node-exporter --revision 1
+
+Exit codes: 0 the history is printed, 1 kubectl refuses, 2 bad input";
+
+pub(crate) const UNDO: &str = "\
+Examples:
+  kubectl daemonset rollout undo --example
+  kubectl daemonset rollout undo -n monitoring node-exporter --to-revision 1 -o json
+
+It prints kubectl's answer, or with -o json the patches; it sends nothing.
+
+Exit codes: 0 kubectl would undo it, 1 kubectl refuses, 2 bad input";
+
+pub(crate) const RESTART: &str = "\
+Examples:
+  kubectl daemonset rollout restart --example
+  kubectl daemonset rollout restart -n monitoring node-exporter -o json
+
+It prints kubectl's answer, or with -o json the patches; it sends nothing.
+
+Exit codes: 0 kubectl would restart it, 1 kubectl refuses, 2 bad input";
+
+pub(crate) const DIFF: &str = "\
+Examples:
+  kubectl daemonset rollout diff 1 2 --example
+  kubectl daemonset rollout diff 1 -n monitoring node-exporter
+
+Exit codes: 0 the difference is printed, 1 there is no such revision, 2 bad input";
+
+pub(crate) const STUCK: &str = "\
+Examples:
+  kubectl daemonset rollout stuck --example
+  kubectl daemonset rollout stuck -n monitoring node-exporter --patience 5m
+
+Exit codes: 0 complete or moving, 1 stuck, 2 bad input";
+
+pub(crate) const COMPLETION: &str = "\
+Examples:
+  kubectl daemonset completion bash
+  kubectl daemonset completion kubectl
+
+`kubectl` prints a script for kubectl's own completion: save it in PATH as kubectl_complete-daemonset.";
+
+pub(crate) const MAN: &str = "\
+Examples:
+  kubectl daemonset man --dir man";

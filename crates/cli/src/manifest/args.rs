@@ -1,0 +1,179 @@
+//! The command lines that name a manifest.
+
+use crate::cluster::{ClusterArgs, MIDROLLOUT, Source, Wanted, is_file, read_documents};
+use crate::manifest::requests::{PatchType, Subresource};
+use crate::shell::console::{Format, Stop};
+use clap::Args;
+use std::path::PathBuf;
+
+/// A manifest that changes the DaemonSet of the built-in example.
+const EXAMPLE: &str = include_str!("example.yaml");
+
+/// A manifest in YAML or JSON.
+#[derive(Args, Clone)]
+pub(crate) struct ManifestArgs {
+    /// The manifest, in YAML or JSON; `-` is stdin. Default: one that is built in
+    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with = "word")]
+    manifest: Option<PathBuf>,
+    #[arg(hide = true, value_name = "MANIFEST")]
+    word: Option<PathBuf>,
+}
+
+/// Lints the DaemonSet of a manifest, or one that is stored.
+#[derive(Args)]
+pub(crate) struct LintArgs {
+    /// The stored DaemonSet: NAME, NAMESPACE/NAME or ds/NAME. Or a FILE with the cluster
+    #[arg(value_name = "NAME|FILE")]
+    target: Option<String>,
+    /// The manifest to look at, in YAML or JSON; `-` is stdin. Default: the stored DaemonSet
+    #[arg(short = 'f', long = "filename", visible_alias = "manifest", value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    #[command(flatten)]
+    stored: StoredArgs,
+}
+
+/// `create`.
+#[derive(Args)]
+pub(crate) struct CreateArgs {
+    #[command(flatten)]
+    manifest: ManifestArgs,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// `would-restart`.
+#[derive(Args)]
+pub(crate) struct ChangeArgs {
+    #[command(flatten)]
+    manifest: ManifestArgs,
+    #[command(flatten)]
+    stored: StoredArgs,
+}
+
+/// `update`.
+#[derive(Args)]
+pub(crate) struct UpdateArgs {
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+    /// The patch instead of a manifest, as JSON or YAML
+    #[arg(long, value_name = "PATCH", conflicts_with_all = ["manifest", "word"])]
+    pub(crate) patch: Option<String>,
+    /// The kind of patch
+    #[arg(long, value_enum, default_value_t, requires = "patch")]
+    pub(crate) r#type: PatchType,
+    /// `status` to change the status
+    #[arg(long, value_enum, default_value_t, requires = "patch")]
+    pub(crate) subresource: Subresource,
+}
+
+/// The stored DaemonSet, and its cluster.
+#[derive(Args, Clone)]
+pub(crate) struct StoredArgs {
+    /// A List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` (or yaml) prints it, or a Recording;
+    /// `-` is stdin. Default: the cluster that kubectl reads
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Which stored DaemonSet. Default: the one that the manifest names
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    daemonset: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// Text and its name in messages.
+pub(crate) struct Manifest {
+    pub(crate) title: String,
+    pub(crate) documents: Vec<serde_json::Value>,
+}
+
+impl ManifestArgs {
+    fn file(&self) -> Option<PathBuf> {
+        self.manifest.clone().or_else(|| self.word.clone())
+    }
+}
+
+/// Reads a manifest; without a file, the example.
+fn read(file: Option<PathBuf>) -> Result<Manifest, Stop> {
+    let source = file.map(Source::named);
+    let title = source.as_ref().map_or_else(|| "the built-in manifest".to_owned(), Source::to_string);
+    let bytes = source.as_ref().map_or(Ok(EXAMPLE.as_bytes().into()), Source::bytes);
+    let documents = bytes.and_then(|bytes| read_documents(&bytes));
+    match documents {
+        Ok(documents) => Ok(Manifest { title, documents }),
+        Err(message) => Err(Stop::Input(format!("{title}: {message}"))),
+    }
+}
+
+impl CreateArgs {
+    pub(crate) fn manifest(&self) -> Result<Manifest, Stop> {
+        read(self.manifest.file())
+    }
+}
+
+impl ChangeArgs {
+    pub(crate) fn output(&self) -> Format {
+        self.stored.output
+    }
+
+    pub(crate) fn manifest(&self) -> Result<Manifest, Stop> {
+        let file = self.manifest.file();
+        if file.is_none() && self.stored.cluster.chooses_kubectl() {
+            return Err(Stop::Input("--filename: name the manifest".to_owned()));
+        }
+        read(file)
+    }
+
+    /// The DaemonSet that the command line names, or the manifest; without either the only one.
+    pub(crate) fn stored(&self, named: Option<Wanted>) -> Result<(Source, Option<Wanted>), Stop> {
+        let explained = self.manifest.file().is_some();
+        self.stored.resolve(named, explained)
+    }
+
+    /// The same for a patch, which names no DaemonSet.
+    pub(crate) fn patched(&self) -> Result<(Source, Option<Wanted>), Stop> {
+        self.stored.resolve(None, true)
+    }
+}
+
+impl StoredArgs {
+    /// An example manifest is compared with the example cluster.
+    fn resolve(&self, named: Option<Wanted>, may_ask: bool) -> Result<(Source, Option<Wanted>), Stop> {
+        let flag = self.daemonset.as_deref().map(Wanted::parse).transpose().map_err(Stop::Input)?;
+        let wanted = flag.or(named);
+        let source = if may_ask || self.from.is_some() || self.cluster.chooses() {
+            self.cluster.source(self.from.clone(), wanted.as_ref(), MIDROLLOUT)?
+        } else {
+            let instead_of = Some("no --filename names a manifest".to_owned());
+            Source::Example { example: MIDROLLOUT, instead_of }
+        };
+        Ok((source, wanted))
+    }
+}
+
+impl LintArgs {
+    pub(crate) fn output(&self) -> Format {
+        self.stored.output
+    }
+
+    /// `None` where a stored DaemonSet is looked at.
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Stop> {
+        self.manifest.clone().map(|file| read(Some(file))).transpose()
+    }
+
+    pub(crate) fn stored(&self, named: Option<Wanted>) -> Result<(Source, Option<Wanted>), Stop> {
+        let mut stored = self.stored.clone();
+        match &self.target {
+            Some(file) if is_file(file) && stored.from.is_none() => stored.from = Some(file.into()),
+            Some(name) if !is_file(name) && stored.daemonset.is_none() => {
+                stored.daemonset = Some(name.clone());
+            }
+            Some(word) => return Err(Stop::Input(format!("{word}: named twice"))),
+            None => {}
+        }
+        stored.resolve(named, true)
+    }
+}

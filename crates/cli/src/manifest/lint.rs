@@ -1,0 +1,113 @@
+//! `kubectl daemonset lint`: surprises that a DaemonSet holds for the nodes and pods of a cluster.
+
+use crate::cluster::{Needs, Objects, Source, Wanted, full_name, name, namespace};
+use crate::manifest::args::LintArgs;
+use crate::manifest::changes::{daemon_set, wanted};
+use crate::manifest::requests;
+use crate::shell::console::{Format, LOOK, Stop, system_clock};
+use crate::shell::response::Response;
+use daemonset::lint::{Finding, Preflight, Severity};
+use daemonset::model::DaemonSet;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Exit code 1 for errors and warnings; advice alone is fine.
+pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
+    let manifest = args.manifest()?;
+    let title = manifest.as_ref().map(|manifest| manifest.title.clone());
+    let manifest = manifest.map(daemon_set).transpose()?;
+    let named = manifest.as_ref().and_then(wanted);
+    let (source, wanted) = args.stored(named)?;
+    let objects = objects(&source)?;
+    let found = match (&manifest, title) {
+        (Some(manifest), Some(title)) => of_manifest(objects, manifest, wanted.as_ref())
+            .map_err(|message| Stop::Input(format!("{title}: {message}")))?,
+        _ => of_stored(objects, wanted.as_ref()).map_err(|message| source.stop(message))?,
+    };
+    source.announce(args.output())?;
+    let response = match args.output() {
+        Format::Json => Response::json(&found)?,
+        Format::Text => Response::text(text(&found)),
+    };
+    let is_bad = |finding: &Finding| finding.severity != Severity::Advice;
+    Ok(response.with_code(if found.iter().any(is_bad) { LOOK } else { 0 }))
+}
+
+/// With the priority classes of a cluster, where one may read them.
+fn objects(source: &Source) -> Result<Objects, Stop> {
+    let mut objects = source.objects(Needs::Plan)?;
+    if let Source::Kubectl(kubectl) = source {
+        objects.learn_priority_classes(kubectl.priority_classes());
+    }
+    Ok(objects)
+}
+
+fn of_stored(objects: Objects, wanted: Option<&Wanted>) -> Result<Vec<Finding>, String> {
+    let name = full_name(&objects.choose(wanted)?.daemon_set);
+    let daemon_set = objects.model_of(wanted)?;
+    look(objects, &daemon_set, None, &name)
+}
+
+/// As the API server would store it, if it does: a default that is written out is no change.
+fn of_manifest(objects: Objects, manifest: &Value, wanted: Option<&Wanted>) -> Result<Vec<Finding>, String> {
+    let stored = if objects.has(wanted) { Some(objects.choose(wanted)?.daemon_set) } else { None };
+    let admitted = match &stored {
+        Some(stored) => requests::replace(stored, manifest),
+        None => requests::create(manifest),
+    };
+    let applied = admitted.as_ref().unwrap_or(manifest);
+    let applied: DaemonSet = serde_path_to_error::deserialize(applied)
+        .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
+    match &stored {
+        None => {
+            let name = match namespace(manifest) {
+                "" => format!("default/{}", name(manifest)),
+                _ => full_name(manifest),
+            };
+            look(objects, &applied, None, &name)
+        }
+        Some(raw) => {
+            let name = full_name(raw);
+            let stored = DaemonSet::deserialize(raw).map_err(|error| error.to_string())?;
+            look(objects, &applied, Some(&stored), &name)
+        }
+    }
+}
+
+/// `name` is the `NAMESPACE/NAME` that the DaemonSet has or gets.
+fn look(
+    objects: Objects,
+    daemon_set: &DaemonSet,
+    stored: Option<&DaemonSet>,
+    full_name: &str,
+) -> Result<Vec<Finding>, String> {
+    let now = objects.now().unwrap_or_else(system_clock);
+    let classes = objects.priority_classes().map(<[String]>::to_vec);
+    let mut models = objects.models()?;
+    let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
+    models.pods.retain(|pod| pod.metadata.namespace == namespace);
+    models.revisions.retain(|revision| revision.metadata.namespace == namespace);
+    models.daemon_sets.retain(|other| {
+        let meta = &other.metadata;
+        full_name != format!("{}/{}", meta.namespace, meta.name)
+    });
+    let mut preflight = Preflight::new(daemon_set, now)
+        .nodes(&models.nodes)
+        .pods(&models.pods)
+        .revisions(&models.revisions)
+        .daemon_sets(&models.daemon_sets);
+    if let Some(stored) = stored {
+        preflight = preflight.stored(stored);
+    }
+    if let Some(classes) = &classes {
+        preflight = preflight.priority_classes(classes.iter().map(String::as_str));
+    }
+    Ok(daemonset::lint::lint(&preflight))
+}
+
+fn text(found: &[Finding]) -> String {
+    if found.is_empty() {
+        return "nothing to say\n".to_owned();
+    }
+    found.iter().map(|finding| format!("{finding}\n")).collect()
+}

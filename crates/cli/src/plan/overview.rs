@@ -1,0 +1,86 @@
+//! Several DaemonSets of a cluster, one row each.
+
+use crate::cluster::{Choice, Objects, Source};
+use crate::plan::planned::{Planned, planned};
+use crate::plan::view::Named;
+use crate::plan::{head, text, view};
+use crate::shell::console::system_clock;
+use anstyle::Style;
+use comfy_table::{Attribute, Cell, Table, presets};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+const HEADER: [&str; 7] = ["DAEMONSET", "STRATEGY", "UPDATED", "READY", "AVAILABLE", "NOW", "NEXT"];
+const LABEL: Style = Style::new().bold();
+
+/// Plans of all DaemonSets, by name.
+pub(crate) struct Overview {
+    now: Timestamp,
+    rows: Vec<Planned>,
+}
+
+impl Overview {
+    pub(crate) fn new(objects: Objects, choice: &Choice) -> Result<Self, String> {
+        let now = choice.now.unwrap_or_else(system_clock);
+        let mut models = objects.models()?;
+        models.policy = choice.policy.clone().unwrap_or_default();
+        let rows = planned(&models, now);
+        Ok(Overview { now, rows })
+    }
+
+    /// With its styles.
+    pub(crate) fn text(&self, source: &Source) -> String {
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .enforce_styling()
+            .set_header(HEADER.map(|title| Cell::new(title).add_attribute(Attribute::Bold)))
+            .add_rows(self.rows.iter().map(|row| cells(row, self.now)));
+        for (position, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, if position + 1 == HEADER.len() { 0 } else { 2 }));
+        }
+        let count = crate::words::count(self.rows.len(), "DaemonSet");
+        format!(
+            "{table}\n\n{LABEL}As of{LABEL:#}      {}, {source}: {count}\n\
+             {LABEL}More{LABEL:#}       kubectl daemonset plan NAMESPACE/NAME, kubectl daemonset why NODE\n",
+            self.now
+        )
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let rows = self.rows.iter().map(|row| match &row.plan {
+            Ok(plan) => json!(Named { name: &row.name, now: self.now, plan }),
+            Err(error) => json!({"name": row.name, "now": self.now, "error": error}),
+        });
+        json!({"daemonSets": rows.collect::<Vec<_>>()})
+    }
+
+    pub(crate) fn fingerprint(&self) -> Value {
+        let rows = self.rows.iter().map(|row| match &row.plan {
+            Ok(plan) => json!([row.name, view::fingerprint(plan, &row.daemon_set.status)]),
+            Err(error) => json!([row.name, error]),
+        });
+        rows.collect()
+    }
+}
+
+fn cells(row: &Planned, now: Timestamp) -> [String; 7] {
+    let name = row.name.clone();
+    let plan = match &row.plan {
+        Ok(plan) => plan,
+        Err(error) => {
+            return [name, "-".into(), "-".into(), "-".into(), "-".into(), error.clone(), "-".into()];
+        }
+    };
+    let status = plan.status.as_ref().unwrap_or(&row.daemon_set.status);
+    let of_desired = |number: i32| format!("{number}/{}", status.desired_number_scheduled);
+    [
+        name,
+        head::strategy(&row.daemon_set, plan).unwrap_or_else(|| "-".to_owned()),
+        of_desired(status.updated_number_scheduled),
+        of_desired(status.number_ready),
+        of_desired(status.number_available),
+        head::now(plan),
+        text::next_in_short(plan, now),
+    ]
+}

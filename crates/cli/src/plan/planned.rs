@@ -1,0 +1,54 @@
+//! All DaemonSets of a cluster, each with its plan.
+
+use crate::cluster::Models;
+use daemonset::model::{ControllerRevision, DaemonSet, Pod};
+use daemonset::{Observed, Plan, Snapshot, plan};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+
+/// A DaemonSet, and its plan.
+pub(crate) struct Planned {
+    /// `NAMESPACE/NAME`.
+    pub(crate) name: String,
+    pub(crate) daemon_set: DaemonSet,
+    /// Or the reason why there is none.
+    pub(crate) plan: Result<Plan, String>,
+}
+
+/// The objects of a namespace.
+#[derive(Default)]
+struct Beside<'m> {
+    pods: Vec<&'m Pod>,
+    revisions: Vec<&'m ControllerRevision>,
+}
+
+/// By name.
+pub(crate) fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
+    let mut namespaces: BTreeMap<&str, Beside<'_>> = BTreeMap::new();
+    for pod in &models.pods {
+        namespaces.entry(&pod.metadata.namespace).or_default().pods.push(pod);
+    }
+    for revision in &models.revisions {
+        namespaces.entry(&revision.metadata.namespace).or_default().revisions.push(revision);
+    }
+    let nothing = Beside::default();
+    let rows = models.daemon_sets.iter().map(|daemon_set| {
+        let beside = namespaces.get(daemon_set.metadata.namespace.as_str()).unwrap_or(&nothing);
+        let observed = Observed {
+            daemon_set,
+            nodes: &models.nodes,
+            pods: beside.pods.iter().copied(),
+            revisions: beside.revisions.iter().copied(),
+        };
+        let mut snapshot = Snapshot::new(observed, now).policy(&models.policy);
+        if let Some(memory) = &models.memory {
+            snapshot = snapshot.memory(memory);
+        }
+        let plan = snapshot.check().map(|snapshot| plan(&snapshot)).map_err(|error| error.to_string());
+        let name = format!("{}/{}", daemon_set.metadata.namespace, daemon_set.metadata.name);
+        Planned { name, daemon_set: daemon_set.clone(), plan }
+    });
+    let mut rows: Vec<Planned> = rows.collect();
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    rows
+}

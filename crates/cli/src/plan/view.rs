@@ -1,0 +1,96 @@
+//! One plan, or an overview of several: as text, as JSON, and as a fingerprint that shows whether anything has changed.
+
+use crate::cluster::{Input, Needs, Source};
+use crate::plan::args::Asked;
+use crate::plan::overview::Overview;
+use crate::plan::{actions, text};
+use crate::shell::console::{Stop, print_json};
+use daemonset::model::DaemonSetStatus;
+use daemonset::{Plan, plan};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io;
+
+/// Everything to show.
+pub(crate) enum View {
+    One(Box<(Input, Plan)>),
+    Several(Overview),
+}
+
+impl View {
+    /// Reads the cluster and plans. Several DaemonSets of a file are an error that names them.
+    pub(crate) fn read(asked: &Asked) -> Result<Self, Stop> {
+        let Asked { source, choice, several } = asked;
+        let stop = |message: String| source.stop(message);
+        let input = match source {
+            Source::Kubectl(_) if choice.daemon_set.is_none() => {
+                let objects = source.objects(Needs::Plan)?;
+                let number = objects.daemon_set_names().len();
+                if number > 1 || (*several && number == 1) {
+                    return Overview::new(objects, choice).map(View::Several).map_err(stop);
+                }
+                Input::from_cluster(objects, choice).map_err(stop)?
+            }
+            _ => source.input(choice)?,
+        };
+        let plan = plan(&input.snapshot().map_err(stop)?);
+        Ok(View::One(Box::new((input, plan))))
+    }
+
+    /// With its styles.
+    pub(crate) fn text(&self, source: &Source) -> String {
+        match self {
+            View::One(one) => text::text(source, &one.0, &one.1),
+            View::Several(overview) => overview.text(source),
+        }
+    }
+
+    pub(crate) fn print_json(&self) -> io::Result<()> {
+        match self {
+            View::One(one) => print_json(&Named::new(&one.0, &one.1)),
+            View::Several(overview) => print_json(&overview.json()),
+        }
+    }
+
+    /// The same for two views that differ only in their time.
+    pub(crate) fn fingerprint(&self) -> Value {
+        match self {
+            View::One(one) => fingerprint(&one.1, &one.0.recording.daemon_set.status),
+            View::Several(overview) => overview.fingerprint(),
+        }
+    }
+}
+
+/// Without the versions of objects, which grow where nothing else changes, and without the time of the next look.
+pub(crate) fn fingerprint(plan: &Plan, before: &DaemonSetStatus) -> Value {
+    let mut report = json!(plan.report);
+    forget_versions(&mut report);
+    json!([report, plan.status, plan.warnings, actions::lines(&plan.actions, before)])
+}
+
+fn forget_versions(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.remove("resourceVersion");
+            members.values_mut().for_each(forget_versions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_versions),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A plan, and the decision that it is.
+#[derive(Serialize)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) now: Timestamp,
+    #[serde(flatten)]
+    pub(crate) plan: &'a Plan,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn new(input: &'a Input, plan: &'a Plan) -> Self {
+        Named { name: &input.recording.name, now: input.recording.now, plan }
+    }
+}

@@ -1,0 +1,106 @@
+//! `kubectl daemonset rollout stuck`: whether a rollout moves, what is in its way, and how many rounds are left.
+
+use crate::cluster::Choice;
+use crate::rollout::args::From;
+use crate::shell::console::{Format, LOOK, Stop};
+use crate::shell::response::Response;
+use crate::words::{self, count};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, stuck as outlook};
+use daemonset::plan;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+/// Names at most so many nodes.
+const MOST_NAMES: usize = 10;
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+    now: Timestamp,
+    #[serde(flatten)]
+    outlook: &'a Outlook,
+}
+
+/// Exit code 1 where nothing moves until somebody does something.
+pub(crate) fn stuck(from: &From, patience: SignedDuration, now: Option<Timestamp>) -> Result<Response, Stop> {
+    let (source, daemon_set) = from.resolve()?;
+    let input = source.input(&Choice { daemon_set, now, policy: None })?;
+    let plan = plan(&input.snapshot().map_err(|message| source.stop(message))?);
+    let meta = &input.recording.daemon_set.metadata;
+    let (name, now) = (&format!("{}/{}", meta.namespace, meta.name), input.recording.now);
+    let outlook = outlook(&plan, now, patience);
+    source.announce(from.output)?;
+    let response = match from.output {
+        Format::Json => Response::json(&Named { name, now, outlook: &outlook })?,
+        Format::Text => Response::text(format!("{name}: {}", text(&outlook, patience))),
+    };
+    Ok(response.with_code(match outlook.standing {
+        RolloutState::Stuck { .. } => LOOK,
+        _ => 0,
+    }))
+}
+
+fn text(outlook: &Outlook, patience: SignedDuration) -> String {
+    let outdated = match outlook.outdated {
+        0 => "no node has an outdated pod".to_owned(),
+        1 => "1 node has an outdated pod".to_owned(),
+        several => format!("{several} nodes have an outdated pod"),
+    };
+    let left = match outlook.rounds_left {
+        None => outdated.clone(),
+        Some(0) => format!("{outdated}, no round is left"),
+        Some(rounds) => format!("{outdated}, about {} left", count(rounds as usize, "round")),
+    };
+    match &outlook.standing {
+        RolloutState::Complete => format!("complete: {outdated}\n"),
+        RolloutState::Moving { acting, waiting } => {
+            let parts = [(*acting, "to act on"), (*waiting, "to wait for")];
+            let parts = parts.into_iter().filter(|(nodes, _)| *nodes > 0);
+            let parts = parts.map(|(nodes, what)| format!("{} {what}", count(nodes as usize, "node")));
+            let parts = parts.chain([left]).collect::<Vec<_>>();
+            format!("moves: {}\n", parts.join(", "))
+        }
+        RolloutState::Stuck { obstacles } => {
+            let mut text = format!("stuck: nothing moves until somebody does something; {left}\n");
+            for obstacle in obstacles {
+                let nodes = words::names(obstacle.nodes.iter().map(|node| node.as_str()), MOST_NAMES);
+                let colon = if nodes.is_empty() { "" } else { ": " };
+                text.push_str(&format!("  {nodes}{colon}{}\n", in_the_way(obstacle.kind, patience)));
+            }
+            text
+        }
+        other => format!("{other:?}; {left}\n"),
+    }
+}
+
+fn in_the_way(kind: ObstacleKind, patience: SignedDuration) -> String {
+    match kind {
+        ObstacleKind::SelectingAll => {
+            "the selector is empty, so that the controller does nothing: give it labels".to_owned()
+        }
+        ObstacleKind::BeingDeleted => {
+            "the DaemonSet is being deleted, so that the controller does nothing".to_owned()
+        }
+        ObstacleKind::WaitsForDelete => {
+            "the strategy is OnDelete: delete the outdated pods yourself".to_owned()
+        }
+        ObstacleKind::NotReady => format!(
+            "the updated pod has not been Ready for {} or longer: look at its events and logs",
+            words::duration(patience)
+        ),
+        ObstacleKind::Failing => {
+            "the updated pod fails again and again: repair the template, or undo the update".to_owned()
+        }
+        ObstacleKind::NoReadyTime => {
+            "the updated pod's Ready condition tells no time, so that minReadySeconds never pass".to_owned()
+        }
+        ObstacleKind::Overdue => {
+            "a pod should be gone and is not: its kubelet does not answer, or a finalizer holds it".to_owned()
+        }
+        ObstacleKind::NodeLost => {
+            "the node went down with the updated pod: repair or remove it, or undo the update".to_owned()
+        }
+        ObstacleKind::NoRoom => "the limit is used up".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

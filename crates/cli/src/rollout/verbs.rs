@@ -1,0 +1,123 @@
+//! kubectl's answers about one DaemonSet: status, history, undo, restart; and the difference of two revisions.
+
+use crate::cluster::{Chosen, Needs, name};
+use crate::rollout::args::From;
+use crate::shell::console::{Format, Stop};
+use crate::shell::response::Response;
+use daemonset_kubectl::{Command, DryRun, Undo, answer};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Reads the cluster, and takes the DaemonSet out of it.
+fn chosen(from: &From) -> Result<Chosen, Stop> {
+    let (source, wanted) = from.resolve()?;
+    let chosen = source.objects(Needs::Rollout)?.choose(wanted.as_ref());
+    let chosen = chosen.map_err(|message| source.stop(message))?;
+    source.announce(from.output)?;
+    Ok(chosen)
+}
+
+/// The same for a change: kubectl's answer says that it is done, but nothing is sent.
+fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
+    use std::io::Write;
+    let chosen = chosen(from)?;
+    if from.target.is_open() || from.target.cluster.chooses() {
+        let name = name(&chosen.daemon_set);
+        writeln!(std::io::stderr(), "nothing is sent: kubectl rollout {verb} daemonset/{name} does it")?;
+    }
+    Ok(chosen)
+}
+
+pub(crate) fn status(from: &From, revision: i64) -> Result<Response, Stop> {
+    let Chosen { daemon_set, revisions } = chosen(from)?;
+    let answer = answer(&Command::Status { revision: Some(revision) }, &daemon_set, &revisions);
+    Response::answer(answer, from.output, &daemonset_kubectl::status(&daemon_set, Some(revision)).ok())
+}
+
+pub(crate) fn history(from: &From, revision: i64) -> Result<Response, Stop> {
+    let Chosen { daemon_set, revisions } = chosen(from)?;
+    let answer = answer(&Command::History { revision: Some(revision) }, &daemon_set, &revisions);
+    let data = match revision {
+        0 => json!(daemonset_kubectl::history(&daemon_set, &revisions).ok()),
+        number => match daemonset_kubectl::history_of(&daemon_set, &revisions, number) {
+            Ok(Some(found)) => {
+                json!({"revision": found.revision, "name": found.name, "template": found.template})
+            }
+            Ok(None) | Err(_) => Value::Null,
+        },
+    };
+    Response::answer(answer, from.output, &data)
+}
+
+/// The data of an undo.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+enum Undone<'a> {
+    /// The patches to send, and the DaemonSet after them.
+    RolledBack { patches: &'a daemonset_kubectl::Patches, after: &'a Value },
+    /// The template is already equal to the revision.
+    Skipped { to_revision: i64 },
+    /// The template as it would be.
+    WouldRollBack { revision: i64, template: &'a Value },
+}
+
+pub(crate) fn undo(from: &From, to_revision: i64, dry_run: DryRun) -> Result<Response, Stop> {
+    let Chosen { daemon_set, revisions } = chosen_to_change(from, "undo")?;
+    let asked = Command::Undo { to_revision: Some(to_revision), dry_run };
+    let answer = answer(&asked, &daemon_set, &revisions);
+    let undone = daemonset_kubectl::undo(&daemon_set, &revisions, Some(to_revision), dry_run).ok();
+    let data = undone.as_ref().map(|undone| match undone {
+        Undo::RolledBack(change) => Undone::RolledBack { patches: &change.patches, after: &change.after },
+        Undo::Skipped { to, .. } => Undone::Skipped { to_revision: *to },
+        Undo::WouldRollBack(found) => {
+            Undone::WouldRollBack { revision: found.revision, template: &found.template }
+        }
+    });
+    Response::answer(answer, from.output, &data)
+}
+
+pub(crate) fn restart(from: &From, now: Timestamp) -> Result<Response, Stop> {
+    let Chosen { daemon_set, revisions } = chosen_to_change(from, "restart")?;
+    let answer = answer(&Command::Restart { now }, &daemon_set, &revisions);
+    Response::answer(answer, from.output, &daemonset_kubectl::restart(&daemon_set, now).ok())
+}
+
+/// The difference between two revisions, or between one and the template as it is. The word after the first number may
+/// already be the DaemonSet.
+pub(crate) fn diff(from: &From, older: i64, newer: Option<&str>) -> Result<Response, Stop> {
+    let number = newer.and_then(|word| word.parse().ok());
+    match (number, newer) {
+        (None, Some(word)) => {
+            diff_of(&From { target: from.target.named(word)?, ..from.clone() }, older, None)
+        }
+        (number, _) => diff_of(from, older, number),
+    }
+}
+
+fn diff_of(from: &From, older: i64, newer: Option<i64>) -> Result<Response, Stop> {
+    let Chosen { daemon_set, revisions } = chosen(from)?;
+    let history = match daemonset_kubectl::history(&daemon_set, &revisions) {
+        Ok(history) => history,
+        Err(error) => return Ok(Response::refusal(format_args!("error: {error}"))),
+    };
+    let numbered = |number: i64| {
+        let entry = history.revisions.iter().find(|entry| entry.revision == number)?;
+        revisions.iter().find(|revision| name(revision) == entry.name)
+    };
+    let now = as_revision(&daemon_set);
+    let (Some(older), Some(newer)) = (numbered(older), newer.map_or(Some(&now), numbered)) else {
+        return Ok(Response::refusal("error: unable to find the specified revision"));
+    };
+    let diff = daemonset_kubectl::diff(older, newer);
+    match from.output {
+        Format::Json => Response::json(&diff),
+        Format::Text => Ok(Response::text(diff.unified)),
+    }
+}
+
+/// The template as it is, in the form of a revision.
+fn as_revision(daemon_set: &Value) -> Value {
+    let template = daemon_set.pointer("/spec/template");
+    json!({"metadata": {"name": name(daemon_set)}, "data": {"spec": {"template": template}}, "revision": 0})
+}

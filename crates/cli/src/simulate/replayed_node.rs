@@ -1,0 +1,159 @@
+//! A node and its pods during the replay, and their state together.
+
+use crate::simulate::replay::Targets;
+use crate::simulate::run::Revisions;
+use crate::simulate::timeline::{Span, State};
+use crate::simulate::words;
+use daemonset::DeleteReason;
+use daemonset::sim::{PodIdentity, PodTrouble};
+
+pub(crate) struct ReplayedNode<'a> {
+    pub(crate) ready: bool,
+    here: bool,
+    targets: Targets,
+    pods: Vec<PodNow<'a>>,
+    /// The end of the last span.
+    known_until: i64,
+    pub(crate) spans: Vec<Span>,
+}
+
+pub(crate) struct PodNow<'a> {
+    pub(crate) identity: &'a PodIdentity,
+    pub(crate) phase: Phase,
+    pub(crate) leaving: Option<Option<DeleteReason>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Phase {
+    Pending,
+    Ready { since: i64 },
+    Unready(PodTrouble),
+    Failed(PodTrouble),
+}
+
+impl<'a> ReplayedNode<'a> {
+    pub(crate) fn new(t: i64, targets: Targets) -> Self {
+        ReplayedNode { ready: true, here: true, targets, pods: Vec::new(), known_until: t, spans: Vec::new() }
+    }
+
+    pub(crate) fn join(&mut self, ready: bool) {
+        self.here = true;
+        self.ready = ready;
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.here = false;
+        self.pods.clear();
+    }
+
+    pub(crate) fn create(&mut self, identity: &'a PodIdentity) {
+        self.pods.push(PodNow { identity, phase: Phase::Pending, leaving: None });
+    }
+
+    pub(crate) fn terminate(&mut self, pod: &PodIdentity, reason: Option<DeleteReason>) {
+        if let Some(it) = self.pods.iter_mut().find(|it| it.identity.uid == pod.uid) {
+            it.leaving = Some(reason);
+        }
+    }
+
+    pub(crate) fn forget(&mut self, pod: &PodIdentity) {
+        self.pods.retain(|it| it.identity.uid != pod.uid);
+    }
+
+    pub(crate) fn turn(&mut self, pod: &PodIdentity, phase: Phase) {
+        if let Some(it) = self.pods.iter_mut().find(|it| it.identity.uid == pod.uid) {
+            it.phase = phase;
+        }
+    }
+
+    /// Adds the spans up to `t`.
+    pub(crate) fn advance(&mut self, t: i64, min_ready: i64, revisions: &Revisions<'_>) {
+        while self.known_until < t {
+            let ripe = self.pods.iter().filter_map(|pod| pod.available_at(min_ready));
+            let turns = self.targets.iter().map(|(since, _)| *since);
+            let next = ripe.chain(turns).filter(|at| *at > self.known_until).min().map_or(t, |at| at.min(t));
+            let from = self.known_until;
+            self.known_until = next;
+            if self.here && next > 0 {
+                let span = self.span(from, next, min_ready, revisions);
+                push(&mut self.spans, Span { from: from.max(0), ..span });
+            }
+        }
+    }
+
+    fn is_target(&self, t: i64) -> bool {
+        let known = self.targets.partition_point(|(since, _)| *since <= t);
+        known.checked_sub(1).and_then(|last| self.targets.get(last)).is_some_and(|(_, target)| *target)
+    }
+
+    fn span(&self, from: i64, to: i64, min_ready: i64, revisions: &Revisions<'_>) -> Span {
+        let best = self.pods.iter().min_by_key(|pod| pod.rank(from, min_ready));
+        let available = self.pods.iter().any(|pod| pod.is_available(from, min_ready));
+        let unfinished =
+            self.pods.iter().filter(|pod| !matches!(pod.phase, Phase::Failed(_)) || pod.leaving.is_some());
+        let doubled = unfinished.count() > 1;
+        let target = self.is_target(from);
+        let revision = best.map(|pod| revisions.position(&pod.identity.revision));
+        let state = match best {
+            None if !target => State::Idle,
+            _ if !self.ready => State::NodeUnready,
+            None => State::NoPod,
+            Some(_) if available && doubled => State::Doubled,
+            Some(pod) => pod.state(from, min_ready, revisions),
+        };
+        let in_words = |pod: &PodNow<'_>| words::pod(pod, pod.is_available(from, min_ready));
+        let words: Vec<String> = self.pods.iter().map(in_words).collect();
+        let pods = self.pods.iter().map(|pod| pod.identity.pod.clone()).collect();
+        Span { from, to, state, target, available, doubled, pods, revision, words: words.join("; ") }
+    }
+}
+
+impl PodNow<'_> {
+    fn available_at(&self, min_ready: i64) -> Option<i64> {
+        match self.phase {
+            Phase::Ready { since } if self.leaving.is_none() => Some(since + min_ready),
+            Phase::Ready { .. } | Phase::Pending | Phase::Unready(_) | Phase::Failed(_) => None,
+        }
+    }
+
+    fn is_available(&self, now: i64, min_ready: i64) -> bool {
+        self.available_at(min_ready).is_some_and(|at| at <= now)
+    }
+
+    fn state(&self, now: i64, min_ready: i64, revisions: &Revisions<'_>) -> State {
+        match self.phase {
+            _ if self.leaving.is_some() => State::Terminating,
+            Phase::Ready { .. } if self.is_available(now, min_ready) => {
+                State::Available(revisions.position(&self.identity.revision))
+            }
+            Phase::Ready { .. } => State::Settling,
+            Phase::Pending | Phase::Unready(_) => State::Starting,
+            Phase::Failed(_) => State::Failed,
+        }
+    }
+
+    /// The smaller, the more the pod is to the node.
+    fn rank(&self, now: i64, min_ready: i64) -> u8 {
+        match self.phase {
+            _ if self.leaving.is_some() => 5,
+            Phase::Ready { .. } if self.is_available(now, min_ready) => 0,
+            Phase::Ready { .. } => 1,
+            Phase::Pending | Phase::Unready(_) => 2,
+            Phase::Failed(_) => 3,
+        }
+    }
+}
+
+/// Adds a span, or makes the last one longer where nothing is new.
+fn push(spans: &mut Vec<Span>, span: Span) {
+    match spans.last_mut() {
+        Some(last) if last.to == span.from && same(last, &span) => last.to = span.to,
+        Some(_) | None => spans.push(span),
+    }
+}
+
+fn same(one: &Span, other: &Span) -> bool {
+    (one.state, one.target, one.available, one.doubled)
+        == (other.state, other.target, other.available, other.doubled)
+        && (&one.pods, &one.words) == (&other.pods, &other.words)
+}

@@ -1,0 +1,144 @@
+//! `kubectl daemonset why`: which rule holds a node or a pod, since when, and what comes next.
+
+mod node;
+mod placement;
+mod pod;
+mod pods;
+mod rule;
+mod subject;
+
+use crate::cluster::{MIDROLLOUT, Models, Needs, Source, TargetArgs};
+use crate::plan::{Planned, planned};
+use crate::shell::console::{Format, Stop, print, print_json, system_clock};
+use crate::why::node::Case;
+use crate::why::subject::Subject;
+use anstyle::Style;
+use daemonset::{NodeVerdict, PodVerdict};
+use jiff::Timestamp;
+use serde::Serialize;
+
+const LABEL: Style = Style::new().bold();
+
+/// Explains a node or a pod.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A node or a pod, by its name; node/NAME or pod/NAME where both have it
+    #[arg(value_name = "NODE|POD")]
+    subject: String,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The instant to look at. Default: as for plan
+    #[arg(long, value_name = "RFC3339")]
+    now: Option<Timestamp>,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// The answer as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer<'a> {
+    /// `Node` or `Pod`.
+    kind: &'static str,
+    name: &'a str,
+    now: Timestamp,
+    /// For a pod of no DaemonSet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sentences: Vec<String>,
+    daemon_sets: Vec<AboutDaemonSet<'a>>,
+}
+
+/// The part of a DaemonSet in it.
+#[derive(Serialize)]
+struct AboutDaemonSet<'a> {
+    name: &'a str,
+    verdict: Option<&'a NodeVerdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pod: Option<&'a PodVerdict>,
+    sentences: Vec<String>,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
+    let target = args.target.resolve(MIDROLLOUT)?;
+    let source = &target.source;
+    let objects = source.objects(Needs::Plan)?;
+    if let Some(wanted) = &target.wanted {
+        objects.choose(Some(wanted)).map_err(|message| source.stop(message))?;
+    }
+    let now = now(args, source, objects.now())?;
+    let mut models = objects.models().map_err(|message| source.stop(message))?;
+    if let Some(wanted) = &target.wanted {
+        models.daemon_sets.retain(|ds| wanted.matches(&ds.metadata.namespace, &ds.metadata.name));
+    }
+    let subject = Subject::find(&args.subject, &models).map_err(|message| source.stop(message))?;
+    let planned = planned(&models, now);
+    if let [Planned { plan: Err(error), .. }] = planned.as_slice() {
+        return Err(source.stop(error));
+    }
+    let answer = match subject {
+        Subject::Node(node) => about_node(node, &planned, &models, now),
+        Subject::Pod(pod) => pod::about(pod, &planned, &models, now),
+    };
+    source.announce(args.output)?;
+    match args.output {
+        Format::Json => print_json(&answer)?,
+        Format::Text => print(&text(&answer))?,
+    }
+    Ok(0)
+}
+
+fn now(args: &Args, source: &Source, newest: Option<Timestamp>) -> Result<Timestamp, Stop> {
+    match (args.now, source, newest) {
+        (Some(now), _, _) => Ok(now),
+        (None, Source::Kubectl(_), _) => Ok(system_clock()),
+        (None, _, Some(newest)) => Ok(newest),
+        (None, _, None) => Err(source.stop("nothing in it tells the time: pass --now")),
+    }
+}
+
+fn about_node<'a>(
+    node: &'a daemonset::model::Node,
+    planned: &'a [Planned],
+    models: &'a Models,
+    now: Timestamp,
+) -> Answer<'a> {
+    let name = node.metadata.name.as_str();
+    let about = planned.iter().map(|planned| match &planned.plan {
+        Err(error) => AboutDaemonSet {
+            name: &planned.name,
+            verdict: None,
+            pod: None,
+            sentences: vec![format!("There is no plan: {error}")],
+        },
+        Ok(plan) => {
+            let case = Case { planned, plan, models, now };
+            let verdict = plan.report.nodes.iter().find(|verdict| verdict.node == node.metadata.name);
+            let sentences = match verdict {
+                Some(verdict) => case.sentences(verdict),
+                None => vec![case.situation()],
+            };
+            AboutDaemonSet { name: &planned.name, verdict, pod: None, sentences }
+        }
+    });
+    let daemon_sets: Vec<AboutDaemonSet<'a>> = about.collect();
+    let sentences =
+        if daemon_sets.is_empty() { vec!["There is no DaemonSet here.".to_owned()] } else { Vec::new() };
+    Answer { kind: "Node", name, now, sentences, daemon_sets }
+}
+
+/// A paragraph for each DaemonSet.
+fn text(answer: &Answer<'_>) -> String {
+    let mut text = String::new();
+    for about in &answer.daemon_sets {
+        text.push_str(&format!(
+            "{LABEL}{} {}, DaemonSet {}{LABEL:#}\n",
+            answer.kind, answer.name, about.name
+        ));
+        about.sentences.iter().for_each(|sentence| text.push_str(&format!("{sentence}\n")));
+        text.push('\n');
+    }
+    answer.sentences.iter().for_each(|sentence| text.push_str(&format!("{sentence}\n")));
+    text.trim_end().to_owned() + "\n"
+}

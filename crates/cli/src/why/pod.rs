@@ -1,0 +1,89 @@
+//! A pod: the node that it is on, or why it belongs to no DaemonSet here.
+
+use crate::cluster::Models;
+use crate::plan::Planned;
+use crate::why::node::Case;
+use crate::why::{AboutDaemonSet, Answer};
+use daemonset::model::Pod;
+use daemonset::{Action, Plan, Warning};
+use jiff::Timestamp;
+
+pub(crate) fn about<'a>(
+    pod: &'a Pod,
+    planned: &'a [Planned],
+    models: &'a Models,
+    now: Timestamp,
+) -> Answer<'a> {
+    let (name, namespace) = (pod.metadata.name.as_str(), pod.metadata.namespace.as_str());
+    let mut daemon_sets = Vec::new();
+    for planned in planned {
+        let Ok(plan) = &planned.plan else { continue };
+        let case = Case { planned, plan, models, now };
+        let verdict = plan.report.nodes.iter().find_map(|node| {
+            let pod = node.pods.iter().find(|it| it.pod.name == name && it.pod.namespace == namespace)?;
+            Some((node, pod))
+        });
+        if let Some((node, verdict)) = verdict {
+            let sentences = case.sentences_of_pod(node, verdict);
+            daemon_sets.push(AboutDaemonSet {
+                name: &planned.name,
+                verdict: Some(node),
+                pod: Some(verdict),
+                sentences,
+            });
+        } else if let Some(sentence) = outside(plan, pod, planned) {
+            let sentences = vec![sentence];
+            daemon_sets.push(AboutDaemonSet { name: &planned.name, verdict: None, pod: None, sentences });
+        }
+    }
+    let sentences = if daemon_sets.is_empty() { vec![foreign(pod)] } else { Vec::new() };
+    Answer { kind: "Pod", name, now, sentences, daemon_sets }
+}
+
+/// The pod is the DaemonSet's, or was until this plan, and has no node among the verdicts.
+fn outside(plan: &Plan, pod: &Pod, planned: &Planned) -> Option<String> {
+    let name = &pod.metadata.name;
+    let is_it = |names: &[String]| {
+        names.contains(name) && pod.metadata.namespace == planned.daemon_set.metadata.namespace
+    };
+    let warned = plan.warnings.iter().find_map(|warning| match warning {
+        Warning::PodsWithoutTarget { pods } if is_it(pods) => {
+            Some("It has neither a node nor one to go to: it is left alone.".to_owned())
+        }
+        Warning::PodsOnUnknownNodes { pods } if is_it(pods) => Some(format!(
+            "Its node {} is not in the cluster: it is left to the pod garbage collector.",
+            pod.spec.node_name
+        )),
+        _ => None,
+    });
+    let done = plan.actions.iter().find_map(|action| match action {
+        Action::ReleasePod { pod: released, .. } if released.uid == pod.metadata.uid => {
+            Some("The selector no longer matches its labels: this plan releases it, and it runs on without a DaemonSet.".to_owned())
+        }
+        Action::DeletePod { pod: deleted, reason, .. } if deleted.uid == pod.metadata.uid => {
+            Some(format!("This plan deletes it: {}.", crate::words::deleting(*reason)))
+        }
+        _ => None,
+    });
+    done.or(warned)
+}
+
+/// Its controller is something else, or nothing.
+fn foreign(pod: &Pod) -> String {
+    let meta = &pod.metadata;
+    let owner = meta.owner_references.iter().find(|owner| owner.controller == Some(true));
+    let node = match pod.spec.node_name.as_str() {
+        "" => String::new(),
+        node => format!(" on {node}"),
+    };
+    match owner {
+        Some(owner) => format!(
+            "Pod {}/{}{node} belongs to none of these DaemonSets: its controller is {} {}.",
+            meta.namespace, meta.name, owner.kind, owner.name
+        ),
+        None => format!(
+            "Pod {}/{}{node} belongs to none of these DaemonSets: it has no controller, and no selector matches its labels.",
+            meta.namespace, meta.name
+        ),
+    }
+}

@@ -1,0 +1,234 @@
+//! The rule that holds a node, and what would have to happen.
+
+use crate::plan::{Context, outcome, state};
+use crate::why::node::Case;
+use crate::words::{self, count};
+use daemonset::{CreateReason, DeleteReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use jiff::{SignedDuration, Timestamp};
+
+/// Names at most so many nodes.
+const MOST_NAMES: usize = 5;
+
+impl Case<'_> {
+    /// The rule that holds the node, and what would have to happen.
+    pub(super) fn rule(&self, node: &NodeVerdict) -> String {
+        let name = &node.node;
+        match &node.outcome {
+            NodeOutcome::UpToDate => {
+                "Nothing is to be done here: its pod is updated and available.".to_owned()
+            }
+            NodeOutcome::NotTarget if node.pods.is_empty() => "Nothing is to be done here.".to_owned(),
+            NodeOutcome::NotTarget => "Nothing is done to its pod.".to_owned(),
+            NodeOutcome::Create { reason, batch } => {
+                let after = match batch {
+                    0 => "at once".to_owned(),
+                    batch => format!("in batch {batch}, once the batches before have gone well"),
+                };
+                match reason {
+                    CreateReason::MissingPod => {
+                        format!("This plan creates its pod {after}, because it has none.")
+                    }
+                    CreateReason::Surge => format!(
+                        "This plan creates its updated pod {after}, beside the outdated one, which goes when the new \
+                         one is available."
+                    ),
+                    other => format!("This plan creates a pod {after}: {other:?}."),
+                }
+            }
+            NodeOutcome::Delete { reason } => self.after_delete(*reason),
+            NodeOutcome::WaitsForNextPlan => format!(
+                "Something is due here, but this plan is full: it creates and deletes at most {} each.",
+                count(self.models.policy.burst as usize, "pod")
+            ),
+            NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+                self.held_by_max_unavailable(node, *used, *limit)
+            }
+            NodeOutcome::HeldByMaxSurge { used, limit } => self.held_by_max_surge(node, *used, *limit),
+            NodeOutcome::WaitsForDelete => {
+                let outdated = outdated(node);
+                let pod = outdated.map_or("POD", |pod| pod.pod.name.as_str());
+                let namespace = &self.planned.daemon_set.metadata.namespace;
+                format!(
+                    "The strategy is OnDelete: its outdated pod stays until somebody deletes it, as by kubectl delete \
+                     pod -n {namespace} {pod}."
+                )
+            }
+            NodeOutcome::WaitsForReady => self.waits_for_ready(node),
+            NodeOutcome::WaitsForMinReady { until: Some(_) } => format!(
+                "It waits for minReadySeconds ({}s): until they have passed, the node counts as unavailable.",
+                self.planned.daemon_set.spec.min_ready_seconds
+            ),
+            NodeOutcome::WaitsForMinReady { until: None } => {
+                "It waits for minReadySeconds, which never pass: the pod's Ready condition tells no time."
+                    .to_owned()
+            }
+            NodeOutcome::WaitsForTermination { overdue_at } => self.waits_for_termination(node, *overdue_at),
+            NodeOutcome::WaitsForBackOff { until, failures } => {
+                format!("Its pod has failed {}; the next attempt is {}.", times(*failures), self.at(*until))
+            }
+            NodeOutcome::WaitsForCreatedPod { until } => format!(
+                "A pod was created for {name} that is not seen yet; if it is not seen until {until} ({}), it is created again.",
+                words::relative(*until, self.now)
+            ),
+            other => format!("{other:?}."),
+        }
+    }
+
+    fn after_delete(&self, reason: DeleteReason) -> String {
+        let then = match reason {
+            DeleteReason::NodeExcluded | DeleteReason::NodeGone => "No other pod follows",
+            DeleteReason::ExcessPod
+            | DeleteReason::SuccessorAvailable
+            | DeleteReason::NotReadyBesideSuccessor => "The other pod of the node stays",
+            DeleteReason::SucceededPod
+            | DeleteReason::FailedPod
+            | DeleteReason::TolerationWithdrawn
+            | DeleteReason::OutdatedPending
+            | DeleteReason::OutdatedNotReady
+            | DeleteReason::OutdatedNotYetAvailable
+            | DeleteReason::OutdatedAvailable => "An updated pod follows when it is gone",
+            _ => "A later plan goes on",
+        };
+        format!("{then}.")
+    }
+
+    fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
+        let others = self.users(node, |it| {
+            let goes = matches!(it.outcome, NodeOutcome::Delete { reason } if within_budget(reason));
+            it.counts.unavailable || it.counts.lost || goes
+        });
+        format!(
+            "Its outdated pod waits, because maxUnavailable is used up: {} may be without an available pod, and {used} {} \
+             so.{} It goes once {} an available pod again.",
+            count(limit as usize, "node"),
+            if used == 1 { "is" } else { "are" },
+            self.used_up_by(&others),
+            have(used.saturating_sub(limit) + 1, &others)
+        )
+    }
+
+    fn held_by_max_surge(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
+        let others = self.users(node, |it| {
+            let surges = matches!(it.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+            it.counts.doubled || it.counts.lost || surges
+        });
+        format!(
+            "Its outdated pod waits, because maxSurge is used up: {} may have two pods, and {used} {}.{} The updated pod \
+             comes beside it once {} a single pod again.",
+            count(limit as usize, "node"),
+            if used == 1 { "has" } else { "have" },
+            self.used_up_by(&others),
+            have(used.saturating_sub(limit) + 1, &others)
+        )
+    }
+
+    /// The other nodes that use the limit.
+    fn users(&self, node: &NodeVerdict, uses: impl Fn(&NodeVerdict) -> bool) -> Vec<&NodeVerdict> {
+        self.plan.report.nodes.iter().filter(|it| it.node != node.node && uses(it)).collect()
+    }
+
+    /// ` It is used up by node-2 (waits until Ready).`
+    fn used_up_by(&self, nodes: &[&NodeVerdict]) -> String {
+        let named = nodes.iter().take(MOST_NAMES);
+        let named: Vec<String> =
+            named.map(|node| format!("{} ({})", node.node, self.in_short(node))).collect();
+        match nodes.len().saturating_sub(named.len()) {
+            0 if named.is_empty() => String::new(),
+            0 => format!(" It is used up by {}.", named.join(", ")),
+            more => format!(" It is used up by {} and {more} more.", named.join(", ")),
+        }
+    }
+
+    /// `web-1 Pending for 40s`, or the outcome of the node.
+    fn in_short(&self, node: &NodeVerdict) -> String {
+        let is_late = |pod: &&PodVerdict| {
+            pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
+        };
+        match (&node.outcome, node.pods.iter().find(is_late)) {
+            (NodeOutcome::WaitsForReady, Some(pod)) => {
+                let context = Context {
+                    now: self.now,
+                    min_ready: SignedDuration::from_secs(
+                        self.planned.daemon_set.spec.min_ready_seconds.into(),
+                    ),
+                    current: None,
+                };
+                format!("{} {}", pod.pod.name, state(pod.state, context).text(self.now))
+            }
+            _ => outcome(node).text(self.now).replace(" (", ", ").replace(')', ""),
+        }
+    }
+
+    fn waits_for_ready(&self, node: &NodeVerdict) -> String {
+        let pod = node.pods.iter().find(|pod| {
+            pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
+        });
+        let namespace = &self.planned.daemon_set.metadata.namespace;
+        let has_outdated = node.pods.iter().any(|pod| !pod.updated && is_live(pod.state));
+        let then =
+            if has_outdated { " Its outdated pod goes once the updated one is available." } else { "" };
+        let waits = match pod {
+            Some(pod) => {
+                let name = &pod.pod.name;
+                match self.models.troubles.get(&pod.pod.uid) {
+                    Some(trouble) => {
+                        format!("It waits until {name} is Ready. {}.", trouble.trim_end_matches('.'))
+                    }
+                    None => format!(
+                        "It waits until {name} is Ready; kubectl describe pod -n {namespace} {name} shows what keeps it."
+                    ),
+                }
+            }
+            None => "It waits until its updated pod is Ready.".to_owned(),
+        };
+        waits + then
+    }
+
+    fn waits_for_termination(&self, node: &NodeVerdict, overdue_at: Option<Timestamp>) -> String {
+        let terminating = node.pods.iter().filter(|pod| matches!(pod.state, PodState::Terminating { .. }));
+        let names: Vec<&str> = terminating.map(|pod| pod.pod.name.as_str()).collect();
+        let names = if names.is_empty() { "its pod".to_owned() } else { names.join(" and ") };
+        match overdue_at {
+            Some(at) if at <= self.now => format!(
+                "It waits until {names} is gone, which is overdue: its kubelet does not answer, or a finalizer holds it."
+            ),
+            Some(_) | None => format!("It waits until {names} is gone: an updated pod follows then."),
+        }
+    }
+}
+
+fn is_live(state: PodState) -> bool {
+    match state {
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending { .. } => true,
+        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded | _ => false,
+    }
+}
+
+fn outdated(node: &NodeVerdict) -> Option<&PodVerdict> {
+    node.pods.iter().find(|pod| !pod.updated)
+}
+
+fn within_budget(reason: DeleteReason) -> bool {
+    matches!(reason, DeleteReason::OutdatedAvailable | DeleteReason::OutdatedNotYetAvailable)
+}
+
+/// `2 of these nodes have`.
+fn have(number: u32, nodes: &[&NodeVerdict]) -> String {
+    match (number, nodes) {
+        (_, []) => "a node has".to_owned(),
+        (1, [only]) => format!("{} has", only.node),
+        (1, _) => "one of these nodes has".to_owned(),
+        (more, _) => format!("{more} of these nodes have"),
+    }
+}
+
+fn times(number: u32) -> String {
+    match number {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}

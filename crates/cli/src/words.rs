@@ -1,0 +1,183 @@
+//! Typed reasons, counts and spans of time as a person would say them: what every subcommand shares.
+
+use daemonset::DeleteReason;
+use daemonset::model::Taint;
+use daemonset::{
+    ClaimReason, CreateReason, Evidence, LabelReason, NodePlacement, NodeVerdict, PodVerdict, RequeueReason,
+    RevisionOrigin, RevisionReason, StatusReason,
+};
+use jiff::{SignedDuration, Timestamp};
+
+/// How long ago, or how long until: `for 40s`, `in 6s`.
+pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
+    span(at, at, now)
+}
+
+/// The same for instants from `first` to `last`: `for 2s to 40s`.
+pub(crate) fn span(first: Timestamp, last: Timestamp, now: Timestamp) -> String {
+    let (word, near, far) = if last <= now { ("for", last, first) } else { ("in", first, last) };
+    let ages = [near, far].map(|at| duration(at.duration_since(now).abs()));
+    match ages {
+        [near, far] if near == far => format!("{word} {near}"),
+        [near, far] => format!("{word} {near} to {far}"),
+    }
+}
+
+/// As kubectl writes ages.
+pub(crate) fn duration(duration: SignedDuration) -> String {
+    let (s, m, h) = (duration.as_secs(), duration.as_mins(), duration.as_hours());
+    let two = |large: i64, unit: &str, small: i64, subunit: &str| match small {
+        0 => format!("{large}{unit}"),
+        _ => format!("{large}{unit}{small}{subunit}"),
+    };
+    match () {
+        () if s < 120 => format!("{s}s"),
+        () if m < 10 => two(m, "m", s % 60, "s"),
+        () if m < 180 => format!("{m}m"),
+        () if h < 8 => two(h, "h", m % 60, "m"),
+        () if h < 48 => format!("{h}h"),
+        () if h < 8 * 24 => two(h / 24, "d", h % 24, "h"),
+        () => format!("{}d", h / 24),
+    }
+}
+
+/// The first names, and how many more there are.
+pub(crate) fn names<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> String {
+    let mut names = names.into_iter();
+    let mut text = names.by_ref().take(most).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => {}
+        more => text.push_str(&format!(" and {more} more")),
+    }
+    text
+}
+
+/// `1 pod`, `5 pods`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Whether the node should run the pod, and what else is known of it.
+pub(crate) fn placement(node: &NodeVerdict) -> String {
+    let mut text = match &node.placement {
+        NodePlacement::Run => "run".to_owned(),
+        NodePlacement::ContinueOnly { taint } => format!("no new: {}", tainted(taint)),
+        NodePlacement::OtherNodeName => "no: nodeName is another".to_owned(),
+        NodePlacement::NodeSelectorMismatch => "no: nodeSelector".to_owned(),
+        NodePlacement::NodeAffinityMismatch => "no: nodeAffinity".to_owned(),
+        NodePlacement::UntoleratedNoExecute { taint } => format!("no: {}", tainted(taint)),
+        other => format!("{other:?}"),
+    };
+    if node.unschedulable {
+        text.push_str(", cordoned");
+    }
+    if node.node_ready == Some(false) {
+        text.push_str(", node NotReady");
+    }
+    text
+}
+
+/// The effect first: keys may be long, and wrapped.
+pub(crate) fn tainted(taint: &Taint) -> String {
+    let equals = if taint.value.is_empty() { "" } else { "=" };
+    format!("{} {}{equals}{}", taint.effect, taint.key, taint.value)
+}
+
+/// Updated or outdated, with the number of its revision; and on what evidence, where generation and hash don't agree.
+pub(crate) fn class(pod: &PodVerdict, current: Option<i64>) -> String {
+    let number = pod.revision.map(|number| format!(" #{number}")).unwrap_or_default();
+    match pod.evidence {
+        Evidence::TemplateGeneration if pod.revision == current => format!("updated{number}"),
+        Evidence::TemplateGeneration if pod.revision.is_none() => "updated by generation".to_owned(),
+        Evidence::TemplateGeneration => format!("updated by generation, hash{number}"),
+        Evidence::CurrentRevision => format!("updated{number} by hash"),
+        Evidence::OldRevision => format!("outdated{number}"),
+        Evidence::UnknownRevision => "outdated, unknown hash".to_owned(),
+        Evidence::NoHash => "outdated, no hash".to_owned(),
+        other => format!("{other:?}{number}"),
+    }
+}
+
+pub(crate) fn origin(origin: RevisionOrigin) -> String {
+    match origin {
+        RevisionOrigin::Kept => "current as before".to_owned(),
+        RevisionOrigin::Created => "new: this plan creates it".to_owned(),
+        RevisionOrigin::CurrentAgain => {
+            "an older one that is current again: this plan renumbers it".to_owned()
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn creating(reason: CreateReason) -> String {
+    match reason {
+        CreateReason::MissingPod => "the node has none".to_owned(),
+        CreateReason::Surge => "updated, beside the outdated one".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn claiming(reason: ClaimReason) -> String {
+    match reason {
+        ClaimReason::SelectorMatches => "it has no controller, and the selector matches".to_owned(),
+        ClaimReason::SelectorNoLongerMatches => "the selector no longer matches".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn labelling(reason: LabelReason) -> String {
+    match reason {
+        LabelReason::HashMissing => "its hash label is missing".to_owned(),
+        LabelReason::DuplicateRevision => "its revision goes as a duplicate".to_owned(),
+        LabelReason::LabelsLost => "the current revision has lost them".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn revising(reason: RevisionReason) -> String {
+    match reason {
+        RevisionReason::NewTemplate => "no revision has the template".to_owned(),
+        RevisionReason::CurrentAgain => "the current one must have the largest number".to_owned(),
+        RevisionReason::Duplicate => "another one of the same content is kept".to_owned(),
+        RevisionReason::HistoryLimit => "more than revisionHistoryLimit".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn writing_status(reason: StatusReason) -> String {
+    match reason {
+        StatusReason::Changed => "as it has changed".to_owned(),
+        StatusReason::NameCollision => "as the new revision's name is taken, to try another".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn waking(reason: RequeueReason) -> String {
+    match reason {
+        RequeueReason::Burst => "this plan is full, and more is due".to_owned(),
+        RequeueReason::MinReadySeconds => "a Ready pod becomes available then".to_owned(),
+        RequeueReason::BackOff => "a failed pod may be deleted then".to_owned(),
+        RequeueReason::InFlightExpiry => "an accepted action that is not seen is given up then".to_owned(),
+        RequeueReason::TerminationOverdue => "a terminating pod is overdue then".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn deleting(reason: DeleteReason) -> String {
+    let text = match reason {
+        DeleteReason::SucceededPod => "it has succeeded, as no daemon should",
+        DeleteReason::FailedPod => "it has failed",
+        DeleteReason::ExcessPod => "the node has a better one",
+        DeleteReason::SuccessorAvailable => "its successor is available",
+        DeleteReason::NotReadyBesideSuccessor => "not Ready, and has a successor",
+        DeleteReason::NodeExcluded => "the node must not run it",
+        DeleteReason::TolerationWithdrawn => "outdated, and its toleration is withdrawn",
+        DeleteReason::NodeGone => "never bound, and its node is gone",
+        DeleteReason::OutdatedPending => "outdated and Pending, down anyway",
+        DeleteReason::OutdatedNotReady => "outdated and not Ready, down anyway",
+        DeleteReason::OutdatedNotYetAvailable => "outdated and not yet available",
+        DeleteReason::OutdatedAvailable => "outdated, within the budget",
+        other => return format!("{other:?}"),
+    };
+    text.to_owned()
+}

@@ -1,0 +1,303 @@
+//! `describe`, `lint`, `would-restart`, `create`, `update`, `rollout …`: text, JSON and exit codes.
+
+use crate::plan::{daemon_set, file, list, node, recording, with};
+use crate::program::{Ran, dump, run};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+fn call(line: &str) -> Ran {
+    let mut words = line.split(' ');
+    let subcommand = words.next().unwrap();
+    run(subcommand, &words.collect::<Vec<_>>(), b"")
+}
+
+/// Its stdout, with this exit code and nothing on stderr.
+fn printed(code: i32, line: &str) -> String {
+    let ran = call(line);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{line}");
+    ran.out
+}
+
+fn json_of(code: i32, line: &str) -> Value {
+    serde_json::from_str(&printed(code, &format!("{line} -o json"))).unwrap()
+}
+
+fn refused(line: &str) -> String {
+    let ran = call(line);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}");
+    ran.err
+}
+
+#[test]
+fn describe_has_the_plan_in_short_and_the_template() {
+    let text = printed(0, "describe --example");
+    let (head, template) = text.split_once("\n\n").unwrap();
+    assert_snapshot!(head, @"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1: updated 3/5, ready 4/5, available 4/5
+    Revision   node-exporter-6b4c7c96bb #2, current as before
+    Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): node-2
+    Nodes      5: 1 waiting for Ready, 2 held by maxUnavailable, 2 up to date
+    Now        no action: 3 nodes must wait
+    As of      2026-11-21T04:01:54Z, the newest time in the built-in example
+    Next       time alone changes nothing: look again when an object changes
+    ");
+    let template: Vec<&str> = template.lines().take(12).collect();
+    assert_snapshot!(template.join("\n"), @"
+    Pod Template:
+      Labels:       app.kubernetes.io/component=exporter
+                    app.kubernetes.io/name=node-exporter
+                    app.kubernetes.io/part-of=kube-prometheus
+                    app.kubernetes.io/version=1.9.0
+      Annotations:  kubectl.kubernetes.io/default-container: node-exporter
+                    pod-ready.stage.kwok.x-k8s.io/delay: 6s
+      Containers:
+       node-exporter:
+        Image:      quay.io/prometheus/node-exporter:v1.9.1
+        Port:       <none>
+        Host Port:  <none>
+    ");
+    let old = printed(0, "describe --example --revision 1");
+    assert!(old.contains("Pod Template of revision 1:\n") && old.contains("node-exporter:v1.9.0\n"), "{old}");
+    let ran = call("describe --example --revision 9");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), "error: unable to find the specified revision\n"));
+    let recorded = file("describe.json", recording("monday", &["a"]).to_string());
+    let recorded = printed(0, &format!("describe {recorded}"));
+    assert!(recorded.contains("As of      2026-01-01T00:10:00Z, the time of recording"), "{recorded}");
+    let json = json_of(0, "describe --example --revision 2");
+    assert_eq!((&json["name"], &json["revision"]), (&json!("monitoring/node-exporter"), &json!(2)));
+    assert_eq!(json["plan"]["report"]["situation"], "Synced");
+    assert_eq!(json["template"]["spec"]["containers"][0]["name"], "node-exporter");
+}
+
+#[test]
+fn stuck_or_moving_or_complete() {
+    assert_snapshot!(printed(0, "rollout stuck --example"), @"
+    monitoring/node-exporter: moves: 1 node to wait for, 2 nodes have an outdated pod, about 2 rounds left
+    ");
+    let late = "--now 2026-11-21T05:00:00Z";
+    assert_snapshot!(printed(1, &format!("rollout stuck --example {late}")), @"
+    monitoring/node-exporter: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
+      node-2: the updated pod has not been Ready for 10m or longer: look at its events and logs
+    ");
+    assert_eq!(printed(0, &format!("rollout stuck --example {late} --patience 2h")).lines().count(), 1);
+    let steady = dump("steady.json");
+    assert_snapshot!(printed(0, &format!("rollout stuck logging/fluent-bit -f {steady}")), @"
+    logging/fluent-bit: complete: no node has an outdated pod
+    ");
+    let json = json_of(1, &format!("rollout stuck --example {late}"));
+    assert_eq!(json["standing"]["obstacles"], json!([{"kind": "NotReady", "nodes": ["node-2"]}]));
+    assert_eq!((&json["name"], &json["outdated"]), (&json!("monitoring/node-exporter"), &json!(2)));
+    let deleted =
+        with(recording("x", &["a"]), "/daemonSet/metadata/deletionTimestamp", json!("2026-01-01T00:00:00Z"));
+    let deleted = file("stuck-deleted.json", deleted.to_string());
+    assert_snapshot!(printed(1, &format!("rollout stuck {deleted}")), @"
+    logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod
+      the DaemonSet is being deleted, so that the controller does nothing
+    ");
+    let on_delete =
+        with(recording("x", &["a"]), "/daemonSet/spec/updateStrategy", json!({"type": "OnDelete"}));
+    let on_delete = file("stuck-on-delete.json", on_delete.to_string());
+    assert_snapshot!(printed(0, &format!("rollout stuck {on_delete}")), @"
+    logging/agent: moves: 1 node to act on, no node has an outdated pod
+    ");
+}
+
+#[test]
+fn status_history_undo_restart_and_diff() {
+    assert_snapshot!(printed(0, "rollout status --example"), @r#"
+    Waiting for daemon set "node-exporter" rollout to finish: 3 out of 5 new pods have been updated...
+    "#);
+    assert_snapshot!(printed(0, "rollout history --example"), @"
+    daemonset.apps/node-exporter 
+    REVISION  CHANGE-CAUSE
+    1         <none>
+    2         <none>
+    ");
+    assert_eq!(json_of(0, "rollout history --example")["revisions"][1]["revision"], 2);
+    assert_snapshot!(printed(0, "rollout diff 1 2 --example"), @r#"
+    --- node-exporter-686d6fc8d7 (revision 1)
+    +++ node-exporter-6b4c7c96bb (revision 2)
+    @@ -18,7 +18,7 @@
+         - "--no-collector.wifi"
+         - "--no-collector.hwmon"
+         - "--collector.filesystem.mount-points-exclude=^/(dev|proc|sys|run/k3s/containerd/.+|var/lib/docker/.+|var/lib/kubelet/pods/.+)($|/)"
+    -    image: quay.io/prometheus/node-exporter:v1.9.0
+    +    image: quay.io/prometheus/node-exporter:v1.9.1
+         imagePullPolicy: IfNotPresent
+         name: node-exporter
+         resources:
+    "#);
+    let file = dump("midrollout.json");
+    let diff = printed(0, &format!("rollout diff 1 {file}"));
+    assert!(
+        diff.starts_with("--- node-exporter-686d6fc8d7 (revision 1)\n+++ node-exporter (revision 0)\n"),
+        "{diff}"
+    );
+    assert_eq!(printed(0, &format!("rollout diff 1 node-exporter -f {file}")), diff);
+    assert_eq!(call("rollout diff 1 9 --example").code, Some(1));
+    assert_eq!(refused("rollout diff 1 x y --example"), "error: NEWER: must be a number\n");
+    let undo = call(&format!("rollout undo {file}"));
+    assert_eq!((undo.code, undo.out.as_str()), (Some(0), "daemonset.apps/node-exporter rolled back\n"));
+    assert!(undo.err.starts_with("Warning: resource daemonsets/node-exporter"), "{}", undo.err);
+    let restart = printed(0, &format!("rollout restart {file} --now 2026-01-01T00:00:00Z"));
+    assert_eq!(restart, "daemonset.apps/node-exporter restarted\n");
+    let refused = call(&format!("rollout history {file} --revision 9"));
+    assert_eq!(
+        (refused.code, refused.err.as_str()),
+        (Some(1), "error: unable to find the specified revision\n")
+    );
+}
+
+#[test]
+fn lint_of_a_stored_one_and_of_a_manifest() {
+    let text = printed(1, "lint --example");
+    let rules: Vec<&str> = text.lines().map(|line| line.rsplit_once(' ').unwrap().1).collect();
+    assert_eq!(rules, ["(NoReadinessProbe)", "(MinReadyZero)"]);
+    let found = json_of(1, "lint --example");
+    assert_eq!((&found[0]["severity"], &found[0]["rule"]), (&json!("Warning"), &json!("NoReadinessProbe")));
+    let stored = file("lint-stored.json", list(vec![daemon_set("agent"), node("a"), node("b")]));
+    let probe = json!([{"name": "x", "image": "x:1", "readinessProbe": {"exec": {"command": ["true"]}}}]);
+    let manifest = |pointer: &str, value: Value| {
+        let agent = with(daemon_set("agent"), "/spec/template/spec/containers", probe.clone());
+        with(agent, pointer, value).to_string()
+    };
+    let good = file("lint-good.json", manifest("/spec/minReadySeconds", json!(10)));
+    let line = format!("lint -f {good} --from {stored}");
+    assert_eq!(call(&line).code, Some(0), "{}", call(&line).out);
+    let bad = file(
+        "lint-bad.json",
+        manifest(
+            "/spec/updateStrategy",
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%"}}),
+        ),
+    );
+    let bad = printed(1, &format!("lint -f {bad} --from {stored}"));
+    assert!(bad.contains("(MaxUnavailableTakesAll)"), "{bad}");
+    // One that is not there yet.
+    let other = file(
+        "lint-other.json",
+        with(
+            serde_json::from_str(&manifest("/metadata/name", json!("other"))).unwrap(),
+            "/metadata/uid",
+            json!(""),
+        )
+        .to_string(),
+    );
+    let other = printed(1, &format!("lint --manifest {other} --from {stored}"));
+    assert!(other.contains("(SelectorOverlaps)"), "{other}");
+    assert_eq!(
+        refused("lint -f nowhere.yaml --example"),
+        "error: nowhere.yaml: No such file or directory (os error 2)\n"
+    );
+}
+
+/// The old way to name the files is still understood.
+#[test]
+fn would_restart_create_and_update() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/manifest/example.yaml");
+    assert_snapshot!(printed(1, "would-restart --example"), @r#"
+    node-exporter: applying it restarts every pod
+    spec.template.spec.containers[kube-rbac-proxy].resources.limits[memory]: "40Mi" -> "64Mi"
+    "#);
+    let json = json_of(1, "would-restart --example");
+    assert_eq!((&json["restarts"], json["differences"].as_array().unwrap().len()), (&json!(true), 1));
+    let midrollout = dump("midrollout.json");
+    for line in [
+        format!("would-restart -f {manifest} --from {midrollout}"),
+        format!("rollout would-restart {manifest} --from {midrollout}"),
+    ] {
+        assert_eq!(printed(1, &line), printed(1, "would-restart --example"));
+    }
+    let dump: Value = serde_json::from_str(&std::fs::read_to_string(&midrollout).unwrap()).unwrap();
+    let items = dump["items"].as_array().unwrap();
+    let stored = items.iter().find(|item| item["kind"] == "DaemonSet").unwrap();
+    let same = file("same.json", stored.to_string());
+    assert_eq!(
+        printed(0, &format!("would-restart -f {same} --from {midrollout}")),
+        "node-exporter: applying it restarts no pod\n"
+    );
+    let broken = file(
+        "broken.json",
+        with(stored.clone(), "/spec/selector/matchLabels", json!({"a": "b"})).to_string(),
+    );
+    let refusal = call(&format!("would-restart -f {broken} --from {midrollout}"));
+    assert_eq!((refusal.code, refusal.out.as_str()), (Some(1), ""));
+    assert!(refusal.err.starts_with("The DaemonSet \"node-exporter\" is invalid"), "{}", refusal.err);
+    assert_eq!(
+        printed(0, &format!("create -f {manifest}")),
+        "daemonset.apps/node-exporter created (server dry run)\n"
+    );
+    assert_eq!(json_of(0, &format!("rollout create {manifest}"))["spec"]["revisionHistoryLimit"], 10);
+    assert_eq!(
+        printed(0, &format!("update -f {manifest} --from {midrollout}")),
+        "daemonset.apps/node-exporter replaced\n"
+    );
+    let patched = run("update", &["--example", "--patch", "spec: {minReadySeconds: 5}"], b"");
+    assert_eq!((patched.code, patched.out.as_str()), (Some(0), "daemonset.apps/node-exporter patched\n"));
+    let refused = run("update", &["--example", "--patch", "spec: {minReadySeconds: -5}"], b"");
+    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
+}
+
+/// YAML as well as JSON, wherever a cluster is read.
+#[test]
+fn a_cluster_may_be_yaml() {
+    let yaml = "\
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: a, creationTimestamp: 2026-01-01T00:00:00Z}}
+- apiVersion: apps/v1
+  kind: DaemonSet
+  metadata: {name: agent, namespace: logging, uid: u, generation: 1}
+  spec:
+    selector: {matchLabels: {app: agent}}
+    template: {metadata: {labels: {app: agent}}, spec: {containers: []}}
+    updateStrategy: {type: RollingUpdate}
+";
+    let ran = run("plan", &["-"], yaml.as_bytes());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.contains("2. create pod on a (batch 0): the node has none"), "{}", ran.out);
+    let documents =
+        yaml.replace("- apiVersion: apps/v1\n", "---\napiVersion: apps/v1\n").replace("\n  ", "\n");
+    let two = run("plan", &["-"], documents.as_bytes());
+    assert_eq!((two.code, two.err.as_str()), (Some(0), ""), "{documents}");
+    let recorded = recording("monday", &["a"]);
+    let text = format!("# A comment makes it YAML.\n{recorded}");
+    assert_eq!(
+        run("plan", &["-"], text.as_bytes()).out,
+        run("plan", &["-"], recorded.to_string().as_bytes()).out
+    );
+    let single = run("plan", &["-"], b"kind: Node\nmetadata: {name: a}\n");
+    assert_eq!(single.err, "error: stdin: neither a List (items) nor a Recording (daemonSet)\n");
+}
+
+/// The questions that do not need them answer despite objects that can't be read.
+#[test]
+fn an_unreadable_pod_does_not_hide_a_status() {
+    let broken = json!({"kind": "Pod", "metadata": {"name": "x", "creationTimestamp": "yesterday"}});
+    let items = vec![broken, with(daemon_set("agent"), "/status", json!({"observedGeneration": 1}))];
+    let broken = file("unreadable.json", list(items));
+    assert_eq!(call(&format!("rollout status {broken}")).code, Some(0));
+    assert!(
+        refused(&format!("plan {broken}"))
+            .contains("items[0].metadata.creationTimestamp (Pod x): failed to parse")
+    );
+}
+
+#[test]
+fn completion_and_man_pages() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(printed(0, &format!("completion {shell}")).contains("would-restart"), "{shell}");
+    }
+    assert!(printed(0, "completion kubectl").starts_with("#!/bin/sh\n"));
+    let directory = format!("{}/man", env!("CARGO_TARGET_TMPDIR"));
+    assert_eq!(printed(0, &format!("man --dir {directory}")), "");
+    let page = std::fs::read_to_string(format!("{directory}/kubectl-daemonset-plan.1")).unwrap();
+    assert!(page.contains(".SH") && page.contains("watch"), "{page}");
+    let candidates = |words: &[&str]| run("__complete", words, b"").out;
+    assert_eq!(candidates(&["rollout", "st"]), "status\nstuck\n:4\n");
+    assert_eq!(candidates(&["plan", "-o", ""]), "text\njson\n:4\n");
+    assert_eq!(candidates(&["plan", "--wat"]), "--watch\n:4\n");
+    assert_eq!(candidates(&["plan", "node.json", "x"]), ":0\n");
+    assert!(candidates(&[""]).starts_with("plan\nwhy\n"));
+}

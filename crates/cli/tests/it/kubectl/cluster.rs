@@ -1,0 +1,258 @@
+//! A cluster that answers: arguments, names, namespaces, and more than one DaemonSet.
+
+use super::{CONTEXT, Fake};
+use crate::program::dump;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::fs;
+
+const NOW: [&str; 2] = ["--now", "2026-11-21T04:02:00Z"];
+const ALL: &str = "get daemonsets,pods,nodes,controllerrevisions -o json";
+
+fn with<'a>(arguments: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [arguments, more].concat()
+}
+
+#[test]
+fn a_plan_of_the_current_context() {
+    let fake = Fake::of_dump("current", "midrollout.json");
+    assert_snapshot!(fake.printed(&with(&["plan"], &NOW)), @r"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1: updated 3/5, ready 4/5, available 4/5
+    Revision   node-exporter-6b4c7c96bb #2, current as before
+    Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): node-2
+    Nodes      5: 1 waiting for Ready, 2 held by maxUnavailable, 2 up to date
+    Now        no action: 3 nodes must wait
+    As of      2026-11-21T04:02:00Z, as --now says; context kind-dev
+
+    NODE    PLACEMENT  POD                  REVISION     STATE              NOW
+    node-1  run        node-exporter-hxw9r  outdated #1  available for 21s  waits: maxUnavailable spent (1 of 1)
+    node-2  run        node-exporter-h446g  updated #2   Pending for 6s     waits until Ready
+    node-3  run        node-exporter-f7xm5  updated #2   available for 7s   up to date
+    node-4  run        node-exporter-ghwxh  updated #2   available for 14s  up to date
+    node-5  run        node-exporter-h5v6t  outdated #1  available for 21s  waits: maxUnavailable spent (1 of 1)
+
+    Next       time alone changes nothing: look again when an object changes
+    ");
+    assert_eq!(fake.calls(), ["config current-context", ALL]);
+}
+
+/// A live cluster is planned at the time of the machine.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a shell has a clock, the library has none")]
+fn the_clock_is_the_machine_s() {
+    let fake = Fake::of_dump("clock", "midrollout.json");
+    let plan: Value = serde_json::from_str(&fake.printed(&["plan", "-o", "json"])).unwrap();
+    let now: jiff::Timestamp = plan["now"].as_str().unwrap().parse().unwrap();
+    assert!(jiff::Timestamp::now().duration_since(now).as_secs().abs() < 60, "{now}");
+    assert!(fake.printed(&["plan"]).contains("Z, the clock of this machine; context kind-dev\n"));
+}
+
+#[test]
+fn flags_are_passed_on_exactly() {
+    let calls = |name: &str, arguments: &[&str]| {
+        let fake = Fake::of_dump(name, "midrollout.json");
+        fake.printed(&with(&["plan"], arguments));
+        fake.calls()
+    };
+    assert_eq!(
+        calls("context", &["--context", "prod", "--kubeconfig", "a b/config", "-n", "monitoring"]),
+        [format!("{ALL} --context prod --kubeconfig a b/config --namespace monitoring")]
+    );
+    assert_eq!(
+        calls("kubeconfig", &["--kubeconfig", "config"]),
+        ["config current-context --kubeconfig config".to_owned(), format!("{ALL} --kubeconfig config")]
+    );
+    assert_eq!(
+        calls("all", &["--context", "prod", "-A"]),
+        [format!("{ALL} --context prod --all-namespaces")]
+    );
+    assert_eq!(
+        calls("selector", &["--context", "prod", "-l", "app=web,tier!=edge"]),
+        [
+            "get daemonsets -o json --context prod --selector app=web,tier!=edge",
+            "get pods,nodes,controllerrevisions -o json --context prod",
+        ]
+    );
+    assert_eq!(
+        calls("named", &["--context", "prod", "monitoring/node-exporter"]),
+        [format!("{ALL} --context prod --namespace monitoring")]
+    );
+}
+
+/// `KUBECTL` names another program.
+#[test]
+fn kubectl_may_have_another_name() {
+    let fake = Fake::of_dump("renamed", "midrollout.json");
+    fs::rename(fake.path("kubectl"), fake.path("k")).unwrap();
+    let mut command = fake.command(&["plan", "--context", "dev"]);
+    command.env("KUBECTL", fake.path("k"));
+    assert_eq!(crate::program::finish(command, b"").code, Some(0));
+    assert_eq!(fake.calls(), [format!("{ALL} --context dev")]);
+}
+
+#[test]
+fn a_daemon_set_may_be_named_in_several_ways() {
+    let fake = Fake::of_dump("names", "steady.json");
+    for name in ["fluent-bit", "logging/fluent-bit", "ds/fluent-bit", "daemonset.apps/fluent-bit"] {
+        let out = fake.printed(&["plan", name]);
+        assert!(out.starts_with("DaemonSet  logging/fluent-bit, "), "{name}: {out}");
+    }
+    assert_eq!(
+        fake.refused(&["plan", "nobody", "-n", "logging"]),
+        "error: context kind-dev, namespace logging: no DaemonSet nobody in namespace logging: there is \
+         logging/fluent-bit, monitoring/node-exporter"
+    );
+    assert_eq!(
+        fake.refused(&["plan", "monitoring/x", "-n", "logging"]),
+        "error: --namespace logging: the DaemonSet is named in monitoring"
+    );
+    assert_eq!(fake.refused(&["plan", "a/b/c"]), "error: \"a/b/c\": must be NAME or NAMESPACE/NAME");
+    assert_eq!(
+        fake.refused(&["plan", "web", "--daemonset", "logging/web"]),
+        "error: --daemonset: the DaemonSet is named already"
+    );
+}
+
+#[test]
+fn several_daemon_sets_are_an_overview() {
+    let fake = Fake::of_dump("overview", "steady.json");
+    assert_snapshot!(fake.printed(&with(&["plan", "-A"], &NOW)), @"
+    DAEMONSET                 STRATEGY                         UPDATED  READY  AVAILABLE  NOW            NEXT
+    logging/fluent-bit        RollingUpdate, maxUnavailable 1  5/5      5/5    5/5        nothing to do  on a change
+    monitoring/node-exporter  RollingUpdate, maxUnavailable 1  5/5      5/5    5/5        nothing to do  on a change
+
+    As of      2026-11-21T04:02:00Z, context kind-dev, all namespaces: 2 DaemonSets
+    More       kubectl daemonset plan NAMESPACE/NAME, kubectl daemonset why NODE
+    ");
+    let json: Value = serde_json::from_str(&fake.printed(&["plan", "-A", "-o", "json"])).unwrap();
+    let sets = json["daemonSets"].as_array().unwrap();
+    assert_eq!(
+        sets.iter().map(|set| &set["name"]).collect::<Vec<_>>(),
+        ["logging/fluent-bit", "monitoring/node-exporter"]
+    );
+    assert_eq!(sets[0]["report"]["situation"], "Synced");
+}
+
+/// Without a flag, too, where the namespace has several; with one, even where there is only one.
+#[test]
+fn an_overview_follows_from_the_cluster_or_a_flag() {
+    let overview = |fake: &Fake, arguments: &[&str]| fake.printed(arguments).starts_with("DAEMONSET ");
+    let two = Fake::of_dump("two", "steady.json");
+    assert!(overview(&two, &["plan"]));
+    assert!(!overview(&two, &["plan", "fluent-bit"]));
+    let one = Fake::of_dump("one", "midrollout.json");
+    assert!(!overview(&one, &["plan"]));
+    assert!(overview(&one, &["plan", "-A"]));
+    assert!(overview(&one, &["plan", "-l", "app=x"]));
+}
+
+#[test]
+fn a_cluster_without_daemon_sets_says_so() {
+    let empty =
+        Fake::new("empty", &format!("{CONTEXT}\nget) echo '{{\"kind\": \"List\", \"items\": []}}' ;;"));
+    assert_eq!(
+        empty.refused(&["plan"]),
+        "error: context kind-dev: no DaemonSet in the namespace: -A looks at all of them"
+    );
+    assert_eq!(
+        empty.refused(&["plan", "-A"]),
+        "error: context kind-dev, all namespaces: no DaemonSet in the cluster"
+    );
+}
+
+/// A file, the example and a cluster exclude each other.
+#[test]
+fn only_one_place_can_be_read() {
+    let fake = Fake::of_dump("places", "midrollout.json");
+    let file = dump("midrollout.json");
+    assert_eq!(fake.refused(&["plan", &file, "-n", "x"]), "error: --namespace: has no effect on a file");
+    assert_eq!(
+        fake.refused(&["plan", "-f", &file, "-A"]),
+        "error: --all-namespaces: has no effect on a file"
+    );
+    assert_eq!(
+        fake.refused(&["plan", "--example", "-A"]),
+        "error: --all-namespaces: has no effect on --example"
+    );
+    assert_eq!(
+        fake.refused(&["plan", "--example", "-f", &file]),
+        "error: --example: can't be used with a file"
+    );
+    assert_eq!(fake.refused(&["plan", &file, "-f", &file]), "error: --filename: the file is named already");
+    assert!(fake.calls().is_empty());
+    fake.printed(&["plan", "-f", &file]);
+    fake.printed(&["plan", "node-exporter", "-f", &file]);
+    fake.printed(&["plan", "--time", "1"]);
+    assert!(fake.calls().is_empty());
+}
+
+/// Revisions are all that a rollout's answers need; kubectl's answer to a change is not the change.
+#[test]
+fn rollout_reads_less_and_sends_nothing() {
+    let fake = Fake::of_dump("rollout", "midrollout.json");
+    let status = fake.printed(&["rollout", "status", "--context", "dev", "node-exporter"]);
+    assert_eq!(
+        status,
+        "Waiting for daemon set \"node-exporter\" rollout to finish: 3 out of 5 new pods have been updated...\n"
+    );
+    let undo = fake.run(&["rollout", "undo", "--context", "dev"]);
+    assert_eq!((undo.code, undo.out.as_str()), (Some(0), "daemonset.apps/node-exporter rolled back\n"));
+    assert!(
+        undo.err.starts_with("nothing is sent: kubectl rollout undo daemonset/node-exporter does it\n"),
+        "{}",
+        undo.err
+    );
+    assert_eq!(fake.calls(), ["get daemonsets,controllerrevisions -o json --context dev"; 2]);
+}
+
+/// The manifest names the DaemonSet and its namespace.
+#[test]
+fn a_manifest_is_compared_with_the_cluster() {
+    let fake = Fake::of_dump("manifest", "midrollout.json");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/manifest/example.yaml");
+    let restart = fake.run(&["would-restart", "--context", "dev", "-f", manifest]);
+    assert_eq!((restart.code, restart.err.as_str()), (Some(1), ""));
+    assert!(restart.out.starts_with("node-exporter: applying it restarts every pod\n"), "{}", restart.out);
+    let lint = fake.run(&["lint", "--context", "dev", "-f", manifest, "-o", "json"]);
+    assert_eq!((lint.code, lint.err.as_str()), (Some(1), ""));
+    let found: Value = serde_json::from_str(&lint.out).unwrap();
+    assert_eq!(found[0]["rule"], json!("NoReadinessProbe"));
+    assert_eq!(
+        fake.calls(),
+        [
+            "get daemonsets,controllerrevisions -o json --context dev --namespace monitoring",
+            "get daemonsets,pods,nodes,controllerrevisions -o json --context dev --namespace monitoring",
+            "get priorityclasses -o json --context dev --namespace monitoring",
+        ]
+    );
+    assert_eq!(fake.refused(&["would-restart", "--context", "dev"]), "error: --filename: name the manifest");
+}
+
+#[test]
+fn a_cluster_is_simulated_only_where_one_is_named() {
+    let fake = Fake::of_dump("simulate", "midrollout.json");
+    assert!(fake.printed(&["simulate", "--nodes", "2"]).contains("from the built-in cluster"));
+    assert!(fake.calls().is_empty());
+    let named = fake.printed(&["simulate", "node-exporter", "--as-is"]);
+    assert!(named.contains("5 nodes, from context kind-dev, seed 1"), "{named}");
+    assert!(fake.printed(&["simulate", "--context", "dev", "--as-is"]).contains("from context dev"));
+}
+
+#[test]
+fn names_of_the_cluster_are_completed() {
+    let names = "get) echo daemonset.apps/web; echo daemonset.apps/logs; echo node/worker-1 ;;";
+    let fake = Fake::new("complete", &format!("{CONTEXT}\n{names}"));
+    assert_eq!(fake.printed(&["__complete", "plan", "-n", "x", "w"]), "web\nworker-1\n:4\n");
+    assert_eq!(fake.printed(&["__complete", "why", "--context=dev", "wo"]), "worker-1\n:4\n");
+    assert_eq!(
+        fake.calls(),
+        [
+            "config current-context",
+            "get daemonsets -o name --namespace x",
+            "get nodes,pods -o name --context dev",
+        ]
+    );
+    assert_eq!(fake.printed(&["__complete", "plan", "-n", ""]), ":0\n");
+    assert_eq!(fake.printed(&["__complete", "plan", "--exa"]), "--example\n:4\n");
+    assert_eq!(fake.calls().len(), 3);
+}

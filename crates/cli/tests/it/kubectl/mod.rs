@@ -1,0 +1,87 @@
+//! A cluster read by kubectl: a fake one, which is a shell script at the front of PATH.
+
+mod cluster;
+mod failures;
+mod help;
+mod watch;
+
+use crate::program::{Ran, binary, dump, finish};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Prints the dump, whatever is asked.
+const CONTEXT: &str = "config) echo kind-dev ;;";
+
+/// A directory with a script `kubectl`, which keeps its arguments.
+pub struct Fake {
+    directory: PathBuf,
+}
+
+impl Fake {
+    /// `cases` are those of a shell's `case "$1" in`; `$here` is the directory.
+    pub fn new(name: &str, cases: &str) -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kubectl-{name}"));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        let script = directory.join("kubectl");
+        let here = directory.display();
+        let text = format!(
+            "#!/bin/sh\nhere='{here}'\necho \"$*\" >>\"$here/calls\"\ncase \"$1\" in\n{cases}\nesac\n"
+        );
+        fs::write(&script, text).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        Fake { directory }
+    }
+
+    /// A cluster that is always the same.
+    pub fn of_dump(name: &str, file: &str) -> Self {
+        Fake::new(name, &format!("{CONTEXT}\nget) cat '{}' ;;", dump(file)))
+    }
+
+    pub fn path(&self, file: &str) -> PathBuf {
+        self.directory.join(file)
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(arguments);
+        self.prepare(&mut command);
+        command
+    }
+
+    /// In its directory, where the first kubectl in PATH is this one.
+    #[expect(clippy::disallowed_methods, reason = "a test has an environment, the library has none")]
+    pub fn prepare(&self, command: &mut Command) {
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", self.directory.display()));
+        command.env_remove("KUBECTL").current_dir(&self.directory);
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        finish(self.command(arguments), b"")
+    }
+
+    /// Its stdout when all is well.
+    pub fn printed(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{arguments:?}");
+        ran.out
+    }
+
+    /// Its one line about bad input.
+    pub fn refused(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+        let line = ran.err.strip_suffix('\n').unwrap();
+        assert!(!line.contains('\n'), "{line}");
+        line.to_owned()
+    }
+
+    /// The arguments of each call.
+    pub fn calls(&self) -> Vec<String> {
+        let calls = fs::read_to_string(self.directory.join("calls")).unwrap_or_default();
+        calls.lines().map(str::to_owned).collect()
+    }
+}
