@@ -1,11 +1,11 @@
 //! Updates that the API server refuses.
 
-use crate::support::{at, given, node, now, observe, old, rolling, steps, surging};
-use daemonset::{ActionOutcome, Memory, Recording};
+use crate::support::{at, given, node, now, observe, old, pod, revision, rolling, steps, surging};
+use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
 use jiff::SignedDuration;
-use serde_json::json;
+use serde_json::{Value, json};
 
-/// One pod that nobody may delete must not be the end of a rollout.
+/// One pod that can't be deleted must not block a rollout.
 #[test]
 fn a_node_whose_update_is_refused_comes_last() {
     let fleet = |strategy: &serde_json::Value| {
@@ -33,6 +33,46 @@ fn a_node_whose_update_is_refused_comes_last() {
         let written = serde_json::to_value(&memory).unwrap();
         let refused: Vec<_> = written["refusals"].as_object().unwrap().keys().collect();
         assert_eq!(refused, ["b", "c"], "what is done was not refused");
+    }
+}
+
+/// The API server refuses the node that is furthest behind. It still comes after nodes that are closer to the current
+/// revision, whether the budget has room for some of the nodes or for all of them.
+#[test]
+fn a_refused_node_comes_after_nodes_that_are_less_far_behind() {
+    let plan = |strategy: &Value, refusals: Value| {
+        let memory: Memory = serde_json::from_value(json!({"refusals": refusals})).unwrap();
+        let versions = [("a", "v1"), ("b", "v2"), ("c", "v3")];
+        let revisions = [revision("v1", 1), revision("v2", 2), revision("v3", 3), revision("new", 4)];
+        let start = given(strategy.clone()).revisions(revisions).memory(&memory);
+        versions
+            .into_iter()
+            .fold(start, |given, (name, version)| given.node(node(name).has(pod(version))))
+            .plan()
+    };
+    let nodes = |plan: &Plan| -> Vec<String> {
+        let node = |action: &Action| match action {
+            Action::DeletePod { node, .. } | Action::CreatePod { node, .. } => Some(node.to_string()),
+            _ => None,
+        };
+        plan.actions.iter().filter_map(node).collect()
+    };
+    for (refusals, order) in [
+        (json!({}), ["a", "b", "c"]),
+        (json!({"a": at(-60)}), ["b", "c", "a"]),
+        (json!({"b": at(-60)}), ["a", "c", "b"]),
+        (json!({"a": at(-60), "b": at(-30)}), ["c", "a", "b"]),
+        (json!({"a": at(-30), "b": at(-60)}), ["c", "b", "a"]),
+    ] {
+        for room in 1..=4 {
+            let mut chosen = order[..room.min(order.len())].to_vec();
+            let deletes = nodes(&plan(&rolling(room), refusals.clone()));
+            assert_eq!(deletes, chosen, "deletes, room for {room}, refused: {refusals}");
+            // A plan lists its creates by node name.
+            chosen.sort_unstable();
+            let creates = nodes(&plan(&surging(room), refusals.clone()));
+            assert_eq!(creates, chosen, "creates, room for {room}, refused: {refusals}");
+        }
     }
 }
 
