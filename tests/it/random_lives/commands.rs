@@ -72,7 +72,7 @@ impl Command {
                 cluster.edit(|ds| ds.spec.revision_history_limit = Some(revisions.into()));
             }
             Command::DeletePod { pod } => on_pod(cluster, pod, Cluster::delete_pod),
-            Command::FailPod { pod } => on_pod(cluster, pod, Cluster::fail_pod),
+            Command::FailPod { pod } => on_pod(cluster, pod, Cluster::evict_pod),
             Command::CrashPod { pod } => on_pod(cluster, pod, Cluster::crash_pod),
             Command::Taint { node, execute } => {
                 let effect = if execute { "NoExecute" } else { "NoSchedule" };
@@ -91,16 +91,16 @@ impl Command {
                 let disk = if ssd { "ssd" } else { "hdd" };
                 on_node(cluster, node, |cluster, node| cluster.label_node(node, "disk", disk));
             }
-            Command::Crash { after } => cluster.crash_after(after.into()),
+            Command::Crash { after } => cluster.crash_controller_after(after.into()),
             Command::Refuse { percent } => {
-                cluster.set_controller(|c| c.refused = Probability::percent(percent.into()))
+                cluster.configure_controller(|c| c.refused = Probability::percent(percent.into()))
             }
             Command::LoseAnswers { percent } => {
-                cluster.set_controller(|c| c.answer_lost = Probability::percent(percent.into()));
+                cluster.configure_controller(|c| c.answer_lost = Probability::percent(percent.into()));
             }
             Command::Lag { kind, seconds } => {
                 let most = SignedDuration::from_secs(seconds.into());
-                cluster.lag(kind_of(kind), Distribution::uniform(SignedDuration::from_millis(5), most));
+                cluster.set_watch_lag(kind_of(kind), Distribution::uniform(SignedDuration::from_millis(5), most));
             }
             Command::Freeze { kind } => cluster.freeze(kind_of(kind)),
             Command::Thaw { kind } => cluster.thaw(kind_of(kind)),

@@ -61,12 +61,12 @@ impl Trial {
         Trial::decided_by(reconcile, settings, beginning)
     }
 
-    pub fn decided_by(brain: impl Planner + 'static, settings: Settings, beginning: Beginning) -> Self {
+    pub fn decided_by(planner: impl Planner + 'static, settings: Settings, beginning: Beginning) -> Self {
         let now = "2026-01-01T12:00:00Z".parse().unwrap();
-        let mut cluster = Cluster::with(settings, beginning.seed, now);
+        let mut cluster = Cluster::with_settings(settings, beginning.seed, now);
         cluster.keep_log();
         let complaints = Complaints::default();
-        cluster.decide_with(Judged { brain, complaints: Rc::clone(&complaints) });
+        cluster.set_planner(Judged { planner, complaints: Rc::clone(&complaints) });
         for _ in 0..beginning.nodes {
             Command::AddNode.perform(&mut cluster);
         }
@@ -75,7 +75,7 @@ impl Trial {
         let daemon_set = json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": {
             "selector": {"matchLabels": {"app": "agent"}}, "template": template,
             "updateStrategy": beginning.limits.strategy(), "minReadySeconds": beginning.min_ready}});
-        cluster.install(serde_json::from_value(daemon_set).unwrap());
+        cluster.create_daemon_set(serde_json::from_value(daemon_set).unwrap());
         let watcher = Watcher::default();
         let mut trial = Trial { cluster, watcher, complaints, frozen_since: None, beyond_promises: false };
         trial.pass(SignedDuration::from_secs(30));
@@ -141,7 +141,7 @@ impl Trial {
         for kind in 0..4 {
             Command::Lag { kind, seconds: 0 }.perform(&mut self.cluster);
         }
-        self.cluster.set_controller(|controller| {
+        self.cluster.configure_controller(|controller| {
             controller.refused = Probability::NEVER;
             controller.answer_lost = Probability::NEVER;
         });
@@ -220,31 +220,31 @@ impl Trial {
     }
 }
 
-/// A brain of which every decision is judged.
+/// A planner of which every decision is judged.
 struct Judged<B> {
-    brain: B,
+    planner: B,
     complaints: Complaints,
 }
 
 impl<B: Planner> Planner for Judged<B> {
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
-        let actions = self.brain.decide(snapshot);
+    fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+        let actions = self.planner.plan(snapshot);
         judge(snapshot, &actions, &mut self.complaints.borrow_mut());
         actions
     }
 
-    fn learn(&mut self, action: &Action, outcome: &ActionOutcome) {
-        self.brain.learn(action, outcome);
+    fn record(&mut self, action: &Action, outcome: &ActionOutcome) {
+        self.planner.record(action, outcome);
     }
 
-    fn forget(&mut self) {
-        self.brain.forget();
+    fn reset(&mut self) {
+        self.planner.reset();
     }
 }
 
 /// After each step, since caches are as far behind as then only at that moment.
 fn watch(watcher: &mut Watcher, cluster: &Cluster) {
-    let behind = |kind| cluster.behind(kind);
+    let behind = |kind| cluster.cache_lag(kind);
     let (pods, nodes, spec) = (behind(Kind::Pods), behind(Kind::Nodes), behind(Kind::DaemonSets));
     watcher.watch(cluster.history(), Behind { pods, nodes, spec });
 }

@@ -27,10 +27,10 @@ fn crash_everywhere(begin: impl Fn() -> Story, complete: impl Fn(&mut Story)) ->
                 story.step();
             }
             if actions < planned {
-                story.cluster.crash_after(actions);
+                story.cluster.crash_controller_after(actions);
             } else {
                 story.until(|story| story.cluster.reconciles() == reconcile);
-                story.cluster.crash();
+                story.cluster.crash_controller();
             }
             story.settle();
             let crashed = |change: &Change| matches!(change, Change::ControllerCrashed { .. });
@@ -108,7 +108,7 @@ fn a_controller_that_crashes_after_the_first_action_of_every_plan_gets_there() {
     for strategy in [rolling(1), surging(1)] {
         let mut story = updating(&strategy);
         while story.rollout_status() != "done" {
-            story.cluster.crash_after(1);
+            story.cluster.crash_controller_after(1);
             story.step();
         }
         story.is_complete("v2");
@@ -122,7 +122,7 @@ fn a_crash_does_not_make_a_broken_rollout_go_on() {
     story.release("v2", Behaviour::broken());
     story.settle();
     for _ in 0..3 {
-        story.cluster.crash();
+        story.cluster.crash_controller();
         story.settle();
     }
     assert_eq!(story.pods(), ["a: v2 not ready", "b: v1 available", "c: v1 available"]);
@@ -133,7 +133,7 @@ fn refused_requests_and_lost_answers_neither_double_a_pod_nor_break_the_budget()
     for seed in 0..20 {
         for strategy in [rolling(1), surging(1)] {
             let mut story = on(Cluster::new(seed), ["a", "b", "c"], strategy);
-            story.cluster.set_controller(|settings| {
+            story.cluster.configure_controller(|settings| {
                 settings.refused = Probability::percent(20);
                 settings.answer_lost = Probability::percent(10);
                 settings.crash = Probability::percent(5);

@@ -34,7 +34,7 @@ pub fn on<const N: usize>(empty: Cluster, nodes: [&str; N], strategy: Value) -> 
 
 /// Goes on from a snapshot.
 pub fn from(given: &Given) -> Story {
-    Story::of(Cluster::restore(Settings::default(), 7, &given.recording()))
+    Story::of(Cluster::from_recording(Settings::default(), 7, &given.recording()))
 }
 
 impl Story {
@@ -54,7 +54,7 @@ impl Story {
             },
         }))
         .unwrap();
-        self.cluster.install(daemon_set);
+        self.cluster.create_daemon_set(daemon_set);
     }
 
     pub fn update(&mut self, version: &str) {

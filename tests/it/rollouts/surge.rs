@@ -89,7 +89,7 @@ fn self_hosted(strategy: serde_json::Value) -> Story {
     let mut settings = Settings::default();
     settings.controller.restart = SignedDuration::from_hours(24 * 365);
     let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-    let mut story = Story::of(Cluster::with(settings, 7, start));
+    let mut story = Story::of(Cluster::with_settings(settings, 7, start));
     story.cluster.add_node("control-plane", Default::default());
     story.install(strategy, template("v1"));
     story.settle();
@@ -101,7 +101,7 @@ fn self_hosted(strategy: serde_json::Value) -> Story {
         }
         story.step();
         if !story.pods().iter().any(|pod| pod.ends_with(" available")) {
-            story.cluster.crash();
+            story.cluster.crash_controller();
         }
     }
     story

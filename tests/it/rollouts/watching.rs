@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 struct Hasty(Vec<(NodeName, ObjectRef)>);
 
 impl Planner for Hasty {
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+    fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
         let delete = |(node, pod)| Action::DeletePod {
             node,
             pod,
@@ -34,7 +34,7 @@ fn a_third_node_that_is_taken_down_is_seen() {
         resource_version: String::new(),
     };
     let pods = story.cluster.pods().map(|p| (p.spec.node_name.clone(), pod(p))).collect();
-    story.cluster.decide_with(Hasty(pods));
+    story.cluster.set_planner(Hasty(pods));
     story.update("v2");
     story.settle();
 }
@@ -43,8 +43,8 @@ fn a_third_node_that_is_taken_down_is_seen() {
 #[should_panic(expected = "live pods a node")]
 fn a_second_pod_on_a_node_is_seen() {
     let mut story = cluster(["a", "b"], rolling(1));
-    story.cluster.set_controller(|settings| settings.remembers = false);
-    story.cluster.lag(Kind::Pods, Distribution::fixed(SignedDuration::from_secs(5)));
+    story.cluster.configure_controller(|settings| settings.remembers = false);
+    story.cluster.set_watch_lag(Kind::Pods, Distribution::fixed(SignedDuration::from_secs(5)));
     story.cluster.add_node("c", Default::default());
     story.run(2);
     story.update("v2");

@@ -18,11 +18,11 @@ struct Script {
 }
 
 impl Planner for Script {
-    fn decide(&mut self, _: &Snapshot<'_>) -> Vec<Action> {
+    fn plan(&mut self, _: &Snapshot<'_>) -> Vec<Action> {
         self.todo.take()
     }
 
-    fn learn(&mut self, _: &Action, outcome: &ActionOutcome) {
+    fn record(&mut self, _: &Action, outcome: &ActionOutcome) {
         self.outcomes.borrow_mut().push(outcome.clone());
     }
 }
@@ -33,8 +33,8 @@ fn scripted() -> (Cluster, Script) {
     settings.controller.policy.pod_names = PodNames::Deterministic;
     let mut cluster = cluster(settings, &["a"]);
     let script = Script::default();
-    cluster.decide_with(script.clone());
-    cluster.install(agent(template("v1")));
+    cluster.set_planner(script.clone());
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(1));
     (cluster, script)
 }

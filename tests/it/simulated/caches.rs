@@ -13,14 +13,14 @@ fn watched(nodes: &[&str]) -> (Cluster, Sights) {
     let mut cluster = cluster(settings(), nodes);
     let sights = Sights::default();
     let seen = Rc::clone(&sights);
-    cluster.decide_with(move |snapshot: &Snapshot<'_>| -> Vec<Action> {
+    cluster.set_planner(move |snapshot: &Snapshot<'_>| -> Vec<Action> {
         let recording = Recording::from(snapshot);
         let mut nodes: Vec<_> = recording.nodes.iter().map(|node| node.metadata.name.to_string()).collect();
         nodes.sort();
         seen.borrow_mut().push((recording.daemon_set.metadata.generation, nodes));
         Vec::new()
     });
-    cluster.install(super::agent(template("v1")));
+    cluster.create_daemon_set(super::agent(template("v1")));
     cluster.run_for(seconds(1));
     sights.take();
     (cluster, sights)
@@ -33,7 +33,7 @@ fn names(names: &[&str]) -> Vec<String> {
 #[test]
 fn kinds_overtake_each_other() {
     let (mut cluster, sights) = watched(&["a"]);
-    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(5)));
+    cluster.set_watch_lag(Kind::Nodes, Distribution::fixed(seconds(5)));
     cluster.add_node("b", Default::default());
     cluster.run_for(seconds(1));
     cluster.edit(|ds| ds.spec.min_ready_seconds = 9);
@@ -44,9 +44,9 @@ fn kinds_overtake_each_other() {
 #[test]
 fn one_kind_keeps_its_order() {
     let (mut cluster, sights) = watched(&["a"]);
-    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(5)));
+    cluster.set_watch_lag(Kind::Nodes, Distribution::fixed(seconds(5)));
     cluster.add_node("b", Default::default());
-    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(0)));
+    cluster.set_watch_lag(Kind::Nodes, Distribution::fixed(seconds(0)));
     cluster.add_node("c", Default::default());
     cluster.run_for(seconds(60));
     assert_eq!(*sights.borrow(), [(1, names(&["a", "b", "c"]))], "c waits for b");
@@ -69,7 +69,7 @@ fn a_controller_that_starts_lists_even_what_is_frozen() {
     let mut cluster = running(&["a"]);
     cluster.freeze(Kind::Nodes);
     cluster.add_node("b", Default::default());
-    cluster.crash();
+    cluster.crash_controller();
     let crashed = cluster.now();
     cluster.run_until(crashed + seconds(14));
     assert_eq!(pods_on(&cluster, "b"), [], "it is away for 15 s");
@@ -82,7 +82,7 @@ fn lists_of_the_past_are_caught_up_with() {
     let mut cluster = cluster(settings(), &[]);
     cluster.keep_log();
     cluster.add_node("a", Default::default());
-    cluster.install(super::agent(template("v1")));
+    cluster.create_daemon_set(super::agent(template("v1")));
     cluster.run_for(seconds(60));
     cluster.remove_node("a");
     cluster.add_node("b", Default::default());

@@ -9,7 +9,7 @@ const NODES: [&str; 3] = ["a", "b", "c"];
 
 fn installed(settings: Settings) -> Cluster {
     let mut cluster = cluster(settings, &NODES);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster
 }
 
@@ -22,8 +22,8 @@ fn crashed(memory_survives: bool) -> Cluster {
     let mut settings = settings();
     settings.controller.memory_survives = memory_survives;
     let mut cluster = cluster(settings, &NODES);
-    cluster.crash_after(2);
-    cluster.install(agent(template("v1")));
+    cluster.crash_controller_after(2);
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(1));
     cluster
 }
@@ -61,7 +61,7 @@ fn a_refused_request_ends_the_plan_and_is_tried_again() {
             (&1.into(), &0.into(), &5.into())
         );
     }
-    cluster.set_controller(|controller| controller.refused = Probability::NEVER);
+    cluster.configure_controller(|controller| controller.refused = Probability::NEVER);
     cluster.run_until_quiet(seconds(3600)).unwrap();
     assert!(cluster.is_rolled_out());
 }
@@ -83,7 +83,7 @@ fn a_controller_without_memory_creates_twice_on_a_stale_cache() {
     settings.controller.remembers = false;
     settings.controller.watch_lag = daemonset::sim::Distribution::fixed(seconds(2));
     let mut cluster = installed(settings);
-    cluster.crash_after(3);
+    cluster.crash_controller_after(3);
     cluster.run_for(seconds(60));
     cluster.freeze(daemonset::sim::Kind::Pods);
     cluster.add_node("d", Default::default());
@@ -99,9 +99,9 @@ fn what_cannot_be_decided_is_told_and_waited_out() {
     let strategy = cluster.daemon_set().unwrap().spec.update_strategy.clone();
     cluster.edit(|ds| ds.spec.update_strategy.kind = "Never".to_owned());
     cluster.run_for(seconds(10));
-    assert_eq!(cluster.invalid().unwrap().problems[0].path, "spec.updateStrategy.type");
+    assert_eq!(cluster.invalid_snapshot().unwrap().problems[0].path, "spec.updateStrategy.type");
     assert!(cluster.plan().unwrap().is_err());
     cluster.edit(|ds| ds.spec.update_strategy = strategy);
     cluster.run_for(seconds(10));
-    assert_eq!(cluster.invalid(), None);
+    assert_eq!(cluster.invalid_snapshot(), None);
 }

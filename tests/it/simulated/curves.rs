@@ -27,7 +27,7 @@ impl History {
     }
 
     fn ready(self, second: i64, node: &str, pod: &str) -> Self {
-        self.tell(second, Actor::World, Change::PodReady(identity(node, pod)))
+        self.tell(second, Actor::Environment, Change::PodReady(identity(node, pod)))
     }
 
     fn created(self, second: i64, node: &str, pod: &str) -> Self {
@@ -36,7 +36,7 @@ impl History {
 
     fn unready(self, second: i64, node: &str, pod: &str) -> Self {
         let change = Change::PodUnready { pod: identity(node, pod), reason: PodTrouble::Crashed };
-        self.tell(second, Actor::World, change)
+        self.tell(second, Actor::Environment, change)
     }
 
     fn deleted(self, second: i64, by: Actor, node: &str, pod: &str) -> Self {
@@ -73,8 +73,8 @@ fn state(node: &str, labels: &[(&str, &str)], taints: &[&str]) -> NodeState {
 fn two(min_ready: i32) -> History {
     let history = History::default()
         .spec(0, min_ready, &json!({}))
-        .tell(0, Actor::World, Change::NodeAdded(state("a", &[("disk", "ssd")], &[])))
-        .tell(0, Actor::World, Change::NodeAdded(state("b", &[], &[])));
+        .tell(0, Actor::Environment, Change::NodeAdded(state("a", &[("disk", "ssd")], &[])))
+        .tell(0, Actor::Environment, Change::NodeAdded(state("b", &[], &[])));
     history.created(1, "a", "a1").created(1, "b", "b1").ready(5, "a", "a1").ready(7, "b", "b1")
 }
 
@@ -107,7 +107,7 @@ fn min_ready_seconds_pass_by_time_alone() {
 fn taken_down_is_what_the_controller_deleted_until_another_is_available() {
     let rolled = two(0)
         .deleted(30, Actor::Controller, "a", "a1")
-        .tell(32, Actor::World, Change::PodGone(identity("a", "a1")))
+        .tell(32, Actor::Environment, Change::PodGone(identity("a", "a1")))
         .created(32, "a", "a2")
         .ready(40, "a", "a2");
     assert_eq!(rolled.curve()[2..], [(7, 2, 0, 0), (30, 2, 1, 1), (40, 2, 0, 0)]);
@@ -132,7 +132,7 @@ fn nodes_count_while_they_are_target_nodes() {
     );
     assert_eq!(tainted.curve()[2..], [(7, 2, 0, 0), (30, 1, 0, 0), (40, 2, 0, 0)]);
     let down = state("a", &[], &["node.kubernetes.io/unreachable"]);
-    let down = two(0).tell(30, Actor::World, Change::NodeUnready(NodeState { ready: false, ..down }));
+    let down = two(0).tell(30, Actor::Environment, Change::NodeUnready(NodeState { ready: false, ..down }));
     assert_eq!(down.unready(30, "a", "a1").curve()[2..], [(7, 2, 0, 0), (30, 1, 0, 0)]);
 }
 

@@ -14,7 +14,7 @@ fn stormy() -> Cluster {
     settings.controller.crash = Probability::percent(2);
     settings.behaviour.evicted = Probability::percent(20);
     let mut cluster = cluster(settings, &["a", "b", "c", "d", "e", "f"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(600));
     let nodes: Vec<String> = cluster.nodes().take(2).map(|node| node.metadata.name.to_string()).collect();
     cluster.taint(&nodes[0], "x", "NoSchedule");

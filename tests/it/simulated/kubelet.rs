@@ -58,7 +58,7 @@ fn a_container_that_crashes_at_its_start_never_is_ready() {
     let mut settings = settings();
     settings.behaviour.crash_at_start = Probability::ALWAYS;
     let mut cluster = cluster(settings, &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(7200));
     assert_eq!(pod_story(&cluster, start()), ["0.1 PodCreated a"]);
     assert_eq!(pod_on(&cluster, "a").status.phase, "Running");
@@ -67,7 +67,7 @@ fn a_container_that_crashes_at_its_start_never_is_ready() {
 #[test]
 fn a_pod_that_crashes_before_it_runs_comes_up_all_the_same() {
     let mut cluster = cluster(settings(), &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(2));
     cluster.crash_pod(&uid_on(&cluster, "a"));
     cluster.run_until_quiet(seconds(600)).unwrap();
@@ -81,7 +81,7 @@ fn an_evicted_pod_ends_as_failed_and_is_replaced_after_a_back_off() {
     let mut settings = settings();
     settings.behaviour.evicted = Probability::ALWAYS;
     let mut cluster = cluster(settings, &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_until(start() + millis(5_300));
     assert_eq!(pod_story(&cluster, start())[..2], ["0.1 PodCreated a", "5.2 PodFailed a"]);
     cluster.run_for(seconds(600));
@@ -168,12 +168,12 @@ fn finalizers_keep_a_pod_that_has_ended() {
     cluster.run_for(seconds(3600));
     let kept = cluster.pods().find(|pod| pod.metadata.uid == uid).unwrap();
     assert!(kept.status.phase == "Succeeded" && !is_ready(kept));
-    cluster.finalize_pod(&uid);
+    cluster.remove_finalizers(&uid);
     assert!(!exists(&cluster, &uid));
 
     let (mut cluster, uid) = with_finalizer();
     cluster.delete_pod(&uid);
-    cluster.finalize_pod(&uid);
+    cluster.remove_finalizers(&uid);
     assert!(exists(&cluster, &uid), "its containers still run");
     cluster.run_for(seconds(2));
     assert!(!exists(&cluster, &uid));
@@ -182,11 +182,11 @@ fn finalizers_keep_a_pod_that_has_ended() {
     cluster.remove_node("a");
     cluster.run_for(seconds(3600));
     assert!(exists(&cluster, &uid), "its node is gone, but not the finalizer");
-    cluster.finalize_pod(&uid);
+    cluster.remove_finalizers(&uid);
     assert!(!exists(&cluster, &uid));
 
     let (mut cluster, uid) = with_finalizer();
-    cluster.fail_pod(&uid);
+    cluster.evict_pod(&uid);
     cluster.delete_pod(&uid);
     let phase = cluster.pods().find(|pod| pod.metadata.uid == uid).map(|pod| pod.status.phase.clone());
     assert_eq!(phase.as_deref(), Some("Failed"), "a phase that has ended never changes");
@@ -198,7 +198,7 @@ fn what_was_never_bound_goes_at_once() {
     add_small_node(&mut cluster, "a", 100);
     let mut template = template("v1");
     template["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_for(seconds(60));
     let pod = pod_on(&cluster, "a");
     assert!(!is_bound(&pod));

@@ -50,7 +50,7 @@ fn settings() -> Settings {
 
 /// A cluster with these nodes, each with room for everybody.
 fn cluster(settings: Settings, nodes: &[&str]) -> Cluster {
-    let mut cluster = Cluster::with(settings, 1, start());
+    let mut cluster = Cluster::with_settings(settings, 1, start());
     for node in nodes {
         cluster.add_node(node, daemonset::model::Labels::default());
     }
@@ -84,7 +84,7 @@ fn running(nodes: &[&str]) -> Cluster {
 
 fn running_with(settings: Settings, nodes: &[&str], template: Value) -> Cluster {
     let mut cluster = cluster(settings, nodes);
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_until_quiet(seconds(3600)).unwrap();
     cluster
 }

@@ -12,7 +12,7 @@ fn the_daemon_set_follows_nodes_that_come_and_go_by_themselves() {
     let names: Vec<String> = (0..20).map(|number| format!("n{number:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut cluster = cluster(settings, &names);
-    cluster.install(super::agent(super::template("v1")));
+    cluster.create_daemon_set(super::agent(super::template("v1")));
     cluster.run_for(seconds(58));
     for _ in 0..120 {
         // What happened 58 s ago is over: down for 20 s, or joining for 5 s, or garbage for 40 s.

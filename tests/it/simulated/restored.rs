@@ -9,7 +9,7 @@ use daemonset::{PodNames, Policy, Recording, plan};
 use std::collections::BTreeSet;
 
 fn restored(recording: &Recording) -> Cluster {
-    Cluster::restore(settings(), 1, recording)
+    Cluster::from_recording(settings(), 1, recording)
 }
 
 #[test]

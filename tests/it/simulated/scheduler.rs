@@ -25,7 +25,7 @@ fn waits_for_the_neighbour(container: &Value) {
     let uid = cluster.add_pod(&neighbour(container)).unwrap();
     let mut template = template("v1");
     template["spec"]["containers"][0] = container.clone();
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_for(seconds(600));
     let waiting = ours(&cluster);
     assert!(!is_bound(&waiting) && waiting.status.phase == "Pending");
@@ -56,10 +56,10 @@ fn a_failed_pod_takes_nothing() {
     let uid = cluster.add_pod(&neighbour(&container)).unwrap();
     let mut template = template("v1");
     template["spec"]["containers"][0] = container;
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_for(seconds(60));
     assert!(!is_bound(&ours(&cluster)));
-    cluster.fail_pod(&uid);
+    cluster.evict_pod(&uid);
     cluster.run_for(seconds(1));
     assert!(is_bound(&ours(&cluster)));
 }
@@ -67,7 +67,7 @@ fn a_failed_pod_takes_nothing() {
 #[test]
 fn a_taint_keeps_out_what_does_not_tolerate_it() {
     let mut cluster = cluster(settings(), &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(millis(150));
     cluster.taint("a", "dedicated", "NoSchedule");
     cluster.run_for(seconds(600));
@@ -81,7 +81,7 @@ fn a_taint_keeps_out_what_does_not_tolerate_it() {
 fn a_cordon_does_not_keep_daemon_pods_out() {
     let mut cluster = cluster(settings(), &["a"]);
     cluster.cordon("a");
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(1));
     assert!(is_bound(&ours(&cluster)));
 }

@@ -16,13 +16,13 @@ fn storm() -> Settings {
 }
 
 fn life(seed: u64) -> String {
-    let mut cluster = Cluster::with(storm(), seed, super::start());
+    let mut cluster = Cluster::with_settings(storm(), seed, super::start());
     for node in ["a", "b", "c", "d", "e", "f"] {
         cluster.add_node(node, daemonset::model::Labels::default());
     }
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(SignedDuration::from_mins(5));
-    cluster.lag(Kind::Pods, Distribution::uniform(seconds(0), seconds(20)));
+    cluster.set_watch_lag(Kind::Pods, Distribution::uniform(seconds(0), seconds(20)));
     let bad = Behaviour {
         crash_at_start: Probability::percent(30),
         evicted: Probability::percent(10),
@@ -33,7 +33,7 @@ fn life(seed: u64) -> String {
     };
     cluster.release(bad, |template| template["spec"]["containers"][0]["image"] = "v2".into());
     cluster.run_for(SignedDuration::from_mins(20));
-    cluster.crash();
+    cluster.crash_controller();
     cluster
         .release(Behaviour::default(), |template| template["spec"]["containers"][0]["image"] = "v3".into());
     cluster.run_for(SignedDuration::from_mins(20));
@@ -54,9 +54,9 @@ fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
 #[test]
 fn without_chance_the_seed_does_not_matter() {
     let lines = |seed| {
-        let mut cluster = Cluster::with(settings(), seed, super::start());
+        let mut cluster = Cluster::with_settings(settings(), seed, super::start());
         cluster.add_node("a", daemonset::model::Labels::default());
-        cluster.install(agent(template("v1")));
+        cluster.create_daemon_set(agent(template("v1")));
         cluster.run_until_quiet(seconds(600)).unwrap();
         cluster.history().to_vec()
     };
@@ -67,7 +67,7 @@ fn without_chance_the_seed_does_not_matter() {
 fn time_in_pieces_is_the_same_time() {
     let lines = |piece: i64| {
         let mut cluster = cluster(Settings::default(), &["a", "b", "c"]);
-        cluster.install(agent(template("v1")));
+        cluster.create_daemon_set(agent(template("v1")));
         for _ in 0..600 / piece {
             cluster.run_for(seconds(piece));
         }
