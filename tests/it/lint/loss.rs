@@ -6,7 +6,7 @@ use daemonset::lint::Finding;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-/// The DaemonSet of `given` replaces this one.
+/// The stored DaemonSet, which the DaemonSet of `given` replaces.
 fn after(stored: &Given, given: &Given) -> Vec<Finding> {
     let stored = Some(stored.recording().daemon_set);
     found_beside(given, &Beside { stored, ..Beside::default() })
@@ -21,7 +21,7 @@ fn nodes(finding: &Finding) -> Vec<&str> {
 }
 
 #[test]
-fn the_selection_is_narrowed() {
+fn a_narrowed_selection_is_found() {
     let stored = calm_without_nodes()
         .node(node("a").label("disk", "ssd").has(new()))
         .node(node("b").has(new()))
@@ -52,7 +52,7 @@ fn tolerates(value: Value) -> Value {
 }
 
 #[test]
-fn tolerations_are_withdrawn() {
+fn withdrawn_tolerations_are_found() {
     for effect in ["NoSchedule", "NoExecute"] {
         let tolerant = |name: &str| node(name).taint("dedicated", effect).has(new().tolerates("dedicated"));
         let bare = calm().node(tolerant("y")).node(tolerant("z"));
@@ -69,9 +69,9 @@ fn tolerations_are_withdrawn() {
     }
 }
 
-/// What is told is what the plan does.
+/// The findings agree with the plan.
 #[test]
-fn the_plan_deletes_what_is_told() {
+fn the_plan_deletes_the_pods_of_the_findings() {
     let stored = pod_field(calm(), "tolerations", tolerates(json!("NoSchedule")))
         .node(node("y").taint("dedicated", "NoSchedule").has(pod("old").tolerates("dedicated")))
         .node(node("z").label("os", "windows").has(pod("old")));
@@ -84,7 +84,7 @@ fn the_plan_deletes_what_is_told() {
             ]}]}
         }}),
     );
-    let told: Vec<String> =
+    let found: Vec<String> =
         after(&stored, &manifest).iter().flat_map(nodes).map(|node| format!("delete {node}-1")).collect();
     let steps = manifest.steps();
     let at_once =
@@ -92,11 +92,11 @@ fn the_plan_deletes_what_is_told() {
     let mut deleted: Vec<&str> =
         at_once.filter_map(|step| step.split_once(':')).map(|(step, _)| step).collect();
     deleted.sort_by_key(|step| !step.contains('z'));
-    assert_eq!(told, deleted);
+    assert_eq!(found, deleted);
 }
 
 #[test]
-fn without_pods_target_nodes_are_told() {
+fn target_nodes_are_found_without_pods() {
     let stored = calm_without_nodes().node(node("a").label("disk", "ssd")).node(node("b"));
     let findings = after(&stored, &pod_field(stored.clone(), "nodeSelector", json!({"disk": "ssd"})));
     assert_eq!(nodes(&findings[0]), ["b"]);

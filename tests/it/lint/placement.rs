@@ -1,4 +1,4 @@
-//! Who runs the pod, and who does not.
+//! Target nodes, and nodes that are left out.
 
 use super::{calm, calm_without_nodes, found, pod_field, says, text};
 use crate::support::{Given, new, node, surging};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 
 #[test]
-fn no_node_matches() {
+fn a_selection_without_target_nodes_is_found() {
     let nowhere = |given| pod_field(given, "nodeSelector", json!({"disk": "ssd"}));
     let cluster = calm_without_nodes()
         .node(node("a").label("disk", "hdd"))
@@ -20,7 +20,7 @@ fn no_node_matches() {
 }
 
 #[test]
-fn control_plane_nodes_are_left_out() {
+fn control_plane_nodes_that_are_left_out_are_found() {
     let cluster = calm()
         .node(node("m1").taint(CONTROL_PLANE, "NoSchedule"))
         .node(
@@ -43,7 +43,7 @@ fn control_plane_nodes_are_left_out() {
 }
 
 #[test]
-fn pods_of_one_zone_exclude_each_other() {
+fn pods_that_exclude_each_other_in_a_zone_are_found() {
     let zoned = |given: Given, key: &str| {
         let term = json!({"topologyKey": key, "labelSelector": {"matchLabels": {"app": "agent"}}});
         let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
@@ -62,7 +62,7 @@ fn pods_of_one_zone_exclude_each_other() {
 }
 
 #[test]
-fn nodes_are_lost_to_the_update() {
+fn nodes_lost_to_the_update_are_found() {
     let broken = |hash: Value| {
         let pod = if hash == "new" { new() } else { crate::support::old() };
         calm()

@@ -1,4 +1,4 @@
-//! Runs in which Kubernetes' own controller decides, as the model of v1.36 has it.
+//! Runs in which the model of Kubernetes' own controller (v1.36) decides.
 
 use super::trial::{Beginning, Trial};
 use crate::support::{Expectations, upstream};

@@ -1,4 +1,4 @@
-//! The watcher itself must see what it watches for.
+//! The watcher detects violations of the promises that it checks.
 
 use super::support::cluster;
 use crate::support::rolling;
@@ -7,7 +7,7 @@ use daemonset::sim::{Distribution, Kind, Planner};
 use daemonset::{Action, DeleteReason, Snapshot, reconcile};
 use jiff::SignedDuration;
 
-/// Replaces all pods at once.
+/// A planner that replaces all pods at once.
 struct Hasty(Vec<(NodeName, ObjectRef)>);
 
 impl Planner for Hasty {
@@ -25,7 +25,7 @@ impl Planner for Hasty {
 
 #[test]
 #[should_panic(expected = "at most 2 may be down")]
-fn a_third_node_that_is_taken_down_is_seen() {
+fn the_watcher_sees_a_third_node_that_is_taken_down() {
     let mut story = cluster(["a", "b", "c"], rolling(2));
     let pod = |pod: &Pod| ObjectRef {
         namespace: pod.metadata.namespace.clone(),
@@ -41,7 +41,7 @@ fn a_third_node_that_is_taken_down_is_seen() {
 
 #[test]
 #[should_panic(expected = "live pods a node")]
-fn a_second_pod_on_a_node_is_seen() {
+fn the_watcher_sees_a_second_pod_on_a_node() {
     let mut story = cluster(["a", "b"], rolling(1));
     story.cluster.configure_controller(|settings| settings.remembers = false);
     story.cluster.set_watch_lag(Kind::Pods, Distribution::fixed(SignedDuration::from_secs(5)));

@@ -1,4 +1,4 @@
-//! Requests are carried out, or refused for the reasons that an API server has.
+//! The API server executes requests, or refuses them for the same reasons as a real one.
 
 use super::{agent, cluster, exists, pod_on, seconds, settings, template, uid_on};
 use daemonset::model::{Labels, ObjectRef, Uid};
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A controller that does once what it is told, and nothing else.
+/// A controller that executes a script once, and nothing else.
 #[derive(Clone, Default)]
 struct Script {
     todo: Rc<RefCell<Vec<Action>>>,
@@ -27,7 +27,7 @@ impl Planner for Script {
     }
 }
 
-/// A cluster of one node whose controller follows a script, once it has done what the first plan says.
+/// A cluster of one node whose controller executes its first plan, and then a script.
 fn scripted() -> (Cluster, Script) {
     let mut settings = settings();
     settings.controller.policy.pod_names = PodNames::Deterministic;
@@ -39,11 +39,11 @@ fn scripted() -> (Cluster, Script) {
     (cluster, script)
 }
 
-/// What comes of these actions, up to the first that fails.
+/// The outcomes of these actions, up to the first that fails.
 fn outcomes(cluster: &mut Cluster, script: &Script, actions: &[Action]) -> Vec<ActionOutcome> {
     script.todo.replace(actions.to_vec());
     script.outcomes.take();
-    // Something to look at.
+    // A change of an object, so that the controller reconciles.
     let poke = cluster.history().len().to_string();
     cluster.label_node("a", "poke", &poke);
     cluster.run_for(seconds(1));
@@ -70,7 +70,7 @@ fn delete(pod: ObjectRef) -> Action {
 }
 
 #[test]
-fn a_name_is_taken_once() {
+fn a_name_is_unique() {
     let (mut cluster, script) = scripted();
     let actions = planned(&cluster);
     let [Action::CreateRevision { revision, reason }, create @ Action::CreatePod { .. }, ..] = &actions[..]
@@ -123,7 +123,7 @@ fn named(ds: &daemonset::model::DaemonSet) -> ObjectRef {
 }
 
 #[test]
-fn uids_are_preconditions_and_what_is_gone_is_deleted() {
+fn uids_are_preconditions_and_missing_objects_count_as_deleted() {
     let (mut cluster, script) = scripted();
     let actions = planned(&cluster);
     outcomes(&mut cluster, &script, &actions);

@@ -1,4 +1,4 @@
-//! What the controller sees: late, in the order of each kind, frozen, listed anew.
+//! Watch caches: they lag, keep the order of each kind, can be frozen, and list again.
 
 use super::{cluster, count, is_ready, pods_on, running, seconds, settings, start, template};
 use daemonset::sim::{Cluster, Distribution, Kind};
@@ -6,7 +6,7 @@ use daemonset::{Action, Recording, Snapshot};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a controller that does nothing sees each time it looks: the generation, and the nodes by name.
+/// Records the generation and the node names that an idle controller sees at each reconcile.
 type Sights = Rc<RefCell<Vec<(i64, Vec<String>)>>>;
 
 fn watched(nodes: &[&str]) -> (Cluster, Sights) {
@@ -65,7 +65,7 @@ fn a_frozen_cache_sees_nothing_until_it_is_thawed() {
 }
 
 #[test]
-fn a_controller_that_starts_lists_even_what_is_frozen() {
+fn a_starting_controller_lists_even_frozen_kinds() {
     let mut cluster = running(&["a"]);
     cluster.freeze(Kind::Nodes);
     cluster.add_node("b", Default::default());
@@ -78,7 +78,7 @@ fn a_controller_that_starts_lists_even_what_is_frozen() {
 }
 
 #[test]
-fn lists_of_the_past_are_caught_up_with() {
+fn caches_catch_up_after_a_list_of_the_past() {
     let mut cluster = cluster(settings(), &[]);
     cluster.keep_log();
     cluster.add_node("a", Default::default());

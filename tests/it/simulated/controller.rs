@@ -17,7 +17,7 @@ fn events(cluster: &Cluster, name: &str) -> Vec<Value> {
     cluster.history().iter().map(json_of).filter(|event| event["event"] == name).collect()
 }
 
-/// It dies after the revision and one pod.
+/// It crashes after the revision and one pod.
 fn crashed(memory_survives: bool) -> Cluster {
     let mut settings = settings();
     settings.controller.memory_survives = memory_survives;
@@ -29,7 +29,7 @@ fn crashed(memory_survives: bool) -> Cluster {
 }
 
 #[test]
-fn a_crash_leaves_a_plan_unfinished_and_another_process_goes_on() {
+fn a_crash_leaves_a_plan_unfinished_and_the_next_process_continues() {
     for memory_survives in [false, true] {
         let mut cluster = crashed(memory_survives);
         assert_eq!((cluster.revisions().count(), cluster.pods().count()), (1, 1));
@@ -47,7 +47,7 @@ fn a_crash_leaves_a_plan_unfinished_and_another_process_goes_on() {
 }
 
 #[test]
-fn a_refused_request_ends_the_plan_and_is_tried_again() {
+fn a_refused_request_ends_the_plan_and_is_retried() {
     let mut settings = settings();
     settings.controller.refused = Probability::ALWAYS;
     let mut cluster = installed(settings);
@@ -67,7 +67,7 @@ fn a_refused_request_ends_the_plan_and_is_tried_again() {
 }
 
 #[test]
-fn what_was_done_although_the_answer_was_lost_is_not_done_again() {
+fn an_executed_action_with_a_lost_answer_is_not_repeated() {
     let mut settings = settings();
     settings.controller.answer_lost = Probability::ALWAYS;
     settings.controller.watch_lag = daemonset::sim::Distribution::fixed(seconds(2));
@@ -94,7 +94,7 @@ fn a_controller_without_memory_creates_twice_on_a_stale_cache() {
 }
 
 #[test]
-fn what_cannot_be_decided_is_told_and_waited_out() {
+fn an_invalid_snapshot_is_reported_until_it_becomes_valid() {
     let mut cluster = super::running(&NODES);
     let strategy = cluster.daemon_set().unwrap().spec.update_strategy.clone();
     cluster.edit(|ds| ds.spec.update_strategy.kind = "Never".to_owned());

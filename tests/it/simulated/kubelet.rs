@@ -1,4 +1,4 @@
-//! Pods on their nodes: pulled, started, Ready, crashing, evicted, ended.
+//! Pods on their nodes: they are pulled and started, become Ready, crash, are evicted, and end.
 
 use super::{
     add_small_node, agent, cluster, exists, is_bound, is_ready, millis, pod_on, pod_story, running,
@@ -10,7 +10,7 @@ use serde_json::json;
 #[test]
 fn a_pod_is_bound_pulled_started_and_ready_each_in_its_time() {
     let cluster = running(&["a"]);
-    // 0.1 s until the controller looks, 0.1 s to bind, 4 s to pull, 1 s to start, 5 s to become Ready.
+    // 0.1 s until the reconcile, 0.1 s to bind, 4 s to pull, 1 s to start, 5 s to become Ready.
     assert_eq!(pod_story(&cluster, start()), ["0.1 PodCreated a", "10.2 PodReady a"]);
     assert_eq!(pod_on(&cluster, "a").status.phase, "Running");
 }
@@ -54,7 +54,7 @@ fn a_crash_loop_waits_ten_seconds_doubling_to_five_minutes() {
 }
 
 #[test]
-fn a_container_that_crashes_at_its_start_never_is_ready() {
+fn a_container_that_crashes_at_its_start_is_never_ready() {
     let mut settings = settings();
     settings.behaviour.crash_at_start = Probability::ALWAYS;
     let mut cluster = cluster(settings, &["a"]);
@@ -65,7 +65,7 @@ fn a_container_that_crashes_at_its_start_never_is_ready() {
 }
 
 #[test]
-fn a_pod_that_crashes_before_it_runs_comes_up_all_the_same() {
+fn a_pod_that_crashes_at_its_first_start_comes_up_later() {
     let mut cluster = cluster(settings(), &["a"]);
     cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(2));
@@ -86,11 +86,11 @@ fn an_evicted_pod_ends_as_failed_and_is_replaced_after_a_back_off() {
     assert_eq!(pod_story(&cluster, start())[..2], ["0.1 PodCreated a", "5.2 PodFailed a"]);
     cluster.run_for(seconds(600));
     let failures = pod_story(&cluster, start()).iter().filter(|line| line.contains("PodFailed")).count();
-    // The first goes at once, the others after 1, 2, 4 … 256 s; the next would have to wait for 512 s.
+    // The first pod is deleted at once, the others after 1, 2, 4 … 256 s; the next would have to wait for 512 s.
     assert_eq!(failures, 11);
 }
 
-/// An agent whose containers take a minute to end, and are given ten seconds.
+/// An agent whose containers need a minute to end, with a grace period of ten seconds.
 fn slow_to_end() -> Cluster {
     let mut settings = settings();
     settings.behaviour.stop = Distribution::fixed(seconds(60));
@@ -193,7 +193,7 @@ fn finalizers_keep_a_pod_that_has_ended() {
 }
 
 #[test]
-fn what_was_never_bound_goes_at_once() {
+fn an_unbound_pod_is_removed_at_once() {
     let mut cluster = cluster(settings(), &[]);
     add_small_node(&mut cluster, "a", 100);
     let mut template = template("v1");

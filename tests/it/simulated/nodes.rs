@@ -1,11 +1,11 @@
-//! Nodes that come and go.
+//! Nodes that join and leave.
 
 use super::{cluster, count, is_ready, pods_on, running, seconds, settings};
 use daemonset::model::Labels;
 use daemonset::sim::Distribution;
 
 #[test]
-fn the_daemon_set_follows_nodes_that_come_and_go_by_themselves() {
+fn the_daemon_set_follows_random_joins_and_departures() {
     let mut settings = settings();
     settings.churn.every = Some(Distribution::fixed(seconds(60)));
     settings.churn.down_for = Some(Distribution::fixed(seconds(20)));
@@ -15,7 +15,7 @@ fn the_daemon_set_follows_nodes_that_come_and_go_by_themselves() {
     cluster.create_daemon_set(super::agent(super::template("v1")));
     cluster.run_for(seconds(58));
     for _ in 0..120 {
-        // What happened 58 s ago is over: down for 20 s, or joining for 5 s, or garbage for 40 s.
+        // Events of 58 s ago have ended: down for 20 s, joining for 5 s, garbage collection after 40 s.
         let nodes: Vec<String> = cluster.nodes().map(|node| node.metadata.name.to_string()).collect();
         for node in &nodes {
             let pods = pods_on(&cluster, node);

@@ -4,7 +4,7 @@ use super::{agent, cluster, seconds, settings, template};
 use daemonset::sim::{Behaviour, Churn, Cluster, Distribution, Kind, Probability, Settings};
 use jiff::SignedDuration;
 
-/// Everything goes wrong that can.
+/// Settings with every kind of failure.
 fn storm() -> Settings {
     let mut stormy = Settings { churn: Churn::default(), ..Settings::default() };
     stormy.churn.every = Some(Distribution::uniform(seconds(10), seconds(120)));
@@ -42,7 +42,7 @@ fn life(seed: u64) -> String {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
+fn the_same_seed_gives_the_same_bytes_and_another_seed_gives_others() {
     let first = life(7);
     assert!(first == life(7), "two runs of one seed differ");
     assert!(first != life(8), "two seeds give the same");
@@ -64,7 +64,7 @@ fn without_chance_the_seed_does_not_matter() {
 }
 
 #[test]
-fn time_in_pieces_is_the_same_time() {
+fn running_in_pieces_gives_the_same_events() {
     let lines = |piece: i64| {
         let mut cluster = cluster(Settings::default(), &["a", "b", "c"]);
         cluster.create_daemon_set(agent(template("v1")));

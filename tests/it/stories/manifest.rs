@@ -13,7 +13,7 @@ fn created(given: &Given) -> Vec<Value> {
 }
 
 #[test]
-fn a_manifest_knows_its_node_and_its_revision() {
+fn a_manifest_names_its_node_and_its_revision() {
     let actions = given(on_delete()).node(node("a")).plan().actions;
     let manifest = actions.into_iter().find_map(|action| match action {
         Action::CreatePod { pod, .. } => Some(pod),
@@ -59,7 +59,7 @@ fn a_pod_is_the_template_tied_to_its_node() {
 }
 
 #[test]
-fn what_the_template_says_is_kept_but_for_required_node_affinity() {
+fn all_fields_of_the_template_are_kept_except_required_node_affinity() {
     let preferred =
         json!([{"weight": 1, "preference": {"matchExpressions": [{"key": "x", "operator": "Exists"}]}}]);
     let affinity = json!({
@@ -107,7 +107,7 @@ fn a_toleration_of_the_template_is_replaced_only_by_one_like_it() {
 }
 
 #[test]
-fn the_name_prefix_has_a_dash_where_it_may() {
+fn the_name_prefix_ends_in_a_dash_if_it_is_short_enough() {
     let prefix = |name: &str| {
         let given = given(on_delete()).with("/daemonSet/metadata/name", json!(name)).node(node("a"));
         created(&given)[0]["metadata"]["generateName"].as_str().unwrap().to_owned()
@@ -120,7 +120,7 @@ fn the_name_prefix_has_a_dash_where_it_may() {
 }
 
 #[test]
-fn a_deterministic_name_is_the_same_again_and_never_taken() {
+fn a_deterministic_name_is_repeatable_and_unused() {
     let named = |given: Given| given.policy(json!({"podNames": "Deterministic"}));
     let name = |given: &Given| created(given)[0]["metadata"]["name"].as_str().unwrap().to_owned();
     let base = named(given(on_delete()).node(node("a")));

@@ -5,7 +5,7 @@ use daemonset::{Budget, Memory, NodeOutcome, Warning};
 use serde_json::json;
 
 #[test]
-fn outdated_available_pods_go_within_the_budget() {
+fn outdated_available_pods_are_deleted_within_the_budget() {
     let fleet = |limit| given(rolling(limit)).node(node("a").has(old())).node(node("b").has(old()));
     assert_eq!(fleet(1).steps(), ["delete a-1: OutdatedAvailable"]);
     assert_eq!(fleet(2).steps(), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]);
@@ -56,7 +56,7 @@ fn percentages_round_up() {
 }
 
 #[test]
-fn outdated_pods_that_are_not_ready_go_at_once_pending_ones_first() {
+fn outdated_pods_that_are_not_ready_are_deleted_at_once_pending_ones_first() {
     let given = given(rolling(1))
         .node(node("a").has(old().not_ready()))
         .node(node("b").has(old().pending()))
@@ -90,7 +90,7 @@ fn within_budget_a_readiness_blip_does_not_restart_the_fleet() {
 }
 
 #[test]
-fn young_pods_need_budget_two_quick_updates_must_not_take_every_node_down() {
+fn two_quick_updates_must_not_take_every_node_down() {
     let young = |limit| {
         given(rolling(limit))
             .min_ready(60)
@@ -115,7 +115,7 @@ fn young_pods_need_budget_two_quick_updates_must_not_take_every_node_down() {
 }
 
 #[test]
-fn the_furthest_behind_go_first() {
+fn the_pods_furthest_behind_are_replaced_first() {
     let given = given(rolling(4))
         .revisions([revision("older", 1), revision("old", 5), revision("same", 5), revision("new", 6)])
         .node(node("a").has(pod("old")))
@@ -153,7 +153,7 @@ fn nodes_that_could_get_no_new_pod_are_not_updated() {
 }
 
 #[test]
-fn what_node_sync_deletes_no_longer_counts() {
+fn pods_that_node_sync_deletes_no_longer_count() {
     let given =
         given(rolling(1)).node(node("a").has(new()).has(new().not_ready())).node(node("b").has(old()));
     assert_eq!(given.steps(), ["delete a-2: ExcessPod", "delete b-1: OutdatedAvailable"]);
@@ -162,19 +162,19 @@ fn what_node_sync_deletes_no_longer_counts() {
 }
 
 #[test]
-fn a_percentage_of_no_node_is_none() {
+fn a_percentage_of_zero_nodes_is_zero() {
     let nowhere = given(rolling("10%")).node(node("a").taint("x", "NoSchedule"));
     assert_eq!(nowhere.plan().report.budget, Some(Budget::default()));
 }
 
 #[test]
-fn a_terminating_pod_beside_it_does_not_protect_an_outdated_one() {
+fn a_terminating_pod_does_not_protect_the_outdated_pod_beside_it() {
     let given = given(rolling(1)).node(node("a").has(old()).has(old().terminating(30)));
     assert_eq!(given.steps(), ["delete a-1: OutdatedAvailable"]);
 }
 
 #[test]
-fn on_delete_leaves_outdated_pods_to_a_person() {
+fn on_delete_leaves_outdated_pods_to_a_user() {
     for strategy in [on_delete(), json!({}), json!(null)] {
         let given = given(strategy).node(node("a").has(old())).node(node("b").has(old().not_ready()));
         assert_eq!(given.steps(), [""; 0]);

@@ -33,7 +33,7 @@ fn max_unavailable_holds_even_if_all_deletes_happen_at_once() {
 }
 
 #[test]
-fn what_a_list_takes_is_not_what_was_being_replaced() {
+fn nodes_that_a_list_takes_down_do_not_count_as_being_replaced_before() {
     let switched = given(rolling(2))
         .min_ready(60)
         .policy(json!({"unready": "WithinBudget"}))
@@ -48,7 +48,7 @@ fn what_a_list_takes_is_not_what_was_being_replaced() {
 }
 
 #[test]
-fn a_node_that_went_down_with_the_new_version_leaves_less_of_the_limit() {
+fn a_node_that_went_down_with_the_new_version_reduces_the_limit() {
     let fleet = |strategy: serde_json::Value, down: NodeStory| three(strategy).node(down);
     let down = || node("d").not_ready();
     let spent = fleet(rolling(1), down().has(new().not_ready()));
@@ -123,7 +123,7 @@ fn exceeded(figure: BudgetFigure, before: u32, after: u32, limit: u32) -> [Kind;
 }
 
 #[test]
-fn what_is_young_is_unavailable_and_what_is_not_ready_is_neither() {
+fn a_pod_that_is_ready_for_too_short_a_time_is_unavailable_but_ready() {
     let beside = |pod: PodStory| given(rolling(1)).min_ready(60).node(node("b").has(pod));
     let takes_available = beside(new().ready_for(10)).node(node("a").has(old()));
     assert_eq!(broken(&takes_available, &[delete("a-1")]), exceeded(BudgetFigure::Unavailable, 1, 2, 1));
@@ -163,7 +163,7 @@ fn within_budget_a_node_is_being_replaced_until_its_updated_pod_is_up() {
 }
 
 #[test]
-fn a_create_that_is_not_seen_makes_a_second_pod() {
+fn a_create_in_flight_counts_as_a_second_pod() {
     let memory = json!({"creates": {"d": {"uid": "uid-created", "revision": "new", "at": at(-10)}}});
     let pair = |limit: u32| three(surging(limit)).node(node("d").has(old())).with("/memory", memory.clone());
     assert_eq!(broken(&pair(1), &[create("a")]), [Kind::SurgeExceeded { after: 2, limit: 1, lost: 0 }]);

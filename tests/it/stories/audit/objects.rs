@@ -1,4 +1,4 @@
-//! Which objects a list may touch, and which of them are already taken care of.
+//! Objects that a list may touch, and actions that are already in flight or done.
 
 use super::{adopt, broken, create, delete, delete_revision, json_status, label, named, release, three};
 use crate::support::{at, given, new, node, old, revision, rolling, surging};
@@ -7,7 +7,7 @@ use daemonset::{Action, ClaimReason, RevisionReason, StatusReason, ViolationKind
 use serde_json::json;
 
 #[test]
-fn an_object_is_named_by_namespace_name_and_uid() {
+fn an_object_is_identified_by_namespace_name_and_uid() {
     let given = three(rolling(3));
     let renamed = |change: fn(&mut ObjectRef)| {
         let mut action = delete("a-1");
@@ -58,7 +58,7 @@ fn only_pods_of_the_daemon_set_are_deleted() {
 }
 
 #[test]
-fn only_free_matching_objects_are_adopted_and_only_strangers_released() {
+fn only_matching_orphans_are_adopted_and_only_objects_that_no_longer_match_are_released() {
     let given = given(rolling(1))
         .node(node("a").has(old()).has(old().orphan()).has(old().orphan().terminating(30)))
         .node(node("b").has(old().orphan().label("app", "x")).has(old().label("app", "x")));
@@ -88,7 +88,7 @@ fn nothing_is_deleted_twice() {
 }
 
 #[test]
-fn what_memory_knows_to_be_in_flight_is_not_done_again() {
+fn actions_in_flight_are_not_repeated() {
     let remembered = |ago: i64| {
         let create = json!({"uid": "uid-created", "revision": "new", "at": at(-ago)});
         let memory = json!({"creates": {"d": create}, "deletes": {"a-1": at(-ago), "uid-a-1": at(-ago)}});

@@ -27,7 +27,7 @@ fn a_label_never_makes_an_outdated_pod_look_updated() {
     assert_eq!(broken(&bare, &[relabel("other")]), [Kind::WrongLabel], "not its name");
 }
 
-/// The revision that a plan creates, changed.
+/// The revision that a plan creates, with a change.
 fn new_revision(change: impl FnOnce(&mut serde_json::Value)) -> Action {
     let actions = given(rolling(1)).revisions([]).plan().actions;
     let mut create =
@@ -39,7 +39,7 @@ fn new_revision(change: impl FnOnce(&mut serde_json::Value)) -> Action {
 }
 
 #[test]
-fn a_revision_is_created_once_whole_and_on_top() {
+fn a_revision_is_created_once_complete_and_with_the_largest_number() {
     let empty = given(rolling(1)).revisions([revision("old", 0)]);
     assert_eq!(broken(&empty, &[new_revision(|_| ())]), []);
     assert_eq!(broken(&empty, &[new_revision(|_| ()), new_revision(|_| ())]), [Kind::RevisionExists]);
