@@ -94,7 +94,7 @@ fn a_change_of_a_known_field_makes_exactly_one_revision() {
     let mut created = created.clone();
     created["metadata"]["uid"] = json!("uid-created");
     next.json["revisions"].as_array_mut().unwrap().push(created);
-    assert!(created_revisions(&lossy(&next)).is_empty(), "a second one");
+    assert!(created_revisions(&lossy(&next)).is_empty(), "a second revision");
 }
 
 #[test]
@@ -195,14 +195,14 @@ fn a_revision_that_was_released_is_found_by_its_own_template() {
         let planned = lossy(&fleet(other));
         let [created] = created_revisions(&planned)[..] else { panic!("{:?}", steps(&planned.plan)) };
         let container = &created["data"]["spec"]["template"]["spec"]["containers"][0];
-        assert_eq!(container.get("future"), None, "nothing is restored from it");
+        assert_eq!(container.get("future"), None, "the revision restores no template");
     };
     new_one(&|r| r["metadata"]["name"] = json!("agent-x"));
     new_one(&|r| r["metadata"]["namespace"] = json!("elsewhere"));
     new_one(&|r| r["metadata"]["deletionTimestamp"] = json!("2026-01-01T12:00:00Z"));
     new_one(&|r| r["metadata"]["ownerReferences"] = json!([{"uid": "uid-other", "controller": true}]));
     let beside = with_future().revisions([revision.clone(), stored("new", 1, 2)]);
-    assert_eq!(steps_of(&beside), [""; 0], "one that was not released comes first");
+    assert_eq!(steps_of(&beside), [""; 0], "an owned revision comes first");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn templates_that_the_types_cannot_parse_are_compared_unchanged() {
     let mut odd = stored("new", 2, 1);
     odd["data"]["spec"]["template"]["spec"]["hostNetwork"] = json!("yes");
     let story = given(rolling(1)).revisions([revision("old", 1), odd]).node(node("a").has(old()));
-    assert_eq!(created_revisions(&lossy(&story)).len(), 1, "it is another template");
+    assert_eq!(created_revisions(&lossy(&story)).len(), 1, "the template differs");
     let nothing = json!({"metadata": {"name": "x", "namespace": "ns", "uid": "u", "labels": {"app": "agent"}}, "revision": 7});
     let story = given(rolling(1)).revisions([revision("new", 1), nothing]);
     assert!(created_revisions(&lossy(&story)).is_empty());

@@ -144,12 +144,12 @@ fn a_status_is_written_with_all_metadata_and_no_spec() {
     );
     let metadata = &body["metadata"];
     assert_eq!((&metadata["uid"], &metadata["resourceVersion"]), (&json!("ds-uid"), &json!("7")));
-    assert_eq!(metadata["finalizers"], json!(["example.com/wait"]), "what is left out is lost");
+    assert_eq!(metadata["finalizers"], json!(["example.com/wait"]), "omitted fields would be lost");
     assert_eq!(metadata["ownerReferences"][0]["uid"], "app-uid");
     assert_eq!(metadata["somethingNew"], json!({"kept": [1, 2]}));
     assert_eq!(metadata["labels"], json!({"team": "a"}));
     assert_eq!(metadata["creationTimestamp"], "2026-01-01T00:00:00Z");
-    assert!(metadata.get("managedFields").is_none(), "the API server keeps them itself");
+    assert!(metadata.get("managedFields").is_none(), "the API server keeps these fields itself");
     assert!(body.get("spec").is_none());
     assert_eq!(body["status"]["desiredNumberScheduled"], 3);
 }

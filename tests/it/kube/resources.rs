@@ -67,7 +67,7 @@ fn lent_metadata_is_not_part_of_the_object() {
     other.metadata.name = "b".to_owned();
     assert_eq!(other.name_any(), "b", "a clone is another object");
     let mut fresh = before;
-    assert_eq!(fresh.meta_mut().name.as_deref(), Some("a"), "changed before it was looked at");
+    assert_eq!(fresh.meta_mut().name.as_deref(), Some("a"), "changed before it was read");
 }
 
 /// Objects as the API server stores them: it does not check limits under `OnDelete`, and a time may be the last one of

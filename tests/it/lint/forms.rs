@@ -47,7 +47,7 @@ fn a_manifest_alone_is_enough() {
     .unwrap();
     let rules: Vec<String> =
         lint(&Preflight::new(&manifest, at(0))).iter().map(|f| f.rule.to_string()).collect();
-    assert_eq!(rules, ["LatestTag", "StrategyMissing", "NoPriorityClass"], "no rule speaks of nodes");
+    assert_eq!(rules, ["LatestTag", "StrategyMissing", "NoPriorityClass"], "no finding is about nodes");
 }
 
 #[test]

@@ -35,5 +35,5 @@ fn pods_whose_revision_is_gone_are_found() {
     let lost = calm().node(node("z").has(pod("gone")));
     assert_snapshot!(text(&lost), @"Warning RevisionsLost spec.template: 1 pod carries the hash of a revision that is not there, and counts as outdated whatever the template is: z-1.");
     assert_eq!(says(&calm().node(node("z").has(pod("old")))), [""; 0], "outdated, as in any rollout");
-    assert_eq!(says(&lost.revisions([])), [""; 0], "revisions are not given");
+    assert_eq!(says(&lost.revisions([])), [""; 0], "the preflight has no revisions");
 }

@@ -18,7 +18,7 @@ fn a_max_unavailable_that_takes_all_nodes_is_found() {
     assert_snapshot!(text(&strategy(rolling("100%"))), @"Warning MaxUnavailableTakesAll spec.updateStrategy.rollingUpdate.maxUnavailable: 100% allows all 3 target nodes to be without a pod at a time.");
     assert_snapshot!(text(&strategy(rolling(3))), @"Warning MaxUnavailableTakesAll spec.updateStrategy.rollingUpdate.maxUnavailable: 3 allows all 3 target nodes to be without a pod at a time.");
     assert_eq!(says(&strategy(rolling(2))), [""; 0]);
-    assert_eq!(says(&many(1)), [""; 0], "of one node there is no part");
+    assert_eq!(says(&many(1)), [""; 0], "a single node has no part");
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn a_rollout_that_is_slow_by_min_ready_seconds_is_found() {
 fn min_ready_seconds_of_zero_are_found() {
     assert_snapshot!(text(&calm().min_ready(0)), @"Advice MinReadyZero spec.minReadySeconds: It is 0: a pod that is Ready for a moment and crashes then has already let the update go on, through all 3 target nodes.");
     assert_eq!(says(&calm().min_ready(1)), [""; 0]);
-    assert_eq!(says(&many(1).min_ready(0)), [""; 0], "one node is no rollout");
-    assert_eq!(says(&strategy(on_delete()).min_ready(0)), [""; 0], "a person looks");
+    assert_eq!(says(&many(1).min_ready(0)), [""; 0], "no other node follows");
+    assert_eq!(says(&strategy(on_delete()).min_ready(0)), [""; 0], "a user decides");
 }
 
 #[test]

@@ -31,8 +31,12 @@ fn a_narrowed_selection_is_found() {
     let findings = after(&stored, &narrow(stored.clone()));
     assert_snapshot!(lines(&findings), @"Error SelectionNarrowed spec.template.spec.nodeSelector: 2 of 4 target nodes lose their pods at once, whatever maxUnavailable is: b, c.");
     assert_eq!(nodes(&findings[0]), ["b", "c"], "d has no pod to lose");
-    assert_eq!(after(&narrow(stored.clone()), &narrow(stored.clone())), [], "it was so before");
-    assert_eq!(after(&narrow(stored.clone()), &stored), [], "it is widened");
+    assert_eq!(
+        after(&narrow(stored.clone()), &narrow(stored.clone())),
+        [],
+        "the stored selection was as narrow"
+    );
+    assert_eq!(after(&narrow(stored.clone()), &stored), [], "the selection is widened");
     let term = json!({"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["b"]}]}]});
     let affinity = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}});
     let findings = after(&stored, &pod_field(stored.clone(), "affinity", affinity));
@@ -65,7 +69,7 @@ fn withdrawn_tolerations_are_found() {
         assert_eq!(after(&stored, &stored), []);
         let by_hand = bare.with("/daemonSet/spec/updateStrategy", on_delete());
         let expected = if effect == "NoSchedule" { 0 } else { 1 };
-        assert_eq!(after(&stored, &by_hand).len(), expected, "{effect}: OnDelete keeps what may stay");
+        assert_eq!(after(&stored, &by_hand).len(), expected, "{effect}: OnDelete keeps pods that may stay");
     }
 }
 

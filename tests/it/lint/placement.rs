@@ -16,7 +16,7 @@ fn a_selection_without_target_nodes_is_found() {
         .node(node("c"));
     assert_snapshot!(text(&nowhere(cluster.clone())), @"Warning NoTargetNodes spec.template.spec: None of 3 nodes should run the pod: 2 by nodeSelector, 1 by a taint.");
     assert_eq!(says(&nowhere(cluster.node(node("d").label("disk", "ssd")))), [""; 0]);
-    assert_eq!(says(&nowhere(calm_without_nodes())), [""; 0], "without nodes nothing is known");
+    assert_eq!(says(&nowhere(calm_without_nodes())), [""; 0], "the preflight has no nodes");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn pods_that_exclude_each_other_in_a_zone_are_found() {
     assert_snapshot!(text(&zoned(cluster.clone(), "zone")), @"Error AntiAffinityToItself spec.template.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]: Only one of the nodes with the same zone can have the pod: of 4 target nodes 2 will stay without it.");
     let pair =
         calm_without_nodes().node(node("a").label("zone", "1").has(new())).node(node("b").label("zone", "1"));
-    assert_eq!(says(&zoned(pair, "zone")).len(), 1, "two are enough");
+    assert_eq!(says(&zoned(pair, "zone")).len(), 1, "two nodes are enough");
     assert_eq!(says(&zoned(cluster.clone(), "kubernetes.io/hostname")), [""; 0]);
     assert_eq!(says(&zoned(cluster, "rack")), [""; 0], "no node has this label");
 }

@@ -44,7 +44,7 @@ fn missing_and_unknown_priority_classes_are_found() {
     };
     assert_snapshot!(with("agents", &["workers"]).join("\n"), @"Error PriorityClassMissing spec.template.spec.priorityClassName: There is no PriorityClass agents: the API server refuses every pod that names it.");
     assert_eq!(with("agents", &["agents"]), [""; 0]);
-    assert_eq!(with("system-cluster-critical", &[]), [""; 0], "every API server has it");
+    assert_eq!(with("system-cluster-critical", &[]), [""; 0], "every API server has the class");
     assert_eq!(
         says(&pod_field(calm(), "priorityClassName", json!("agents"))),
         [""; 0],

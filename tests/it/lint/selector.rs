@@ -32,7 +32,7 @@ fn a_selector_that_overlaps_with_another_daemon_sets_is_found() {
     assert_eq!(beside(&elsewhere), [""; 0]);
     assert_eq!(beside(&calm()), [""; 0], "itself");
     let everything = named("other", json!({}), json!({"app": "other"}));
-    assert_eq!(beside(&everything), [""; 0], "an empty selector does nothing");
+    assert_eq!(beside(&everything), [""; 0], "an empty selector has no effect");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_writable_host_path_is_found_under_surge() {
     assert_snapshot!(text(&mounted(surge(), own.clone(), false)), @"Warning SurgeWithHostPath spec.template.spec.volumes[0].hostPath: Two pods of a node may write to /var/lib/agent at a time during a surge; if one locks it, the other never gets Ready.");
     let logs = json!({"path": "/var/log", "type": ""});
     assert!(says(&mounted(surge(), logs, false))[0].starts_with("Advice SurgeWithHostPath"));
-    assert_eq!(says(&mounted(surge(), own.clone(), true)), [""; 0], "nobody writes");
+    assert_eq!(says(&mounted(surge(), own.clone(), true)), [""; 0], "no container writes");
     assert_eq!(says(&mounted(calm(), own.clone(), false)), [""; 0], "replaced, not surged");
     assert_eq!(
         says(&pod_field(surge(), "volumes", json!([{"name": "v", "hostPath": own}]))),
@@ -104,5 +104,5 @@ fn anti_affinity_to_itself_is_found_under_surge() {
     assert_eq!(says(&affinity(surge(), term(json!(null)))), [""; 0], "no pod");
     let mut by_revision = own;
     by_revision["matchLabelKeys"] = json!(["controller-revision-hash"]);
-    assert_eq!(says(&affinity(surge(), by_revision)), [""; 0], "the two are of different revisions");
+    assert_eq!(says(&affinity(surge(), by_revision)), [""; 0], "the two pods have different revisions");
 }

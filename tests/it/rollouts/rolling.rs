@@ -86,7 +86,7 @@ fn a_broken_rollout_stops_and_the_old_template_repairs_it() {
     story.update("v1");
     story.is_complete("v1");
     assert_eq!(story.revisions(), ["2: v2", "3: v1"]);
-    assert_eq!([b, c], ["b", "c"].map(|node| story.pod_on(node)), "who ran v1 was left alone");
+    assert_eq!([b, c], ["b", "c"].map(|node| story.pod_on(node)), "nodes with v1 are left alone");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_version_that_crashes_at_start_stops_the_rollout() {
     story.release("v2", Behaviour { crash_at_start: Probability::ALWAYS, ..Behaviour::default() });
     story.run(3600);
     assert_eq!(story.pods(), ["a: v2 not ready", "b: v1 available", "c: v1 available"]);
-    assert_eq!(story.deletes(), ["delete a: OutdatedAvailable"], "the kubelet starts it again");
+    assert_eq!(story.deletes(), ["delete a: OutdatedAvailable"], "the kubelet restarts the container");
 }
 
 #[test]

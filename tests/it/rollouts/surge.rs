@@ -118,5 +118,5 @@ fn on_a_single_control_plane_node_the_controller_replaces_itself() {
 #[test]
 fn replacing_ends_the_only_controller_of_a_single_control_plane_node() {
     let story = self_hosted(rolling(1));
-    assert_eq!(story.pods(), [""; 0], "nobody is left to create it");
+    assert_eq!(story.pods(), [""; 0], "no controller is left to create the pod");
 }

@@ -47,7 +47,7 @@ fn outcomes(cluster: &mut Cluster, script: &Script, actions: &[Action]) -> Vec<A
     let poke = cluster.history().len().to_string();
     cluster.label_node("a", "poke", &poke);
     cluster.run_for(seconds(1));
-    assert!(script.todo.borrow().is_empty(), "nobody looked");
+    assert!(script.todo.borrow().is_empty(), "the controller has not reconciled");
     script.outcomes.take()
 }
 
@@ -84,7 +84,11 @@ fn a_name_is_unique() {
     );
     let create = std::slice::from_ref(create);
     assert_eq!(outcomes(&mut cluster, &script, create), [ActionOutcome::Rejected], "AlreadyExists");
-    assert_eq!(outcomes(&mut cluster, &script, &actions[..1]), [ActionOutcome::Done], "of the same content");
+    assert_eq!(
+        outcomes(&mut cluster, &script, &actions[..1]),
+        [ActionOutcome::Done],
+        "a revision a revision of the same content"
+    );
     let mut other = revision.clone();
     other["data"]["spec"]["template"]["spec"]["containers"][0]["image"] = json!("v2");
     let other = Action::CreateRevision { revision: other, reason: *reason };
@@ -130,7 +134,7 @@ fn uids_are_preconditions_and_missing_objects_count_as_deleted() {
     let pod = reference(&cluster, "a");
     let yesterdays = ObjectRef { uid: Uid::from("yesterday"), ..pod.clone() };
     let mut ask = |action: Action| outcomes(&mut cluster, &script, &[action]);
-    assert_eq!(ask(delete(yesterdays.clone())), [ActionOutcome::Done], "it is gone");
+    assert_eq!(ask(delete(yesterdays.clone())), [ActionOutcome::Done], "the object is gone");
     let labels = Labels::from_iter([("x", "y")]);
     let (reason, yes) = (LabelReason::HashMissing, yesterdays.clone());
     assert_eq!(ask(Action::LabelPod { pod: yes, labels: labels.clone(), reason }), [ActionOutcome::Rejected]);
@@ -195,7 +199,7 @@ fn an_edit_raises_the_generations_that_it_should() {
     assert_eq!(generations(&cluster), (3, "2".to_owned()));
     let before = cluster.daemon_set().unwrap().clone();
     cluster.edit(|ds| ds.status.number_ready = 99);
-    assert_eq!(*cluster.daemon_set().unwrap(), before, "a status is not a person's to write");
+    assert_eq!(*cluster.daemon_set().unwrap(), before, "a user can't write the status");
     let uid = uid_on(&cluster, "a");
     assert_eq!(uid.as_str().len(), 36);
 }

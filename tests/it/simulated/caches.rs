@@ -72,7 +72,7 @@ fn a_starting_controller_lists_even_frozen_kinds() {
     cluster.crash_controller();
     let crashed = cluster.now();
     cluster.run_until(crashed + seconds(14));
-    assert_eq!(pods_on(&cluster, "b"), [], "it is away for 15 s");
+    assert_eq!(pods_on(&cluster, "b"), [], "the controller is down for 15 s");
     cluster.run_for(seconds(2));
     assert_eq!(pods_on(&cluster, "b").len(), 1);
 }

@@ -90,7 +90,7 @@ fn a_controller_without_memory_creates_twice_on_a_stale_cache() {
     cluster.run_for(seconds(10));
     cluster.add_node("e", Default::default());
     cluster.run_for(seconds(10));
-    assert!(super::pods_on(&cluster, "d").len() > 1, "this is what memory is for");
+    assert!(super::pods_on(&cluster, "d").len() > 1, "memory prevents this");
 }
 
 #[test]

@@ -38,12 +38,16 @@ fn a_node_that_comes_back_under_its_name_keeps_its_pod() {
     cluster.run_for(seconds(20));
     cluster.add_node("a", Labels::default());
     cluster.run_for(seconds(600));
-    assert_eq!(pods_on(&cluster, "a"), before, "the garbage collector has seen it again");
+    assert_eq!(pods_on(&cluster, "a"), before, "the garbage collector waits again");
     let uid = before[0].metadata.uid.clone();
     let since = cluster.now();
     cluster.crash_pod(&uid);
     cluster.run_for(seconds(60));
-    assert_eq!(super::pod_story(&cluster, since), ["0.0 PodUnready a", "15.0 PodReady a"], "it runs there");
+    assert_eq!(
+        super::pod_story(&cluster, since),
+        ["0.0 PodUnready a", "15.0 PodReady a"],
+        "the pod runs there"
+    );
 }
 
 #[test]

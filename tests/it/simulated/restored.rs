@@ -19,8 +19,8 @@ fn a_simulation_starts_with_the_objects_of_the_dump() {
         for daemon_set in dump.daemon_sets() {
             let recording = dump.daemon_set(&daemon_set);
             let cluster = restored(&recording);
-            assert!(cluster.pods().eq(&recording.pods), "{name}: {daemon_set}: other pods");
-            assert!(cluster.nodes().eq(&recording.nodes), "{name}: {daemon_set}: other nodes");
+            assert!(cluster.pods().eq(&recording.pods), "{name}: {daemon_set}: the pods differ");
+            assert!(cluster.nodes().eq(&recording.nodes), "{name}: {daemon_set}: the nodes differ");
             assert!(cluster.revisions().eq(&recording.revisions), "{name}: {daemon_set}: other revisions");
             assert_eq!(cluster.daemon_set(), Some(&recording.daemon_set), "{name}");
             let expected = plan(&recording.snapshot().unwrap());
@@ -30,7 +30,7 @@ fn a_simulation_starts_with_the_objects_of_the_dump() {
             let status = expected.status.unwrap_or_default();
             let actual = (here.desired, here.desired - here.unavailable, here.taken_down);
             let figures = (status.desired_number_scheduled as u32, status.number_available as u32, 0);
-            assert_eq!(actual, figures, "{name}: {daemon_set}: the past does not lead here");
+            assert_eq!(actual, figures, "{name}: {daemon_set}: the history does not lead to this state");
         }
     }
 }

@@ -45,9 +45,9 @@ fn life(seed: u64) -> String {
 fn the_same_seed_gives_the_same_bytes_and_another_seed_gives_others() {
     let first = life(7);
     assert!(first == life(7), "two runs of one seed differ");
-    assert!(first != life(8), "two seeds give the same");
+    assert!(first != life(8), "two seeds give the same events");
     for name in ["NodeGone", "NodeUnready", "PodFailed", "ControllerCrashed", "PodTerminating"] {
-        assert!(first.contains(&format!("\"event\":\"{name}\"")), "no storm without {name}");
+        assert!(first.contains(&format!("\"event\":\"{name}\"")), "the storm has no {name}");
     }
 }
 

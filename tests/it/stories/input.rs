@@ -308,12 +308,12 @@ fn an_invalid_limit_is_refused_where_it_is_in_force() {
     assert_eq!(with("OnDelete").steps(), ["create on a in batch 0: MissingPod"]);
     let recording = with("OnDelete").recording();
     let written = serde_json::to_value(&recording.daemon_set.spec.update_strategy).unwrap();
-    assert_eq!(written, limits("OnDelete"), "nothing is lost");
+    assert_eq!(written, limits("OnDelete"), "all fields are kept");
     let mut mended = with("RollingUpdate").recording();
     let limits = mended.daemon_set.spec.update_strategy.rolling_update.as_mut().unwrap();
     limits.max_unavailable = Some(daemonset::model::IntOrString::Int(1));
     limits.max_surge = Some(daemonset::model::IntOrString::Int(0));
-    assert!(mended.snapshot().is_ok(), "what was read in its place counts");
+    assert!(mended.snapshot().is_ok(), "the value that replaces it counts");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn only_the_action_that_is_settled_is_taken_back() {
         .with("/daemonSet/spec/template", crate::support::template("newer"))
         .plan();
     assert_eq!(steps(&edited)[0], "create on a in batch 0: MissingPod");
-    assert!(!memory.is_in_flight(&edited.actions[0]), "it is another revision's");
+    assert!(!memory.is_in_flight(&edited.actions[0]), "the pod belongs to another revision");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_lost_delete_is_planned_again_if_its_pod_still_exists() {
     for stored in gone {
         let mut memory = lost(&plan);
         memory.settle(delete, &stored.recording().snapshot().unwrap());
-        assert!(memory.is_in_flight(delete), "it was done, and the watch has not shown it");
+        assert!(memory.is_in_flight(delete), "the delete was executed, and the watch has not shown it");
     }
     let mut memory = lost(&plan);
     memory.settle(delete, &outdated().recording().snapshot().unwrap());

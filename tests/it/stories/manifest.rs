@@ -101,7 +101,7 @@ fn a_toleration_of_the_template_is_replaced_only_by_one_like_it() {
         .with("/daemonSet/spec/template/spec/tolerations", json!([like, unlike]))
         .node(node("a"));
     let tolerations = created(&given)[0]["spec"]["tolerations"].clone();
-    assert_eq!(tolerations[0], toleration("not-ready", "NoExecute"), "no seconds any more");
+    assert_eq!(tolerations[0], toleration("not-ready", "NoExecute"), "no tolerationSeconds");
     assert_eq!(tolerations[1], unlike);
     assert_eq!(tolerations.as_array().unwrap().len(), 7);
 }
@@ -116,7 +116,7 @@ fn the_name_prefix_ends_in_a_dash_if_it_is_short_enough() {
     let longest = "a".repeat(253);
     assert_eq!(prefix(&longest), longest);
     assert_eq!(prefix(&longest[1..]), format!("{}-", &longest[1..]));
-    assert_eq!(prefix("Agent"), "Agent", "no name that the API server would take");
+    assert_eq!(prefix("Agent"), "Agent", "the API server would refuse the name");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn a_snapshot_with_the_memory_may_be_observed_by_it() {
         .check()
         .unwrap();
     memory.observe(&snapshot);
-    assert_eq!(snapshot.now(), now(), "what is done by a plan is recorded at its time");
+    assert_eq!(snapshot.now(), now(), "the actions of a plan are recorded at its time");
     for action in reconcile(&snapshot) {
         memory.record(&action, &ActionOutcome::Done, snapshot.now());
     }

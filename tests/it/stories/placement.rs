@@ -166,7 +166,7 @@ fn a_pod_is_deleted_when_the_template_withdraws_its_toleration() {
     assert_eq!(
         another_tolerated.node(both.has(old().tolerates("dedicated"))).steps(),
         ["delete a-1: TolerationWithdrawn"],
-        "what the template tolerates is nobody's matter"
+        "other tolerations of the template have no effect"
     );
 }
 
@@ -182,7 +182,7 @@ fn a_pod_stays_when_its_node_is_tainted_later() {
     );
     assert_eq!(one_of_two.steps(), [""; 0]);
     let conditions = tainted("node.kubernetes.io/not-ready");
-    assert_eq!(conditions.steps(), [""; 0], "the node's own conditions come and go");
+    assert_eq!(conditions.steps(), [""; 0], "taints for the node's own conditions do not count");
     let everything = json!([{"operator": "Exists"}]);
     let mixed = given(rolling(1)).node(
         node("a")

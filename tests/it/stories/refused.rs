@@ -23,16 +23,16 @@ fn a_node_whose_update_is_refused_comes_last() {
         assert_eq!(steps(&first)[0], step[0]);
         memory.record(&first.actions[0], &ActionOutcome::Rejected, now());
         let second = plan(&memory);
-        assert_eq!(steps(&second)[0], step[1], "another one's turn");
+        assert_eq!(steps(&second)[0], step[1], "the next node follows");
         memory.record(&second.actions[0], &ActionOutcome::Rejected, now() + SignedDuration::from_secs(1));
         let third = plan(&memory);
         assert!(steps(&third)[0].contains(" c"), "{:?}", steps(&third));
         memory.record(&third.actions[0], &ActionOutcome::Rejected, now() - SignedDuration::from_secs(1));
-        assert_eq!(steps(&plan(&memory))[0], steps(&third)[0], "all were refused: the first of them again");
+        assert_eq!(steps(&plan(&memory))[0], steps(&third)[0], "all were refused: the first one again");
         memory.record(&first.actions[0], &ActionOutcome::Done, now());
         let written = serde_json::to_value(&memory).unwrap();
         let refused: Vec<_> = written["refusals"].as_object().unwrap().keys().collect();
-        assert_eq!(refused, ["b", "c"], "what is done was not refused");
+        assert_eq!(refused, ["b", "c"], "an executed action clears the refusal");
     }
 }
 
@@ -88,7 +88,7 @@ fn a_refusal_is_forgotten_after_half_an_hour() {
     let plan = |recording: &Recording| steps(&daemonset::plan(&recording.snapshot().unwrap()));
     assert_eq!(plan(&recording)[0], "delete b-1: OutdatedAvailable");
     recording.now += SignedDuration::from_secs(1);
-    assert_eq!(plan(&recording)[0], "delete a-1: OutdatedAvailable", "also where nobody observes");
+    assert_eq!(plan(&recording)[0], "delete a-1: OutdatedAvailable", "also without observing");
     observe(&mut recording);
     assert_eq!(recording.memory, Some(Memory::default()));
 }

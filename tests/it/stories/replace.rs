@@ -9,7 +9,7 @@ fn outdated_available_pods_are_deleted_within_the_budget() {
     let fleet = |limit| given(rolling(limit)).node(node("a").has(old())).node(node("b").has(old()));
     assert_eq!(fleet(1).steps(), ["delete a-1: OutdatedAvailable"]);
     assert_eq!(fleet(2).steps(), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]);
-    assert_eq!(fleet(0).steps(), ["delete a-1: OutdatedAvailable"], "both limits 0: 1 is taken");
+    assert_eq!(fleet(0).steps(), ["delete a-1: OutdatedAvailable"], "with both limits 0 the limit is 1");
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_pod_that_is_ready_for_too_short_a_time_spends_the_budget() {
         .min_ready(60)
         .node(node("a").has(old()))
         .node(node("b").has(new().ready_without_time()));
-    assert_eq!(timeless.steps(), [""; 0], "no time will ever make it available");
+    assert_eq!(timeless.steps(), [""; 0], "without a time the pod never becomes available");
     let unhurried =
         given(rolling(1)).node(node("a").has(old())).node(node("b").has(new().ready_without_time()));
     assert_eq!(unhurried.steps(), ["delete a-1: OutdatedAvailable"]);
@@ -142,7 +142,7 @@ fn nodes_that_could_get_no_new_pod_are_not_updated() {
     assert_eq!(held.steps(), [format!("requeue at {}: BackOff", at(16))]);
     let unready =
         given(rolling(1)).memory(&memory).node(node("a").has(old().not_ready()).has(new().failed()));
-    assert_eq!(unready.steps()[0], "delete a-1: OutdatedNotReady", "it is down already");
+    assert_eq!(unready.steps()[0], "delete a-1: OutdatedNotReady", "the node is down already");
     let young = given(rolling(1))
         .memory(&memory)
         .min_ready(60)
@@ -204,7 +204,7 @@ fn a_node_lost_to_the_update_spends_the_budget() {
     let undone = ["delete b-1: OutdatedAvailable"];
     assert_eq!(lost(old().not_ready()).steps(), undone, "it went down with the old version");
     assert_eq!(lost(new()).steps(), undone, "its pod is Ready");
-    assert_eq!(lost(new().not_ready().terminating(30)).steps(), undone, "its pod is going");
+    assert_eq!(lost(new().not_ready().terminating(30)).steps(), undone, "its pod is terminating");
     let young = given(rolling(1)).min_ready(60).node(node("a").not_ready().has(new().not_ready()));
     assert_eq!(
         young.node(node("b").has(old().ready_for(30))).steps()[..],
@@ -225,7 +225,7 @@ fn only_a_node_that_is_not_ready_itself_can_be_lost() {
     assert_eq!(
         fleet(node("a").not_ready().taint("dedicated", "NoSchedule")),
         goes_on,
-        "somebody keeps it for others"
+        "a user's taint keeps the node for other pods"
     );
     assert_eq!(fleet(node("a").not_ready()), [""; 0]);
     let tolerated = given(rolling(1))

@@ -132,7 +132,11 @@ fn surprising_limits_cause_warnings() {
     assert_eq!(warnings(rolling(0)), [Warning::BothLimitsZero]);
     assert_eq!(warnings(json!({})), [Warning::StrategyMissing]);
     assert_eq!(given(rolling(1)).plan().warnings, [Warning::NoTargetNodes]);
-    assert_eq!(given(rolling("1%")).plan().warnings, [Warning::NoTargetNodes], "of none it is none");
+    assert_eq!(
+        given(rolling("1%")).plan().warnings,
+        [Warning::NoTargetNodes],
+        "a percentage of zero is zero"
+    );
     let three = |strategy: Value| {
         let fleet = ["a", "b", "c"]
             .into_iter()

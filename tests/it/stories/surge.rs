@@ -17,7 +17,7 @@ fn surge_is_on_above_zero_for_any_number_of_targets() {
     assert_eq!(given(zero).node(node("a").has(old())).steps(), ["delete a-1: OutdatedAvailable"]);
     let excluded =
         given(surging("10%")).node(node("a").taint("x", "NoSchedule").has(old()).has(new().not_ready()));
-    assert_eq!(excluded.steps(), [""; 0], "without targets 10 % is no node, but a pair stays a pair");
+    assert_eq!(excluded.steps(), [""; 0], "10 % of zero targets is zero, but a pair stays");
 }
 
 #[test]
@@ -36,11 +36,11 @@ fn a_node_counts_while_it_has_two_unfinished_pods() {
         given.steps().iter().all(|step| !step.contains("on z"))
     };
     assert!(waits(node("a").has(old()).has(new().not_ready())), "an updated pod that is not available");
-    assert!(waits(node("a").has(old()).has(new())), "a pair whose outdated one goes in this plan");
+    assert!(waits(node("a").has(old()).has(new())), "a pair whose outdated pod this plan deletes");
     assert!(waits(node("a").has(new()).has(old().terminating(30))), "a terminating pod");
     assert!(waits(node("a").has(old().terminating(30))), "node sync's create beside a terminating pod");
-    assert!(!waits(node("a").has(new()).has(old().terminating(0))), "an overdue one is stuck");
-    assert!(!waits(node("a").has(new()).has(old().failed())), "a finished one runs nothing");
+    assert!(!waits(node("a").has(new()).has(old().terminating(0))), "an overdue pod is stuck");
+    assert!(!waits(node("a").has(new()).has(old().failed())), "a finished pod runs no container");
     assert!(!waits(node("a").has(new())), "one pod");
     assert!(!waits(node("a").taint("x", "NoSchedule").has(old()).has(new().not_ready())), "no target node");
 }
@@ -60,7 +60,7 @@ fn a_plan_requeues_for_the_instant_when_a_stuck_pod_frees_its_place() {
     assert_eq!(stuck.steps(), [format!("requeue at {}: TerminationOverdue", at(20))]);
     let idle =
         given(surging(1)).node(node("a").has(new())).node(node("b").has(new()).has(old().terminating(20)));
-    assert_eq!(idle.steps(), [""; 0], "nobody waits for the place");
+    assert_eq!(idle.steps(), [""; 0], "no node waits for the place");
     let three = given(surging(1))
         .node(node("a").has(old()))
         .node(node("b").has(new()).has(old().terminating(20)).has(old().terminating(40)));
@@ -68,7 +68,7 @@ fn a_plan_requeues_for_the_instant_when_a_stuck_pod_frees_its_place() {
     let pair = given(surging(1))
         .node(node("a").has(old()))
         .node(node("b").has(old()).has(new().not_ready()).has(old().terminating(20)));
-    assert_eq!(pair.steps(), [""; 0], "it has two pods even when the third is overdue");
+    assert_eq!(pair.steps(), [""; 0], "the node has two pods even if the third is overdue");
 }
 
 #[test]
@@ -181,5 +181,5 @@ fn a_target_node_lost_to_the_update_keeps_its_place_when_its_pair_is_gone() {
         {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
     ]);
     let untainted = given(node("a").not_ready().has(new().not_ready())).with("/nodes/0/spec/taints", others);
-    assert_eq!(untainted.steps(), goes_on, "its condition alone is no taint");
+    assert_eq!(untainted.steps(), goes_on, "the node has no taint for its condition");
 }

@@ -157,7 +157,7 @@ proptest! {
             return Ok(());
         }
         prop_assert!(doubled(&plan).is_empty());
-        prop_assert!(fleet.is_safe(&ours), "{ours:?} go at once");
+        prop_assert!(fleet.is_safe(&ours), "{ours:?} are deleted at once");
         prop_assert_eq!(fleet.sizes(&ours), fleet.sizes(&fleet.largest_safe()));
     }
 

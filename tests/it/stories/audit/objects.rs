@@ -19,7 +19,11 @@ fn an_object_is_identified_by_namespace_name_and_uid() {
     assert_eq!(renamed(|_| ()), []);
     assert_eq!(renamed(|pod| pod.uid = "uid-of-yesterday".into()), [Kind::UnknownObject]);
     assert_eq!(renamed(|pod| pod.name = "a-2".to_owned()), [Kind::UnknownObject]);
-    assert_eq!(renamed(|pod| pod.uid = "uid-b-1".into()), [Kind::UnknownObject], "another's name");
+    assert_eq!(
+        renamed(|pod| pod.uid = "uid-b-1".into()),
+        [Kind::UnknownObject],
+        "the name of another object"
+    );
     assert_eq!(renamed(|pod| pod.namespace = "other".to_owned()), [Kind::UnknownObject]);
     let mut of_another_name = named("agent-old");
     of_another_name.name = "agent-older".to_owned();
@@ -47,14 +51,14 @@ fn only_pods_of_the_daemon_set_are_deleted() {
         assert_eq!(broken(&given, &[delete(pod)]), [Kind::ForeignObject], "{pod}");
         assert_eq!(broken(&given, &[label(pod, "new")]), [Kind::ForeignObject], "{pod}");
     }
-    assert_eq!(broken(&given, &[delete("b-1")]), [Kind::ForeignObject], "not adopted");
+    assert_eq!(broken(&given, &[delete("b-1")]), [Kind::ForeignObject], "the pod is the pod is not adopted");
     assert_eq!(broken(&given, &[adopt("b-1"), delete("b-1")]), []);
     assert_eq!(broken(&given, &[delete_revision("agent-old")]), [Kind::ForeignObject]);
     let elsewhere = three(rolling(1)).with("/revisions/0/metadata/namespace", json!("elsewhere"));
     let mut old = named("agent-old");
     old.namespace = "elsewhere".to_owned();
     let delete = Action::DeleteRevision { revision: old, reason: RevisionReason::HistoryLimit };
-    assert_eq!(broken(&elsewhere, &[delete]), [Kind::ForeignObject], "owners are of one namespace");
+    assert_eq!(broken(&elsewhere, &[delete]), [Kind::ForeignObject], "an owner is in the same namespace");
 }
 
 #[test]
@@ -95,7 +99,7 @@ fn actions_in_flight_are_not_repeated() {
         three(rolling(3)).node(node("d")).with("/memory", memory)
     };
     assert_eq!(broken(&remembered(299), &[delete("a-1")]), [Kind::AlreadyTerminating]);
-    assert_eq!(broken(&remembered(300), &[delete("a-1")]), [], "no longer believed");
+    assert_eq!(broken(&remembered(300), &[delete("a-1")]), [], "the entry has expired");
     assert_eq!(broken(&remembered(299), &[create("d")]), [Kind::CreateInFlight]);
     assert_eq!(broken(&remembered(300), &[create("d")]), []);
 }

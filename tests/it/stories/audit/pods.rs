@@ -13,7 +13,11 @@ fn a_live_pod_is_deleted_only_where_an_equally_good_one_stays_or_can_follow() {
     assert_eq!(broken(&target, &both), [Kind::NeededPodDeleted], "the better one of the updated");
     let tainted = |pod: PodStory| given(rolling(5)).node(node("a").taint("x", "NoSchedule").has(pod));
     assert_eq!(broken(&tainted(old()), &[delete("a-1")]), [Kind::NeededPodDeleted]);
-    assert_eq!(broken(&tainted(old().tolerates("x")), &[delete("a-1")]), [], "the template has withdrawn it");
+    assert_eq!(
+        broken(&tainted(old().tolerates("x")), &[delete("a-1")]),
+        [],
+        "the template has withdrawn the toleration"
+    );
     assert_eq!(broken(&tainted(new().tolerates("x")), &[delete("a-1")]), [Kind::NeededPodDeleted]);
     let condition = given(rolling(5)).node(
         node("a").taint("node.kubernetes.io/x", "NoSchedule").has(old().tolerates("node.kubernetes.io/x")),
@@ -43,7 +47,7 @@ fn on_delete_leaves_deletions_to_a_user() {
     let given = three(on_delete()).node(node("d").has(old()).has(old().not_ready()).has(new().failed()));
     assert_eq!(broken(&given, &[delete("a-1")]), [Kind::DeletedUnderOnDelete]);
     assert_eq!(broken(&given, &[delete("d-2")]), []);
-    assert_eq!(broken(&given, &[delete("d-1")]), [Kind::DeletedUnderOnDelete], "the better one");
+    assert_eq!(broken(&given, &[delete("d-1")]), [Kind::DeletedUnderOnDelete], "the better pod stays");
 }
 
 #[test]

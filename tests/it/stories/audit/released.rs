@@ -40,9 +40,17 @@ fn a_released_revision_gets_the_labels_of_a_new_one_and_no_others() {
     assert_eq!(broken(&given, &[label(&revision, &[("more", "agent")])]), [Kind::WrongLabel]);
     assert_eq!(broken(&given, &[label(&revision, &[(key, "other")])]), [Kind::WrongLabel]);
     let (revision, _, given) = released(|r| r["metadata"]["labels"] = json!({key: "by-hand"}));
-    assert_eq!(broken(&given, &[label(&revision, &[(key, hash)])]), [Kind::WrongLabel], "it has one");
-    assert_eq!(broken(&given, &[label(&revision, &[(key, "by-hand")])]), [Kind::WrongLabel], "it has one");
-    assert_eq!(broken(&given, &[super::delete("a-1")]), [], "what its name ends with is not its hash");
+    assert_eq!(
+        broken(&given, &[label(&revision, &[(key, hash)])]),
+        [Kind::WrongLabel],
+        "the revision has a label"
+    );
+    assert_eq!(
+        broken(&given, &[label(&revision, &[(key, "by-hand")])]),
+        [Kind::WrongLabel],
+        "the revision has a label"
+    );
+    assert_eq!(broken(&given, &[super::delete("a-1")]), [], "the end of its name is not its hash");
     let given = given.with("/pods/0/metadata/labels/controller-revision-hash", json!("by-hand"));
     assert_eq!(broken(&given, &[super::delete("a-1")]), [Kind::NeededPodDeleted]);
 }
@@ -88,8 +96,8 @@ fn only_an_orphan_with_the_name_and_the_template_gets_labels_back() {
     };
     let app = |revision: &ObjectRef| [label(revision, &[("app", "agent")])];
     let owned = beside(revision("new", 2));
-    assert_eq!(broken(&owned, &app(&released)), [Kind::ForeignObject], "one is owned");
+    assert_eq!(broken(&owned, &app(&released)), [Kind::ForeignObject], "another revision is owned");
     let mut stray = revision("old", 1);
     stray["metadata"]["labels"] = json!({});
-    assert_eq!(broken(&beside(stray), &app(&named("agent-old"))), [Kind::ForeignObject], "another one");
+    assert_eq!(broken(&beside(stray), &app(&named("agent-old"))), [Kind::ForeignObject], "another revision");
 }
