@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         recording.pods.iter().filter(|pod| ["agent-c", "agent-d"].contains(&pod.metadata.name.as_str()))
     {
         let metadata = &pod.metadata;
-        tampered.push(Action::DeletePod {
+        let deletion = Action::DeletePod {
             node: pod.spec.node_name.clone(),
             pod: ObjectRef {
                 namespace: metadata.namespace.clone(),
@@ -49,7 +49,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             },
             reason: DeleteReason::OutdatedAvailable,
             failure: None,
-        });
+        };
+        tampered.insert(0, deletion);
     }
     println!("the tampered plan:");
     execute(&recording, &tampered)
