@@ -1,5 +1,5 @@
-//! How much memory a pod takes in a reflector: the model's, with the metadata that `kube` asks for, and k8s-openapi's. Bytes
-//! are the same on every run; a pod of the model that takes more than the limit fails.
+//! The memory of a pod in a reflector: as the model's type with the metadata that `kube` needs, and as k8s-openapi's
+//! type. The number of bytes is the same on every run; a pod of the model above the limit fails.
 //!
 //! `cargo bench --bench held --features kube,k8s-openapi`
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Bytes that a pod of the model may take.
+/// The maximum number of bytes for a pod of the model.
 const LIMIT: usize = 2_000;
 const PODS: usize = 1_000;
 
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     if model <= LIMIT { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Bytes on the heap for each of many, with the metadata that a reflector reads.
+/// Bytes on the heap per object, with the metadata that a reflector reads.
 fn held<K: Resource<DynamicType = ()> + DeserializeOwned>(pod: &Value) -> usize {
     let texts: Vec<String> = (0..PODS).map(|number| text(pod, number)).collect();
     let _profiler = dhat::Profiler::builder().testing().build();
@@ -53,7 +53,7 @@ fn text(pod: &Value, number: usize) -> String {
     pod.to_string()
 }
 
-/// As agents of a service mesh and the like are.
+/// A realistic pod, such as one of a service mesh.
 fn weighty(mut pod: Value) -> Value {
     let container = pod["spec"]["containers"][0].clone();
     let status = pod["status"]["containerStatuses"][0].clone();

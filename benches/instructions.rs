@@ -1,7 +1,7 @@
-//! How many instructions a decision takes, which unlike its time is the same on every run; that they grow as the fleet
-//! does; and that auditing a decision costs little beside it.
+//! The number of instructions of a decision, which is the same on every run. The benchmark checks that the number grows
+//! linearly with the fleet, and that an audit is cheap compared with the decision.
 //!
-//! `cargo bench --bench instructions` runs itself under valgrind, and without valgrind does nothing.
+//! `cargo bench --bench instructions` runs itself under valgrind, and does nothing without valgrind.
 
 #[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod fleet;
@@ -15,9 +15,10 @@ use std::process::{Command, ExitCode};
 const SCENARIOS: [Scenario; 5] =
     [Scenario::Steady, Scenario::MidRollout, Scenario::Surge, Scenario::Broken, Scenario::Bootstrap];
 const SIZES: [usize; 3] = [1_000, 5_000, 15_000];
-/// Instructions per node at the largest size may be so many times those at the smallest: sorting is not quite linear.
+/// The maximum ratio of the instructions per node at the largest size to those at the smallest size: sorting is not
+/// quite linear.
 const LARGEST_RATIO: f64 = 1.5;
-/// An audit may take so many times the instructions of the decision.
+/// The maximum ratio of an audit's instructions to the decision's.
 const DEAREST_AUDIT: f64 = 2.0;
 
 fn main() -> ExitCode {
@@ -38,14 +39,14 @@ fn has_valgrind() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// What runs under valgrind.
+/// The program that runs under valgrind.
 fn decide(scenario: &str, nodes: &str) -> ExitCode {
     let Some(scenario) = SCENARIOS.into_iter().find(|known| known.to_string() == scenario) else {
         return ExitCode::FAILURE;
     };
     let Ok(nodes) = nodes.parse() else { return ExitCode::FAILURE };
     let fleet = Fleet::new(scenario, nodes);
-    // The allocator puts in order what the generator has freed, here rather than in what is measured.
+    // The allocator sorts the blocks that the generator has freed here, so that the measurement does not include it.
     drop(fleet.snapshot());
     let snapshot = measured_check(&fleet);
     let actions = measured_reconcile(&snapshot);
@@ -93,7 +94,7 @@ fn compare() -> ExitCode {
 
 type Counts = [[f64; STEPS.len()]; SIZES.len()];
 
-/// All scenarios at once, since a count does not depend on what else runs.
+/// Runs all scenarios at once, because the counts do not depend on the load.
 fn count_all() -> [Counts; SCENARIOS.len()] {
     std::thread::scope(|scope| {
         let running =
@@ -102,7 +103,7 @@ fn count_all() -> [Counts; SCENARIOS.len()] {
     })
 }
 
-/// Prints a line, and tells whether it is as good as linear.
+/// Prints a line. Returns whether the growth is close to linear.
 fn print(scenario: Scenario, step: &str, [small, medium, large]: [f64; 3]) -> bool {
     let growth = large / small;
     let remark = if growth <= LARGEST_RATIO { "" } else { "  more than linear" };
@@ -110,7 +111,7 @@ fn print(scenario: Scenario, step: &str, [small, medium, large]: [f64; 3]) -> bo
     growth <= LARGEST_RATIO
 }
 
-/// Prints how an audit compares with the decision at each size, and tells whether it is cheap enough.
+/// Prints the ratio of the audit to the decision at each size. Returns whether the audit is cheap enough.
 fn is_cheap_audit(scenario: Scenario, counts: &Counts) -> bool {
     let [small, medium, large] = counts.map(|[_, reconcile, _, audit]| audit / reconcile);
     let cheap = [small, medium, large].into_iter().all(|ratio| ratio <= DEAREST_AUDIT);
@@ -119,11 +120,12 @@ fn is_cheap_audit(scenario: Scenario, counts: &Counts) -> bool {
     cheap
 }
 
-/// For each step, counted by running this program under callgrind, which leaves one file for each measured function.
+/// Counts the instructions of each step by running this program under callgrind, which writes one file for each
+/// measured function.
 fn per_node(scenario: Scenario, nodes: usize) -> [f64; STEPS.len()] {
     let files = Files::new(scenario, nodes);
     let status = Command::new("valgrind")
-        // The same functions in two patterns: callgrind forgets the option of a pattern that it knows.
+        // The same functions in two patterns, because callgrind ignores an option for a pattern that it already has.
         .args(["-q", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*::measured_*"])
         .arg("--dump-after=instructions::measured_*")
         .arg(format!("--callgrind-out-file={}", files.base.display()))
@@ -134,7 +136,7 @@ fn per_node(scenario: Scenario, nodes: usize) -> [f64; STEPS.len()] {
     [1, 2, 3, 4].map(|part| files.total(part) as f64 / nodes as f64)
 }
 
-/// The files of one run; gone when dropped.
+/// The files of one run, which are deleted on drop.
 struct Files {
     base: PathBuf,
 }
@@ -157,7 +159,7 @@ impl Files {
 impl Drop for Files {
     fn drop(&mut self) {
         for file in (1..=5).map(|number| self.part(number)).chain([self.base.clone()]) {
-            // The last parts need not be there.
+            // The last parts are optional.
             let _ = std::fs::remove_file(file);
         }
     }

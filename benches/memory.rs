@@ -1,6 +1,7 @@
-//! How much memory a decision takes beside the snapshot: a hard limit, since bytes are the same on every run.
+//! The memory of a decision beside the snapshot. The limit is hard, because the number of bytes is the same on every
+//! run.
 //!
-//! `cargo bench --bench memory` exits non-zero where it is exceeded.
+//! `cargo bench --bench memory` exits non-zero if a decision exceeds the limit.
 
 #[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod fleet;
@@ -12,10 +13,10 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Bytes per pod that `reconcile` may take at its peak; the actions that are there by then are counted too.
+/// The maximum number of bytes per pod at the peak of `reconcile`, including the actions that exist by then.
 const LIMIT: f64 = 64.0;
 
-/// A test run (`cargo test --benches`) is not built to be fast.
+/// A test run (`cargo test --benches`) is not optimized, so that it uses a smaller fleet.
 fn sizes() -> &'static [usize] {
     if std::env::args().any(|arg| arg == "--bench") { &[15_000, 100_000] } else { &[1_000] }
 }
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     if exceeded == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Measures, and prints what it finds.
+/// Measures and prints the result.
 fn is_within_limit(scenario: Scenario, nodes: usize) -> bool {
     let fleet = Fleet::new(scenario, nodes);
     let Bytes { actions, peak } = Bytes::of(&fleet.snapshot());
@@ -42,11 +43,11 @@ fn is_within_limit(scenario: Scenario, nodes: usize) -> bool {
     per_pod <= LIMIT
 }
 
-/// Bytes on the heap that one decision takes.
+/// The heap use of one decision in bytes.
 struct Bytes {
-    /// What the actions hold at the end.
+    /// The bytes of the actions at the end.
     actions: usize,
-    /// The most that is held at once, with those actions that are there by then.
+    /// The peak, including the actions that exist by then.
     peak: usize,
 }
 

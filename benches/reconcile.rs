@@ -1,6 +1,6 @@
-//! How long a decision takes: checking the input, deciding, explaining and auditing, apart from each other.
+//! The time of a decision: checking the input, deciding, explaining and auditing, each measured separately.
 //!
-//! `cargo bench --bench reconcile`, or `-- 'reconcile.*mid-rollout'` for some of it.
+//! `cargo bench --bench reconcile` runs everything, `-- 'reconcile.*mid-rollout'` a part.
 
 #[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod fleet;
@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// A scenario at a size.
+/// A scenario with a size.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     scenario: Scenario,
@@ -43,7 +43,7 @@ fn cases() -> impl Iterator<Item = Case> {
     [small].into_iter().chain(large)
 }
 
-/// Making the views of all objects, and checking them.
+/// Creates the views of all objects, and checks them.
 #[divan::bench(args = cases(), max_time = 1)]
 fn check(bencher: Bencher, case: Case) {
     let fleet = case.fleet();
@@ -65,7 +65,7 @@ fn plan(bencher: Bencher, case: Case) {
     bencher.counter(fleet.nodes()).bench(|| daemonset::plan(black_box(&snapshot)));
 }
 
-/// Whether the actions break a rule.
+/// Checks the actions against the safety rules.
 #[divan::bench(args = cases(), max_time = 1)]
 fn audit(bencher: Bencher, case: Case) {
     let fleet = case.fleet();
@@ -74,7 +74,7 @@ fn audit(bencher: Bencher, case: Case) {
     bencher.counter(fleet.nodes()).bench(|| daemonset::audit(black_box(&snapshot), black_box(&actions)));
 }
 
-/// A fleet in which nothing is to be done would make a good time, but a poor measurement.
+/// A fleet without any action would be fast to plan, and a poor measurement.
 fn expect_the_scenario(case: Case, snapshot: &Snapshot<'_>) {
     let actions = daemonset::reconcile(snapshot);
     let deletes = actions.iter().filter(|action| matches!(action, Action::DeletePod { .. })).count();

@@ -1,4 +1,4 @@
-//! Fleets as a cluster has them: objects of realistic size, listed in the order of a reflector's store, that is in none.
+//! Realistic fleets: objects of realistic size, in the arbitrary order of a reflector's store.
 
 mod objects;
 mod order;
@@ -10,18 +10,19 @@ use objects::{Health, Kind, Made, NOW};
 use serde_json::Value;
 use std::fmt;
 
-/// What is going on in the fleet.
+/// The state of the fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scenario {
-    /// Nothing: every pod is updated and available, and the status says so.
+    /// Steady: every pod is updated and available, and the status is current.
     Steady,
-    /// maxUnavailable 10 %, about half of the pods updated, some on their way, and room to delete more.
+    /// maxUnavailable 10 %. About half of the pods are updated, some are starting, and there is room for more
+    /// deletions.
     MidRollout,
-    /// maxSurge 10 %, about half of the pods updated, some nodes with two pods, and room for more.
+    /// maxSurge 10 %. About half of the pods are updated, some nodes have two pods, and there is room for more.
     Surge,
     /// maxUnavailable 10 %; every pod is outdated and not Ready.
     Broken,
-    /// No pod is there yet.
+    /// No pod exists yet.
     Bootstrap,
 }
 
@@ -37,7 +38,7 @@ impl fmt::Display for Scenario {
     }
 }
 
-/// What a caller holds of a cluster.
+/// The objects that a caller holds.
 pub(crate) struct Fleet {
     daemon_set: DaemonSet,
     nodes: Vec<Node>,
@@ -48,7 +49,7 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// The same fleet for the same arguments.
+    /// A fleet; equal arguments give the same one.
     pub(crate) fn new(scenario: Scenario, nodes: usize) -> Self {
         let mut fleet = Fleet {
             daemon_set: serde_json::from_value(objects::daemon_set(scenario)).unwrap(),
@@ -82,7 +83,7 @@ impl Fleet {
     }
 }
 
-/// The DaemonSet's pods on a node, and here and there one of somebody else.
+/// The DaemonSet's pods on a node, and on some nodes a pod of another owner.
 fn pods_of(scenario: Scenario, number: usize) -> Vec<Value> {
     let mut pods = daemon_pods(scenario, number, Kind::of(number));
     if number % 50 == 7 {

@@ -1,4 +1,4 @@
-//! The objects of a fleet, as an API server writes them.
+//! The objects of a fleet, in the form of an API server.
 
 use super::Scenario;
 use super::order::{scatter, suffix};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub(crate) const NOW: Timestamp = Timestamp::constant(1_767_268_800, 0);
 const UID: &str = "5b0e1f0e-3c55-4d8e-9b8e-6f1f6f0d8a11";
 
-/// What sort of node it is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     Gpu,
     /// With a NoSchedule taint that the template does not tolerate.
     Batch,
-    /// Not chosen by the node selector.
+    /// Does not match the node selector.
     Windows,
     Cordoned,
     Unreachable,
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// From which template a pod was made.
+/// The template from which a pod was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Made {
     Now,
@@ -64,7 +64,7 @@ impl Made {
     }
 }
 
-/// How a pod is; minReadySeconds is 10.
+/// The state of a pod; minReadySeconds is 10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Health {
     Available,
@@ -74,7 +74,7 @@ pub(crate) enum Health {
     Terminating,
 }
 
-/// Parses as a client does that lists in pages, so that the memory of an object lies together as it does there.
+/// Parses like a client that lists in pages, so that the memory of each object is contiguous as it is there.
 pub(crate) fn parse<T: DeserializeOwned>(objects: impl Iterator<Item = Value>) -> Vec<T> {
     const PAGE: usize = 500;
     let mut objects = objects.peekable();
@@ -100,7 +100,7 @@ fn node_name(number: usize) -> String {
     )
 }
 
-/// A uuid that is made up.
+/// A generated uuid.
 fn uid(number: u64) -> String {
     let (high, low) = (scatter(number), scatter(!number));
     format!(
@@ -140,7 +140,7 @@ pub(crate) fn daemon_set(scenario: Scenario) -> Value {
     })
 }
 
-/// The template's labels, without what a controller adds.
+/// The template's labels, without the labels that a controller adds.
 fn labels() -> Value {
     json!({
         "app.kubernetes.io/component": "metrics",
@@ -205,7 +205,7 @@ fn template(made: Made) -> Value {
     })
 }
 
-/// The current revision and two that came before.
+/// The current revision and its two predecessors.
 pub(crate) fn revisions() -> impl Iterator<Item = Value> {
     [Made::Before, Made::Now, Made::LongAgo].into_iter().map(revision)
 }
@@ -326,7 +326,7 @@ pub(crate) fn pod(number: usize, made: Made, health: Health) -> Value {
     pod
 }
 
-/// A pod of the namespace that is not the DaemonSet's.
+/// A pod of the namespace with another owner.
 pub(crate) fn stranger(number: usize) -> Value {
     let key = !(number as u64);
     json!({

@@ -1,4 +1,4 @@
-//! Whatever the labels, generations and revisions: a pod is updated or outdated on the evidence that the rules name.
+//! For any labels, generations and revisions: a pod is updated or outdated on the evidence that the rules name.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use daemonset::{Evidence, Recording, plan};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
-/// A fleet in which every pod has a node of its own.
+/// A fleet in which every pod has its own node.
 #[derive(Debug, Arbitrary)]
 struct Input {
     generation: Generation,
@@ -33,14 +33,14 @@ struct Pod {
     live: bool,
 }
 
-/// Few enough that they meet.
+/// Few values, so that they often coincide.
 #[derive(Debug, Clone, Copy, PartialEq, Arbitrary)]
 enum Hash {
     A,
     B,
     C,
     Empty,
-    /// The name of a revision, which counts as its hash where it has no label.
+    /// The name of a revision, which counts as its hash if it has no label.
     Name(u8),
 }
 
@@ -137,7 +137,7 @@ impl Input {
             "revisions": revisions, "policy": policy})
     }
 
-    /// The template generation: the annotation's, or without one the field's; only one that is a number.
+    /// The template generation: the annotation, or without one the field; `None` if it is not a number.
     fn wanted(&self) -> Option<i64> {
         match self.generation.text() {
             Some(text) => text.parse().ok(),
@@ -145,13 +145,13 @@ impl Input {
         }
     }
 
-    /// Hash and whether it is the template's, for each revision.
+    /// For each revision, its hash and whether it holds the template.
     fn known(&self) -> Vec<(String, bool)> {
         let revisions = (0..).zip(self.revisions.iter().take(MOST));
         revisions.map(|(i, r)| (r.hash.map_or(format!("ds-{i}"), Hash::text), r.current)).collect()
     }
 
-    /// The rules, told another way.
+    /// A second implementation of the rules.
     fn expected(&self, pod: &Pod) -> Evidence {
         let same = self.wanted().is_some_and(|wanted| pod.generation.text() == Some(wanted.to_string()));
         let by_hash = match pod.hash.map(Hash::text) {

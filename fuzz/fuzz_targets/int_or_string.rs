@@ -1,4 +1,4 @@
-//! Whatever the text: IntOrString takes integers from 0 to 2147483647 and such percentages, and nothing else.
+//! For any text: IntOrString accepts integers from 0 to 2147483647 and percentages of such integers, and nothing else.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 fuzz_target!(|text: &str| {
-    // As JSON, and as a JSON string.
+    // The text as JSON, and as a JSON string.
     check(text);
     check(&Value::String(text.to_owned()).to_string());
     check(&format!("\"{text}%\""));
@@ -29,7 +29,7 @@ fn check(json: &str) {
     }
 }
 
-/// The rule, told another way.
+/// A second implementation of the rule.
 fn expected(value: &Value) -> Option<IntOrString> {
     let in_range = |number: u128| u32::try_from(number).ok().filter(|n| *n < 1 << 31);
     match value {
@@ -48,7 +48,7 @@ fn expected(value: &Value) -> Option<IntOrString> {
     }
 }
 
-/// Percentages round up, and nothing exceeds what a number of nodes can be.
+/// Percentages round up, and the result fits into the type of a number of nodes.
 fn scaled(limit: IntOrString, total: u32) -> u128 {
     match limit {
         IntOrString::Int(number) => u128::from(number),

@@ -1,5 +1,5 @@
-//! Whatever the bytes: what can be read and passes the check is planned, twice the same, in any order of its lists, and
-//! within the promises that every plan keeps.
+//! For any bytes: a recording that parses and passes the check is planned. The plan is deterministic, does not depend
+//! on the order of the lists, and keeps the promises of every plan.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 fuzz_target!(|bytes: &[u8]| {
     let Ok(recording) = Recording::from_json(bytes) else { return };
     let Ok(snapshot) = recording.snapshot() else {
-        // What is refused is refused again, for the same reasons.
+        // An invalid recording is refused again for the same reasons.
         let again = serde_json::to_vec(&recording).unwrap();
         assert!(Recording::from_json(&again).unwrap().snapshot().is_err());
         return;
@@ -69,7 +69,7 @@ fn keeps_its_promises(recording: &Recording, plan: &Plan) {
     assert!(requeues <= 1);
 }
 
-/// Only pods of the DaemonSet, or of nobody until now; never a mirror pod, never another namespace's.
+/// Only pods that the DaemonSet controls or adopts; never a mirror pod, and never a pod of another namespace.
 fn may_touch(recording: &Recording, name: &str, uid: &str, adopted: &BTreeSet<&str>) {
     let ds = &recording.daemon_set.metadata;
     let pod = recording.pods.iter().find(|pod| pod.metadata.uid.as_str() == uid).unwrap();

@@ -1,13 +1,15 @@
-//! Whatever happens to a cluster: no plan breaks a rule of the audit, the budget holds on the cluster as it really is, and
-//! once disturbances stop the rollout ends.
+//! For any events in a cluster: no plan breaks a rule of the audit, the budget holds on the actual state of the
+//! cluster, and the rollout ends once all disturbances stop.
 //!
-//! An input is text, so that a finding can be read and a seed be written by hand; any bytes will do. Numbers are letters
-//! counted from `0`: `9` is 9, `a` is 49; all are counted round. What is missing is 0, and what is left over is ignored.
+//! An input is text, so that findings are readable and seeds can be written by hand; all bytes are accepted. A number
+//! is one character, counted from `0`: `9` is 9, `a` is 49; numbers beyond a range wrap around. Missing numbers are 0,
+//! and surplus ones are ignored.
 //!
-//! - The first line is the beginning: seed, nodes, strategy and its limit, minReadySeconds, whether memory survives a
-//!   crash, and what may happen: anything that leaves caches quick, stale caches, or what no promise is made about.
-//! - Each line after it is a step: what happens (a letter of [`COMMANDS`], counted from `a`), two numbers for it, and a
-//!   number of [`TIMES`] that pass then.
+//! - The first line is the initial state: seed, nodes, strategy and its limit, minReadySeconds, whether memory survives
+//!   a crash, and the allowed events: only those that keep caches quick, also stale caches, or also events after which
+//!   no promise holds.
+//! - Each following line is a step: a command (a letter of [`COMMANDS`], counted from `a`), two numbers for it, and the
+//!   time that passes after it (a number of [`TIMES`]).
 
 #![no_main]
 
@@ -28,7 +30,7 @@ use trial::{Beginning, Trial};
 const MOST_NODES: u8 = 6;
 const MOST_STEPS: usize = 24;
 
-/// What may happen, by letter: release is `a`.
+/// The commands by letter: release is `a`.
 const COMMANDS: [fn(u8, u8) -> Command; 26] = [
     |version, _| Command::Release { version: version % 6 },
     |kind, limit| Command::Strategy(limits(kind, limit)),
@@ -58,7 +60,7 @@ const COMMANDS: [fn(u8, u8) -> Command; 26] = [
     |seconds, _| Command::ListThePast { seconds: seconds % 120 },
 ];
 
-/// How much time passes, in milliseconds, by digit; each further ten adds 70 ms.
+/// The time that passes, in milliseconds, by digit; each further ten adds 70 ms.
 const TIMES: [u32; 10] = [0, 100, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 45_000, 90_000];
 
 fn limits(kind: u8, limit: u8) -> Limits {
@@ -75,7 +77,7 @@ fn is_odd(number: u8) -> bool {
     number % 2 == 1
 }
 
-/// What may happen in a life.
+/// The allowed events of a run.
 #[derive(PartialEq)]
 enum Scope {
     QuickCaches,
@@ -107,7 +109,7 @@ fn beginning([seed, nodes, kind, limit, min_ready, flag, scope]: [u8; 7]) -> (Be
 }
 
 fn step([letter, first, second, time]: [u8; 4]) -> (Command, u32) {
-    // Letters are numbers too here.
+    // Letters count from `0` as numbers do, so that `a` must become 0.
     let letter = letter.wrapping_sub(b'a' - b'0');
     let command = COMMANDS[usize::from(letter) % COMMANDS.len()];
     let (tens, digit) = (time / 10, time % 10);
@@ -139,7 +141,7 @@ fuzz_target!(|text: &[u8]| {
     holds(&trial);
 });
 
-/// What every plan and the real cluster must keep to.
+/// Asserts that no promise is broken.
 fn holds(trial: &Trial) {
     let broken = trial.broken();
     assert!(broken.is_empty(), "{broken:#?}");
@@ -149,7 +151,7 @@ fn has_room(trial: &Trial, command: Command) -> bool {
     command != Command::AddNode || trial.cluster.nodes().count() < usize::from(MOST_NODES)
 }
 
-/// It makes caches lag.
+/// Whether a command makes caches lag.
 fn makes_stale(command: Command) -> bool {
     matches!(command, Command::Lag { .. } | Command::Freeze { .. })
 }

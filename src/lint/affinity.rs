@@ -1,20 +1,20 @@
-//! Anti-affinity of the DaemonSet's pods to each other.
+//! Pod anti-affinity between the DaemonSet's own pods.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
+use super::format::count;
 use super::manifest::{Item, Manifest, POD};
-use super::words::count;
 use crate::kubernetes::Selector;
 use crate::model::{LabelSelector, NodeName};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Each node has a value of its own for this label.
+/// Each node has its own value of this label.
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
-/// Two pods of one node are what a surge is, and what this term forbids. Whatever the topology key: a node shares its
-/// value with itself.
+/// A surge needs two pods on one node, and such a term forbids them. This holds for every topology key, because a node
+/// shares its value with itself.
 pub(super) fn with_surge(manifest: &Manifest<'_>) -> Vec<Finding> {
     let terms = terms_to_itself(manifest).into_iter().filter(|_| manifest.surges());
     let finding = |term: Item<'_>| {
@@ -25,21 +25,21 @@ pub(super) fn with_surge(manifest: &Manifest<'_>) -> Vec<Finding> {
     terms.map(finding).collect()
 }
 
-/// Nodes of one zone, say, can't each have a pod if pods of one zone exclude each other.
-pub(super) fn to_itself(cluster: &Cluster<'_>) -> Vec<Finding> {
-    let terms = terms_to_itself(&cluster.manifest).into_iter();
+/// With a topology key such as the zone, only one node of each zone can have a pod.
+pub(super) fn to_itself(context: &Context<'_>) -> Vec<Finding> {
+    let terms = terms_to_itself(&context.manifest).into_iter();
     terms
         .filter(|term| term.text("topologyKey") != HOSTNAME)
-        .filter_map(|term| crowded(cluster, &term))
+        .filter_map(|term| crowded(context, &term))
         .collect()
 }
 
-fn crowded(cluster: &Cluster<'_>, term: &Item<'_>) -> Option<Finding> {
+fn crowded(context: &Context<'_>, term: &Item<'_>) -> Option<Finding> {
     let key = term.text("topologyKey");
     let mut domains: BTreeMap<&str, Vec<NodeName>> = BTreeMap::new();
-    for node in cluster.sync.fleet.targets() {
-        if let Some(value) = cluster.sync.fleet.node_view(node).and_then(|view| view.labels.get(key)) {
-            domains.entry(value).or_default().push(cluster.node_name(node));
+    for node in context.sync.fleet.targets() {
+        if let Some(value) = context.sync.fleet.node_view(node).and_then(|view| view.labels.get(key)) {
+            domains.entry(value).or_default().push(context.node_name(node));
         }
     }
     domains.retain(|_, nodes| nodes.len() > 1);
@@ -48,7 +48,7 @@ fn crowded(cluster: &Cluster<'_>, term: &Item<'_>) -> Option<Finding> {
     let finding = Finding::new(Rule::AntiAffinityToItself, Severity::Error, &term.path)
         .why(format_args!(
             "Only one of the nodes with the same {key} can have the pod: of {} {} will stay without it",
-            count(cluster.desired(), "target node"),
+            count(context.desired(), "target node"),
             without
         ))
         .remedy("Leave the term out, or use the topology key kubernetes.io/hostname")
@@ -56,8 +56,8 @@ fn crowded(cluster: &Cluster<'_>, term: &Item<'_>) -> Option<Finding> {
     (without > 0).then_some(finding)
 }
 
-/// The required terms that choose the DaemonSet's own pods, old and new. One that looks at some label's value (such as
-/// the revision's), or at chosen namespaces, may not.
+/// The required terms that select the DaemonSet's own pods, outdated and updated. Terms that are narrowed by label keys
+/// (such as the revision's) or by namespaces are left out, because they may not select them.
 fn terms_to_itself<'a>(manifest: &Manifest<'a>) -> Vec<Item<'a>> {
     const FIELD: &str = "requiredDuringSchedulingIgnoredDuringExecution";
     let terms = manifest.pod(&format!("/affinity/podAntiAffinity/{FIELD}")).and_then(Value::as_array);
@@ -65,15 +65,15 @@ fn terms_to_itself<'a>(manifest: &Manifest<'a>) -> Vec<Item<'a>> {
         path: format!("{POD}.affinity.podAntiAffinity.{FIELD}[{index}]"),
         value,
     });
-    items.filter(|term| chooses_own(manifest, term)).collect()
+    items.filter(|term| selects_own(manifest, term)).collect()
 }
 
-fn chooses_own(manifest: &Manifest<'_>, term: &Item<'_>) -> bool {
+fn selects_own(manifest: &Manifest<'_>, term: &Item<'_>) -> bool {
     let narrowed = ["matchLabelKeys", "mismatchLabelKeys", "namespaces", "namespaceSelector"];
     if narrowed.into_iter().any(|field| term.has(field)) {
         return false;
     }
-    // None chooses no pod, an empty one every pod.
+    // A missing selector selects no pod; an empty one selects every pod.
     let selector = term.value.get("labelSelector").and_then(|value| LabelSelector::deserialize(value).ok());
     let Some(selector) = selector else { return false };
     Selector::new(&selector, "")

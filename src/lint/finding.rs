@@ -1,45 +1,45 @@
-//! What a preflight finds: the rule, how bad it is, where, why, and what to do.
+//! Findings: the rule, the severity, the field, the reason, and a remedy.
 
 use crate::model::NodeName;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One thing that a person should know before this DaemonSet is applied.
+/// One effect that an author should know before the DaemonSet is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The field that it is about, as Kubernetes writes it.
+    /// The path of the field, in Kubernetes' notation.
     pub path: String,
-    /// Which rule found it.
+    /// The rule.
     pub rule: Rule,
-    /// One sentence: what happens, with its figures.
+    /// One sentence that describes the effect, with figures.
     pub why: String,
-    /// One sentence: what to do.
+    /// One sentence that advises the author.
     pub remedy: String,
-    /// The nodes that it happens to, by name; empty where the rule is not about some of them.
+    /// The affected nodes, by name; empty if the finding is not about particular nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeName>,
 }
 
-/// How bad a finding is, worst first.
+/// How severe a finding is, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Severity {
-    /// It is refused, does not work, or takes pods down at once.
+    /// The DaemonSet is refused, does not work, or takes pods down at once.
     Error,
-    /// It does harm sooner or later, or when something else goes wrong.
+    /// The setting does harm in the long run, or together with another failure.
     Warning,
-    /// It works, and may be what is wanted.
+    /// The setting works, and may be intended.
     Advice,
 }
 
-/// Which rule found something.
+/// The rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rule {
-    /// A [`Snapshot`](crate::Snapshot) refuses it: nothing could be decided.
+    /// The input is no valid [`Snapshot`](crate::Snapshot), so that there is no decision.
     Invalid,
     /// The selector is empty, and the controller does nothing.
     SelectsEverything,
@@ -55,21 +55,21 @@ pub enum Rule {
     MaxUnavailableTakesAll,
     /// A percentage below 100 rounds up to all target nodes.
     PercentRoundsToAll,
-    /// minReadySeconds alone makes the update take long.
+    /// minReadySeconds alone makes the update take at least 12 hours.
     SlowRollout,
-    /// minReadySeconds is 0: a pod that is Ready for a moment lets the next one go.
+    /// minReadySeconds is 0: the update continues as soon as a pod has been Ready for a moment.
     MinReadyZero,
-    /// No probe tells when a pod is Ready.
+    /// No container has a readiness or startup probe.
     NoReadinessProbe,
-    /// revisionHistoryLimit is 0: there is nothing to go back to.
+    /// revisionHistoryLimit is 0: no old revision is left for a rollback.
     HistoryLimitZero,
-    /// Surge with a host port, which two pods of a node can't both have.
+    /// Surge with a host port, which only one pod of a node can have.
     SurgeWithHostPort,
-    /// Surge on the node's network without a port that says what is listened on.
+    /// Surge on the node's network without any declared port.
     SurgeWithHostNetwork,
-    /// Surge with a writable host path, where a lock may lie.
+    /// Surge with a writable host path, which may contain a lock file.
     SurgeWithHostPath,
-    /// Surge with devices, which a node must have twice.
+    /// Surge with devices, of which a node needs twice as many.
     SurgeWithDevices,
     /// Surge with an anti-affinity that keeps the second pod away from the first.
     SurgeWithAntiAffinity,
@@ -77,7 +77,7 @@ pub enum Rule {
     AntiAffinityToItself,
     /// No node should run the pod.
     NoTargetNodes,
-    /// Control-plane nodes do not run the pod, for their taint alone.
+    /// Only the control-plane taint keeps the pod off control-plane nodes.
     ControlPlaneLeftOut,
     /// The new template no longer selects nodes that run the pod.
     SelectionNarrowed,
@@ -85,23 +85,23 @@ pub enum Rule {
     TolerationsWithdrawn,
     /// Nodes went down with the updated pod, and hold the budget.
     NodesLost,
-    /// The selector of another DaemonSet chooses the same pods.
+    /// This selector matches the pods of another DaemonSet, or the other way round.
     SelectorOverlaps,
-    /// Pods that nobody controls are adopted.
+    /// The DaemonSet adopts pods without a controller.
     AdoptsPods,
-    /// Pods count as updated by their generation, though their hash tells another template.
+    /// Pods count as updated by their template generation, although their hash belongs to another template.
     StaleGeneration,
-    /// Pods are outdated because the revision that they carry is gone.
+    /// Pods are outdated because the revision of their hash is gone.
     RevisionsLost,
-    /// The template names a priority class that is not there.
+    /// The template names a priority class that does not exist.
     PriorityClassMissing,
     /// The template names no priority class.
     NoPriorityClass,
-    /// An image is named by the tag `latest`, or by none.
+    /// An image has the tag `latest`, or no tag.
     LatestTag,
-    /// Pods are killed without a chance to end.
+    /// terminationGracePeriodSeconds is 0: deleted pods are killed at once.
     GracePeriodZero,
-    /// Pods may take long to end, and their nodes are without one meanwhile.
+    /// terminationGracePeriodSeconds is above 10 minutes: nodes may be without a pod for as long.
     GracePeriodLong,
 }
 
@@ -123,7 +123,7 @@ impl Finding {
         self
     }
 
-    /// The nodes that it happens to, in any order.
+    /// The affected nodes, in any order.
     pub(super) fn nodes(mut self, mut nodes: Vec<NodeName>) -> Self {
         nodes.sort_unstable();
         self.nodes = nodes;

@@ -1,23 +1,23 @@
-//! The way back: revisions, and whether a template can be found in one.
+//! The revision history: stored templates, and the hashes of pods.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
+use super::format::{count, names};
 use super::manifest::Manifest;
-use super::words::{count, names};
 use crate::reconcile::classify::Evidence;
 use serde_json::Value;
 
-/// Where the API server puts a directive of its own into a stored revision.
+/// The position at which the API server stores its own directive in a revision.
 pub(super) const DIRECTIVE_ON_TOP: &str = "spec.template.$patch";
 
-/// The template could be in no revision: none is ever equal to it, and each pass would store another one.
+/// No revision could ever equal such a template, so that each pass would create another revision.
 pub(super) fn directive(path: &str) -> Finding {
     Finding::new(Rule::NeverEqualsItsRevision, Severity::Error, path)
         .why("A revision is a patch, and would read this as a directive: no template restored from it is equal to this one")
         .remedy("Remove it from the template; directives belong into the patch that is sent")
 }
 
-/// Directives further down; the one on top is refused already.
+/// Directives below the top level; the snapshot's check refuses the one at the top.
 pub(super) fn directives_below(manifest: &Manifest<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut open = vec![("spec.template".to_owned(), &manifest.daemon_set.spec.template)];
@@ -55,9 +55,9 @@ pub(super) fn limit_zero(manifest: &Manifest<'_>) -> Option<Finding> {
     (manifest.daemon_set.spec.revision_history_limit == Some(0)).then_some(finding)
 }
 
-/// Pods whose hash no revision has, though there are revisions: somebody deleted theirs.
-pub(super) fn revisions_lost(cluster: &Cluster<'_>) -> Option<Finding> {
-    let fleet = &cluster.sync.fleet;
+/// Live pods whose hash belongs to no revision, although there are revisions: their revision was deleted.
+pub(super) fn revisions_lost(context: &Context<'_>) -> Option<Finding> {
+    let fleet = &context.sync.fleet;
     let lost = fleet.pods.iter().filter(|pod| pod.evidence == Evidence::UnknownRevision && pod.is_live());
     let lost: Vec<&str> = lost.filter_map(|pod| fleet.view(pod)).map(|view| view.name).collect();
     let number = lost.len() as u64;
@@ -70,5 +70,5 @@ pub(super) fn revisions_lost(cluster: &Cluster<'_>) -> Option<Finding> {
             names(lost)
         ))
         .remedy("Restore the ControllerRevision if the pods run this template; else the next update replaces them, within the budget");
-    (number > 0 && !cluster.snapshot.revisions.is_empty()).then_some(finding)
+    (number > 0 && !context.snapshot.revisions.is_empty()).then_some(finding)
 }

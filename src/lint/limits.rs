@@ -1,10 +1,10 @@
-//! maxUnavailable, maxSurge, and how long they make a rollout.
+//! maxUnavailable, maxSurge, and the duration of a rollout.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
+use super::format::{count, duration};
+use super::from_warnings::{MAX_UNAVAILABLE, both_limits_set};
 use super::manifest::Manifest;
-use super::told::{MAX_UNAVAILABLE, both_limits_set};
-use super::words::{count, duration};
 use crate::model::IntOrString;
 use crate::snapshot::strategy::Strategy;
 
@@ -20,10 +20,11 @@ pub(super) fn unavailable_beside_surge(manifest: &Manifest<'_>) -> Option<Findin
     (surges && limits.max_unavailable.is_none()).then_some(finding)
 }
 
-/// A percentage below 100 that rounds up to all is told by its own rule; of one node there is no part.
-pub(super) fn takes_all(cluster: &Cluster<'_>) -> Option<Finding> {
-    let desired = cluster.desired();
-    let Strategy::Replace(limit) = cluster.snapshot.strategy else { return None };
+/// A percentage below 100 that rounds up to all nodes has its own rule. A single target node is no finding, because
+/// every limit takes it.
+pub(super) fn takes_all(context: &Context<'_>) -> Option<Finding> {
+    let desired = context.desired();
+    let Strategy::Replace(limit) = context.snapshot.strategy else { return None };
     let by_rounding = matches!(limit, IntOrString::Percent(..100));
     if by_rounding || desired < 2 || limit.of(desired) < desired {
         return None;
@@ -34,18 +35,18 @@ pub(super) fn takes_all(cluster: &Cluster<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Half a day: longer than anybody watches a rollout.
+/// Half a day, in seconds: nobody watches a rollout for longer.
 const SLOW: u64 = 12 * 60 * 60;
 
-/// At least so long: each round waits for minReadySeconds, and a round is as many nodes as the limit allows.
-pub(super) fn slow(cluster: &Cluster<'_>) -> Option<Finding> {
-    let (desired, budget) = (cluster.desired(), &cluster.sync.budget);
-    let limit = match cluster.snapshot.strategy {
+/// The minimum duration: a round updates as many nodes as the limit allows, and waits for minReadySeconds.
+pub(super) fn slow(context: &Context<'_>) -> Option<Finding> {
+    let (desired, budget) = (context.desired(), &context.sync.budget);
+    let limit = match context.snapshot.strategy {
         Strategy::OnDelete => return None,
         Strategy::Replace(_) => budget.max_unavailable,
         Strategy::Surge { .. } => budget.max_surge,
     };
-    let seconds = u64::try_from(cluster.manifest.daemon_set.spec.min_ready_seconds).unwrap_or(0);
+    let seconds = u64::try_from(context.manifest.daemon_set.spec.min_ready_seconds).unwrap_or(0);
     let rounds = u64::from(desired.div_ceil(limit.max(1)));
     let total = rounds.saturating_mul(seconds);
     let finding = Finding::new(Rule::SlowRollout, Severity::Advice, "spec.minReadySeconds")

@@ -1,11 +1,11 @@
-//! Nodes that lose their pod at once when the new template is applied: no budget holds that back.
+//! Nodes that lose their pod at once when the new template is applied, independent of every budget.
 //!
-//! v1.36 `daemon_controller.go podsShouldBeOnNode`: what a node must not run is deleted by node sync.
+//! v1.36 `daemon_controller.go podsShouldBeOnNode`: node sync deletes the pods of excluded nodes.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
+use super::format::node_names;
 use super::manifest::POD;
-use super::words::node_names;
 use crate::model::NodeName;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, toleration_withdrawn};
@@ -13,7 +13,7 @@ use crate::snapshot::strategy::Strategy;
 use crate::view::TolerationsView;
 use std::collections::BTreeMap;
 
-/// Why a node loses its pod.
+/// The reason why a node loses its pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Loss {
     NodeName,
@@ -22,21 +22,21 @@ enum Loss {
     Tolerations,
 }
 
-/// One finding for each reason.
-pub(super) fn of_nodes(cluster: &Cluster<'_>, stored: &Snapshot<'_>) -> Vec<Finding> {
+/// One finding for each reason, with its nodes.
+pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) -> Vec<Finding> {
     let mut lost: BTreeMap<Loss, Vec<NodeName>> = BTreeMap::new();
-    for node in 0..cluster.sync.fleet.nodes.len() {
-        if let Some(loss) = loss(cluster, stored, node).filter(|_| had_a_pod(cluster, stored, node)) {
-            lost.entry(loss).or_default().push(cluster.node_name(node));
+    for node in 0..context.sync.fleet.nodes.len() {
+        if let Some(loss) = loss(context, stored, node).filter(|_| had_a_pod(context, stored, node)) {
+            lost.entry(loss).or_default().push(context.node_name(node));
         }
     }
     let targets = stored.placements.iter().filter(|placement| **placement == Placement::Run).count();
     lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, targets)).collect()
 }
 
-fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Loss> {
-    let view = cluster.sync.fleet.node_view(node)?;
-    match cluster.sync.fleet.nodes.get(node)?.placement {
+fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Loss> {
+    let view = context.sync.fleet.node_view(node)?;
+    match context.sync.fleet.nodes.get(node)?.placement {
         Placement::Run => None,
         Placement::Exclude(Mismatch::NodeName) => Some(Loss::NodeName),
         Placement::Exclude(Mismatch::NodeSelector) => Some(Loss::NodeSelector),
@@ -44,23 +44,24 @@ fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Los
         Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(Loss::Tolerations),
         Placement::ContinueOnly(_) => {
             let withdrawn = toleration_withdrawn(
-                &cluster.snapshot.tolerations,
+                &context.snapshot.tolerations,
                 view,
                 TolerationsView::Model(&stored.tolerations),
             );
-            (withdrawn && cluster.snapshot.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
+            (withdrawn && context.snapshot.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
         }
     }
 }
 
-/// Without pods to look at, a node that should have run one counts.
-fn had_a_pod(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> bool {
+/// Whether a node may run a pod of the stored DaemonSet. If the preflight has no pods, every target node of the stored
+/// DaemonSet counts.
+fn had_a_pod(context: &Context<'_>, stored: &Snapshot<'_>, node: usize) -> bool {
     let before = stored.placements.get(node);
-    if cluster.snapshot.pods.is_empty() {
+    if context.snapshot.pods.is_empty() {
         return before == Some(&Placement::Run);
     }
     let may_run = matches!(before, Some(Placement::Run | Placement::ContinueOnly(_)));
-    may_run && cluster.has_pod(node)
+    may_run && context.has_pod(node)
 }
 
 fn finding(loss: Loss, nodes: Vec<NodeName>, targets: usize) -> Finding {

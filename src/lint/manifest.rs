@@ -1,4 +1,4 @@
-//! The DaemonSet alone, as the rules look at it: whatever its template holds, a look into it can't fail.
+//! The DaemonSet as the rules read it: accessors that never fail, for any content of the template.
 
 use crate::model::DaemonSet;
 use crate::problem::Problems;
@@ -7,10 +7,10 @@ use crate::snapshot::strategy::Strategy;
 use crate::snapshot::template::Template;
 use serde_json::Value;
 
-/// Where the pod's spec is.
+/// The path of the pod's spec.
 pub(super) const POD: &str = "spec.template.spec";
 
-/// The DaemonSet, with what is read of it more than once.
+/// The DaemonSet, with its parsed strategy and template.
 pub(super) struct Manifest<'a> {
     pub(super) daemon_set: &'a DaemonSet,
     pub(super) strategy: Strategy,
@@ -19,26 +19,26 @@ pub(super) struct Manifest<'a> {
 
 /// An item of a list in the pod's spec.
 pub(super) struct Item<'a> {
-    /// Such as `spec.template.spec.containers[0]`.
+    /// The path of the item, such as `spec.template.spec.containers[0]`.
     pub(super) path: String,
     pub(super) value: &'a Value,
 }
 
-/// Whether a container counts for the pod's readiness.
+/// How long a container runs; only containers that run as long as the pod count for its readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Life {
+pub(super) enum Lifetime {
     /// As long as the pod.
     Pod,
-    /// Until it is done, before the others start.
-    Start,
+    /// Until it completes, before the other containers start.
+    Startup,
 }
 
 impl<'a> Manifest<'a> {
-    pub(super) fn of(daemon_set: &'a DaemonSet) -> Self {
-        // What is wrong here is told by the snapshot's check.
-        let mut unsaid = Problems::default();
-        let strategy = strategy::strategy(daemon_set, &mut unsaid);
-        let template = Template::parse(&daemon_set.spec.template, &mut unsaid);
+    pub(super) fn new(daemon_set: &'a DaemonSet) -> Self {
+        // The snapshot's check reports the same problems.
+        let mut ignored = Problems::default();
+        let strategy = strategy::strategy(daemon_set, &mut ignored);
+        let template = Template::parse(&daemon_set.spec.template, &mut ignored);
         Manifest { daemon_set, strategy, template }
     }
 
@@ -60,15 +60,15 @@ impl<'a> Manifest<'a> {
         items(value, &format!("{POD}.{field}"))
     }
 
-    /// All containers, and how long each of them lives: a restartable init container as long as the pod
+    /// All containers with their lifetimes. A restartable init container runs as long as the pod
     /// (v1.36 `podutil.IsRestartableInitContainer`).
-    pub(super) fn containers(&self) -> Vec<(Item<'a>, Life)> {
+    pub(super) fn containers(&self) -> Vec<(Item<'a>, Lifetime)> {
         let restarts = |item: &Item<'_>| item.text("restartPolicy") == "Always";
         let init = self.list("initContainers").into_iter().map(|item| {
-            let life = if restarts(&item) { Life::Pod } else { Life::Start };
-            (item, life)
+            let lifetime = if restarts(&item) { Lifetime::Pod } else { Lifetime::Startup };
+            (item, lifetime)
         });
-        init.chain(self.list("containers").into_iter().map(|item| (item, Life::Pod))).collect()
+        init.chain(self.list("containers").into_iter().map(|item| (item, Lifetime::Pod))).collect()
     }
 }
 

@@ -1,8 +1,9 @@
-//! Preflight: what a DaemonSet will do to real nodes and pods that its author may not expect.
+//! Preflight: effects of a DaemonSet on real nodes and pods that its author may not expect.
 //!
-//! [`lint`] knows rules about the manifest alone (limits, surge with what only one pod can hold, images, grace periods),
-//! about the cluster (who runs it, who loses it, whom it adopts) and about the change to what is stored. What it says of
-//! nodes, budgets and pods is what [`plan`](crate::plan) would do: it asks the same code.
+//! [`lint`] has rules about the manifest alone (limits, images, grace periods, and surge with resources that only one
+//! pod can hold), about the cluster (which nodes run the pod, and which pods the DaemonSet adopts), and about the
+//! change from the stored DaemonSet (which nodes lose their pods). Findings about nodes, budgets and pods agree with
+//! [`plan`](crate::plan), because both use the same code.
 //!
 //! ```
 //! use daemonset::lint::{Preflight, Rule, lint};
@@ -42,8 +43,10 @@
 //! ```
 
 mod affinity;
-mod cluster;
+mod context;
 mod finding;
+mod format;
+mod from_warnings;
 mod history;
 mod limits;
 mod loss;
@@ -51,12 +54,9 @@ mod manifest;
 mod placement;
 mod pods;
 mod preflight;
-mod priority;
 mod readiness;
 mod selector;
 mod surge;
-mod told;
-mod words;
 
 pub use finding::{Finding, Rule, Severity};
 pub use preflight::Preflight;
@@ -65,25 +65,25 @@ use crate::model::{DaemonSet, DaemonSetStatus};
 use crate::problem::{InvalidSnapshot, Problem};
 use crate::reconcile::decide;
 use crate::reconcile::decision::Decision;
-use cluster::Cluster;
+use context::Context;
 use manifest::Manifest;
 
-/// All findings, worst first, then by field path, then by rule: the same for the same preflight, in whatever order its
-/// lists are. An empty list: no rule has anything to say.
+/// Checks all rules. The findings are in order of severity (worst first), then of field path, then of rule; the order
+/// of the preflight's lists does not matter. An empty result means that no rule found anything.
 #[must_use]
 pub fn lint(preflight: &Preflight<'_>) -> Vec<Finding> {
-    /// A name is taken once in a blue moon.
-    const TRIES: u32 = 8;
+    /// A collision of revision names is so rare that a few attempts are enough.
+    const ATTEMPTS: u32 = 8;
     let mut applied = preflight.applied();
-    let mut findings = about_manifest(preflight, &Manifest::of(&applied));
-    for _ in 0..TRIES {
-        match look(preflight, &applied) {
-            Look::Found(more) => {
+    let mut findings = about_manifest(preflight, &Manifest::new(&applied));
+    for _ in 0..ATTEMPTS {
+        match inspect(preflight, &applied) {
+            Inspection::Findings(more) => {
                 findings.extend(more);
                 break;
             }
-            // As a controller would: the next pass tries another name.
-            Look::NameTaken(status) => applied.status = status,
+            // The next attempt uses another name, as the next pass of a controller would.
+            Inspection::NameCollision(status) => applied.status = status,
         }
     }
     findings
@@ -91,30 +91,31 @@ pub fn lint(preflight: &Preflight<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What a look at the cluster gives.
-enum Look {
-    Found(Vec<Finding>),
-    /// The revision of the template can't have its name: with this status it gets another one.
-    NameTaken(DaemonSetStatus),
+/// The result of one attempt to decide on the snapshot.
+enum Inspection {
+    Findings(Vec<Finding>),
+    /// The name of the new revision is in use. With this status the revision gets another name.
+    NameCollision(DaemonSetStatus),
 }
 
-fn look(preflight: &Preflight<'_>, applied: &DaemonSet) -> Look {
+/// Makes the decision of a controller for this DaemonSet, and checks the rules about the cluster.
+fn inspect(preflight: &Preflight<'_>, applied: &DaemonSet) -> Inspection {
     let snapshot = match preflight.snapshot(applied) {
         Ok(snapshot) => snapshot,
-        Err(invalid) => return Look::Found(refused(&invalid)),
+        Err(invalid) => return Inspection::Findings(refused(&invalid)),
     };
     match decide(&snapshot) {
-        Decision::SelectingAll => Look::Found(vec![selector::everything()]),
-        Decision::BeingDeleted => Look::Found(Vec::new()),
-        Decision::NameCollision(status) => Look::NameTaken(status),
+        Decision::SelectingAll => Inspection::Findings(vec![selector::everything()]),
+        Decision::BeingDeleted => Inspection::Findings(Vec::new()),
+        Decision::NameCollision(status) => Inspection::NameCollision(status),
         Decision::Sync(sync) => {
-            let cluster = Cluster { manifest: Manifest::of(applied), snapshot: &snapshot, sync };
-            Look::Found(about_cluster(preflight, &cluster))
+            let context = Context { manifest: Manifest::new(applied), snapshot: &snapshot, sync };
+            Inspection::Findings(about_cluster(preflight, &context))
         }
     }
 }
 
-/// What the manifest alone tells.
+/// The rules about the manifest alone.
 fn about_manifest(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(limits::unavailable_beside_surge(manifest));
@@ -127,33 +128,34 @@ fn about_manifest(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Vec<Fin
     findings.extend(surge::devices(manifest));
     findings.extend(surge::resource_claims(manifest));
     findings.extend(affinity::with_surge(manifest));
-    findings.extend(priority::class_missing(preflight, manifest));
-    findings.extend(priority::no_class(manifest));
+    findings.extend(pods::priority_class_missing(preflight, manifest));
+    findings.extend(pods::no_priority_class(manifest));
     findings.extend(pods::latest_tags(manifest));
     findings.extend(pods::grace_zero(manifest));
     findings.extend(selector::overlaps(preflight, manifest));
     findings
 }
 
-/// What it means for these nodes and pods.
-fn about_cluster(preflight: &Preflight<'_>, cluster: &Cluster<'_>) -> Vec<Finding> {
-    let mut findings = told::by_plan(cluster);
-    findings.extend(limits::takes_all(cluster));
-    findings.extend(limits::slow(cluster));
-    findings.extend(readiness::min_ready_zero(cluster));
-    findings.extend(placement::control_plane(cluster));
-    findings.extend(affinity::to_itself(cluster));
-    findings.extend(selector::adopts(cluster));
-    findings.extend(history::revisions_lost(cluster));
-    findings.extend(pods::grace_long(cluster));
-    // A stored one that can't be checked runs nowhere that one could lose.
+/// The rules about nodes and pods, and about the change from the stored DaemonSet.
+fn about_cluster(preflight: &Preflight<'_>, context: &Context<'_>) -> Vec<Finding> {
+    let mut findings = from_warnings::findings(context);
+    findings.extend(limits::takes_all(context));
+    findings.extend(limits::slow(context));
+    findings.extend(readiness::min_ready_zero(context));
+    findings.extend(placement::control_plane(context));
+    findings.extend(affinity::to_itself(context));
+    findings.extend(selector::adopts(context));
+    findings.extend(history::revisions_lost(context));
+    findings.extend(pods::grace_long(context));
+    // An invalid stored DaemonSet runs no pods, so that no node can lose one.
     if let Some(Ok(stored)) = preflight.stored.map(|stored| preflight.snapshot(stored)) {
-        findings.extend(loss::of_nodes(cluster, &stored));
+        findings.extend(loss::nodes_losing_pods(context, &stored));
     }
     findings
 }
 
-/// What no decision can be made on. Other findings about the same cluster have to wait.
+/// Problems of the input. Without a valid snapshot there is no decision, and the rules about the cluster can't be
+/// checked.
 fn refused(invalid: &InvalidSnapshot) -> Vec<Finding> {
     let finding = |Problem { path, kind }: &Problem| {
         if path == history::DIRECTIVE_ON_TOP {

@@ -1,17 +1,17 @@
-//! Which nodes run the pod, and which do not though they might be meant to.
+//! Target nodes, and nodes that are probably left out by mistake.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
+use super::format::{count, node_names};
 use super::manifest::POD;
-use super::words::{count, node_names};
 use crate::kubernetes::tolerations::tolerated;
 use crate::model::NodeName;
 use crate::snapshot::placement::{Mismatch, Placement};
 use crate::view::TaintView;
 
-/// None where no nodes are given.
-pub(super) fn no_target_nodes(cluster: &Cluster<'_>) -> Option<Finding> {
-    let nodes = &cluster.sync.fleet.nodes;
+/// `None` if the preflight has no nodes.
+pub(super) fn no_target_nodes(context: &Context<'_>) -> Option<Finding> {
+    let nodes = &context.sync.fleet.nodes;
     let number = |is: fn(Placement) -> bool| nodes.iter().filter(|node| is(node.placement)).count();
     let reasons = [
         ("by nodeName", number(|placement| placement == Placement::Exclude(Mismatch::NodeName))),
@@ -19,7 +19,7 @@ pub(super) fn no_target_nodes(cluster: &Cluster<'_>) -> Option<Finding> {
         ("by node affinity", number(|placement| placement == Placement::Exclude(Mismatch::NodeAffinity))),
         ("by a taint", number(is_tainted)),
     ];
-    let told: Vec<String> = reasons
+    let present: Vec<String> = reasons
         .iter()
         .filter(|(_, number)| *number > 0)
         .map(|(by, number)| format!("{number} {by}"))
@@ -28,7 +28,7 @@ pub(super) fn no_target_nodes(cluster: &Cluster<'_>) -> Option<Finding> {
         .why(format_args!(
             "None of {} should run the pod: {}",
             count(nodes.len() as u64, "node"),
-            told.join(", ")
+            present.join(", ")
         ))
         .remedy("Compare the selection with the nodes' labels, and the tolerations with their taints");
     (!nodes.is_empty()).then_some(finding)
@@ -42,15 +42,15 @@ fn is_tainted(placement: Placement) -> bool {
     }
 }
 
-/// Taints of control-plane nodes, today's and the one before v1.24.
+/// The taint of control-plane nodes, and its name before v1.24.
 const CONTROL_PLANE: [&str; 2] = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
 
-/// Nodes that the selection takes and nothing but their control-plane taint keeps out.
-pub(super) fn control_plane(cluster: &Cluster<'_>) -> Option<Finding> {
-    let fleet = &cluster.sync.fleet;
+/// Nodes that match the selection, and that only their control-plane taint keeps out.
+pub(super) fn control_plane(context: &Context<'_>) -> Option<Finding> {
+    let fleet = &context.sync.fleet;
     let keeps_out = |taint: &TaintView<'_>| {
         matches!(taint.effect, "NoSchedule" | "NoExecute")
-            && !tolerated(*taint, &cluster.snapshot.tolerations)
+            && !tolerated(*taint, &context.snapshot.tolerations)
     };
     let is_left_out = |node: &usize| {
         let placement = fleet.nodes.get(*node).map(|node| node.placement);
@@ -59,7 +59,7 @@ pub(super) fn control_plane(cluster: &Cluster<'_>) -> Option<Finding> {
         placement.is_some_and(is_tainted) && against.all(|taint| CONTROL_PLANE.contains(&taint.key))
     };
     let nodes: Vec<NodeName> =
-        (0..fleet.nodes.len()).filter(is_left_out).map(|node| cluster.node_name(node)).collect();
+        (0..fleet.nodes.len()).filter(is_left_out).map(|node| context.node_name(node)).collect();
     let number = nodes.len() as u64;
     let finding = Finding::new(Rule::ControlPlaneLeftOut, Severity::Advice, format!("{POD}.tolerations"))
         .why(format_args!(

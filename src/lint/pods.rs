@@ -1,14 +1,15 @@
-//! What the pods are made of, and how they end.
+//! Images, grace periods and priority classes of the pods.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
+use super::format::{count, duration};
 use super::manifest::{Item, Manifest, POD};
-use super::words::{count, duration};
+use super::preflight::Preflight;
 use crate::kubernetes::ImageReference;
 use crate::snapshot::strategy::Strategy;
 use serde_json::Value;
 
-/// Images whose tag may mean another version tomorrow, without a change of the template.
+/// Images whose tag can move to another version without a change of the template.
 pub(super) fn latest_tags(manifest: &Manifest<'_>) -> Vec<Finding> {
     let finding = |container: &Item<'_>| {
         let image = container.text("image");
@@ -21,7 +22,7 @@ pub(super) fn latest_tags(manifest: &Manifest<'_>) -> Vec<Finding> {
     latest.map(|(container, _)| finding(container)).collect()
 }
 
-/// With a digest it is the same image for ever, whatever the tag.
+/// A digest always names the same image, with any tag.
 fn is_latest(image: &str) -> bool {
     let reference = ImageReference::split(image);
     !image.is_empty() && reference.digest.is_none() && reference.is_latest()
@@ -31,7 +32,7 @@ fn grace(manifest: &Manifest<'_>) -> Option<u64> {
     manifest.pod("/terminationGracePeriodSeconds").and_then(Value::as_u64)
 }
 
-/// The API server removes such a pod at once, whatever still runs (v1.36 `registry/core/pod/strategy.go
+/// The API server removes such a pod at once, although its containers still run (v1.36 `registry/core/pod/strategy.go
 /// CheckGracefulDelete`).
 pub(super) fn grace_zero(manifest: &Manifest<'_>) -> Option<Finding> {
     let finding = Finding::new(Rule::GracePeriodZero, Severity::Warning, format!("{POD}.terminationGracePeriodSeconds"))
@@ -40,13 +41,13 @@ pub(super) fn grace_zero(manifest: &Manifest<'_>) -> Option<Finding> {
     (grace(manifest) == Some(0)).then_some(finding)
 }
 
-/// Longer than anybody waits for a node.
+/// Ten minutes, in seconds: few operators wait for a node for longer.
 const LONG: u64 = 10 * 60;
 
-pub(super) fn grace_long(cluster: &Cluster<'_>) -> Option<Finding> {
-    let seconds = grace(&cluster.manifest).filter(|seconds| *seconds > LONG)?;
-    let (budget, desired) = (&cluster.sync.budget, cluster.desired());
-    let (meanwhile, limit) = match cluster.snapshot.strategy {
+pub(super) fn grace_long(context: &Context<'_>) -> Option<Finding> {
+    let seconds = grace(&context.manifest).filter(|seconds| *seconds > LONG)?;
+    let (budget, desired) = (&context.sync.budget, context.desired());
+    let (meanwhile, limit) = match context.snapshot.strategy {
         Strategy::Surge { .. } => ("have two pods and hold a place in maxSurge", budget.max_surge),
         Strategy::Replace(_) => ("be without a pod", budget.max_unavailable),
         Strategy::OnDelete => ("be without a pod", 1),
@@ -65,4 +66,30 @@ pub(super) fn grace_long(cluster: &Cluster<'_>) -> Option<Finding> {
     ))
     .remedy("Give no more than the containers really need, or allow more nodes at a time");
     (desired > 0).then_some(finding)
+}
+
+/// The classes that every API server has (v1.36 `scheduling/v1 SystemPriorityClasses`).
+const BUILT_IN: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+
+fn priority_class<'a>(manifest: &Manifest<'a>) -> Option<&'a str> {
+    manifest.pod("/priorityClassName").and_then(Value::as_str).filter(|name| !name.is_empty())
+}
+
+/// The API server refuses every pod that names a missing class (v1.36 `plugin/pkg/admission/priority`).
+pub(super) fn priority_class_missing(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Option<Finding> {
+    let (known, name) = (preflight.priority_classes.as_ref()?, priority_class(manifest)?);
+    let finding =
+        Finding::new(Rule::PriorityClassMissing, Severity::Error, format!("{POD}.priorityClassName"))
+            .why(format_args!(
+                "There is no PriorityClass {name}: the API server refuses every pod that names it"
+            ))
+            .remedy("Create the class first, or name one that is there");
+    (!known.contains(name) && !BUILT_IN.contains(&name)).then_some(finding)
+}
+
+pub(super) fn no_priority_class(manifest: &Manifest<'_>) -> Option<Finding> {
+    let finding = Finding::new(Rule::NoPriorityClass, Severity::Advice, format!("{POD}.priorityClassName"))
+        .why("None is named: unless the cluster has a default class, the pod waits on a full node, and is evicted under pressure, like any other")
+        .remedy("Name system-node-critical, or a class of your own, if each node needs it");
+    priority_class(manifest).is_none().then_some(finding)
 }

@@ -1,4 +1,4 @@
-//! What is looked at before a DaemonSet is applied.
+//! The input of the linter.
 
 use crate::kubernetes::canonical_json;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
@@ -11,12 +11,12 @@ use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
-/// A DaemonSet, and what is known of the cluster that it is meant for. What is not given is not looked at: without
-/// nodes, no rule speaks of nodes.
+/// A DaemonSet, and the known objects of its cluster. Rules about objects that are not given are skipped: without nodes
+/// there are no findings about nodes.
 ///
-/// Give the DaemonSet as the API server would store it: with defaults filled in. As written by a person it works, too;
-/// but then each field that is left out counts as absent, and the template may differ from the stored one in nothing
-/// but that.
+/// Give the DaemonSet as the API server would store it, with defaults filled in. A manifest without defaults works,
+/// too, but each omitted field counts as absent, and a template may count as changed only because it lacks the defaults
+/// of the stored one.
 #[derive(Debug, Clone)]
 pub struct Preflight<'a> {
     pub(super) daemon_set: &'a DaemonSet,
@@ -31,7 +31,7 @@ pub struct Preflight<'a> {
 }
 
 impl<'a> Preflight<'a> {
-    /// Starts one of this DaemonSet at this instant.
+    /// A preflight of this DaemonSet at this instant, without other objects.
     pub fn new(daemon_set: &'a DaemonSet, now: Timestamp) -> Self {
         Preflight {
             daemon_set,
@@ -57,7 +57,7 @@ impl<'a> Preflight<'a> {
         self
     }
 
-    /// All pods of the namespace, whoever owns them.
+    /// All pods of the namespace, with any owner.
     #[must_use]
     pub fn pods<I>(mut self, pods: I) -> Self
     where
@@ -68,7 +68,7 @@ impl<'a> Preflight<'a> {
         self
     }
 
-    /// All ControllerRevisions of the namespace, whoever owns them.
+    /// All ControllerRevisions of the namespace, with any owner.
     #[must_use]
     pub fn revisions<I>(mut self, revisions: I) -> Self
     where
@@ -79,14 +79,14 @@ impl<'a> Preflight<'a> {
         self
     }
 
-    /// The DaemonSet as it is stored now, which this one is to replace.
+    /// The stored DaemonSet, which the new one replaces.
     #[must_use]
     pub fn stored(mut self, stored: &'a DaemonSet) -> Self {
         self.stored = Some(stored);
         self
     }
 
-    /// Other DaemonSets; those of other namespaces, and the one itself, do no harm.
+    /// Other DaemonSets. DaemonSets of other namespaces and the checked one itself are ignored.
     #[must_use]
     pub fn daemon_sets(mut self, others: impl IntoIterator<Item = &'a DaemonSet>) -> Self {
         self.others.extend(others);
@@ -100,18 +100,18 @@ impl<'a> Preflight<'a> {
         self
     }
 
-    /// The caller's choices; without this [`Policy::default`].
+    /// The policy of the plans; the default is [`Policy::default`].
     #[must_use]
     pub fn policy(mut self, policy: &Policy) -> Self {
         self.policy = policy.clone();
         self
     }
 
-    /// The DaemonSet as it would be stored: what the API server fills in is taken from the stored one, or made up. The
-    /// template generation rises when the template changes (v1.36 `registry/apps/daemonset/strategy.go
+    /// The DaemonSet as it would be stored. Fields that the API server sets come from the stored DaemonSet, or get a
+    /// stand-in. The template generation rises when the template changes (v1.36 `registry/apps/daemonset/strategy.go
     /// PrepareForUpdate`).
     pub(super) fn applied(&self) -> DaemonSet {
-        /// No object has it: nothing is owned by what was never created.
+        /// No object has this uid, because a DaemonSet that was never created owns nothing.
         const NO_UID: &str = "not-created-yet";
         let mut applied = self.daemon_set.clone();
         if let Some(stored) = self.stored {

@@ -1,15 +1,16 @@
-//! What holds a bad version back: probes, and the time for which a pod must be Ready.
+//! Guards against a bad version: readiness probes and minReadySeconds.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
-use super::manifest::{Item, Life, Manifest, POD};
+use super::manifest::{Item, Lifetime, Manifest, POD};
 use crate::snapshot::strategy::Strategy;
 
-/// A pod without a readiness probe, a startup probe or a readiness gate is Ready as soon as its containers run. With
-/// OnDelete a person looks.
+/// A pod without a readiness probe, a startup probe or a readiness gate is Ready as soon as its containers run.
+/// OnDelete is exempt, because a user decides there when the update goes on.
 pub(super) fn no_probe(manifest: &Manifest<'_>) -> Option<Finding> {
     let is_probed = |item: &Item<'_>| item.has("readinessProbe") || item.has("startupProbe");
-    let lasting: Vec<_> = manifest.containers().into_iter().filter(|(_, life)| *life == Life::Pod).collect();
+    let lasting: Vec<_> =
+        manifest.containers().into_iter().filter(|(_, lifetime)| *lifetime == Lifetime::Pod).collect();
     let probed =
         lasting.iter().any(|(item, _)| is_probed(item)) || !manifest.list("readinessGates").is_empty();
     if probed || lasting.is_empty() || manifest.strategy == Strategy::OnDelete {
@@ -27,11 +28,11 @@ pub(super) fn no_probe(manifest: &Manifest<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// One node is no rollout.
-pub(super) fn min_ready_zero(cluster: &Cluster<'_>) -> Option<Finding> {
-    let desired = cluster.desired();
-    let rolls = cluster.snapshot.strategy != Strategy::OnDelete && desired > 1;
-    if !rolls || cluster.manifest.daemon_set.spec.min_ready_seconds != 0 {
+/// A single target node is no finding: no other node follows.
+pub(super) fn min_ready_zero(context: &Context<'_>) -> Option<Finding> {
+    let desired = context.desired();
+    let rolls = context.snapshot.strategy != Strategy::OnDelete && desired > 1;
+    if !rolls || context.manifest.daemon_set.spec.min_ready_seconds != 0 {
         return None;
     }
     let finding = Finding::new(Rule::MinReadyZero, Severity::Advice, "spec.minReadySeconds")

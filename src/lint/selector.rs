@@ -1,10 +1,10 @@
-//! Whose pods the selector chooses.
+//! The pods that the selector matches.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
+use super::format::{count, names};
 use super::manifest::Manifest;
 use super::preflight::Preflight;
-use super::words::{count, names};
 use crate::kubernetes::Selector;
 use crate::model::DaemonSet;
 use crate::problem::Problems;
@@ -13,25 +13,25 @@ use std::collections::BTreeSet;
 
 const SELECTOR: &str = "spec.selector";
 
-/// The API server refuses it; other servers may not.
+/// The API server refuses an empty selector; another server may accept it.
 pub(super) fn everything() -> Finding {
     Finding::new(Rule::SelectsEverything, Severity::Error, SELECTOR)
         .why("It is empty and would choose every pod of the namespace: the controller does nothing but warn")
         .remedy("Choose the labels that the template gives its pods")
 }
 
-/// Other DaemonSets of the namespace whose selector chooses the pods of this one, or the other way round.
+/// Other DaemonSets of the namespace whose selector matches the pods of this one, or the other way round.
 pub(super) fn overlaps(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Vec<Finding> {
     let ours = manifest.daemon_set;
-    let beside = |other: &&&DaemonSet| {
+    let is_other = |other: &&&DaemonSet| {
         let (a, b) = (&other.metadata, &ours.metadata);
         a.namespace == b.namespace && a.name != b.name && a.uid != b.uid
     };
-    let mut others: Vec<&&DaemonSet> = preflight.others.iter().filter(beside).collect();
+    let mut others: Vec<&&DaemonSet> = preflight.others.iter().filter(is_other).collect();
     others.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     let finding = |other: &&&DaemonSet| {
-        let (theirs, name) = (chooses(other, ours), &other.metadata.name);
-        let why = match (chooses(ours, other), theirs) {
+        let (theirs, name) = (selects(other, ours), &other.metadata.name);
+        let why = match (selects(ours, other), theirs) {
             (true, true) => format!(
                 "It chooses the pods of DaemonSet {name}, whose selector chooses the pods of this one"
             ),
@@ -49,8 +49,8 @@ pub(super) fn overlaps(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Ve
     others.iter().filter_map(finding).collect()
 }
 
-/// Whether the selector of one matches the pods that the other creates. An empty one chooses nothing in effect.
-fn chooses(one: &DaemonSet, other: &DaemonSet) -> bool {
+/// Whether the selector of one matches the pods that the other creates. An empty selector has no effect.
+fn selects(one: &DaemonSet, other: &DaemonSet) -> bool {
     let mut problems = Problems::default();
     let template = Template::parse(&other.spec.template, &mut problems);
     let selector = one.spec.selector.as_ref().and_then(|selector| Selector::new(selector, "").ok());
@@ -59,13 +59,13 @@ fn chooses(one: &DaemonSet, other: &DaemonSet) -> bool {
             .is_some_and(|selector| !selector.is_empty() && selector.matches(&template.metadata.labels))
 }
 
-/// Pods that nobody controls: orphans of a DaemonSet before this one, or pods that somebody made by hand.
-pub(super) fn adopts(cluster: &Cluster<'_>) -> Option<Finding> {
-    let adopted: BTreeSet<u32> = cluster.sync.claim.pods.adopted.iter().copied().collect();
-    let views = adopted.iter().filter_map(|position| cluster.snapshot.pods.get(*position as usize));
-    let key = &cluster.snapshot.policy.unique_label_key;
+/// Pods without a controller: orphans of an earlier DaemonSet, or pods created by hand.
+pub(super) fn adopts(context: &Context<'_>) -> Option<Finding> {
+    let adopted: BTreeSet<u32> = context.sync.claim.pods.adopted.iter().copied().collect();
+    let views = adopted.iter().filter_map(|position| context.snapshot.pods.get(*position as usize));
+    let key = &context.snapshot.policy.unique_label_key;
     let by_hand = views.clone().filter(|view| !view.labels.contains_key(key)).count();
-    let fleet = &cluster.sync.fleet;
+    let fleet = &context.sync.fleet;
     let outdated = fleet.pods.iter().filter(|pod| adopted.contains(&pod.view) && !pod.is_updated()).count();
     let severity = if by_hand > 0 { Severity::Warning } else { Severity::Advice };
     let details: Vec<String> = [(outdated, "outdated"), (by_hand, "never created by a DaemonSet")]

@@ -1,4 +1,4 @@
-//! Surge means two pods on a node for a while: what only one of them can hold.
+//! Surge runs two pods on a node for a while: resources that only one of them can hold.
 //!
 //! Proposal: SurgingRollingUpdate, "Considerations".
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const REPLACE: &str = "Replace instead of surging: maxSurge 0 and maxUnavailable above 0";
 
-/// Ports that the node has once; with hostNetwork each container port is one.
+/// Host ports, which a node has only once. With hostNetwork each container port is a host port.
 pub(super) fn host_ports(manifest: &Manifest<'_>) -> Vec<Finding> {
     if !manifest.surges() {
         return Vec::new();
@@ -39,7 +39,7 @@ fn port_fields(manifest: &Manifest<'_>) -> BTreeMap<u64, String> {
             if let Some(number) = port.value.get(*field).and_then(Value::as_u64).filter(|number| *number != 0)
             {
                 fields.entry(number).or_insert_with(|| format!("{}.{field}", port.path));
-                // A port of the node is meant by the first of the two that is there.
+                // With both fields set, hostPort counts; they are equal then.
                 break;
             }
         }
@@ -47,17 +47,17 @@ fn port_fields(manifest: &Manifest<'_>) -> BTreeMap<u64, String> {
     fields
 }
 
-/// On the node's network whatever is listened on is the node's port; here the manifest does not say what that is.
+/// On the node's network each port on which the pod listens is a host port, but this manifest declares none.
 pub(super) fn host_network(manifest: &Manifest<'_>) -> Option<Finding> {
-    let unsaid = manifest.template.spec.host_network && manifest.template.host_ports().next().is_none();
+    let undeclared = manifest.template.spec.host_network && manifest.template.host_ports().next().is_none();
     let finding = Finding::new(Rule::SurgeWithHostNetwork, Severity::Warning, format!("{POD}.hostNetwork"))
         .why("Two pods of a node share its network during a surge, and no port says what they listen on: the second to bind one fails")
         .remedy("Name the ports, so that the conflict shows, or replace instead of surging unless nothing is listened on");
-    (manifest.surges() && unsaid).then_some(finding)
+    (manifest.surges() && undeclared).then_some(finding)
 }
 
-/// Host paths that both pods may write to. Whether a lock lies there can't be known; a socket that must be there already
-/// is somebody else's, and below /proc, /sys and /dev there are no lock files.
+/// Host paths that both pods may write to. Whether they contain lock files is unknown. Sockets and devices that must
+/// exist belong to other processes, and the kernel's paths /proc, /sys and /dev contain no lock files.
 pub(super) fn host_paths(manifest: &Manifest<'_>) -> Vec<Finding> {
     if !manifest.surges() {
         return Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn host_paths(manifest: &Manifest<'_>) -> Vec<Finding> {
         let source = volume.value.get("hostPath")?;
         let field = |name| source.get(name).and_then(Value::as_str).unwrap_or_default();
         let (path, kind) = (field("path"), field("type"));
-        // What the pod creates itself is most likely its own.
+        // A path that the pod creates most likely belongs to it alone.
         let severity = match kind {
             "DirectoryOrCreate" | "FileOrCreate" => Severity::Warning,
             "Socket" | "CharDevice" => return None,
@@ -96,19 +96,19 @@ fn is_kernels(path: &str) -> bool {
     ["/proc", "/sys", "/dev"].into_iter().any(below)
 }
 
-/// Devices of a plugin: whole ones, and no two pods share one. One finding for each resource.
+/// Devices of a device plugin, which pods can't share. One finding for each resource.
 pub(super) fn devices(manifest: &Manifest<'_>) -> Vec<Finding> {
     if !manifest.surges() {
         return Vec::new();
     }
-    let mut asked = BTreeMap::new();
+    let mut requested = BTreeMap::new();
     for (container, _) in manifest.containers() {
         for list in ["limits", "requests"] {
             let resources = container.value.pointer(&format!("/resources/{list}")).and_then(Value::as_object);
             for (name, quantity) in resources.into_iter().flatten() {
                 if is_extended_resource(name) && !is_zero(quantity) {
                     let path = format!("{}.resources.{list}[{name}]", container.path);
-                    asked.entry(name).or_insert((path, quantity));
+                    requested.entry(name).or_insert((path, quantity));
                 }
             }
         }
@@ -119,7 +119,7 @@ pub(super) fn devices(manifest: &Manifest<'_>) -> Vec<Finding> {
             .why(format_args!("A container holds {quantity} of {name}: where a node has not as many free beside it, the new pod stays Pending during a surge"))
             .remedy("Replace instead of surging, unless every node has these devices twice")
     };
-    asked.into_iter().map(finding).collect()
+    requested.into_iter().map(finding).collect()
 }
 
 /// v1.36 `core/v1/helper IsExtendedResourceName`.
@@ -128,8 +128,8 @@ fn is_extended_resource(name: &str) -> bool {
     !is_native && !name.starts_with("requests.")
 }
 
-/// Whether an amount is zero however it is written: `0`, `"0"`, `"0.0"`, `"0k"`. Only the digits before an exponent or
-/// a suffix count.
+/// Whether an amount is zero in any notation: `0`, `"0"`, `"0.0"`, `"0k"`. Only the digits before an exponent or a
+/// suffix count.
 fn is_zero(quantity: &Value) -> bool {
     let text = quantity.as_str().map_or_else(|| quantity.to_string(), str::to_owned);
     let is_digit_or_sign = |c: &char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
@@ -137,7 +137,7 @@ fn is_zero(quantity: &Value) -> bool {
     !digits.is_empty() && digits.iter().all(|digit| *digit == '0')
 }
 
-/// A claim made from a template is each pod's own (dynamic resource allocation).
+/// With a claim template each pod gets its own devices (dynamic resource allocation).
 pub(super) fn resource_claims(manifest: &Manifest<'_>) -> Vec<Finding> {
     let claims = manifest.list("resourceClaims");
     let own = claims.into_iter().filter(|claim| manifest.surges() && claim.has("resourceClaimTemplateName"));

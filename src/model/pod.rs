@@ -203,3 +203,14 @@ fn ready_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Po
     conditions.shrink_to_fit();
     Ok(conditions)
 }
+
+impl From<&PodMeta> for ObjectRef {
+    fn from(metadata: &PodMeta) -> Self {
+        ObjectRef {
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+            resource_version: metadata.resource_version.clone(),
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! How many target nodes had no available pod, instant by instant: read from a history alone.
+//! The number of target nodes without an available pod over time, computed from a history alone.
 
 use super::event::{Actor, Change, Event, NodeState, PodIdentity};
 use crate::kubernetes::hash::Hasher;
@@ -11,41 +11,41 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How the target nodes are from an instant on.
+/// The availability of the target nodes from an instant on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Availability {
-    /// From when on.
+    /// The first instant at which these figures hold.
     pub t: Timestamp,
-    /// Target nodes.
+    /// The number of target nodes.
     pub desired: u32,
-    /// Those without an available pod.
+    /// The number of target nodes without an available pod.
     pub unavailable: u32,
-    /// Those of them that the controller took down: it deleted an available pod there, and no pod has been available
-    /// since.
+    /// The number of target nodes that the controller took down: it deleted the last available pod, and no pod has been
+    /// available there since.
     pub taken_down: u32,
 }
 
-/// The availability whenever it changes; of several values of one instant each was true for a moment.
+/// One point for each change of the availability. Several points of one instant are consecutive states.
 pub fn availability(history: &[Event]) -> Vec<Availability> {
     let mut replay = Replay::default();
     for event in history {
-        replay.pass_time(event.t);
+        replay.advance_to(event.t);
         replay.apply(event);
-        replay.note(event.t);
+        replay.push_point(event.t);
     }
-    // Pods that become available by time alone, after the last event.
-    replay.pass_time(Timestamp::MAX);
+    // Pods may become available after the last event, when minReadySeconds have passed.
+    replay.advance_to(Timestamp::MAX);
     replay.curve
 }
 
 #[derive(Default)]
 struct Replay {
     spec: DaemonSetSpec,
-    nodes: IndexMap<NodeName, NodeLine, Hasher>,
-    pods: IndexMap<Uid, PodLine, Hasher>,
-    /// Pods that become available then, if they stay Ready.
-    ripening: BinaryHeap<Reverse<(Timestamp, Uid)>>,
+    nodes: IndexMap<NodeName, NodeTrack, Hasher>,
+    pods: IndexMap<Uid, PodTrack, Hasher>,
+    /// Pods that become available at this instant if they stay Ready.
+    waiting_for_min_ready: BinaryHeap<Reverse<(Timestamp, Uid)>>,
     totals: Totals,
     curve: Vec<Availability>,
 }
@@ -57,22 +57,22 @@ struct Totals {
     taken_down: u32,
 }
 
-struct NodeLine {
-    /// None once it has left.
+struct NodeTrack {
+    /// `None` once the node is gone.
     state: Option<NodeState>,
     target: bool,
-    /// Its available pods.
+    /// The number of its available pods.
     available: u32,
     taken_down: bool,
 }
 
-struct PodLine {
+struct PodTrack {
     node: NodeName,
     ready_since: Option<Timestamp>,
     available: bool,
 }
 
-impl NodeLine {
+impl NodeTrack {
     fn totals(&self) -> Totals {
         let down = self.target && self.available == 0;
         Totals {
@@ -91,14 +91,16 @@ impl Replay {
     fn apply(&mut self, event: &Event) {
         match &event.change {
             Change::PodCreated(pod) => {
-                let line = PodLine { node: pod.node.clone(), ready_since: None, available: false };
+                let line = PodTrack { node: pod.node.clone(), ready_since: None, available: false };
                 self.pods.insert(pod.uid.clone(), line);
             }
             Change::PodReady(pod) => self.ready(pod, event.t),
             Change::PodTerminating { pod, .. } => self.unready(pod, event.by),
-            Change::PodUnready { pod, .. } | Change::PodFailed { pod, .. } => self.unready(pod, Actor::World),
+            Change::PodUnready { pod, .. } | Change::PodFailed { pod, .. } => {
+                self.unready(pod, Actor::Environment)
+            }
             Change::PodGone(pod) => {
-                self.unready(pod, Actor::World);
+                self.unready(pod, Actor::Environment);
                 self.pods.swap_remove(&pod.uid);
             }
             Change::NodeAdded(state)
@@ -115,8 +117,8 @@ impl Replay {
         }
     }
 
-    fn change_node(&mut self, node: &NodeName, change: impl FnOnce(&mut NodeLine)) {
-        let unknown = || NodeLine { state: None, target: false, available: 0, taken_down: false };
+    fn change_node(&mut self, node: &NodeName, change: impl FnOnce(&mut NodeTrack)) {
+        let unknown = || NodeTrack { state: None, target: false, available: 0, taken_down: false };
         let line = self.nodes.entry(node.clone()).or_insert_with(unknown);
         let before = line.totals();
         change(line);
@@ -130,16 +132,16 @@ impl Replay {
     fn ready(&mut self, pod: &PodIdentity, t: Timestamp) {
         let Some(line) = self.pods.get_mut(&pod.uid) else { return };
         line.ready_since = Some(t);
-        self.ripen(&pod.uid, t);
+        self.update_available(&pod.uid, t);
     }
 
-    /// Makes a Ready pod available, now or when minReadySeconds are over.
-    fn ripen(&mut self, uid: &Uid, now: Timestamp) {
+    /// Makes a Ready pod available, now or once it has been Ready for minReadySeconds.
+    fn update_available(&mut self, uid: &Uid, now: Timestamp) {
         let min_ready = self.min_ready();
         let Some(line) = self.pods.get_mut(uid) else { return };
         let Some(at) = line.ready_since.and_then(|since| since.checked_add(min_ready).ok()) else { return };
         if at > now {
-            self.ripening.push(Reverse((at, uid.clone())));
+            self.waiting_for_min_ready.push(Reverse((at, uid.clone())));
         } else if !line.available {
             line.available = true;
             let node = line.node.clone();
@@ -169,7 +171,7 @@ impl Replay {
         });
     }
 
-    /// Who is a target node, and who is available, may have changed.
+    /// A new spec may change which nodes are targets and which pods are available.
     fn spec_changed(&mut self, spec: &DaemonSetSpec, t: Timestamp) {
         let longer = spec.min_ready_seconds > self.spec.min_ready_seconds;
         self.spec = spec.clone();
@@ -184,23 +186,23 @@ impl Replay {
                 let node = line.node.clone();
                 self.change_node(&node, |node| node.available = node.available.saturating_sub(1));
             }
-            self.ripen(&uid, t);
+            self.update_available(&uid, t);
         }
     }
 
-    /// Pods become available by time alone.
-    fn pass_time(&mut self, until: Timestamp) {
-        while let Some(Reverse((at, uid))) = self.ripening.pop() {
+    /// Makes pods available whose minReadySeconds end at or before this instant.
+    fn advance_to(&mut self, until: Timestamp) {
+        while let Some(Reverse((at, uid))) = self.waiting_for_min_ready.pop() {
             if at > until {
-                self.ripening.push(Reverse((at, uid)));
+                self.waiting_for_min_ready.push(Reverse((at, uid)));
                 return;
             }
-            self.ripen(&uid, at);
-            self.note(at);
+            self.update_available(&uid, at);
+            self.push_point(at);
         }
     }
 
-    fn note(&mut self, t: Timestamp) {
+    fn push_point(&mut self, t: Timestamp) {
         let Totals { desired, unavailable, taken_down } = self.totals;
         let now = Availability { t, desired, unavailable, taken_down };
         if self.curve.last().is_none_or(|last| Availability { t, ..*last } != now) {
@@ -209,7 +211,7 @@ impl Replay {
     }
 }
 
-/// Which of these nodes should run a pod; none where the spec can't be read.
+/// Whether each of these nodes is a target; empty if the spec is invalid.
 fn targets(spec: &DaemonSetSpec, states: &[NodeState]) -> Vec<bool> {
     let mut daemon_set = DaemonSet { spec: spec.clone(), ..DaemonSet::default() };
     daemon_set.metadata.name = "daemonset".to_owned();

@@ -1,11 +1,11 @@
 //! The DaemonSet controller of a simulated cluster: caches, memory, decisions, and an executor that may crash.
 
-use super::chance::Purpose;
+use super::environment::Environment;
 use super::event::{Actor, Change, Reconciled};
-use super::kubelet::later;
+use super::event_queue::later;
+use super::random::Purpose;
 use super::settings::ControllerSettings;
 use super::watch::Cache;
-use super::world::World;
 use crate::action::Action;
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
@@ -20,22 +20,23 @@ use fastrand::Rng;
 use jiff::Timestamp;
 use std::fmt;
 
-/// Decides what a controller does: this crate's [`reconcile`](crate::reconcile), unless a simulation is told otherwise.
+/// Decides the actions of the simulated controller. The default is this crate's [`reconcile`](crate::reconcile); a
+/// simulation can set another planner with [`Cluster::set_planner`](super::Cluster::set_planner).
 pub trait Planner {
-    /// What is to be done.
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action>;
+    /// The actions for this snapshot, in order.
+    fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action>;
 
-    /// What came of an action.
-    fn learn(&mut self, action: &Action, outcome: &ActionOutcome) {
+    /// Called with the outcome of each executed action.
+    fn record(&mut self, action: &Action, outcome: &ActionOutcome) {
         let _ = (action, outcome);
     }
 
-    /// The controller died and starts again.
-    fn forget(&mut self) {}
+    /// Called when the controller crashes: a planner loses its state then.
+    fn reset(&mut self) {}
 }
 
 impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Planner for F {
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+    fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
         self(snapshot)
     }
 }
@@ -43,17 +44,18 @@ impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Planner for F {
 pub(super) struct Controller {
     pub(super) settings: ControllerSettings,
     pub(super) cache: Cache,
-    /// Of the DaemonSet that is there; it starts afresh with another.
+    /// The driver of the DaemonSet in the cache.
     reconciler: Reconciler,
-    pub(super) brain: Option<Box<dyn Planner>>,
-    /// It crashes once it has executed so many actions of a plan.
+    pub(super) planner: Option<Box<dyn Planner>>,
+    /// The controller crashes once it has executed this many actions of a plan.
     pub(super) crash_after: Option<u32>,
-    /// Why it could not decide when it tried last.
+    /// Why the last snapshot was invalid.
     pub(super) invalid: Option<InvalidSnapshot>,
     pub(super) reconciles: u64,
     rng: Rng,
-    /// When it wants to look again, whatever it sees.
+    /// When the controller reconciles again even if no cache changes.
     wake_up: Option<Timestamp>,
+    /// The end of the pause after the last reconcile.
     not_before: Timestamp,
     down: bool,
 }
@@ -71,25 +73,25 @@ impl fmt::Debug for Controller {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Executed,
-    /// An action was refused, or its answer was lost.
+    /// The API server refused an action, or its answer was lost.
     Stopped,
-    /// The controller died after so many actions.
+    /// The controller crashed after this many actions.
     Crashed(u32),
 }
 
 impl Controller {
-    pub(super) fn new(settings: ControllerSettings, world: &World) -> Self {
-        let rng = world.chance.of(Purpose::Watch, ["", ""], 0);
+    pub(super) fn new(settings: ControllerSettings, environment: &Environment) -> Self {
+        let rng = environment.random.stream(Purpose::Watch, ["", ""], 0);
         Controller {
             cache: Cache::new(settings.watch_lag, rng),
             reconciler: Reconciler::new("", settings.policy.clone()),
-            brain: None,
+            planner: None,
             crash_after: None,
             invalid: None,
             reconciles: 0,
-            rng: world.chance.of(Purpose::Request, ["", ""], 0),
-            wake_up: Some(world.now),
-            not_before: world.now,
+            rng: environment.random.stream(Purpose::Request, ["", ""], 0),
+            wake_up: Some(environment.now),
+            not_before: environment.now,
             down: false,
             settings,
         }
@@ -99,14 +101,14 @@ impl Controller {
         self.reconciler.memory()
     }
 
-    /// Goes on with another memory.
-    pub(super) fn remember(&mut self, memory: Memory) {
+    /// Replaces the memory of the DaemonSet in the cache.
+    pub(super) fn set_memory(&mut self, memory: Memory) {
         let uid =
             self.cache.objects.daemon_set.as_ref().map_or_else(Uid::default, |ds| ds.metadata.uid.clone());
         self.reconciler = Reconciler::with_memory(uid, self.settings.policy.clone(), memory);
     }
 
-    /// When it reconciles next, if nothing else happens.
+    /// The instant of the next reconcile, if no other event comes first.
     pub(super) fn next_sync(&self) -> Option<Timestamp> {
         let wake_up = if self.down {
             self.wake_up
@@ -116,18 +118,18 @@ impl Controller {
         wake_up.map(|at| at.max(self.not_before))
     }
 
-    /// Looks at its caches, decides and executes.
-    pub(super) fn sync(&mut self, world: &mut World) {
-        let now = world.now;
+    /// Updates the caches, makes a plan and executes it.
+    pub(super) fn sync(&mut self, environment: &mut Environment) {
+        let now = environment.now;
         if self.down {
             self.down = false;
-            self.cache.relist(&world.objects);
+            self.cache.relist(&environment.objects);
         }
-        self.cache.catch_up(now);
+        self.cache.deliver_due(now);
         self.wake_up = None;
         self.not_before = later(now, self.settings.pause);
-        let Some((actions, mut told)) = self.decide(now) else { return };
-        let ending = self.execute(&actions, &mut told, world);
+        let Some((actions, mut reconciled)) = self.decide(now) else { return };
+        let ending = self.execute(&actions, &mut reconciled, environment);
         let requeue = actions.iter().find_map(|action| match action {
             Action::Requeue { at, .. } => Some(*at),
             _ => None,
@@ -136,12 +138,12 @@ impl Controller {
             Ending::Executed => self.wake_up = requeue,
             Ending::Stopped => self.wake_up = Some(self.not_before),
             Ending::Crashed(after_actions) => {
-                self.crash(after_actions, world);
+                self.crash(after_actions, environment);
                 return;
             }
         }
-        told.requeue = self.wake_up;
-        world.tell(Actor::Controller, Change::Reconciled(told));
+        reconciled.requeue = self.wake_up;
+        environment.record(Actor::Controller, Change::Reconciled(reconciled));
     }
 
     fn decide(&mut self, now: Timestamp) -> Option<(Vec<Action>, Reconciled)> {
@@ -169,31 +171,36 @@ impl Controller {
         self.invalid = None;
         self.reconciles += 1;
         let decision = decide(&snapshot);
-        let told = told(self.reconciles, &decision);
-        let actions = match &mut self.brain {
-            Some(brain) => brain.decide(&snapshot),
+        let reconciled = reconciled(self.reconciles, &decision);
+        let actions = match &mut self.planner {
+            Some(planner) => planner.plan(&snapshot),
             None => actions(&snapshot, &decision),
         };
-        Some((actions, told))
+        Some((actions, reconciled))
     }
 
-    fn execute(&mut self, actions: &[Action], told: &mut Reconciled, world: &mut World) -> Ending {
-        told.planned = count(actions.len());
+    fn execute(
+        &mut self,
+        actions: &[Action],
+        reconciled: &mut Reconciled,
+        environment: &mut Environment,
+    ) -> Ending {
+        reconciled.planned = count(actions.len());
         for (done, action) in (0..).zip(actions) {
-            let told_to_crash = self.crash_after.is_some_and(|after| after <= done);
-            if told_to_crash || self.settings.crash.strike(&mut self.rng) {
+            let crash_requested = self.crash_after.is_some_and(|after| after <= done);
+            if crash_requested || self.settings.crash.sample(&mut self.rng) {
                 self.crash_after = None;
                 return Ending::Crashed(done);
             }
-            let outcome = self.request(action, world);
-            let next = self.reconciler.record(action, &outcome, world.now);
-            if let Some(brain) = &mut self.brain {
-                brain.learn(action, &outcome);
+            let outcome = self.request(action, environment);
+            let next = self.reconciler.record(action, &outcome, environment.now);
+            if let Some(planner) = &mut self.planner {
+                planner.record(action, &outcome);
             }
             match (&outcome, action) {
-                (ActionOutcome::Rejected | ActionOutcome::Unknown, _) => told.refused += 1,
-                (ActionOutcome::Created(_), _) => told.created += 1,
-                (ActionOutcome::Done, Action::DeletePod { .. }) => told.deleted += 1,
+                (ActionOutcome::Rejected | ActionOutcome::Unknown, _) => reconciled.refused += 1,
+                (ActionOutcome::Created(_), _) => reconciled.created += 1,
+                (ActionOutcome::Done, Action::DeletePod { .. }) => reconciled.deleted += 1,
                 (ActionOutcome::Done, _) => {}
             }
             if next.is_break() {
@@ -203,33 +210,33 @@ impl Controller {
         Ending::Executed
     }
 
-    fn request(&mut self, action: &Action, world: &mut World) -> ActionOutcome {
+    fn request(&mut self, action: &Action, environment: &mut Environment) -> ActionOutcome {
         let is_request = !matches!(action, Action::Requeue { .. } | Action::RecordEvent { .. });
-        if is_request && self.settings.refused.strike(&mut self.rng) {
+        if is_request && self.settings.refused.sample(&mut self.rng) {
             return ActionOutcome::Rejected;
         }
-        match world.execute(action) {
-            Ok(_) if is_request && self.settings.answer_lost.strike(&mut self.rng) => ActionOutcome::Unknown,
+        match environment.execute(action) {
+            Ok(_) if is_request && self.settings.answer_lost.sample(&mut self.rng) => ActionOutcome::Unknown,
             Ok(outcome) => outcome,
             Err(_) => ActionOutcome::Rejected,
         }
     }
 
-    /// Dies, and is back after a while with fresh lists.
-    pub(super) fn crash(&mut self, after_actions: u32, world: &mut World) {
+    /// Crashes, and restarts after a delay with fresh lists.
+    pub(super) fn crash(&mut self, after_actions: u32, environment: &mut Environment) {
         let memory_kept = self.settings.memory_survives;
         if !memory_kept {
-            self.remember(Memory::default());
+            self.set_memory(Memory::default());
         }
-        if let Some(brain) = &mut self.brain {
-            brain.forget();
+        if let Some(planner) = &mut self.planner {
+            planner.reset();
         }
         self.down = true;
-        self.wake_up = Some(later(world.now, self.settings.restart));
-        world.tell(Actor::World, Change::ControllerCrashed { after_actions, memory_kept });
+        self.wake_up = Some(later(environment.now, self.settings.restart));
+        environment.record(Actor::Environment, Change::ControllerCrashed { after_actions, memory_kept });
     }
 
-    /// Looks again as soon as it may.
+    /// Reconciles as soon as the pause allows.
     pub(super) fn wake(&mut self, now: Timestamp) {
         if !self.down {
             self.wake_up = Some(now);
@@ -237,7 +244,8 @@ impl Controller {
     }
 }
 
-fn told(number: u64, decision: &Decision<'_>) -> Reconciled {
+/// The event of a reconcile whose plan has not been executed yet.
+fn reconciled(number: u64, decision: &Decision<'_>) -> Reconciled {
     let (revision, budget) = match decision {
         Decision::Sync(sync) => (sync.history.current_hash().to_owned(), sync.budget),
         Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => {

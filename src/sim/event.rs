@@ -1,4 +1,4 @@
-//! What happens in a simulated cluster, as data: one event a line of a trace, which can be checked without this crate.
+//! Events of a simulated cluster, as data. A trace holds one event a line, and can be checked without this crate.
 
 use crate::action::DeleteReason;
 use crate::model::{DaemonSetSpec, Labels, Node, NodeName, Taint, Uid};
@@ -6,65 +6,66 @@ use crate::reconcile::budget::Budget;
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// One change of the world. In JSON `t`, `by` and the fields of the change lie side by side, and `event` names the
+/// One event. In JSON, `t`, `by` and the fields of the change are members of one object, and `event` names the
 /// change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Event {
-    /// When. Events are in order; what a simulation starts from lies before its start.
+    /// The instant. Events are in order; the events of loaded objects are before the start of the simulation.
     pub t: Timestamp,
-    /// Who did it.
+    /// The cause.
     pub by: Actor,
-    /// What.
+    /// The change.
     #[serde(flatten)]
     pub change: Change,
 }
 
-/// Who changes the world.
+/// The cause of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Actor {
     /// The DaemonSet controller.
     Controller,
-    /// API server, scheduler, kubelets, other controllers, and chance.
-    World,
-    /// A person.
+    /// API server, scheduler, kubelets, other controllers, and chance. `world` in JSON.
+    #[serde(rename = "world")]
+    Environment,
+    /// A user.
     User,
 }
 
-/// What changes.
+/// A change of the cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Change {
     /// A pod of the DaemonSet was created.
     PodCreated(PodIdentity),
-    /// Its deletion was asked for: it is available no more.
+    /// A pod was deleted and is terminating: it is no longer available.
     PodTerminating {
         /// The pod.
         #[serde(flatten)]
         pod: PodIdentity,
-        /// Why, where the controller did it.
+        /// The reason, if the controller deleted it.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<DeleteReason>,
     },
-    /// Its object is gone.
+    /// A pod's object is gone.
     PodGone(PodIdentity),
-    /// Its condition Ready became True.
+    /// A pod's condition Ready became True.
     PodReady(PodIdentity),
-    /// Its condition Ready became False.
+    /// A pod's condition Ready became False.
     PodUnready {
         /// The pod.
         #[serde(flatten)]
         pod: PodIdentity,
-        /// Why.
+        /// The cause.
         reason: PodTrouble,
     },
-    /// Its phase became Failed.
+    /// A pod's phase became Failed.
     PodFailed {
         /// The pod.
         #[serde(flatten)]
         pod: PodIdentity,
-        /// Why.
+        /// The cause.
         reason: PodTrouble,
     },
     /// A node joined.
@@ -74,13 +75,13 @@ pub enum Change {
         /// The node.
         node: NodeName,
     },
-    /// Its condition Ready became True.
+    /// A node's condition Ready became True.
     NodeReady(NodeState),
-    /// Its condition Ready became False or Unknown.
+    /// A node's condition Ready became False or Unknown.
     NodeUnready(NodeState),
-    /// Its taints changed.
+    /// A node's taints changed.
     NodeTainted(NodeState),
-    /// Its labels changed.
+    /// A node's labels changed.
     NodeLabelled(NodeState),
     /// The DaemonSet was created, or its spec changed.
     DaemonSetChanged {
@@ -91,18 +92,18 @@ pub enum Change {
         /// The new spec.
         spec: Box<DaemonSetSpec>,
     },
-    /// The controller reconciled and executed its plan, as far as it came.
+    /// The controller reconciled, and executed its plan up to the end or up to the first refused action.
     Reconciled(Reconciled),
-    /// The controller died and was started again; what it knew is gone, unless it says otherwise.
+    /// The controller crashed. It restarts with fresh lists, and without its memory unless `memory_kept`.
     ControllerCrashed {
-        /// How many actions of its plan it had executed.
+        /// The number of actions of its plan that it had executed.
         after_actions: u32,
         /// Whether its memory survived.
         memory_kept: bool,
     },
 }
 
-/// Which pod, and where.
+/// A pod and its target node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PodIdentity {
     /// Its target node.
@@ -111,16 +112,16 @@ pub struct PodIdentity {
     pub pod: String,
     /// Its uid.
     pub uid: Uid,
-    /// The hash of its revision; empty where it has none.
+    /// The hash of its revision; empty if it has none.
     pub revision: String,
 }
 
-/// A node as it is after a change.
+/// A node after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NodeState {
     /// The node.
     pub node: NodeName,
-    /// Condition Ready is True.
+    /// Whether the condition Ready is True.
     pub ready: bool,
     /// Its labels.
     pub labels: Labels,
@@ -129,8 +130,8 @@ pub struct NodeState {
 }
 
 impl NodeState {
-    /// A node without a Ready condition is taken as Ready.
-    pub(super) fn of(node: &Node) -> Self {
+    /// A node without a Ready condition counts as Ready.
+    pub(super) fn from_node(node: &Node) -> Self {
         NodeState {
             node: node.metadata.name.clone(),
             ready: node.ready() != Some(false),
@@ -140,7 +141,7 @@ impl NodeState {
     }
 }
 
-/// Why a pod is in trouble.
+/// Why a pod is not Ready or has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum PodTrouble {
@@ -150,7 +151,7 @@ pub enum PodTrouble {
     ProbeFailed,
     /// Its node is not Ready.
     NodeUnready,
-    /// Its node was short of something.
+    /// Its node was short of a resource.
     Evicted,
 }
 
@@ -160,9 +161,9 @@ pub enum PodTrouble {
 pub struct Reconciled {
     /// Its number, from 1.
     pub number: u64,
-    /// The hash of the revision that was current in its snapshot; empty where it came to none.
+    /// The hash of the revision that was current in its snapshot; empty if the reconcile stopped before that decision.
     pub revision: String,
-    /// The budget's figures in its snapshot, which may be older than the world.
+    /// The figures of the budget in its snapshot, which may lag behind the API server.
     pub budget: Budget,
     /// Pods created.
     pub created: u32,
@@ -172,7 +173,7 @@ pub struct Reconciled {
     pub planned: u32,
     /// Actions that the API server refused.
     pub refused: u32,
-    /// When the controller wants to look again, if nothing happens before.
+    /// When the controller reconciles again, if no event comes first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requeue: Option<Timestamp>,
 }

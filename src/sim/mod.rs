@@ -1,5 +1,8 @@
-//! A simulated cluster around the core: API server, scheduler, kubelets, nodes that come and go, watch caches that lag
-//! and a controller that may crash. Discrete events on a clock of its own; the same seed gives the same bytes.
+//! A simulated cluster around the core: API server, scheduler, kubelets, nodes that join and leave, watch caches that
+//! lag, and a controller that may crash.
+//!
+//! The simulation is a discrete-event simulation with its own clock. The same seed, settings and calls give the same
+//! events, byte for byte.
 //!
 //! ```
 //! use daemonset::sim::Cluster;
@@ -10,7 +13,7 @@
 //! for name in ["a", "b", "c"] {
 //!     cluster.add_node(name, Default::default());
 //! }
-//! cluster.install(serde_json::from_value(json!({
+//! cluster.create_daemon_set(serde_json::from_value(json!({
 //!     "metadata": {"name": "agent", "namespace": "ns"},
 //!     "spec": {
 //!         "selector": {"matchLabels": {"app": "agent"}},
@@ -26,30 +29,32 @@
 //! assert!(cluster.is_rolled_out());
 //! ```
 
+mod api_server;
 mod availability;
-mod chance;
 mod cluster;
 mod controller;
+mod environment;
 mod event;
-mod kubelet;
-mod machines;
-mod needs;
-mod queue;
-mod requests;
-mod restore;
+mod event_queue;
+mod from_recording;
+mod node_lifecycle;
+mod pod_lifecycle;
+mod pod_termination;
+mod probability;
+mod random;
+mod requirements;
 mod scheduler;
 mod settings;
 mod summary;
 mod watch;
-mod world;
 
 pub use availability::{Availability, availability};
-pub use chance::{Distribution, Probability, UnreadableChance};
 pub use cluster::{Cluster, Timeout};
 pub use controller::Planner;
 pub use event::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
-pub use needs::Resources;
-pub use restore::resize;
+pub use from_recording::resize;
+pub use probability::{Distribution, Probability, UnreadableSetting};
+pub use requirements::Resources;
 pub use settings::{Behaviour, Churn, ControllerSettings, Settings};
 pub use summary::{RolloutEnd, Summary, Worst};
 pub use watch::Kind;

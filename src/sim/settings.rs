@@ -1,23 +1,24 @@
-//! What a simulated cluster is like.
+//! Settings of a simulated cluster: durations, probabilities, and the controller's options.
 
-use super::chance::{Distribution, Probability};
+use super::probability::{Distribution, Probability};
 use crate::snapshot::Policy;
 use jiff::SignedDuration;
 
-/// A whole cluster, but for its objects.
+/// The settings of a cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How versions behave that nothing else is said about.
+    /// The behaviour of versions that have none of their own (see
+    /// [`Cluster::set_behaviour`](super::Cluster::set_behaviour)).
     pub behaviour: Behaviour,
-    /// From creation to binding, where the pod fits.
+    /// The time from a pod's creation to its binding, if it fits.
     pub scheduling: Distribution,
-    /// From joining to Ready.
+    /// The time from a node's joining to Ready.
     pub joining: Distribution,
-    /// From a node's leaving to the removal of its pods (v1.36 `podgc`).
+    /// The time from a node's deletion to the removal of its pods (v1.36 `podgc`).
     pub garbage_collection: SignedDuration,
     /// The DaemonSet controller.
     pub controller: ControllerSettings,
-    /// Nodes that come and go by themselves.
+    /// Random events of nodes.
     pub churn: Churn,
 }
 
@@ -35,26 +36,27 @@ impl Default for Settings {
     }
 }
 
-/// How the pods of a version behave.
+/// The behaviour of the pods of one version of the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Behaviour {
-    /// Pulling the image, once a node.
+    /// The duration of the image pull, which happens once on each node.
     pub pull: Distribution,
-    /// From the image being there to the container running.
+    /// The time from the end of the image pull to the running container.
     pub start: Distribution,
-    /// From running to Ready.
+    /// The time from running to Ready.
     pub ready: Distribution,
-    /// From the deletion to the last container's end; never longer than the grace period.
+    /// The time from a pod's deletion to the end of its last container; at most the grace period.
     pub stop: Distribution,
-    /// How likely a start ends in a crash: the kubelet then waits 10 s, doubling to 5 min, and starts again.
+    /// The probability that a start ends in a crash. The kubelet restarts the container after 10 s, doubling up to 5
+    /// min.
     pub crash_at_start: Probability,
-    /// On how many nodes the version never becomes Ready.
+    /// The probability, for each node, that the version never becomes Ready there.
     pub never_ready: Probability,
-    /// How likely a pod is evicted instead of becoming Ready: it ends as Failed.
+    /// The probability that a pod is evicted instead of becoming Ready: its phase becomes Failed.
     pub evicted: Probability,
-    /// How likely a start takes the whole node down (kubernetes#117204).
+    /// The probability that a start takes the whole node down (kubernetes#117204).
     pub panics_node: Probability,
-    /// How long a Ready pod runs until it crashes; none: for ever.
+    /// How long a Ready pod runs until it crashes; `None` if it never crashes.
     pub lifetime: Option<Distribution>,
 }
 
@@ -76,7 +78,7 @@ impl Default for Behaviour {
 }
 
 impl Behaviour {
-    /// A version that never becomes Ready anywhere.
+    /// A version that never becomes Ready on any node.
     pub fn broken() -> Self {
         Behaviour { never_ready: Probability::ALWAYS, ..Behaviour::default() }
     }
@@ -85,24 +87,24 @@ impl Behaviour {
 /// The DaemonSet controller and its watch caches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ControllerSettings {
-    /// How long its caches take to show a change. Changes of one kind of object keep their order; those of different
-    /// kinds overtake each other.
+    /// The lag of the caches behind the API server. Changes of one kind of object keep their order; changes of
+    /// different kinds may overtake each other.
     pub watch_lag: Distribution,
-    /// The shortest time between two reconciles.
+    /// The minimum time between two reconciles.
     pub pause: SignedDuration,
-    /// How long it is away after a crash.
+    /// The time from a crash to the restart.
     pub restart: SignedDuration,
-    /// How likely it crashes before an action.
+    /// The probability, for each action, that the controller crashes before it.
     pub crash: Probability,
-    /// Whether its memory outlives a crash. Its caches never do: it lists anew.
+    /// Whether the memory survives a crash. The caches never survive: the controller lists all objects again.
     pub memory_survives: bool,
-    /// Whether it keeps a memory at all.
+    /// Whether the planner gets the memory at all.
     pub remembers: bool,
-    /// How likely the API server refuses a request.
+    /// The probability that the API server refuses a request.
     pub refused: Probability,
-    /// How likely the answer to a request that was carried out is lost.
+    /// The probability that the answer to an executed request is lost.
     pub answer_lost: Probability,
-    /// Its choices.
+    /// The policy of its plans.
     pub policy: Policy,
 }
 
@@ -123,11 +125,11 @@ impl Default for ControllerSettings {
     }
 }
 
-/// Nodes that come and go by themselves.
+/// Random events of nodes: they go down, leave and join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Churn {
-    /// Time between two events; none: nothing happens.
+    /// The time between two events; `None` if there are none.
     pub every: Option<Distribution>,
-    /// How long a node that goes down stays down.
+    /// How long a node stays down; `None` if it stays down for good.
     pub down_for: Option<Distribution>,
 }

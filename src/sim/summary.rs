@@ -1,4 +1,4 @@
-//! What came of a rollout, in figures.
+//! The result of a rollout in figures.
 
 use super::availability::{Availability, availability};
 use super::cluster::Cluster;
@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 pub enum RolloutEnd {
     /// All target nodes have an available updated pod, and the status says so.
     Complete,
-    /// Nothing has happened for as long as one was ready to wait.
+    /// No event moved the rollout for longer than the given patience.
     Stuck,
-    /// The time was over.
+    /// The given time was up.
     OutOfTime,
 }
 
@@ -28,33 +28,33 @@ pub struct Summary {
     pub end: RolloutEnd,
     /// When it began.
     pub started: Timestamp,
-    /// When it was complete; where it was not, when it was given up.
+    /// When it was complete or was given up.
     pub ended: Timestamp,
     /// From beginning to end, in seconds, rounded up.
     pub duration_seconds: u64,
-    /// Nodes at the end.
+    /// The number of nodes at the end.
     pub nodes: u32,
-    /// D at the end: target nodes.
+    /// D at the end: the number of target nodes.
     pub desired: u32,
-    /// The largest M that a plan was made with.
+    /// The largest M of all plans.
     pub max_unavailable: u32,
-    /// The largest S that a plan was made with.
+    /// The largest S of all plans.
     pub max_surge: u32,
-    /// The most target nodes without an available pod at one time, and since when; whoever took them down.
+    /// The largest number of target nodes without an available pod at one time, for any cause.
     pub worst_unavailable: Worst,
-    /// The most target nodes that the controller itself had taken down at one time.
+    /// The largest number of target nodes at one time that the controller itself had taken down.
     pub worst_taken_down: Worst,
     /// Pods that the controller created.
     pub pods_created: u64,
     /// Pods that the controller deleted.
     pub pods_deleted: u64,
-    /// Pods that ended as Failed.
+    /// Pods whose phase became Failed.
     pub pods_failed: u64,
-    /// How often a pod lost its readiness by itself, or with its node; not once it was to go anyway.
+    /// How often a pod lost its readiness by a crash or with its node; terminating pods do not count.
     pub pods_lost_readiness: u64,
     /// How often the controller reconciled.
     pub reconciles: u64,
-    /// How often a plan was not executed to its end, because an action was refused or its answer was lost.
+    /// How often the execution of a plan stopped early, because an action was refused or its answer was lost.
     pub plans_stopped: u64,
     /// How often the controller crashed.
     pub controller_crashes: u64,
@@ -67,18 +67,18 @@ pub struct Summary {
 pub struct Worst {
     /// The value.
     pub nodes: u32,
-    /// When it was reached first; none for 0.
+    /// When the value was reached first; `None` if it is 0.
     pub at: Option<Timestamp>,
 }
 
 impl Cluster {
-    /// Lets things happen until the rollout is done, until nothing has happened for as long as `patience`, or until
-    /// `bound` is over.
+    /// Processes events until the rollout is complete, until no event has moved it for longer than `patience`, or until
+    /// `bound` has passed.
     pub fn run_rollout(&mut self, patience: SignedDuration, bound: SignedDuration) -> RolloutEnd {
         self.watch_rollout(patience, bound, |_| {})
     }
 
-    /// The same; `watch` is shown the cluster after each step.
+    /// As [`run_rollout`](Cluster::run_rollout); `watch` gets the cluster after each step.
     pub fn watch_rollout(
         &mut self,
         patience: SignedDuration,
@@ -96,9 +96,9 @@ impl Cluster {
             if at.duration_since(moved) > patience {
                 return RolloutEnd::Stuck;
             }
-            let told = self.history().len();
+            let seen = self.history().len();
             self.step();
-            let news = self.history().get(told..).unwrap_or_default();
+            let news = self.history().get(seen..).unwrap_or_default();
             if news.iter().any(|event| moves_a_rollout(&event.change)) {
                 moved = self.now();
             }
@@ -107,7 +107,7 @@ impl Cluster {
         RolloutEnd::Complete
     }
 
-    /// The figures of a rollout that began at `started` and ended so, now.
+    /// The figures of a rollout that began at `started` and ends now, with this end.
     pub fn summary(&self, started: Timestamp, end: RolloutEnd) -> Summary {
         let mut summary = Summary::new(started, self.now(), end);
         summary.count(self);
@@ -177,7 +177,7 @@ impl Summary {
     }
 }
 
-/// A reconcile that changes nothing is no sign of life.
+/// Whether an event moves a rollout: all events do, except reconciles that create and delete no pod.
 fn moves_a_rollout(change: &Change) -> bool {
     match change {
         Change::Reconciled(reconciled) => reconciled.created > 0 || reconciled.deleted > 0,
@@ -185,7 +185,7 @@ fn moves_a_rollout(change: &Change) -> bool {
     }
 }
 
-/// The worst value from `started` on.
+/// The largest value from `started` on.
 fn worst(curve: &[Availability], started: Timestamp, value: impl Fn(&Availability) -> u32) -> Worst {
     let first = curve.partition_point(|point| point.t <= started).saturating_sub(1);
     let mut worst = Worst::default();
@@ -197,7 +197,7 @@ fn worst(curve: &[Availability], started: Timestamp, value: impl Fn(&Availabilit
     worst
 }
 
-/// Whether a node lacks an available updated pod that it should have, or still has an outdated one.
+/// Whether a target node lacks an available updated pod, or any node still has an outdated one.
 fn is_not_updated(verdict: &NodeVerdict) -> bool {
     let available = |state: &PodState| matches!(state, PodState::Available { .. });
     let updated = verdict.pods.iter().any(|pod| pod.updated && available(&pod.state));

@@ -1,6 +1,6 @@
-//! Watch caches: what the controller sees of the API server, late and in the order of each kind.
+//! Watch caches: the controller's view of the API server, which lags; changes of one kind keep their order.
 
-use super::chance::Distribution;
+use super::probability::Distribution;
 use crate::kubernetes::hash::Hasher;
 use crate::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, Uid};
 use fastrand::Rng;
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Kinds of objects; each has a watch of its own.
+/// A kind of objects. Each kind has its own watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names of the API's own kinds")]
 pub enum Kind {
@@ -21,7 +21,7 @@ pub enum Kind {
 
 /// One event of a watch.
 #[derive(Debug, Clone)]
-pub(super) enum Seen {
+pub(super) enum WatchEvent {
     DaemonSet(Arc<DaemonSet>),
     Node(Arc<Node>),
     NodeGone(NodeName),
@@ -31,18 +31,18 @@ pub(super) enum Seen {
     RevisionGone(Uid),
 }
 
-impl Seen {
+impl WatchEvent {
     fn kind(&self) -> Kind {
         match self {
-            Seen::DaemonSet(_) => Kind::DaemonSets,
-            Seen::Node(_) | Seen::NodeGone(_) => Kind::Nodes,
-            Seen::Pod(_) | Seen::PodGone(_) => Kind::Pods,
-            Seen::Revision(_) | Seen::RevisionGone(_) => Kind::Revisions,
+            WatchEvent::DaemonSet(_) => Kind::DaemonSets,
+            WatchEvent::Node(_) | WatchEvent::NodeGone(_) => Kind::Nodes,
+            WatchEvent::Pod(_) | WatchEvent::PodGone(_) => Kind::Pods,
+            WatchEvent::Revision(_) | WatchEvent::RevisionGone(_) => Kind::Revisions,
         }
     }
 }
 
-/// Objects by name or uid, shared with whoever else looks at them.
+/// The objects of a cluster by name or uid. The environment and the caches share unchanged objects.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Objects {
     pub(super) daemon_set: Option<Arc<DaemonSet>>,
@@ -52,61 +52,62 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    pub(super) fn apply(&mut self, seen: Seen) {
-        match seen {
-            Seen::DaemonSet(daemon_set) => self.daemon_set = Some(daemon_set),
-            Seen::Node(node) => {
+    pub(super) fn apply(&mut self, event: WatchEvent) {
+        match event {
+            WatchEvent::DaemonSet(daemon_set) => self.daemon_set = Some(daemon_set),
+            WatchEvent::Node(node) => {
                 self.nodes.insert(node.metadata.name.clone(), node);
             }
-            Seen::NodeGone(name) => {
+            WatchEvent::NodeGone(name) => {
                 self.nodes.swap_remove(&name);
             }
-            Seen::Pod(pod) => {
+            WatchEvent::Pod(pod) => {
                 self.pods.insert(pod.metadata.uid.clone(), pod);
             }
-            Seen::PodGone(uid) => {
+            WatchEvent::PodGone(uid) => {
                 self.pods.swap_remove(&uid);
             }
-            Seen::Revision(revision) => {
+            WatchEvent::Revision(revision) => {
                 self.revisions.insert(revision.metadata.uid.clone(), revision);
             }
-            Seen::RevisionGone(uid) => {
+            WatchEvent::RevisionGone(uid) => {
                 self.revisions.swap_remove(&uid);
             }
         }
     }
 }
 
-/// An event that is on its way.
+/// A watch event that the cache has not seen yet.
 #[derive(Debug)]
-struct Pending {
+struct Delivery {
+    /// When the cache sees it.
     due: Timestamp,
+    /// When the object changed.
     since: Timestamp,
-    seen: Seen,
+    event: WatchEvent,
 }
 
-/// The events of one kind that are on their way.
+/// The watch of one kind, with the events that the cache has not seen yet.
 #[derive(Debug)]
-struct Stream {
+struct Watch {
     lag: Distribution,
-    /// Events are held back until it is thawed.
+    /// Whether all events are held back.
     frozen: bool,
-    /// When each is seen, and since when it is so.
-    pending: VecDeque<Pending>,
+    pending: VecDeque<Delivery>,
     last_due: Option<Timestamp>,
 }
 
-impl Stream {
+impl Watch {
     fn new(lag: Distribution) -> Self {
-        Stream { lag, frozen: false, pending: VecDeque::new(), last_due: None }
+        Watch { lag, frozen: false, pending: VecDeque::new(), last_due: None }
     }
 
-    fn send(&mut self, now: Timestamp, seen: Seen, rng: &mut Rng) {
-        let due = now.saturating_add(self.lag.draw(rng)).unwrap_or(now);
-        // A watch keeps its order.
+    fn send(&mut self, now: Timestamp, event: WatchEvent, rng: &mut Rng) {
+        let due = now.saturating_add(self.lag.sample(rng)).unwrap_or(now);
+        // Events of one watch keep their order.
         let due = self.last_due.map_or(due, |last| due.max(last));
         self.last_due = Some(due);
-        self.pending.push_back(Pending { due, since: now, seen });
+        self.pending.push_back(Delivery { due, since: now, event });
     }
 
     fn next_due(&self) -> Option<Timestamp> {
@@ -114,94 +115,95 @@ impl Stream {
     }
 }
 
-/// What the controller sees.
+/// The objects as the controller sees them.
 #[derive(Debug)]
 pub(super) struct Cache {
     pub(super) objects: Objects,
-    streams: [(Kind, Stream); 4],
+    watches: [(Kind, Watch); 4],
     rng: Rng,
-    /// All that ever was sent, where lists from older servers are wanted.
-    log: Option<Vec<(Timestamp, Seen)>>,
+    /// All events that were ever sent; kept only for lists from an API server that is behind.
+    log: Option<Vec<(Timestamp, WatchEvent)>>,
 }
 
 impl Cache {
     pub(super) fn new(lag: Distribution, rng: Rng) -> Self {
         let kinds = [Kind::DaemonSets, Kind::Nodes, Kind::Pods, Kind::Revisions];
-        let streams = kinds.map(|kind| (kind, Stream::new(lag)));
-        Cache { objects: Objects::default(), streams, rng, log: None }
+        let watches = kinds.map(|kind| (kind, Watch::new(lag)));
+        Cache { objects: Objects::default(), watches, rng, log: None }
     }
 
     pub(super) fn keep_log(&mut self) {
         self.log.get_or_insert_default();
     }
 
-    pub(super) fn send(&mut self, now: Timestamp, seen: Seen) {
+    pub(super) fn send(&mut self, now: Timestamp, event: WatchEvent) {
         if let Some(log) = &mut self.log {
-            log.push((now, seen.clone()));
+            log.push((now, event.clone()));
         }
-        let kind = seen.kind();
-        if let Some((_, stream)) = self.streams.iter_mut().find(|(k, _)| *k == kind) {
-            stream.send(now, seen, &mut self.rng);
+        let kind = event.kind();
+        if let Some((_, watch)) = self.watches.iter_mut().find(|(k, _)| *k == kind) {
+            watch.send(now, event, &mut self.rng);
         }
     }
 
-    /// When it sees something next.
+    /// The instant at which a change becomes visible next.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
-        self.streams.iter().filter_map(|(_, stream)| stream.next_due()).min()
+        self.watches.iter().filter_map(|(_, watch)| watch.next_due()).min()
     }
 
-    /// Since when it is behind: the oldest change that it has not seen.
+    /// The instant of the oldest change that the cache does not show yet.
     pub(super) fn behind_since(&self, kind: Kind) -> Option<Timestamp> {
-        let (_, stream) = self.streams.iter().find(|(k, _)| *k == kind)?;
-        stream.pending.front().map(|pending| pending.since)
+        let (_, watch) = self.watches.iter().find(|(k, _)| *k == kind)?;
+        watch.pending.front().map(|pending| pending.since)
     }
 
-    /// Sees what is due.
-    pub(super) fn catch_up(&mut self, now: Timestamp) {
-        for (_, stream) in &mut self.streams {
-            while stream.next_due().is_some_and(|due| due <= now) {
-                if let Some(Pending { seen, .. }) = stream.pending.pop_front() {
-                    self.objects.apply(seen);
+    /// Applies all events that are due.
+    pub(super) fn deliver_due(&mut self, now: Timestamp) {
+        for (_, watch) in &mut self.watches {
+            while watch.next_due().is_some_and(|due| due <= now) {
+                if let Some(Delivery { event, .. }) = watch.pending.pop_front() {
+                    self.objects.apply(event);
                 }
             }
         }
     }
 
-    /// Lists anew from the API server, as a process does that starts.
+    /// Lists all objects from the API server, as a starting process does.
     pub(super) fn relist(&mut self, objects: &Objects) {
         self.objects = objects.clone();
-        for (_, stream) in &mut self.streams {
-            stream.pending.clear();
+        for (_, watch) in &mut self.watches {
+            watch.pending.clear();
         }
     }
 
-    /// Lists from a server that is behind by so much, and watches on from there. Only what was logged can be listed.
+    /// Lists the objects as they were at `shown_until`, and continues the watches from there. Only logged events are
+    /// known.
     pub(super) fn relist_from_the_past(&mut self, now: Timestamp, shown_until: Timestamp) {
         let Some(log) = self.log.take() else { return };
         self.objects = Objects::default();
-        for (_, stream) in &mut self.streams {
-            stream.pending.clear();
-            stream.last_due = None;
+        for (_, watch) in &mut self.watches {
+            watch.pending.clear();
+            watch.last_due = None;
         }
-        for (at, seen) in &log {
+        for (at, event) in &log {
             if *at <= shown_until {
-                self.objects.apply(seen.clone());
+                self.objects.apply(event.clone());
             } else {
-                self.send(now, seen.clone());
+                self.send(now, event.clone());
             }
         }
         self.log = Some(log);
     }
 
     pub(super) fn set_lag(&mut self, kind: Kind, lag: Distribution) {
-        if let Some((_, stream)) = self.streams.iter_mut().find(|(k, _)| *k == kind) {
-            stream.lag = lag;
+        if let Some((_, watch)) = self.watches.iter_mut().find(|(k, _)| *k == kind) {
+            watch.lag = lag;
         }
     }
 
     pub(super) fn freeze(&mut self, kind: Kind, frozen: bool) {
-        if let Some((_, stream)) = self.streams.iter_mut().find(|(k, _)| *k == kind) {
-            stream.frozen = frozen;
+        if let Some((_, watch)) = self.watches.iter_mut().find(|(k, _)| *k == kind) {
+            watch.frozen = frozen;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a rollout moves, and how long it may take.
+//! Whether a rollout makes progress, and how long it may take.
 
 use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, stuck};
@@ -77,13 +77,13 @@ fn a_pod_that_does_not_become_ready_stops_all_others_once_patience_is_over() {
 }
 
 #[test]
-fn somebody_else_must_delete() {
+fn a_rollout_waits_for_a_user_under_on_delete() {
     let fleet = given(on_delete()).node(node("a").has(old())).node(node("b").has(new()));
     assert_eq!(obstacles(&fleet), ["WaitsForDelete: a"]);
 }
 
 #[test]
-fn a_terminating_pod_is_in_the_way_once_it_is_overdue() {
+fn a_terminating_pod_is_an_obstacle_once_it_is_overdue() {
     let fleet = |seconds| {
         given(rolling(1)).node(node("a").has(old().terminating(seconds))).node(node("b").has(old()))
     };
@@ -101,7 +101,7 @@ fn a_ready_pod_without_a_time_never_becomes_available() {
 }
 
 #[test]
-fn a_node_that_the_update_took_down_is_in_the_way() {
+fn a_node_that_the_update_took_down_is_an_obstacle() {
     let lost =
         node("a").not_ready().taint("node.kubernetes.io/unreachable", "NoSchedule").has(new().not_ready());
     let fleet = given(rolling(1)).node(lost).node(node("b").has(old()));
@@ -109,7 +109,7 @@ fn a_node_that_the_update_took_down_is_in_the_way() {
 }
 
 #[test]
-fn where_the_controller_does_nothing_nothing_moves() {
+fn a_rollout_is_stuck_while_the_controller_does_nothing() {
     let fleet = given(rolling(1)).node(node("a").has(old()));
     let all = fleet.clone().with("/daemonSet/spec/selector", json!({}));
     assert_eq!(obstacles(&all), ["SelectingAll:"]);
@@ -119,7 +119,7 @@ fn where_the_controller_does_nothing_nothing_moves() {
 }
 
 #[test]
-fn an_outlook_is_data() {
+fn an_outlook_has_a_json_form() {
     let fleet = given(on_delete()).node(node("a").has(old()));
     let outlook = outlook(&fleet);
     assert_eq!(

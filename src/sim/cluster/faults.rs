@@ -1,55 +1,58 @@
-//! What goes wrong with the controller.
+//! Faults of the controller and its caches.
 
 use super::Cluster;
 use crate::memory::Memory;
-use crate::sim::chance::Distribution;
+use crate::sim::probability::Distribution;
 use crate::sim::settings::ControllerSettings;
 use crate::sim::watch::Kind;
 use jiff::SignedDuration;
 
 impl Cluster {
-    /// It crashes once it has executed so many actions of a plan; a plan with fewer is executed.
-    pub fn crash_after(&mut self, actions: u32) {
+    /// Makes the controller crash once it has executed this many actions of a plan. Plans with fewer actions are
+    /// executed completely, and the request stays for a later plan.
+    pub fn crash_controller_after(&mut self, actions: u32) {
         self.controller.crash_after = Some(actions);
     }
 
-    /// It crashes now.
-    pub fn crash(&mut self) {
-        self.controller.crash(0, &mut self.world);
+    /// Makes the controller crash now.
+    pub fn crash_controller(&mut self) {
+        self.controller.crash(0, &mut self.environment);
     }
 
-    /// Its memory is lost, but not its caches.
+    /// Empties the controller's memory; the caches stay.
     pub fn lose_memory(&mut self) {
-        self.controller.remember(Memory::default());
+        self.controller.set_memory(Memory::default());
     }
 
-    /// How far behind a cache is from now on.
-    pub fn lag(&mut self, kind: Kind, lag: Distribution) {
+    /// Sets the lag with which a cache shows later changes.
+    pub fn set_watch_lag(&mut self, kind: Kind, lag: Distribution) {
         self.controller.cache.set_lag(kind, lag);
     }
 
-    /// How far a cache is behind: for how long there has been a change that it does not show.
-    pub fn behind(&self, kind: Kind) -> SignedDuration {
+    /// The age of the oldest change that a cache does not show yet; zero if the cache is up to date.
+    pub fn cache_lag(&self, kind: Kind) -> SignedDuration {
         let since = self.controller.cache.behind_since(kind);
         since.map_or(SignedDuration::ZERO, |since| self.now().duration_since(since))
     }
 
-    /// A cache sees nothing new until it is [thawed](Cluster::thaw).
+    /// Freezes a cache: it shows no change until it is [thawed](Cluster::thaw).
     pub fn freeze(&mut self, kind: Kind) {
         self.controller.cache.freeze(kind, true);
     }
 
-    /// A frozen cache sees again what it has missed.
+    /// Thaws a frozen cache: it shows the changes that it has missed, and later ones.
     pub fn thaw(&mut self, kind: Kind) {
         self.controller.cache.freeze(kind, false);
     }
 
-    /// Keeps what caches are sent, for [`relist_from_the_past`](Cluster::relist_from_the_past). Call it first of all.
+    /// Logs all changes from now on, for [`relist_from_the_past`](Cluster::relist_from_the_past). Call it on the empty
+    /// cluster, so that the log is complete.
     pub fn keep_log(&mut self) {
         self.controller.cache.keep_log();
     }
 
-    /// The caches list from an API server that is so far behind, and watch on from there: they go back in time.
+    /// Lists all objects from an API server that is behind by this much, and continues the watches from there: the
+    /// caches go back in time.
     pub fn relist_from_the_past(&mut self, behind: SignedDuration) {
         let now = self.now();
         let shown_until = now.saturating_sub(behind).unwrap_or(now);
@@ -57,8 +60,9 @@ impl Cluster {
         self.controller.wake(now);
     }
 
-    /// Changes the controller's settings, but for those of its caches.
-    pub fn set_controller(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
+    /// Changes the controller's settings. A new `watch_lag` has no effect; use
+    /// [`set_watch_lag`](Cluster::set_watch_lag).
+    pub fn configure_controller(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
         change(&mut self.controller.settings);
     }
 }

@@ -1,14 +1,14 @@
-//! A simulated cluster, as its user drives it.
+//! The public handle of a simulated cluster: its objects, its clock, and everything that a user can do to it.
 
 mod faults;
 mod nodes;
 mod user;
 
 use super::controller::{Controller, Planner};
+use super::environment::Environment;
 use super::event::Event;
-use super::queue::Due;
+use super::event_queue::Timer;
 use super::settings::Settings;
-use super::world::World;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod};
 use crate::problem::InvalidSnapshot;
@@ -23,79 +23,83 @@ use thiserror::Error;
 /// The same seed, the same settings and the same calls give the same [history](Cluster::history), byte for byte.
 #[derive(Debug)]
 pub struct Cluster {
-    world: World,
+    environment: Environment,
     controller: Controller,
 }
 
-/// A cluster that did not come to rest within the time given.
+/// The cluster did not become quiet within the given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not quiet at {at}")]
 pub struct Timeout {
-    /// When the time was over.
+    /// When the time was up.
     pub at: Timestamp,
 }
 
 impl Cluster {
-    /// An empty cluster with the default settings, at the start of 2026.
+    /// An empty cluster with the default settings. Its clock starts at 2026-01-01T00:00:00Z.
     pub fn new(seed: u64) -> Self {
-        Cluster::with(Settings::default(), seed, Timestamp::from_second(1_767_225_600).unwrap_or_default())
+        Cluster::with_settings(
+            Settings::default(),
+            seed,
+            Timestamp::from_second(1_767_225_600).unwrap_or_default(),
+        )
     }
 
-    /// An empty cluster.
-    pub fn with(settings: Settings, seed: u64, now: Timestamp) -> Self {
+    /// An empty cluster with these settings, whose clock starts at `now`.
+    pub fn with_settings(settings: Settings, seed: u64, now: Timestamp) -> Self {
         let controller = settings.controller.clone();
-        let mut world = World::new(settings, seed, now);
-        if world.settings.churn.every.is_some() {
-            world.queue.push(now, Due::Churn(0));
+        let mut environment = Environment::new(settings, seed, now);
+        if environment.settings.churn.every.is_some() {
+            environment.queue.push(now, Timer::Churn(0));
         }
-        let controller = Controller::new(controller, &world);
-        Cluster { world, controller }
+        let controller = Controller::new(controller, &environment);
+        Cluster { environment, controller }
     }
 
-    /// Takes over the objects and the memory of a recording; the caches show them at once.
+    /// Loads the objects and the memory of a recording; the caches show the objects at once.
     pub(super) fn start_from(&mut self, recording: &Recording) {
-        self.world.restore(recording);
+        self.environment.load_recording(recording);
         self.send();
-        self.controller.cache.relist(&self.world.objects);
-        self.controller.remember(recording.memory.clone().unwrap_or_default());
+        self.controller.cache.relist(&self.environment.objects);
+        self.controller.set_memory(recording.memory.clone().unwrap_or_default());
     }
 
-    /// The clock.
+    /// The current instant of the simulation.
     pub fn now(&self) -> Timestamp {
-        self.world.now
+        self.environment.now
     }
 
-    /// All that has happened, in order.
+    /// All events so far, in order.
     pub fn history(&self) -> &[Event] {
-        &self.world.history
+        &self.environment.history
     }
 
-    /// The DaemonSet as the API server has it.
+    /// The DaemonSet as the API server stores it.
     pub fn daemon_set(&self) -> Option<&DaemonSet> {
-        self.world.objects.daemon_set.as_deref()
+        self.environment.objects.daemon_set.as_deref()
     }
 
-    /// Its status as the API server has it.
+    /// The DaemonSet's status as the API server stores it.
     pub fn status(&self) -> DaemonSetStatus {
         self.daemon_set().map(|ds| ds.status.clone()).unwrap_or_default()
     }
 
-    /// The nodes as the API server has them.
+    /// The nodes as the API server stores them.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
-        self.world.objects.nodes.values().map(AsRef::as_ref)
+        self.environment.objects.nodes.values().map(AsRef::as_ref)
     }
 
-    /// The pods as the API server has them.
+    /// The pods as the API server stores them.
     pub fn pods(&self) -> impl Iterator<Item = &Pod> {
-        self.world.objects.pods.values().map(AsRef::as_ref)
+        self.environment.objects.pods.values().map(AsRef::as_ref)
     }
 
-    /// The revisions as the API server has them.
+    /// The revisions as the API server stores them.
     pub fn revisions(&self) -> impl Iterator<Item = &ControllerRevision> {
-        self.world.objects.revisions.values().map(AsRef::as_ref)
+        self.environment.objects.revisions.values().map(AsRef::as_ref)
     }
 
-    /// What the controller remembers.
+    /// The controller's memory.
     pub fn memory(&self) -> &Memory {
         self.controller.memory()
     }
@@ -105,12 +109,12 @@ impl Cluster {
         self.controller.reconciles
     }
 
-    /// Why the controller can't decide at the moment.
-    pub fn invalid(&self) -> Option<&InvalidSnapshot> {
+    /// Why the controller's last snapshot was invalid; `None` if it was valid.
+    pub fn invalid_snapshot(&self) -> Option<&InvalidSnapshot> {
         self.controller.invalid.as_ref()
     }
 
-    /// What a controller would decide that saw the cluster as it really is; none without a DaemonSet.
+    /// The plan for the actual state of the cluster, without the lag of the caches; `None` without a DaemonSet.
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
@@ -123,7 +127,7 @@ impl Cluster {
         Some(snapshot.map(|snapshot| crate::reconcile::plan(&snapshot)))
     }
 
-    /// Whether `kubectl rollout status` would say that the rollout is done.
+    /// Whether `kubectl rollout status` would report the rollout as complete.
     pub fn is_rolled_out(&self) -> bool {
         self.daemon_set().is_some_and(|ds| {
             let DaemonSet { metadata, status, .. } = ds;
@@ -134,69 +138,71 @@ impl Cluster {
         })
     }
 
-    /// Lets another brain decide.
-    pub fn decide_with(&mut self, brain: impl Planner + 'static) {
-        self.controller.brain = Some(Box::new(brain));
+    /// Replaces the planner of the controller.
+    pub fn set_planner(&mut self, planner: impl Planner + 'static) {
+        self.controller.planner = Some(Box::new(planner));
     }
 }
 
-/// Time.
+/// The clock.
 impl Cluster {
-    /// When something happens next; none when nothing ever will.
+    /// The instant of the next event; `None` if no event is scheduled.
     pub fn next_at(&self) -> Option<Timestamp> {
-        [self.world.queue.next_at(), self.controller.next_sync()].into_iter().flatten().min()
+        [self.environment.queue.next_at(), self.controller.next_sync()].into_iter().flatten().min()
     }
 
-    /// Lets the next thing happen, and says when that was.
+    /// Advances the clock to the next event, processes it, and returns its instant.
     pub fn step(&mut self) -> Option<Timestamp> {
-        let at = self.next_at()?.max(self.world.now);
-        self.world.now = at;
-        // What is due in the world comes first: the controller then sees all that it can see.
-        if self.world.queue.next_at().is_some_and(|due| due <= at) {
-            if let Some((_, due)) = self.world.queue.pop() {
-                self.happen(due);
+        let at = self.next_at()?.max(self.environment.now);
+        self.environment.now = at;
+        // Events of the environment come before a reconcile of the same instant, so that the controller sees them.
+        if self.environment.queue.next_at().is_some_and(|due| due <= at) {
+            if let Some((_, timer)) = self.environment.queue.pop() {
+                self.fire(timer);
             }
         } else {
-            self.controller.sync(&mut self.world);
+            self.controller.sync(&mut self.environment);
         }
         self.send();
         Some(at)
     }
 
-    fn happen(&mut self, due: Due) {
-        match due {
-            Due::Schedule(uid) => self.world.schedule(&uid),
-            Due::Pod { uid, turn, step } => self.world.pod_step(&uid, turn, step),
-            Due::CollectGarbage(node) => self.world.collect_garbage(&node),
-            Due::NodeUp { node, turn } => self.world.node_up(&node, turn),
-            Due::Churn(time) => self.world.churn(time),
+    fn fire(&mut self, timer: Timer) {
+        match timer {
+            Timer::SchedulePod(uid) => self.environment.schedule(&uid),
+            Timer::Pod { uid, epoch, transition } => {
+                self.environment.apply_transition(&uid, epoch, transition)
+            }
+            Timer::CollectGarbage(node) => self.environment.collect_garbage(&node),
+            Timer::NodeReady { node, epoch } => self.environment.node_ready(&node, epoch),
+            Timer::Churn(number) => self.environment.churn(number),
         }
     }
 
-    /// Sends what has changed on its way to the caches.
+    /// Sends all changes to the caches, which see them after their lag.
     fn send(&mut self) {
-        for seen in self.world.outbox.drain(..) {
-            self.controller.cache.send(self.world.now, seen);
+        for event in self.environment.unsent.drain(..) {
+            self.controller.cache.send(self.environment.now, event);
         }
     }
 
-    /// Lets all happen that is due until then, and sets the clock.
+    /// Processes all events up to and including `until`, and sets the clock to it.
     pub fn run_until(&mut self, until: Timestamp) {
         while self.next_at().is_some_and(|at| at <= until) {
             self.step();
         }
-        self.world.now = self.world.now.max(until);
+        self.environment.now = self.environment.now.max(until);
     }
 
-    /// Lets so much time pass.
+    /// Processes the events of this span of time.
     pub fn run_for(&mut self, duration: SignedDuration) {
         self.run_until(self.now().saturating_add(duration).unwrap_or(Timestamp::MAX));
     }
 
-    /// Lets things happen until nothing is left to happen.
+    /// Processes events until none is left, and returns the instant of the last one.
     ///
     /// # Errors
-    /// When that takes longer than `bound`.
+    /// [`Timeout`] if events remain after `bound`.
     pub fn run_until_quiet(&mut self, bound: SignedDuration) -> Result<Timestamp, Timeout> {
         let last = self.now().saturating_add(bound).unwrap_or(Timestamp::MAX);
         while let Some(at) = self.next_at() {

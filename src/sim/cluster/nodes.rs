@@ -1,13 +1,13 @@
-//! What happens to nodes.
+//! Operations on nodes.
 
 use super::Cluster;
 use crate::model::{Labels, Node, NodeName, Taint};
+use crate::sim::environment::Environment;
 use crate::sim::event::Actor;
-use crate::sim::needs::Resources;
-use crate::sim::world::World;
+use crate::sim::requirements::Resources;
 
 impl Cluster {
-    /// A node joins that is Ready, with room for everybody.
+    /// Adds a Ready node with unlimited resources.
     pub fn add_node(&mut self, name: &str, labels: Labels) {
         let mut node = Node::default();
         node.metadata.name = name.into();
@@ -15,71 +15,71 @@ impl Cluster {
         self.add_node_with(node, Resources::UNLIMITED);
     }
 
-    /// A node joins as it is, with so much room.
+    /// Adds this node, with these allocatable resources.
     pub fn add_node_with(&mut self, node: Node, capacity: Resources) {
-        self.world.add_node(Actor::World, node, capacity);
+        self.environment.add_node(Actor::Environment, node, capacity);
         self.send();
     }
 
-    /// A node leaves.
+    /// Deletes a node.
     pub fn remove_node(&mut self, node: &str) {
-        self.on_node(node, |world, name| world.remove_node(Actor::User, name));
+        self.on_node(node, |environment, name| environment.remove_node(Actor::User, name));
     }
 
-    /// A node's kubelet is not heard of any more.
+    /// Stops a node's kubelet: the node becomes not Ready and unreachable.
     pub fn take_down(&mut self, node: &str) {
-        self.on_node(node, |world, name| world.take_down(Actor::World, name));
+        self.on_node(node, |environment, name| environment.take_down(Actor::Environment, name));
     }
 
-    /// A node's kubelet is back.
+    /// Starts a node's kubelet again.
     pub fn bring_up(&mut self, node: &str) {
-        self.on_node(node, |world, name| world.bring_up(Actor::World, name));
+        self.on_node(node, |environment, name| environment.bring_up(Actor::Environment, name));
     }
 
-    /// Sets a taint.
+    /// Adds a taint, or replaces the one of the same key and effect.
     pub fn taint(&mut self, node: &str, key: &str, effect: &str) {
         let taint = Taint { key: key.to_owned(), value: String::new(), effect: effect.to_owned() };
-        self.on_node(node, |world, name| world.add_taint(Actor::User, name, taint));
+        self.on_node(node, |environment, name| environment.add_taint(Actor::User, name, taint));
     }
 
-    /// Takes all taints of a key away.
+    /// Removes all taints with this key.
     pub fn untaint(&mut self, node: &str, key: &str) {
-        self.on_node(node, |world, name| world.remove_taint(Actor::User, name, key));
+        self.on_node(node, |environment, name| environment.remove_taint(Actor::User, name, key));
     }
 
     /// `kubectl cordon`.
     pub fn cordon(&mut self, node: &str) {
-        self.on_node(node, |world, name| world.cordon(Actor::User, name));
+        self.on_node(node, |environment, name| environment.cordon(Actor::User, name));
     }
 
     /// `kubectl uncordon`.
     pub fn uncordon(&mut self, node: &str) {
-        self.on_node(node, |world, name| world.uncordon(Actor::User, name));
+        self.on_node(node, |environment, name| environment.uncordon(Actor::User, name));
     }
 
-    /// `kubectl drain --ignore-daemonsets`: cordons, and deletes the pods that are not the DaemonSet's.
+    /// `kubectl drain --ignore-daemonsets`: cordons the node, and deletes the pods that do not belong to the DaemonSet.
     pub fn drain(&mut self, node: &str) {
-        self.on_node(node, |world, name| {
-            world.cordon(Actor::User, name);
-            let pods = world.machines.get(name).map(|machine| machine.pods.clone()).unwrap_or_default();
+        self.on_node(node, |environment, name| {
+            environment.cordon(Actor::User, name);
+            let pods = environment.kubelets.get(name).map(|kubelet| kubelet.pods.clone()).unwrap_or_default();
             for uid in pods
                 .iter()
-                .filter(|uid| world.lives.get(*uid).is_some_and(|life| !life.told))
+                .filter(|uid| environment.runtimes.get(*uid).is_some_and(|runtime| !runtime.in_history))
                 .cloned()
                 .collect::<Vec<_>>()
             {
-                world.delete_pod(Actor::User, &uid, None);
+                environment.delete_pod(Actor::User, &uid, None);
             }
         });
     }
 
     /// Sets a label.
     pub fn label_node(&mut self, node: &str, key: &str, value: &str) {
-        self.on_node(node, |world, name| world.label_node(Actor::User, name, key, value));
+        self.on_node(node, |environment, name| environment.label_node(Actor::User, name, key, value));
     }
 
-    fn on_node(&mut self, node: &str, happens: impl FnOnce(&mut World, &NodeName)) {
-        happens(&mut self.world, &NodeName::from(node));
+    fn on_node(&mut self, node: &str, operation: impl FnOnce(&mut Environment, &NodeName)) {
+        operation(&mut self.environment, &NodeName::from(node));
         self.send();
     }
 }

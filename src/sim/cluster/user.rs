@@ -1,32 +1,33 @@
-//! What a person does with the DaemonSet and its pods.
+//! Operations of a user on the DaemonSet and on pods.
 
 use super::Cluster;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::{DaemonSet, Pod, Uid};
 use crate::sim::event::{Actor, Change};
-use crate::sim::needs::Needs;
+use crate::sim::requirements::PodRequirements;
 use crate::sim::settings::Behaviour;
-use crate::sim::watch::Seen;
+use crate::sim::watch::WatchEvent;
 use serde_json::Value;
 use std::sync::Arc;
 
 impl Cluster {
-    /// Creates the DaemonSet as the API server does: uid, generation and template generation begin.
-    pub fn install(&mut self, mut daemon_set: DaemonSet) {
+    /// Creates the DaemonSet. As in the API server, it gets a uid, and its generation and template generation start at
+    /// 1.
+    pub fn create_daemon_set(&mut self, mut daemon_set: DaemonSet) {
         let metadata = &mut daemon_set.metadata;
         if metadata.uid.as_str().is_empty() {
-            metadata.uid = self.world.new_uid();
+            metadata.uid = self.environment.new_uid();
         }
         metadata.generation = 1;
-        metadata.creation_timestamp = Some(self.world.now);
+        metadata.creation_timestamp = Some(self.environment.now);
         if !metadata.annotations.contains_key(TEMPLATE_GENERATION_ANNOTATION) {
             metadata.annotations = metadata.annotations.with(TEMPLATE_GENERATION_ANNOTATION, "1");
         }
         self.put(daemon_set, TemplateChange::New);
     }
 
-    /// Changes the DaemonSet as the API server lets a person do: a changed spec raises the generation, a changed template
-    /// the template generation; the status stays.
+    /// Edits the DaemonSet. As in the API server, a changed spec raises the generation, a changed template raises the
+    /// template generation, and the status stays.
     pub fn edit(&mut self, edit: impl FnOnce(&mut DaemonSet)) {
         let Some(stored) = self.daemon_set().cloned() else { return };
         let mut daemon_set = stored.clone();
@@ -52,49 +53,52 @@ impl Cluster {
         }
     }
 
-    /// Edits the template, and says how pods of the new version will behave.
+    /// Edits the template, and sets the behaviour of the pods of the new version.
     pub fn release(&mut self, behaviour: Behaviour, edit: impl FnOnce(&mut Value)) {
         let Some(mut template) = self.daemon_set().map(|ds| ds.spec.template.clone()) else { return };
         edit(&mut template);
-        self.behave(&template, behaviour);
+        self.set_behaviour(&template, behaviour);
         self.edit(|ds| ds.spec.template = template);
     }
 
-    /// Says how pods of a template behave that are created from now on.
-    pub fn behave(&mut self, template: &Value, behaviour: Behaviour) {
-        self.world.versions.expect(template.clone(), behaviour);
-        let known: Vec<Uid> = self.world.objects.revisions.keys().cloned().collect();
+    /// Sets the behaviour of the pods of a template that are created from now on.
+    pub fn set_behaviour(&mut self, template: &Value, behaviour: Behaviour) {
+        self.environment.versions.set_behaviour(template.clone(), behaviour);
+        let known: Vec<Uid> = self.environment.objects.revisions.keys().cloned().collect();
         for uid in known {
-            self.world.learn_version(&uid);
+            self.environment.read_version(&uid);
         }
     }
 
     fn put(&mut self, mut daemon_set: DaemonSet, change: TemplateChange) {
-        daemon_set.metadata.resource_version = self.world.new_version();
-        let told = Change::DaemonSetChanged {
+        daemon_set.metadata.resource_version = self.environment.new_version();
+        let change_event = Change::DaemonSetChanged {
             generation: daemon_set.metadata.generation,
             template_changed: change == TemplateChange::New,
             spec: Box::new(daemon_set.spec.clone()),
         };
-        self.world.store(Seen::DaemonSet(Arc::new(daemon_set)));
-        self.world.tell(Actor::User, told);
+        self.environment.store(WatchEvent::DaemonSet(Arc::new(daemon_set)));
+        self.environment.record(Actor::User, change_event);
         self.send();
     }
 
-    /// Puts a pod into the cluster, as whoever owns it does; it is scheduled if it is not bound.
+    /// Creates a pod from its manifest, such as a pod of another owner. The scheduler gets it unless it is bound.
+    ///
+    /// # Errors
+    /// If the manifest is not a pod.
     pub fn add_pod(&mut self, manifest: &Value) -> Result<Uid, serde_json::Error> {
         let mut pod: Pod = serde_json::from_value(manifest.clone())?;
-        pod.metadata.creation_timestamp.get_or_insert(self.world.now);
+        pod.metadata.creation_timestamp.get_or_insert(self.environment.now);
         let started = !pod.status.phase.is_empty();
         if !started {
             pod.status.phase = "Pending".to_owned();
         }
         let bound = pod.is_bound();
-        let uid = self.world.add_pod(Actor::User, pod, Some(Needs::of(manifest)));
+        let uid = self.environment.add_pod(Actor::User, pod, Some(PodRequirements::from_template(manifest)));
         match (bound, started) {
-            (false, _) => self.world.schedule_soon(&uid),
-            (true, false) => self.world.start(&uid),
-            (true, true) => self.world.take_up(&uid),
+            (false, _) => self.environment.enqueue_for_scheduling(&uid),
+            (true, false) => self.environment.start(&uid),
+            (true, true) => self.environment.adopt_started_pod(&uid),
         }
         self.send();
         Ok(uid)
@@ -102,30 +106,30 @@ impl Cluster {
 
     /// Deletes a pod, with its grace period.
     pub fn delete_pod(&mut self, uid: &Uid) {
-        self.world.delete_pod(Actor::User, uid, None);
+        self.environment.delete_pod(Actor::User, uid, None);
         self.send();
     }
 
-    /// Evicts a pod as a kubelet does that is short of something: it ends as Failed.
-    pub fn fail_pod(&mut self, uid: &Uid) {
-        self.world.fail(uid);
+    /// Evicts a pod as a kubelet under resource pressure does: its phase becomes Failed.
+    pub fn evict_pod(&mut self, uid: &Uid) {
+        self.environment.fail(uid);
         self.send();
     }
 
-    /// Ends a pod's readiness; it crashed by itself, and the kubelet starts it again.
+    /// Crashes a pod's container: the pod becomes not Ready, and the kubelet restarts it after a back-off.
     pub fn crash_pod(&mut self, uid: &Uid) {
-        self.world.crash_pod(uid);
+        self.environment.crash_pod(uid);
         self.send();
     }
 
-    /// Takes the finalizers from a pod.
-    pub fn finalize_pod(&mut self, uid: &Uid) {
-        self.world.finalize(uid);
+    /// Removes all finalizers of a pod.
+    pub fn remove_finalizers(&mut self, uid: &Uid) {
+        self.environment.finalize(uid);
         self.send();
     }
 }
 
-/// Whether an edit touched the template.
+/// Whether an edit changed the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TemplateChange {
     New,

@@ -1,5 +1,5 @@
-//! One answer, whether the objects are parsed as the model or as k8s-openapi's types: what an API server held, what
-//! Kubernetes' controller was asked, and random fleets.
+//! Objects parsed as the model and as k8s-openapi's types give the same plan: for objects of an API server, for the
+//! cases that were recorded with Kubernetes' controller, and for random fleets.
 
 use super::{Planned, Typed};
 use crate::properties::world;
@@ -10,16 +10,16 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;
 
-/// How the typed answers agree with the model's.
+/// The number of plans that agree with the plan of the model.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
     /// With the DaemonSet of the model.
     compared: u32,
-    /// With the typed DaemonSet, where it has all that the model has.
+    /// With the typed DaemonSet, if it has all fields of the model.
     lossy: u32,
-    /// Refused by the model.
+    /// Inputs that the model refuses.
     refused: u32,
-    /// The types can't read it.
+    /// Inputs that the types can't parse.
     unreadable: u32,
 }
 
@@ -50,7 +50,7 @@ impl Tally {
 }
 
 #[test]
-fn every_daemon_set_of_a_real_cluster_is_answered_the_same() {
+fn typed_and_model_plans_agree_for_every_daemon_set_of_a_real_cluster() {
     let mut tally = Tally::default();
     for name in DUMPS {
         let dump = Dump::load(name);
@@ -62,7 +62,7 @@ fn every_daemon_set_of_a_real_cluster_is_answered_the_same() {
 }
 
 #[test]
-fn every_case_that_kubernetes_was_asked_is_answered_the_same() {
+fn typed_and_model_plans_agree_for_every_recorded_case() {
     let mut tally = Tally::default();
     for file in ["small.jsonl", "extra.jsonl"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_fleets_are_answered_the_same(world in world::world()) {
+    fn typed_and_model_plans_agree_for_random_fleets(world in world::world()) {
         let mut tally = Tally::default();
         tally.compare("random", &world.given().json);
         prop_assert_eq!(tally.compared, 1);

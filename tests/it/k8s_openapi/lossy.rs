@@ -1,4 +1,4 @@
-//! A typed DaemonSet has lost fields of its template: nothing is done for that alone.
+//! A typed DaemonSet has lost fields of its template. A plan must do nothing for that reason alone.
 
 use super::{Planned, Typed};
 use crate::properties::world;
@@ -8,7 +8,7 @@ use daemonset::model::DaemonSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A field that no version knows.
+/// A field that no version of Kubernetes has.
 fn future(mut template: Value, value: u8) -> Value {
     template["spec"]["containers"][0]["future"] = json!({"mode": value});
     template
@@ -39,7 +39,7 @@ fn with_future() -> Given {
         .node(node("b").has(new()))
 }
 
-/// Plans it with the typed DaemonSet, and proves that its recording replays.
+/// Plans the recording with its typed DaemonSet, and checks that the plan's recording replays.
 fn lossy(given: &Given) -> Planned {
     let typed = Typed::read(&given.json).unwrap();
     let planned = typed.planned(&typed.lossy());
@@ -75,7 +75,7 @@ fn an_unknown_field_in_template_and_revision_touches_no_pod() {
 }
 
 #[test]
-fn a_change_of_an_unknown_field_is_a_new_template_and_is_not_seen_typed() {
+fn a_change_of_an_unknown_field_is_a_new_template_and_invisible_in_typed_objects() {
     let story = with_future().with("/daemonSet/spec/template", future(template("new"), 2));
     assert_eq!(story.steps().len(), 2, "a revision, and the first pod goes: {:?}", story.steps());
     assert_eq!(steps(&lossy(&story).plan), Vec::<String>::new());
@@ -94,7 +94,7 @@ fn a_change_of_a_known_field_makes_exactly_one_revision() {
     let mut created = created.clone();
     created["metadata"]["uid"] = json!("uid-created");
     next.json["revisions"].as_array_mut().unwrap().push(created);
-    assert!(created_revisions(&lossy(&next)).is_empty(), "a second one");
+    assert!(created_revisions(&lossy(&next)).is_empty(), "a second revision");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_new_pod_has_the_field_again() {
     assert_eq!(pods[0]["metadata"]["labels"]["controller-revision-hash"], "new");
 }
 
-/// Four revisions that are equal only after the loss, but for two that are equal as they are.
+/// Four revisions whose templates are equal after the lossy round trip; two of them are equal without it, too.
 fn with_several() -> Given {
     let one = renamed(stored("new", 2, 1), "one");
     let two = renamed(stored("new", 5, 2), "two");
@@ -116,7 +116,7 @@ fn with_several() -> Given {
 }
 
 #[test]
-fn of_several_equal_after_the_loss_the_newest_is_current_and_the_others_are_old() {
+fn the_newest_of_several_revisions_that_are_equal_after_the_round_trip_is_current() {
     let story = with_several().node(node("a").has(pod("two"))).node(node("b").has(pod("twin")));
     let planned = lossy(&story);
     assert_eq!(
@@ -163,7 +163,7 @@ fn a_revision_of_another_owner_restores_nothing() {
     assert_eq!(created_pods(&planned)[0]["spec"]["containers"][0].get("future"), None);
 }
 
-/// The revision that the exact DaemonSet gets, with nothing on it that says whose it is.
+/// The revision of the exact DaemonSet, without labels and owner.
 fn released() -> (String, Value) {
     let actions = with_future().revisions([revision("old", 1)]).plan().actions;
     let created = actions.into_iter().find_map(|action| match action {
@@ -195,33 +195,33 @@ fn a_revision_that_was_released_is_found_by_its_own_template() {
         let planned = lossy(&fleet(other));
         let [created] = created_revisions(&planned)[..] else { panic!("{:?}", steps(&planned.plan)) };
         let container = &created["data"]["spec"]["template"]["spec"]["containers"][0];
-        assert_eq!(container.get("future"), None, "nothing is restored from it");
+        assert_eq!(container.get("future"), None, "the revision restores no template");
     };
     new_one(&|r| r["metadata"]["name"] = json!("agent-x"));
     new_one(&|r| r["metadata"]["namespace"] = json!("elsewhere"));
     new_one(&|r| r["metadata"]["deletionTimestamp"] = json!("2026-01-01T12:00:00Z"));
     new_one(&|r| r["metadata"]["ownerReferences"] = json!([{"uid": "uid-other", "controller": true}]));
     let beside = with_future().revisions([revision.clone(), stored("new", 1, 2)]);
-    assert_eq!(steps_of(&beside), [""; 0], "one that was not released comes first");
+    assert_eq!(steps_of(&beside), [""; 0], "an owned revision comes first");
 }
 
 #[test]
-fn what_cannot_be_read_as_typed_is_compared_as_it_is() {
+fn templates_that_the_types_cannot_parse_are_compared_unchanged() {
     let mut odd = stored("new", 2, 1);
     odd["data"]["spec"]["template"]["spec"]["hostNetwork"] = json!("yes");
     let story = given(rolling(1)).revisions([revision("old", 1), odd]).node(node("a").has(old()));
-    assert_eq!(created_revisions(&lossy(&story)).len(), 1, "it is another template");
+    assert_eq!(created_revisions(&lossy(&story)).len(), 1, "the template differs");
     let nothing = json!({"metadata": {"name": "x", "namespace": "ns", "uid": "u", "labels": {"app": "agent"}}, "revision": 7});
     let story = given(rolling(1)).revisions([revision("new", 1), nothing]);
     assert!(created_revisions(&lossy(&story)).is_empty());
 }
 
-/// Some revisions of a random fleet get the field.
+/// Adds the field to some revisions of a random fleet.
 fn with_some_futures(world: &world::World, values: &[u8]) -> Value {
     let mut json = world.given().json;
     let revisions = json["revisions"].as_array_mut().unwrap();
     for (revision, value) in revisions.iter_mut().zip(values) {
-        // One that was released is known by its name, which is of its content.
+        // A released revision is recognized by its name, which is made from its content.
         let released = revision["metadata"]["labels"].get("app").is_none();
         if *value > 0 && !released && revision["data"]["spec"]["template"].is_object() {
             let template = future(revision["data"]["spec"]["template"].take(), *value);
@@ -245,7 +245,7 @@ proptest! {
         let ds = DaemonSet { template_fidelity: typed.lossy().template_fidelity, ..before.recording().daemon_set };
         let planned = typed.planned(&ds);
         prop_assert_eq!(planned.replayed().plan_bytes(), planned.plan_bytes());
-        // With the fields each revision is known as well as without.
+        // Each revision is recognized with the field as well as without it.
         prop_assert_eq!(created_revisions(&planned).len(), created_revisions(&exact).len());
     }
 }

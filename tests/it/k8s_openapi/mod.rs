@@ -1,4 +1,4 @@
-//! What who holds k8s-openapi's types is told: the same, byte for byte.
+//! Plans made from k8s-openapi's types equal plans made from the model, byte for byte.
 
 mod agreement;
 mod lossy;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A recording's objects, typed, as reflectors hold them.
+/// The objects of a recording as k8s-openapi's types, as reflectors hold them.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Typed {
@@ -37,7 +37,7 @@ impl Typed {
         DaemonSet::lossy_from(&self.daemon_set)
     }
 
-    /// What is decided about this DaemonSet.
+    /// The plan for this DaemonSet.
     fn planned(&self, ds: &DaemonSet) -> Planned {
         let nodes: Vec<_> = self.nodes.iter().cloned().map(Arc::new).collect();
         let observed =
@@ -50,7 +50,7 @@ impl Typed {
     }
 }
 
-/// A plan, and what replays it.
+/// A plan, and the recording that replays it.
 #[derive(Debug, PartialEq)]
 struct Planned {
     plan: Plan,
@@ -73,7 +73,7 @@ impl Planned {
         serde_json::to_string(&self.plan).unwrap()
     }
 
-    /// What the recording gives when it has been written and read.
+    /// The plan of the recording after it has been written and read.
     fn replayed(&self) -> Planned {
         let line = serde_json::to_vec(&self.recording).unwrap();
         let read = Recording::from_json(&line).unwrap();

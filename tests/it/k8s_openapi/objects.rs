@@ -1,4 +1,4 @@
-//! What is planned, as typed objects; the status both ways.
+//! Planned objects as k8s-openapi's types, and the status in both directions.
 
 use super::Typed;
 use crate::recorded::dumps::{DUMPS, Dump};
@@ -9,7 +9,7 @@ use daemonset::{Action, Observed, Snapshot, SnapshotBuilder};
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::{Value, json};
 
-/// A story in which a revision and a pod are created.
+/// A story whose plan creates a revision and a pod.
 fn story() -> Value {
     let mut story = given(rolling(1)).node(node("a")).node(node("b").has(old()));
     story.json["revisions"].as_array_mut().unwrap().pop();
@@ -17,7 +17,7 @@ fn story() -> Value {
 }
 
 #[test]
-fn what_is_created_can_be_had_typed() {
+fn created_objects_convert_to_typed_objects() {
     let typed = Typed::read(&story()).unwrap();
     let (mut pods, mut revisions) = (0, 0);
     for action in &typed.planned(&typed.lossy()).plan.actions {
@@ -37,7 +37,7 @@ fn what_is_created_can_be_had_typed() {
 }
 
 #[test]
-fn a_typed_object_loses_what_its_version_does_not_know_but_for_the_data_of_a_revision() {
+fn a_typed_object_loses_unknown_fields_except_in_the_data_of_a_revision() {
     let mut json = story();
     json["daemonSet"]["spec"]["template"]["spec"]["future"] = json!(true);
     let typed = Typed::read(&json).unwrap();
@@ -60,7 +60,7 @@ fn a_typed_object_loses_what_its_version_does_not_know_but_for_the_data_of_a_rev
 }
 
 #[test]
-fn what_is_not_of_the_typed_form_is_told_with_its_path() {
+fn conversion_errors_have_their_path() {
     let wrong = json!({"metadata": {"name": "r", "labels": {"a": 1}}, "revision": 1});
     let error = lossy_revision(&wrong).unwrap_err();
     assert_eq!(error.path, "metadata.labels.a");
@@ -74,7 +74,7 @@ fn what_is_not_of_the_typed_form_is_told_with_its_path() {
 }
 
 #[test]
-fn a_status_is_the_same_both_ways() {
+fn a_status_converts_in_both_directions() {
     let condition = json!({"type": "A", "status": "True", "reason": "R", "message": "m",
         "lastTransitionTime": "2026-01-01T10:00:00Z"});
     let full = DaemonSetStatus {

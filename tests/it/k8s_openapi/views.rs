@@ -1,4 +1,4 @@
-//! What a view sees of a typed object is what the model keeps of it.
+//! A view of a typed object shows the same as a view of the model.
 
 use super::Typed;
 use crate::support::{affinity, given, new, node, old, rolling};
@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Pods with every form of what a decision reads.
+/// Pods with every form of the fields that a decision reads.
 fn pods() -> Vec<Value> {
     let two_terms = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
         {"matchExpressions": [{"key": "disk", "operator": "Exists"}]},
@@ -78,7 +78,7 @@ fn nodes() -> Value {
 }
 
 #[test]
-fn a_view_of_a_typed_object_sees_what_the_model_keeps() {
+fn a_view_of_a_typed_object_shows_the_fields_of_the_model() {
     let mut story = given(rolling(1)).with("/pods", json!(pods())).with("/nodes", nodes());
     let mut bare = story.json["revisions"][0].clone();
     bare["metadata"] = json!({"name": "bare", "namespace": "ns", "uid": "uid-bare", "resourceVersion": "3",
@@ -101,7 +101,7 @@ fn a_view_of_a_typed_object_sees_what_the_model_keeps() {
 }
 
 #[test]
-fn a_withdrawn_toleration_is_looked_for_where_the_model_would_keep_it() {
+fn a_withdrawn_toleration_is_found_in_a_typed_object() {
     let tainted = |name: &str, pod| node(name).taint("dedicated", "NoSchedule").has(pod);
     let by = |effect: &str| {
         old().with("/spec/tolerations", json!([{"key": "dedicated", "operator": "Exists", "effect": effect}]))

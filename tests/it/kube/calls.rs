@@ -1,4 +1,4 @@
-//! Each action as the API call that it needs.
+//! The API call of each action.
 
 use daemonset::kube::{ApiCall, Caller, PatchType, Verb, is_own_revision};
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, Pod};
@@ -50,7 +50,7 @@ fn try_call(action: &Action) -> Option<ApiCall> {
     ApiCall::new(action, &Caller { daemon_set: &daemon_set(), component: "daemonset-controller", now })
 }
 
-/// Method, URI, content type and body as they are sent.
+/// Method, URI, content type and body of the request.
 fn sent(call: &ApiCall) -> (String, String, String, Value) {
     let request = call.to_request().unwrap();
     let content = request.headers().get("content-type").map(|value| value.to_str().unwrap().to_owned());
@@ -65,7 +65,7 @@ fn sent(call: &ApiCall) -> (String, String, String, Value) {
 }
 
 #[test]
-fn patches_name_their_object_by_its_uid() {
+fn patches_have_the_uid_as_precondition() {
     let owner = json!({
         "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "web", "uid": "ds-uid",
         "controller": true, "blockOwnerDeletion": true,
@@ -144,12 +144,12 @@ fn a_status_is_written_with_all_metadata_and_no_spec() {
     );
     let metadata = &body["metadata"];
     assert_eq!((&metadata["uid"], &metadata["resourceVersion"]), (&json!("ds-uid"), &json!("7")));
-    assert_eq!(metadata["finalizers"], json!(["example.com/wait"]), "what is left out is lost");
+    assert_eq!(metadata["finalizers"], json!(["example.com/wait"]), "omitted fields would be lost");
     assert_eq!(metadata["ownerReferences"][0]["uid"], "app-uid");
     assert_eq!(metadata["somethingNew"], json!({"kept": [1, 2]}));
     assert_eq!(metadata["labels"], json!({"team": "a"}));
     assert_eq!(metadata["creationTimestamp"], "2026-01-01T00:00:00Z");
-    assert!(metadata.get("managedFields").is_none(), "the API server keeps them itself");
+    assert!(metadata.get("managedFields").is_none(), "the API server keeps these fields itself");
     assert!(body.get("spec").is_none());
     assert_eq!(body["status"]["desiredNumberScheduled"], 3);
 }
@@ -200,13 +200,13 @@ fn an_event_is_as_kubernetes_records_it() {
 }
 
 #[test]
-fn a_requeue_asks_nothing_of_the_api_server() {
+fn a_requeue_makes_no_request() {
     let requeue = Action::Requeue { at: Timestamp::UNIX_EPOCH, reason: RequeueReason::Burst };
     assert_eq!(try_call(&requeue), None);
 }
 
 #[test]
-fn a_revision_in_the_way_is_ours_by_owner_and_content() {
+fn an_existing_revision_counts_as_created_by_owner_and_content() {
     let ds = daemon_set();
     let revision = |uid: &str, image: Option<&str>| -> ControllerRevision {
         let mut container = json!({"name": "web"});
@@ -237,9 +237,9 @@ fn a_revision_in_the_way_is_ours_by_owner_and_content() {
     assert!(!is_own_revision(&unowned, &ds));
 }
 
-/// A caller that has read the DaemonSet anew must not write the old snapshot's status over the newer one.
+/// A caller that has read the DaemonSet again must not write the status of an older snapshot over the newer one.
 #[test]
-fn a_status_is_of_the_object_that_it_was_computed_from() {
+fn a_status_has_the_resource_version_of_its_snapshot() {
     let daemon_set = ObjectRef { resource_version: "6".to_owned(), ..(&daemon_set()).into() };
     let status = DaemonSetStatus::default();
     let call = call(&Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed });
@@ -249,7 +249,7 @@ fn a_status_is_of_the_object_that_it_was_computed_from() {
 }
 
 #[test]
-fn a_name_that_would_lead_elsewhere_makes_no_request() {
+fn a_name_that_would_change_the_path_makes_no_request() {
     let delete = |namespace: &str, name: &str| {
         let pod = ObjectRef { namespace: namespace.to_owned(), name: name.to_owned(), ..object() };
         call(&Action::DeletePod { node: "a".into(), pod, reason: DeleteReason::ExcessPod, failure: None })

@@ -1,11 +1,11 @@
-//! The lean types as kube's resources.
+//! The model's types as resources of kube.
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use kube_core::{ObjectList, Resource, ResourceExt};
 use serde_json::json;
 
 #[test]
-fn each_has_its_place_in_the_api() {
+fn each_type_has_its_path_in_the_api() {
     assert_eq!(Pod::url_path(&(), Some("default")), "/api/v1/namespaces/default/pods");
     assert_eq!(Node::url_path(&(), None), "/api/v1/nodes");
     assert_eq!(DaemonSet::url_path(&(), Some("default")), "/apis/apps/v1/namespaces/default/daemonsets");
@@ -17,7 +17,7 @@ fn each_has_its_place_in_the_api() {
 }
 
 #[test]
-fn metadata_is_what_the_model_keeps() {
+fn metadata_has_the_fields_of_the_model() {
     let metadata = json!({
         "name": "web-x", "namespace": "default", "uid": "u", "resourceVersion": "9", "generation": 4,
         "labels": {"app": "web"}, "annotations": {"a": "b"}, "creationTimestamp": "2026-01-01T00:00:00Z",
@@ -47,7 +47,7 @@ fn metadata_is_what_the_model_keeps() {
 }
 
 #[test]
-fn lent_metadata_is_no_part_of_the_object() {
+fn lent_metadata_is_not_part_of_the_object() {
     let mut pod: Pod = serde_json::from_value(json!({"metadata": {"name": "a", "uid": "u"}})).unwrap();
     let before = pod.clone();
     let json = serde_json::to_value(&pod).unwrap();
@@ -67,10 +67,11 @@ fn lent_metadata_is_no_part_of_the_object() {
     other.metadata.name = "b".to_owned();
     assert_eq!(other.name_any(), "b", "a clone is another object");
     let mut fresh = before;
-    assert_eq!(fresh.meta_mut().name.as_deref(), Some("a"), "changed before it was looked at");
+    assert_eq!(fresh.meta_mut().name.as_deref(), Some("a"), "changed before it was read");
 }
 
-/// As the API server stores them: under `OnDelete` it looks at no limit, and a time may be the last of RFC 3339.
+/// Objects as the API server stores them: it does not check limits under `OnDelete`, and a time may be the last one of
+/// RFC 3339.
 #[test]
 fn no_single_object_makes_a_list_unreadable() {
     let strategy = json!({"type": "OnDelete", "rollingUpdate": {"maxUnavailable": "ten", "maxSurge": -1}});

@@ -1,4 +1,4 @@
-//! What is found in real dumps.
+//! Findings in real dumps.
 
 use super::line;
 use crate::recorded::dumps::{DUMPS, Dump};
@@ -6,7 +6,7 @@ use daemonset::lint::{Preflight, Rule, lint};
 use insta::assert_snapshot;
 use std::collections::BTreeMap;
 
-/// The rules that find something, by dump and DaemonSet.
+/// The rules with a finding, by dump and DaemonSet.
 fn findings(dump: &str, name: &str) -> Vec<daemonset::lint::Finding> {
     let dump = Dump::load(dump);
     let recording = dump.daemon_set(name);
@@ -21,16 +21,16 @@ fn findings(dump: &str, name: &str) -> Vec<daemonset::lint::Finding> {
 
 #[test]
 fn each_dump_has_its_findings() {
-    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut dumps_by_rules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for dump in DUMPS {
         for name in Dump::load(dump).daemon_sets() {
             let rules: Vec<String> =
                 findings(dump, &name).iter().map(|finding| finding.rule.to_string()).collect();
-            told.entry(format!("{name}: {}", rules.join(" "))).or_default().push(dump.to_owned());
+            dumps_by_rules.entry(format!("{name}: {}", rules.join(" "))).or_default().push(dump.to_owned());
         }
     }
     let lines: Vec<String> =
-        told.iter().map(|(rules, dumps)| format!("{}\n  {rules}", dumps.join(" "))).collect();
+        dumps_by_rules.iter().map(|(rules, dumps)| format!("{}\n  {rules}", dumps.join(" "))).collect();
     assert_snapshot!(lines.join("\n"), @"
     fresh steady tainted large
       logging/fluent-bit: MinReadyZero NoPriorityClass
@@ -42,7 +42,7 @@ fn each_dump_has_its_findings() {
 }
 
 #[test]
-fn a_surge_in_words() {
+fn the_findings_about_a_surge_have_their_texts() {
     let dump = Dump::load("surge");
     let lines: Vec<String> =
         dump.daemon_sets().iter().flat_map(|name| findings("surge", name)).map(|f| line(&f)).collect();
@@ -53,9 +53,9 @@ fn a_surge_in_words() {
     ");
 }
 
-/// A cluster of ten thousand nodes, as large as they come.
+/// The largest supported cluster: ten thousand nodes.
 #[test]
-fn a_large_dump_is_read_in_one_go() {
+fn a_large_dump_is_checked_as_a_whole() {
     let found = findings("large", &Dump::load("large").daemon_sets()[0]);
     assert!(found.iter().all(|finding| finding.rule != Rule::Invalid), "{found:#?}");
 }

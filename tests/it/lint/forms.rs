@@ -1,4 +1,4 @@
-//! How findings are ordered, printed and written.
+//! The order, the text and the JSON form of findings.
 
 use super::{calm, found, pod_field, says};
 use crate::support::{at, revision, rolling};
@@ -8,12 +8,12 @@ use insta::assert_snapshot;
 use serde_json::{json, to_value};
 
 #[test]
-fn nothing_is_found_in_what_is_well_done() {
+fn a_good_manifest_has_no_findings() {
     assert_eq!(says(&calm()), [""; 0]);
 }
 
 #[test]
-fn the_worst_come_first_then_by_path() {
+fn findings_are_ordered_by_severity_then_path() {
     let given = calm().min_ready(0).with("/daemonSet/spec/revisionHistoryLimit", json!(0));
     let given = given.with("/daemonSet/spec/updateStrategy", rolling("99%"));
     let given = pod_field(given, "priorityClassName", json!(null));
@@ -24,7 +24,7 @@ fn the_worst_come_first_then_by_path() {
 }
 
 #[test]
-fn a_finding_is_one_line_with_what_to_do() {
+fn a_finding_prints_as_one_line_with_its_remedy() {
     let given = calm().with("/daemonSet/spec/revisionHistoryLimit", json!(0));
     let [finding] = &found(&given)[..] else { panic!("one finding") };
     assert_snapshot!(finding.to_string(), @"Warning spec.revisionHistoryLimit: It is 0: once an update is through there is no revision left to undo it by. Keep one at least; the default is 10. (HistoryLimitZero)");
@@ -47,11 +47,11 @@ fn a_manifest_alone_is_enough() {
     .unwrap();
     let rules: Vec<String> =
         lint(&Preflight::new(&manifest, at(0))).iter().map(|f| f.rule.to_string()).collect();
-    assert_eq!(rules, ["LatestTag", "StrategyMissing", "NoPriorityClass"], "no rule speaks of nodes");
+    assert_eq!(rules, ["LatestTag", "StrategyMissing", "NoPriorityClass"], "no finding is about nodes");
 }
 
 #[test]
-fn what_can_not_be_decided_on_is_told_with_its_field() {
+fn invalid_input_is_found_with_its_field() {
     let given = calm().with("/daemonSet/spec/updateStrategy/type", json!("Rolling"));
     let given = given.with("/daemonSet/spec/template/metadata/labels", json!({"app": "other"}));
     assert_snapshot!(says(&given).join("\n"), @r#"
@@ -61,7 +61,7 @@ fn what_can_not_be_decided_on_is_told_with_its_field() {
 }
 
 #[test]
-fn whatever_the_template_holds_the_rules_look_into_it() {
+fn the_rules_accept_any_content_of_the_template() {
     for template in
         [json!(null), json!([]), json!("x"), json!({"spec": []}), json!({"spec": {"containers": {}}})]
     {
@@ -87,7 +87,7 @@ fn whatever_the_template_holds_the_rules_look_into_it() {
 }
 
 #[test]
-fn a_taken_name_is_no_reason_to_look_away() {
+fn a_name_collision_does_not_hide_findings() {
     let given = pod_field(calm(), "containers/0/image", json!("agent:3")).min_ready(0);
     let name = given.plan().report.current_revision.unwrap().name;
     let mut taken = revision("foreign", 1);
@@ -99,7 +99,7 @@ fn a_taken_name_is_no_reason_to_look_away() {
 }
 
 #[test]
-fn what_is_being_deleted_is_not_looked_at_among_its_nodes() {
+fn a_daemon_set_that_is_being_deleted_has_no_findings_about_nodes() {
     let given = calm().min_ready(0).with("/daemonSet/metadata/deletionTimestamp", json!(at(0).to_string()));
     assert_eq!(says(&given), [""; 0]);
 }

@@ -14,15 +14,15 @@ fn many(number: usize) -> Given {
 }
 
 #[test]
-fn max_unavailable_takes_all() {
+fn a_max_unavailable_that_takes_all_nodes_is_found() {
     assert_snapshot!(text(&strategy(rolling("100%"))), @"Warning MaxUnavailableTakesAll spec.updateStrategy.rollingUpdate.maxUnavailable: 100% allows all 3 target nodes to be without a pod at a time.");
     assert_snapshot!(text(&strategy(rolling(3))), @"Warning MaxUnavailableTakesAll spec.updateStrategy.rollingUpdate.maxUnavailable: 3 allows all 3 target nodes to be without a pod at a time.");
     assert_eq!(says(&strategy(rolling(2))), [""; 0]);
-    assert_eq!(says(&many(1)), [""; 0], "of one node there is no part");
+    assert_eq!(says(&many(1)), [""; 0], "a single node has no part");
 }
 
 #[test]
-fn a_percentage_rounds_up_to_all() {
+fn a_percentage_that_rounds_up_to_all_nodes_is_found() {
     assert_snapshot!(text(&strategy(rolling("67%"))), @"Warning PercentRoundsToAll spec.updateStrategy.rollingUpdate.maxUnavailable: 67% of 3 target nodes rounds up to 3, so that all of them may be without a pod at a time.");
     assert_snapshot!(text(&strategy(surging("70%"))), @"Advice PercentRoundsToAll spec.updateStrategy.rollingUpdate.maxSurge: 70% of 3 target nodes rounds up to 3, so that all of them may have two pods at a time.");
     let proposal = json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": "70%"}});
@@ -34,7 +34,7 @@ fn a_percentage_rounds_up_to_all() {
 }
 
 #[test]
-fn both_limits() {
+fn two_limits_at_once_are_found() {
     let limits = |unavailable: Value, surge: Value| {
         let limits = json!({"maxUnavailable": unavailable, "maxSurge": surge});
         strategy(json!({"type": "RollingUpdate", "rollingUpdate": limits}))
@@ -47,13 +47,13 @@ fn both_limits() {
 }
 
 #[test]
-fn the_type_is_missing() {
+fn a_missing_strategy_type_is_found() {
     assert_snapshot!(text(&strategy(json!({}))), @"Warning StrategyMissing spec.updateStrategy.type: The type is absent, which the update proposal reads as OnDelete and apps/v1 as RollingUpdate.");
     assert_eq!(says(&strategy(on_delete())), [""; 0]);
 }
 
 #[test]
-fn a_rollout_takes_long_by_min_ready_alone() {
+fn a_rollout_that_is_slow_by_min_ready_seconds_is_found() {
     assert_snapshot!(text(&many(100).min_ready(600)), @"Advice SlowRollout spec.minReadySeconds: An update of 100 target nodes takes 16 hours at least: 100 rounds of 10 minutes each.");
     assert_snapshot!(text(&many(5).min_ready(86_400).with("/daemonSet/spec/updateStrategy", surging(2))), @"Advice SlowRollout spec.minReadySeconds: An update of 5 target nodes takes 3 days at least: 3 rounds of 24 hours each.");
     assert_eq!(
@@ -64,15 +64,15 @@ fn a_rollout_takes_long_by_min_ready_alone() {
 }
 
 #[test]
-fn min_ready_zero() {
+fn min_ready_seconds_of_zero_are_found() {
     assert_snapshot!(text(&calm().min_ready(0)), @"Advice MinReadyZero spec.minReadySeconds: It is 0: a pod that is Ready for a moment and crashes then has already let the update go on, through all 3 target nodes.");
     assert_eq!(says(&calm().min_ready(1)), [""; 0]);
-    assert_eq!(says(&many(1).min_ready(0)), [""; 0], "one node is no rollout");
-    assert_eq!(says(&strategy(on_delete()).min_ready(0)), [""; 0], "a person looks");
+    assert_eq!(says(&many(1).min_ready(0)), [""; 0], "no other node follows");
+    assert_eq!(says(&strategy(on_delete()).min_ready(0)), [""; 0], "a user decides");
 }
 
 #[test]
-fn no_readiness_probe() {
+fn a_missing_readiness_probe_is_found() {
     let without = |given| pod_field(given, "containers", json!([{"name": "c", "image": "agent:2"}]));
     assert_snapshot!(text(&without(calm())), @"Advice NoReadinessProbe spec.template.spec.containers: No container has a readiness probe: a pod is Ready as soon as it runs, and an update goes on after minReadySeconds, whether it works or not.");
     assert!(says(&without(calm().min_ready(0)))[0].starts_with("Warning NoReadinessProbe"));

@@ -6,7 +6,7 @@ use daemonset::lint::Finding;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-/// The DaemonSet of `given` replaces this one.
+/// The stored DaemonSet, which the DaemonSet of `given` replaces.
 fn after(stored: &Given, given: &Given) -> Vec<Finding> {
     let stored = Some(stored.recording().daemon_set);
     found_beside(given, &Beside { stored, ..Beside::default() })
@@ -21,7 +21,7 @@ fn nodes(finding: &Finding) -> Vec<&str> {
 }
 
 #[test]
-fn the_selection_is_narrowed() {
+fn a_narrowed_selection_is_found() {
     let stored = calm_without_nodes()
         .node(node("a").label("disk", "ssd").has(new()))
         .node(node("b").has(new()))
@@ -31,8 +31,12 @@ fn the_selection_is_narrowed() {
     let findings = after(&stored, &narrow(stored.clone()));
     assert_snapshot!(lines(&findings), @"Error SelectionNarrowed spec.template.spec.nodeSelector: 2 of 4 target nodes lose their pods at once, whatever maxUnavailable is: b, c.");
     assert_eq!(nodes(&findings[0]), ["b", "c"], "d has no pod to lose");
-    assert_eq!(after(&narrow(stored.clone()), &narrow(stored.clone())), [], "it was so before");
-    assert_eq!(after(&narrow(stored.clone()), &stored), [], "it is widened");
+    assert_eq!(
+        after(&narrow(stored.clone()), &narrow(stored.clone())),
+        [],
+        "the stored selection was as narrow"
+    );
+    assert_eq!(after(&narrow(stored.clone()), &stored), [], "the selection is widened");
     let term = json!({"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["b"]}]}]});
     let affinity = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}});
     let findings = after(&stored, &pod_field(stored.clone(), "affinity", affinity));
@@ -52,7 +56,7 @@ fn tolerates(value: Value) -> Value {
 }
 
 #[test]
-fn tolerations_are_withdrawn() {
+fn withdrawn_tolerations_are_found() {
     for effect in ["NoSchedule", "NoExecute"] {
         let tolerant = |name: &str| node(name).taint("dedicated", effect).has(new().tolerates("dedicated"));
         let bare = calm().node(tolerant("y")).node(tolerant("z"));
@@ -65,13 +69,13 @@ fn tolerations_are_withdrawn() {
         assert_eq!(after(&stored, &stored), []);
         let by_hand = bare.with("/daemonSet/spec/updateStrategy", on_delete());
         let expected = if effect == "NoSchedule" { 0 } else { 1 };
-        assert_eq!(after(&stored, &by_hand).len(), expected, "{effect}: OnDelete keeps what may stay");
+        assert_eq!(after(&stored, &by_hand).len(), expected, "{effect}: OnDelete keeps pods that may stay");
     }
 }
 
-/// What is told is what the plan does.
+/// The findings agree with the plan.
 #[test]
-fn the_plan_deletes_what_is_told() {
+fn the_plan_deletes_the_pods_of_the_findings() {
     let stored = pod_field(calm(), "tolerations", tolerates(json!("NoSchedule")))
         .node(node("y").taint("dedicated", "NoSchedule").has(pod("old").tolerates("dedicated")))
         .node(node("z").label("os", "windows").has(pod("old")));
@@ -84,7 +88,7 @@ fn the_plan_deletes_what_is_told() {
             ]}]}
         }}),
     );
-    let told: Vec<String> =
+    let found: Vec<String> =
         after(&stored, &manifest).iter().flat_map(nodes).map(|node| format!("delete {node}-1")).collect();
     let steps = manifest.steps();
     let at_once =
@@ -92,11 +96,11 @@ fn the_plan_deletes_what_is_told() {
     let mut deleted: Vec<&str> =
         at_once.filter_map(|step| step.split_once(':')).map(|(step, _)| step).collect();
     deleted.sort_by_key(|step| !step.contains('z'));
-    assert_eq!(told, deleted);
+    assert_eq!(found, deleted);
 }
 
 #[test]
-fn without_pods_target_nodes_are_told() {
+fn target_nodes_are_found_without_pods() {
     let stored = calm_without_nodes().node(node("a").label("disk", "ssd")).node(node("b"));
     let findings = after(&stored, &pod_field(stored.clone(), "nodeSelector", json!({"disk": "ssd"})));
     assert_eq!(nodes(&findings[0]), ["b"]);

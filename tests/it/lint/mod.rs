@@ -1,4 +1,4 @@
-//! What a preflight finds: for each rule one story that finds it, and one beside it that must not.
+//! Each rule of the linter has a story with a finding, and a similar story without one.
 
 mod dumps;
 mod forms;
@@ -15,7 +15,7 @@ use daemonset::lint::{Finding, Preflight, lint};
 use daemonset::model::DaemonSet;
 use serde_json::{Value, json};
 
-/// Three nodes that run version 2 of a DaemonSet which nobody can find fault with.
+/// Three nodes that run version 2 of a DaemonSet without any finding.
 fn calm() -> Given {
     ["a", "b", "c"].into_iter().fold(calm_without_nodes(), |given, name| given.node(node(name).has(new())))
 }
@@ -34,7 +34,7 @@ fn template() -> Value {
     }})
 }
 
-/// The revision of the calm template.
+/// The revision of the DaemonSet without findings.
 fn current_revision() -> Value {
     let mut current = revision("new", 2);
     current["data"]["spec"]["template"] = template();
@@ -47,7 +47,7 @@ fn pod_field(given: Given, field: &str, value: Value) -> Given {
     given.with(&format!("/daemonSet/spec/template/spec/{field}"), value)
 }
 
-/// What is known beside nodes, pods and revisions.
+/// Objects beside nodes, pods and revisions.
 #[derive(Default)]
 struct Beside {
     stored: Option<DaemonSet>,
@@ -85,7 +85,7 @@ fn line(finding: &Finding) -> String {
     format!("{} {} {}: {}", finding.severity, finding.rule, finding.path, finding.why)
 }
 
-/// The same as text, for a snapshot.
+/// The lines as one text, for a snapshot.
 fn text(given: &Given) -> String {
     says(given).join("\n")
 }

@@ -1,4 +1,4 @@
-//! Who runs the pod, and who does not.
+//! Target nodes, and nodes that are left out.
 
 use super::{calm, calm_without_nodes, found, pod_field, says, text};
 use crate::support::{Given, new, node, surging};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 
 #[test]
-fn no_node_matches() {
+fn a_selection_without_target_nodes_is_found() {
     let nowhere = |given| pod_field(given, "nodeSelector", json!({"disk": "ssd"}));
     let cluster = calm_without_nodes()
         .node(node("a").label("disk", "hdd"))
@@ -16,11 +16,11 @@ fn no_node_matches() {
         .node(node("c"));
     assert_snapshot!(text(&nowhere(cluster.clone())), @"Warning NoTargetNodes spec.template.spec: None of 3 nodes should run the pod: 2 by nodeSelector, 1 by a taint.");
     assert_eq!(says(&nowhere(cluster.node(node("d").label("disk", "ssd")))), [""; 0]);
-    assert_eq!(says(&nowhere(calm_without_nodes())), [""; 0], "without nodes nothing is known");
+    assert_eq!(says(&nowhere(calm_without_nodes())), [""; 0], "the preflight has no nodes");
 }
 
 #[test]
-fn control_plane_nodes_are_left_out() {
+fn control_plane_nodes_that_are_left_out_are_found() {
     let cluster = calm()
         .node(node("m1").taint(CONTROL_PLANE, "NoSchedule"))
         .node(
@@ -43,7 +43,7 @@ fn control_plane_nodes_are_left_out() {
 }
 
 #[test]
-fn pods_of_one_zone_exclude_each_other() {
+fn pods_that_exclude_each_other_in_a_zone_are_found() {
     let zoned = |given: Given, key: &str| {
         let term = json!({"topologyKey": key, "labelSelector": {"matchLabels": {"app": "agent"}}});
         let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
@@ -56,13 +56,13 @@ fn pods_of_one_zone_exclude_each_other() {
     assert_snapshot!(text(&zoned(cluster.clone(), "zone")), @"Error AntiAffinityToItself spec.template.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]: Only one of the nodes with the same zone can have the pod: of 4 target nodes 2 will stay without it.");
     let pair =
         calm_without_nodes().node(node("a").label("zone", "1").has(new())).node(node("b").label("zone", "1"));
-    assert_eq!(says(&zoned(pair, "zone")).len(), 1, "two are enough");
+    assert_eq!(says(&zoned(pair, "zone")).len(), 1, "two nodes are enough");
     assert_eq!(says(&zoned(cluster.clone(), "kubernetes.io/hostname")), [""; 0]);
     assert_eq!(says(&zoned(cluster, "rack")), [""; 0], "no node has this label");
 }
 
 #[test]
-fn nodes_are_lost_to_the_update() {
+fn nodes_lost_to_the_update_are_found() {
     let broken = |hash: Value| {
         let pod = if hash == "new" { new() } else { crate::support::old() };
         calm()

@@ -1,4 +1,4 @@
-//! Whose pods the selector chooses.
+//! The pods that the selector matches.
 
 use super::{Beside, calm, found_beside, line, says, text};
 use crate::support::{Given, new, node, old};
@@ -20,7 +20,7 @@ fn named(name: &str, selector: Value, labels: Value) -> Given {
 }
 
 #[test]
-fn another_daemon_set_selects_the_same_pods() {
+fn a_selector_that_overlaps_with_another_daemon_sets_is_found() {
     let both = (json!({"app": "agent"}), json!({"app": "agent", "tier": "node"}));
     assert_snapshot!(beside(&named("other", both.0.clone(), both.1.clone())).join("\n"), @"Warning SelectorOverlaps spec.selector: It chooses the pods of DaemonSet other, whose selector chooses the pods of this one: pods without a controller go to whichever of them is first.");
     let theirs = beside(&named("other", json!({"tier": "node"}), both.1.clone()));
@@ -32,16 +32,16 @@ fn another_daemon_set_selects_the_same_pods() {
     assert_eq!(beside(&elsewhere), [""; 0]);
     assert_eq!(beside(&calm()), [""; 0], "itself");
     let everything = named("other", json!({}), json!({"app": "other"}));
-    assert_eq!(beside(&everything), [""; 0], "an empty selector does nothing");
+    assert_eq!(beside(&everything), [""; 0], "an empty selector has no effect");
 }
 
 #[test]
-fn an_empty_selector_does_nothing() {
+fn an_empty_selector_is_found() {
     assert_snapshot!(text(&calm().with("/daemonSet/spec/selector", json!({}))), @"Error SelectsEverything spec.selector: It is empty and would choose every pod of the namespace: the controller does nothing but warn.");
 }
 
 #[test]
-fn pods_are_adopted() {
+fn adopted_pods_are_found() {
     let orphans = calm().node(node("y").has(old().orphan())).node(node("z").has(new().orphan()));
     assert_snapshot!(text(&orphans), @"Advice AdoptsPods spec.selector: It adopts 2 pods that nobody controls (1 outdated): y-1, z-1.");
     let by_hand = calm().node(node("z").has(new().orphan().without_hash()));
@@ -51,7 +51,7 @@ fn pods_are_adopted() {
 }
 
 #[test]
-fn a_generation_that_repeats_hides_the_other_template() {
+fn a_repeated_generation_hides_the_other_template() {
     let orphaned = calm().generation(1).node(node("z").has(old().orphan().generation("1")));
     assert_snapshot!(text(&orphaned), @"
     Error StaleGeneration metadata.annotations[deprecated.daemonset.template.generation]: 1 pod carries generation 1 and the hash of another template: by the generation alone no update ever reaches such a pod.

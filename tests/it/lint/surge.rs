@@ -1,4 +1,4 @@
-//! What two pods of a node can't both hold.
+//! Surge with resources that only one pod of a node can hold.
 
 use super::{calm, pod_field, says, text};
 use crate::support::{Given, rolling, surging};
@@ -9,13 +9,13 @@ fn surge() -> Given {
     calm().with("/daemonSet/spec/updateStrategy", surging(1))
 }
 
-/// With this in the first container.
+/// Adds members to the first container.
 fn container(given: Given, field: &str, value: Value) -> Given {
     pod_field(given, &format!("containers/0/{field}"), value)
 }
 
 #[test]
-fn a_host_port() {
+fn a_host_port_is_found_under_surge() {
     let ports = json!([{"containerPort": 80}, {"containerPort": 81, "hostPort": 9100}]);
     assert_snapshot!(text(&container(surge(), "ports", ports.clone())), @"Error SurgeWithHostPort spec.template.spec.containers[0].ports[1].hostPort: Two pods of a node can't both have port 9100: under surge the new one stays Pending, and the update stops.");
     assert_eq!(says(&container(calm(), "ports", ports)), [""; 0], "replaced, not surged");
@@ -23,7 +23,7 @@ fn a_host_port() {
 }
 
 #[test]
-fn a_port_on_the_nodes_network() {
+fn a_port_on_the_nodes_network_is_found_under_surge() {
     let on_host = pod_field(surge(), "hostNetwork", json!(true));
     let ports = json!([{"containerPort": 80}]);
     assert!(
@@ -34,7 +34,7 @@ fn a_port_on_the_nodes_network() {
 }
 
 #[test]
-fn a_writable_host_path() {
+fn a_writable_host_path_is_found_under_surge() {
     let mounted = |given: Given, source: Value, read_only: bool| {
         let given = pod_field(given, "volumes", json!([{"name": "v", "hostPath": source}]));
         container(given, "volumeMounts", json!([{"name": "v", "mountPath": "/v", "readOnly": read_only}]))
@@ -43,7 +43,7 @@ fn a_writable_host_path() {
     assert_snapshot!(text(&mounted(surge(), own.clone(), false)), @"Warning SurgeWithHostPath spec.template.spec.volumes[0].hostPath: Two pods of a node may write to /var/lib/agent at a time during a surge; if one locks it, the other never gets Ready.");
     let logs = json!({"path": "/var/log", "type": ""});
     assert!(says(&mounted(surge(), logs, false))[0].starts_with("Advice SurgeWithHostPath"));
-    assert_eq!(says(&mounted(surge(), own.clone(), true)), [""; 0], "nobody writes");
+    assert_eq!(says(&mounted(surge(), own.clone(), true)), [""; 0], "no container writes");
     assert_eq!(says(&mounted(calm(), own.clone(), false)), [""; 0], "replaced, not surged");
     assert_eq!(
         says(&pod_field(surge(), "volumes", json!([{"name": "v", "hostPath": own}]))),
@@ -59,7 +59,7 @@ fn a_writable_host_path() {
 }
 
 #[test]
-fn devices() {
+fn devices_are_found_under_surge() {
     let resources = |quantity: Value, name: &str| json!({"limits": {name: quantity, "cpu": "1"}, "requests": {"cpu": "1"}});
     assert_snapshot!(text(&container(surge(), "resources", resources(json!("2"), "nvidia.com/gpu"))), @"Warning SurgeWithDevices spec.template.spec.containers[0].resources.limits[nvidia.com/gpu]: A container holds 2 of nvidia.com/gpu: where a node has not as many free beside it, the new pod stays Pending during a surge.");
     let gpu = resources(json!(1), "nvidia.com/gpu");
@@ -77,7 +77,7 @@ fn devices() {
 }
 
 #[test]
-fn claimed_devices() {
+fn claimed_devices_are_found_under_surge() {
     let own = json!([{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]);
     assert_snapshot!(text(&pod_field(surge(), "resourceClaims", own.clone())), @"Warning SurgeWithDevices spec.template.spec.resourceClaims[0].resourceClaimTemplateName: Each pod claims devices of its own by one-gpu: where a node has not as many free, the new pod stays Pending during a surge.");
     assert_eq!(says(&pod_field(calm(), "resourceClaims", own)), [""; 0]);
@@ -88,7 +88,7 @@ fn claimed_devices() {
 }
 
 #[test]
-fn anti_affinity_to_itself() {
+fn anti_affinity_to_itself_is_found_under_surge() {
     let term = |selector: Value| json!({"topologyKey": "kubernetes.io/hostname", "labelSelector": selector});
     let affinity = |given: Given, term: Value| {
         let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
@@ -104,5 +104,5 @@ fn anti_affinity_to_itself() {
     assert_eq!(says(&affinity(surge(), term(json!(null)))), [""; 0], "no pod");
     let mut by_revision = own;
     by_revision["matchLabelKeys"] = json!(["controller-revision-hash"]);
-    assert_eq!(says(&affinity(surge(), by_revision)), [""; 0], "the two are of different revisions");
+    assert_eq!(says(&affinity(surge(), by_revision)), [""; 0], "the two pods have different revisions");
 }

@@ -1,4 +1,4 @@
-//! The controller of the model: the crate's own `reconcile` and `Memory`, asked about the model's objects.
+//! The controller of the model: it calls the crate's own `reconcile` and `Memory` with real objects.
 
 use super::objects::{Objects, Phase, Pod, PodId, Spec, Strategy, node_name};
 use crate::support::{given, new, node, now, pod, rolling, surging, template};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
-/// Memory with its JSON form, which is what it is compared by.
+/// A memory with its JSON form, by which it is compared.
 #[derive(Debug, Clone)]
 pub struct Remembered(Arc<(Memory, String)>);
 
@@ -55,16 +55,16 @@ pub enum Step {
     Create { node: u8, version: u8, beside: bool },
 }
 
-/// What one reconcile comes to.
+/// The result of one reconcile.
 #[derive(Debug)]
 pub struct Reconciled {
-    /// The memory once it has observed the snapshot.
+    /// The memory after it has observed the snapshot.
     pub memory: Remembered,
-    /// The steps, each with the action that it is.
+    /// The steps, each with its action.
     pub steps: Vec<(Step, Action)>,
 }
 
-/// The same on every run.
+/// A hash that is the same on every run.
 pub fn fingerprint(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -76,11 +76,11 @@ pub struct Controller {
     nodes: Vec<Node>,
     policy: Policy,
     min_ready_seconds: i32,
-    /// By version: its hash, the revision and a pod of it.
+    /// For each version: its hash, its revision and one of its pods.
     versions: Vec<(String, ControllerRevision, RealPod)>,
-    /// By the fingerprint of cache and memory: plans are asked for again and again, and are a function of these.
+    /// Plans by the fingerprint of cache and memory, on which alone they depend.
     plans: Mutex<BTreeMap<u64, Arc<Reconciled>>>,
-    /// What is wrong with it.
+    /// The violations that the audit finds.
     #[cfg(daemonset_mutants)]
     pub mutant: Option<daemonset::mutants::Mutant>,
 }
@@ -113,7 +113,7 @@ impl Controller {
         planned
     }
 
-    /// How many different snapshots were planned.
+    /// The number of different snapshots that were planned.
     pub fn plans(&self) -> usize {
         self.plans.lock().unwrap().len()
     }
@@ -174,7 +174,7 @@ impl Controller {
         real
     }
 
-    /// None for what changes nothing that a plan is made from: status, events, wake-ups.
+    /// `None` for actions that change no input of a plan: status, events, requeues.
     fn step(&self, action: &Action) -> Option<Step> {
         match action {
             Action::CreateRevision { revision, .. } => Some(Step::CreateRevision {
@@ -238,7 +238,7 @@ fn daemon_set(spec: Spec, min_ready_seconds: i32) -> DaemonSet {
     .unwrap()
 }
 
-/// The revision that the crate itself makes of a version, and a pod of it.
+/// The revision that the crate creates for a version, and a pod of that version.
 fn of_version(version: u8) -> (String, ControllerRevision, RealPod) {
     let plan = given(rolling(1)).revisions([]).with("/daemonSet/spec/template", template_of(version)).plan();
     let created = plan.actions.into_iter().find_map(|action| match action {

@@ -1,41 +1,43 @@
-//! Every order of events in a small cluster, tried out: a stale cache, crashes at any step, lost memory, and a user who
+//! Explores every order of events in a small cluster: a stale cache, crashes at any step, lost memory, and a user who
 //! does not wait.
 //!
-//! The controller is the crate's own `reconcile` and `Memory`. Its cache is what the watches have delivered: a prefix of
-//! what happened, for each kind on its own. What is outside of the model:
+//! The controller is the crate's own `reconcile` and `Memory`. Its cache holds the delivered watch events: a prefix of
+//! all changes, for each kind of objects independently. The model leaves out:
 //!
-//! - **Memory lost while the cache stays stale.** A process that crashes loses both, and the next one begins with a
-//!   list. A caller that drops its Memory and keeps its cache deletes again what it does not see deleted.
-//! - **Time**, but for pods that become available by it: what is in flight never expires. Five minutes of a watch that
-//!   delivers nothing are the limit that the README tells.
-//! - **Readiness that the cache does not show.** An outdated pod that is not Ready goes without a budget: when it has
-//!   become Ready meanwhile, nothing could tell. Such a delete breaks no promise, but its node counts as down for the
-//!   ones after it. Pods that go down by themselves are not our doing either, and do not count.
-//! - **Nodes** that come, go or change their taints, failed pods and their back-off, pods that others delete or own, and
-//!   template generations: the properties and the stories have them.
+//! - **Memory lost while the cache stays stale.** A crashing process loses both, and the next one starts with a list. A
+//!   caller that drops its Memory and keeps its cache repeats deletes that the cache does not show yet.
+//! - **Time**, except for pods that become available: actions in flight never expire. The README gives the limit: five
+//!   minutes of a watch that delivers nothing.
+//! - **Readiness that the cache does not show.** An outdated pod that is not Ready is deleted without a budget, even if
+//!   it has become Ready in the meantime and no cache shows it yet. Such a delete breaks no promise, but its node
+//!   counts as down for later deletes. Pods that go down by themselves do not count either.
+//! - **Nodes** that join, leave or change their taints, failed pods and their back-off, pods that others delete or own,
+//!   and template generations: the properties and the stories cover them.
 //!
-//! `cargo test --test it model -- --nocapture` prints the number of states. `mutants.rs` proves that the model finds what
-//! it looks for.
+//! `cargo test --test it model -- --nocapture` prints the number of states. `mutants.rs` proves that the model check
+//! finds planted errors.
 
 mod controller;
 #[cfg(daemonset_mutants)]
 mod mutants;
 mod objects;
 mod promises;
+mod state;
 mod world;
 
 use controller::{Controller, fingerprint};
 use daemonset::UnreadyPolicy;
 use objects::Strategy::{self, Replace, Surge};
 use promises::Broken;
+use state::State;
 use stateright::{Checker, HasDiscoveries, Model, Property};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use world::{Boundary, Move, State, World};
+use world::{Boundary, Move, World};
 
 struct Checked {
     world: World,
-    /// States from which the world left in peace comes to a complete rollout.
+    /// The number of states from which an undisturbed run leads to a complete rollout.
     good: Mutex<BTreeSet<u64>>,
 }
 
@@ -48,7 +50,7 @@ impl Checked {
         Checked { world: World { boundary, controller }, good: Mutex::default() }
     }
 
-    /// Whether this is the name of what must never be.
+    /// Whether this name belongs to a condition that must never hold.
     fn forbids(&self, property: &'static str) -> bool {
         self.property(property).expectation.discovery_is_failure()
     }
@@ -119,7 +121,7 @@ impl Model for Checked {
     }
 }
 
-/// Explores everything within the boundary; at least so many states, or the model has lost its teeth.
+/// Explores all states within the boundary. A minimum number of states proves that the model still covers them.
 fn explore(name: &str, boundary: Boundary, floor: usize) {
     let model = || Checked::new(boundary.clone());
     let checker = model().checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
@@ -137,7 +139,7 @@ fn explore(name: &str, boundary: Boundary, floor: usize) {
     assert!(checker.unique_state_count() >= floor, "{name}: only {} states", checker.unique_state_count());
 }
 
-/// The checker keeps the last path that it finds; so look no deeper than needed.
+/// The checker keeps the last path that it finds, so that the search must not go deeper than necessary.
 fn shortest_counterexample(model: impl Fn() -> Checked) -> Option<(&'static str, Vec<Move>)> {
     (2..60).find_map(|depth| {
         let checker = model().checker().target_max_depth(depth);
@@ -148,7 +150,7 @@ fn shortest_counterexample(model: impl Fn() -> Checked) -> Option<(&'static str,
     })
 }
 
-/// Two nodes, two moves of the user, and answers that are lost or bad.
+/// Two nodes, two edits by the user, and answers that are lost or refused.
 fn two_nodes(strategies: &[Strategy]) -> Boundary {
     Boundary {
         nodes: 2,
@@ -161,19 +163,19 @@ fn two_nodes(strategies: &[Strategy]) -> Boundary {
     }
 }
 
-/// Three nodes, one move of the user, and a pod that goes down by itself.
+/// Three nodes, one edit by the user, and a pod that goes down by itself.
 fn three_nodes(strategies: &[Strategy]) -> Boundary {
     Boundary { nodes: 3, user_moves: 1, failures: 1, ..two_nodes(strategies) }
 }
 
 #[test]
-fn replacing() {
+fn the_promises_hold_while_replacing() {
     explore("replace, 2 nodes", two_nodes(&[Replace(1)]), 2_000);
     explore("replace, 3 nodes", three_nodes(&[Replace(1)]), 10_000);
 }
 
 #[test]
-fn replacing_pods_that_are_young() {
+fn the_promises_hold_while_replacing_pods_that_are_not_yet_available() {
     let young = Boundary { young: true, ..two_nodes(&[Replace(1)]) };
     explore("replace, young pods", young.clone(), 3_000);
     let within = Boundary { user_moves: 1, failures: 1, unready_within_budget: true, ..young };
@@ -181,16 +183,16 @@ fn replacing_pods_that_are_young() {
 }
 
 #[test]
-fn surging() {
+fn the_promises_hold_while_surging() {
     explore("surge, 2 nodes", two_nodes(&[Surge(1)]), 1_000);
     explore("surge, young pods", Boundary { young: true, ..two_nodes(&[Surge(1)]) }, 1_500);
     explore("surge, a failure", Boundary { nodes: 2, ..three_nodes(&[Surge(1)]) }, 10_000);
     explore("surge, 3 nodes", Boundary { failures: 0, ..three_nodes(&[Surge(2)]) }, 100);
 }
 
-/// A long life on a single node: what three nodes can't have in a test's time.
+/// Many edits on a single node, which three nodes do not allow in the time of a test.
 #[test]
-fn one_node_for_long() {
+fn the_promises_hold_for_many_edits_on_one_node() {
     let one = |boundary| Boundary { nodes: 1, ..boundary };
     let both = one(two_nodes(&[Replace(1), Surge(1)]));
     explore("surge, 1 node, a failure", Boundary { failures: 1, ..one(two_nodes(&[Surge(1)])) }, 20_000);
@@ -199,20 +201,20 @@ fn one_node_for_long() {
 }
 
 #[test]
-fn switching_the_strategy() {
+fn the_promises_hold_while_switching_the_strategy() {
     explore("from replace to surge", two_nodes(&[Replace(1), Surge(1)]), 3_000);
     explore("from surge to replace", two_nodes(&[Surge(1), Replace(1)]), 2_000);
 }
 
 #[test]
-fn switching_the_limit() {
+fn the_promises_hold_while_switching_the_limit() {
     let limits = Boundary { bad_answers: false, ..two_nodes(&[Replace(2), Replace(1)]) };
     explore("maxUnavailable 2 and 1", limits, 15_000);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release --test it model -- --ignored --nocapture"]
-fn a_larger_boundary() {
+fn the_promises_hold_within_a_larger_boundary() {
     let fails = |boundary: Boundary| Boundary { failures: 1, ..boundary };
     let young = |boundary: Boundary| Boundary { young: true, ..boundary };
     let three = |boundary: Boundary| Boundary { nodes: 3, ..boundary };

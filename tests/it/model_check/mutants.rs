@@ -1,5 +1,5 @@
-//! A core with an error in it is found out: `RUSTFLAGS="--cfg daemonset_mutants" cargo test --test it --target-dir
-//! target/mutants model`.
+//! The model check finds each error that is planted in the core: `RUSTFLAGS="--cfg daemonset_mutants" cargo test --test
+//! it --target-dir target/mutants model`.
 
 use super::objects::Strategy::{self, Replace, Surge};
 use super::promises::Broken;
@@ -23,12 +23,12 @@ fn a_budget_that_is_off_by_one_is_found() {
 }
 
 #[test]
-fn deletes_that_are_forgotten_are_found() {
+fn forgotten_deletes_are_found() {
     is_found(Mutant::DeletesForgotten, Replace(1), Broken::DeletedTwice);
 }
 
 #[test]
-fn creates_that_are_forgotten_are_found() {
+fn forgotten_creates_are_found() {
     is_found(Mutant::CreatesForgotten, Replace(1), Broken::SecondPod);
 }
 

@@ -1,17 +1,17 @@
-//! What the model keeps of the objects in an API server, or in a cache of it: small, ordered, comparable.
+//! The objects of the model in an API server or in a cache: small, ordered, comparable.
 
 use std::hash::{Hash, Hasher};
 
-/// Where a pod is in its life, as its object says.
+/// The stage of a pod's lifecycle, as its object shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     Starting,
-    /// It was Ready, and went down by itself.
+    /// It was Ready, and became not Ready by itself.
     Crashed,
-    /// Ready, but not for minReadySeconds.
+    /// Ready for less than minReadySeconds.
     Young,
     Available,
-    /// Its Ready condition still says True, which must count for nothing.
+    /// Terminating. Its Ready condition is still True, which must not count.
     Terminating,
 }
 
@@ -21,7 +21,7 @@ impl Phase {
     }
 }
 
-/// Names a pod: a serial is used again only when nothing in the world knows the pod that had it.
+/// Identifies a pod. A serial is reused only when nothing refers to its pod any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PodId {
     pub node: u8,
@@ -41,13 +41,13 @@ pub fn node_name(node: u8) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pod {
     pub id: PodId,
-    /// Of the template.
+    /// The version of the template.
     pub version: u8,
     pub phase: Phase,
 }
 
 impl Hash for Pod {
-    /// All of it in one number: hashing states is most of the work.
+    /// The whole pod in one number, because hashing states is most of the work.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Pod { id: PodId { node, serial }, version, phase } = *self;
         state.write_u32(u32::from_le_bytes([node, serial, version, phase as u8]));
@@ -69,14 +69,14 @@ pub struct Spec {
     pub strategy: Strategy,
 }
 
-/// A revision, one at most of each version.
+/// A revision; there is at most one of each version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Revision {
     pub version: u8,
     pub number: u8,
 }
 
-/// All objects, each list in order.
+/// All objects; each list is sorted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Objects {
     pub pods: Vec<Pod>,
@@ -93,7 +93,7 @@ impl Objects {
         self.pods.iter().filter(move |pod| pod.id.node == node)
     }
 
-    /// Adds the pod, or replaces the one of its name.
+    /// Adds the pod, or replaces the pod of the same serial.
     pub fn put_pod(&mut self, pod: Pod) {
         self.remove_pod(pod.id);
         self.pods.push(pod);
@@ -104,7 +104,7 @@ impl Objects {
         self.pods.retain(|pod| pod.id != id);
     }
 
-    /// Adds the revision, or replaces the one of its version.
+    /// Adds the revision, or replaces the one of the same version.
     pub fn put_revision(&mut self, revision: Revision) {
         self.revisions.retain(|other| other.version != revision.version);
         self.revisions.push(revision);
@@ -112,7 +112,7 @@ impl Objects {
     }
 }
 
-/// Watch events that the cache has not got yet. Those of one kind come in order; kinds are on their own.
+/// Watch events that have not reached the cache. Events of one kind keep their order; different kinds are independent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Undelivered {
     pub pods: Vec<PodEvent>,

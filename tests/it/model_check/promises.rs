@@ -1,23 +1,23 @@
-//! What no step of the controller may do, judged by what is real and by what the controller could know.
+//! Promises that each step of the controller must keep, judged by the real state and by the controller's knowledge.
 
 use super::controller::Step;
 use super::objects::{Phase, Pod, PodId, Strategy};
-use super::world::State;
+use super::state::State;
 
-/// A promise that a step broke.
+/// A broken promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Broken {
-    /// More nodes are down by our hand than maxUnavailable allows.
+    /// The controller took down more nodes than maxUnavailable allows.
     Budget,
-    /// A node without an available pod by our hand, though we surge.
+    /// The controller took down a node under surge.
     DownUnderSurge,
     /// More nodes have two pods than maxSurge allows.
     Doubled,
-    /// A pod on a node that has one, without surge.
+    /// A create on a node that has a pod, without surge.
     SecondPod,
     /// Two live pods of one version on a node, or more than two.
     Twin,
-    /// A delete that was accepted before, and is remembered.
+    /// A second delete, although the first one was accepted and is remembered.
     DeletedTwice,
 }
 
@@ -32,7 +32,7 @@ impl Broken {
     ];
 }
 
-/// The limits are those of the spec that the controller has seen: of a newer one it can't know.
+/// The limits of the spec that the controller has seen: it can't know a newer one.
 pub struct Promises<'s> {
     state: &'s State,
 }
@@ -42,8 +42,8 @@ impl<'s> Promises<'s> {
         Promises { state }
     }
 
-    /// Whether this delete leaves a node without an available pod that has one, and might have kept it: not where
-    /// another pod went down by itself.
+    /// Whether this delete takes the last available pod of a node. A node whose other pod went down by itself does not
+    /// count.
     pub fn takes_down(state: &State, id: PodId) -> bool {
         let available = |pod: &Pod| pod.phase == Phase::Available;
         let helps = |pod: &Pod| matches!(pod.phase, Phase::Available | Phase::Crashed);
@@ -51,7 +51,7 @@ impl<'s> Promises<'s> {
         state.real.pod(id).is_some_and(available) && !others
     }
 
-    /// What this step breaks, just before it is taken.
+    /// The promises that this step breaks, judged before the step.
     pub fn broken_by(&self, step: Step) -> Option<Broken> {
         match step {
             Step::CreateRevision { .. } | Step::Renumber { .. } => None,
@@ -65,8 +65,7 @@ impl<'s> Promises<'s> {
         if real.pod(id).is_none_or(|pod| pod.phase == Phase::Terminating) {
             return Some(Broken::DeletedTwice);
         }
-        // A pod that has become Ready while the cache does not show it: it goes as one that serves nobody, and nothing
-        // could tell.
+        // The pod has become Ready, but the cache does not show it, so that the controller deletes it as not Ready.
         let blind = cache.pod(id).is_some_and(|pod| !pod.phase.is_ready());
         if blind || !Self::takes_down(self.state, id) {
             return None;

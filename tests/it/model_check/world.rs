@@ -1,44 +1,30 @@
-//! The world of the model: an API server, a watch that lags, a controller that crashes, and whoever else does something.
+//! The state machine of the model: an API server, a watch that lags, a controller that crashes, a user, and other
+//! actors.
 //!
-//! Each move of the world is one transition. The controller executes a plan in one move, but may crash, be refused or
-//! miss an answer at any of its steps.
+//! Each event is one transition. The controller executes a plan in one transition, but it may crash, be refused or lose
+//! an answer at any step of the plan.
 
-use super::controller::{Controller, Remembered, Step};
+use super::controller::{Controller, Remembered};
 use super::objects::{Objects, Phase, Pod, PodEvent, PodId, Revision, Spec, Strategy, Undelivered};
-use super::promises::{Broken, Promises};
-use daemonset::model::ObjectRef;
+use super::promises::Promises;
+use super::state::State;
 use daemonset::{ActionOutcome, Memory};
 
-/// What may happen, and how often.
+/// The events that may happen, and how often.
 #[derive(Debug, Clone)]
 pub struct Boundary {
     pub nodes: u8,
-    /// Pods are Ready for a while before they are available.
+    /// Whether pods are Ready for a while before they are available.
     pub young: bool,
     pub strategies: Vec<Strategy>,
-    /// Edits of the template, reverts and switches of the strategy.
+    /// The number of edits of the template, reverts, and switches of the strategy.
     pub user_moves: u8,
-    /// Pods that go down by themselves.
+    /// The number of pods that go down by themselves.
     pub failures: u8,
-    /// Refused actions and lost answers, besides crashes.
+    /// Whether actions may be refused and answers lost, in addition to crashes.
     pub bad_answers: bool,
-    /// Outdated pods that are not Ready wait for the budget.
+    /// Whether outdated pods that are not Ready wait for the budget.
     pub unready_within_budget: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct State {
-    /// What the API server has.
-    pub real: Objects,
-    /// What the controller sees.
-    pub cache: Objects,
-    pub undelivered: Undelivered,
-    pub memory: Remembered,
-    /// By node: a delete of ours hit an available pod there, and no pod has been available since.
-    pub down: Vec<bool>,
-    pub user_moves: u8,
-    pub failures: u8,
-    pub broken: Option<Broken>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +34,11 @@ pub enum Move {
     DeliverRevision,
     /// Reconcile and execute the whole plan.
     Reconcile,
-    /// Execute so many steps and crash: memory is lost, and the new process lists anew.
+    /// Execute this many steps and crash: the memory is lost, and the new process lists again.
     Crash(u8),
-    /// Execute so many steps; the next one is refused.
+    /// Execute this many steps; the next one is refused.
     Refused(u8),
-    /// Execute so many steps; the answer to the last one is lost.
+    /// Execute this many steps; the answer to the last one is lost.
     AnswerLost(u8),
     BecomesReady(PodId),
     BecomesAvailable(PodId),
@@ -63,7 +49,7 @@ pub enum Move {
     Switch(Strategy),
 }
 
-/// How far a plan is executed.
+/// How much of a plan is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cut {
     steps: usize,
@@ -212,7 +198,8 @@ impl World {
         state.memory = Remembered::new(memory);
     }
 
-    /// Every event delivered, every plan executed, every pod as far as it can get: the world left in peace.
+    /// One round without disturbances: every watch event delivered, one whole plan executed, every pod as far as it can
+    /// get.
     pub fn in_peace(&self, state: &State) -> State {
         let mut state = state.clone();
         while !state.undelivered.is_empty() {
@@ -223,121 +210,5 @@ impl World {
         let state = self.after(&state, Move::Reconcile);
         let progress: Vec<_> = state.real.pods.iter().filter_map(|pod| self.progress(pod)).collect();
         progress.into_iter().fold(state, |state, next| self.after(&state, next))
-    }
-}
-
-impl State {
-    /// Nothing more will happen by itself.
-    pub fn is_complete(&self) -> bool {
-        let good = |pod: &Pod| pod.phase == Phase::Available && pod.version == self.real.spec.version;
-        let alone = (0_u8..).zip(&self.down).all(|(node, _)| self.real.pods_of(node).count() == 1);
-        self.undelivered.is_empty() && alone && self.real.pods.iter().all(good)
-    }
-
-    pub fn has_a_doubled_node(&self) -> bool {
-        (0_u8..).zip(&self.down).any(|(node, _)| self.real.pods_of(node).count() > 1)
-    }
-
-    /// A new process has no memory, and begins with a list: its cache is fresh.
-    fn restart(&mut self) {
-        self.memory = Remembered::new(Memory::default());
-        self.cache.clone_from(&self.real);
-        self.undelivered = Undelivered::default();
-    }
-
-    fn user(&mut self, change: impl FnOnce(&mut Spec)) {
-        self.user_moves -= 1;
-        change(&mut self.real.spec);
-        self.undelivered.specs.push(self.real.spec);
-    }
-
-    fn pod_is(&mut self, id: PodId, phase: Phase) {
-        let Some(pod) = self.real.pod(id) else { return };
-        let pod = Pod { phase, ..*pod };
-        self.real.put_pod(pod);
-        self.undelivered.pods.push(PodEvent::Is(pod));
-        self.note_availability(pod);
-    }
-
-    /// Time passes for the real pod, for its picture in the cache and for those on their way there.
-    fn grows_old(&mut self, id: PodId) {
-        let grow = |pod: &mut Pod| {
-            if pod.id == id && pod.phase == Phase::Young {
-                pod.phase = Phase::Available;
-            }
-        };
-        self.real.pods.iter_mut().for_each(grow);
-        self.cache.pods.iter_mut().for_each(grow);
-        for event in &mut self.undelivered.pods {
-            if let PodEvent::Is(pod) = event {
-                grow(pod);
-            }
-        }
-        if let Some(pod) = self.real.pod(id).copied() {
-            self.note_availability(pod);
-        }
-    }
-
-    fn note_availability(&mut self, pod: Pod) {
-        if pod.phase == Phase::Available {
-            self.down[usize::from(pod.id.node)] = false;
-        }
-    }
-
-    /// The API server does what it is asked.
-    fn take(&mut self, step: Step) -> ActionOutcome {
-        match step {
-            Step::CreateRevision { version, number } => {
-                if self.real.revisions.iter().any(|revision| revision.version == version) {
-                    return ActionOutcome::Rejected;
-                }
-                self.revision_is(Revision { version, number })
-            }
-            Step::Renumber { version, number } => {
-                let seen = self.cache.revisions.iter().find(|revision| revision.version == version);
-                if !self.real.revisions.iter().any(|revision| Some(revision) == seen) {
-                    return ActionOutcome::Rejected;
-                }
-                self.revision_is(Revision { version, number })
-            }
-            Step::Delete(id) => {
-                if Promises::takes_down(self, id) {
-                    self.down[usize::from(id.node)] = true;
-                }
-                if self.real.pod(id).is_some_and(|pod| pod.phase != Phase::Terminating) {
-                    self.pod_is(id, Phase::Terminating);
-                }
-                ActionOutcome::Done
-            }
-            Step::Create { node, version, .. } => {
-                let id = self.unknown_id(node);
-                let pod = Pod { id, version, phase: Phase::Starting };
-                self.real.put_pod(pod);
-                self.undelivered.pods.push(PodEvent::Is(pod));
-                ActionOutcome::Created(ObjectRef {
-                    namespace: "ns".to_owned(),
-                    name: id.name(),
-                    uid: id.name().into(),
-                    resource_version: String::new(),
-                })
-            }
-        }
-    }
-
-    fn revision_is(&mut self, revision: Revision) -> ActionOutcome {
-        self.real.put_revision(revision);
-        self.undelivered.revisions.push(revision);
-        ActionOutcome::Done
-    }
-
-    /// The first serial of which nothing in the world knows: so the number of states stays finite.
-    fn unknown_id(&self, node: u8) -> PodId {
-        let known = |id: PodId| {
-            self.real.pod(id).is_some()
-                || self.cache.pod(id).is_some()
-                || self.undelivered.pods.iter().any(|event| event.id() == id)
-                || self.memory.knows(id)
-        };
-        (0..).map(|serial| PodId { node, serial }).find(|id| !known(*id)).unwrap()
     }
 }

@@ -1,4 +1,4 @@
-//! What every plan must keep, each with the name under which it is broken.
+//! The promises of every plan, each with a name for error messages.
 
 use super::oracle::{Fleet, max_surge, max_unavailable};
 use daemonset::model::Pod;
@@ -71,7 +71,7 @@ impl<'r> View<'r> {
         })
     }
 
-    /// Target nodes without a Ready pod after the plan's deletions: at most max(NR, M). A Ready pod serves, even when it
+    /// Target nodes without a Ready pod after the plan's deletions: at most max(NR, M). A Ready pod serves, even if it
     /// is not available yet.
     fn readiness(&self) -> Promise {
         let Some(limit) = max_unavailable(self.recording) else { return Ok(()) };
@@ -84,8 +84,8 @@ impl<'r> View<'r> {
         })
     }
 
-    /// Under surge no available pod goes from a target node without another one there, and no more nodes get a second
-    /// pod than there is room for.
+    /// Under surge no available pod is deleted from a target node without another available pod, and the number of
+    /// nodes that get a second pod stays within the limit.
     fn surge(&self) -> Promise {
         let Some(limit) = max_surge(self.recording) else { return Ok(()) };
         let after = self.fleet.count(|pod| self.fleet.available(pod) && self.stays(pod));
@@ -106,7 +106,8 @@ impl<'r> View<'r> {
         })
     }
 
-    /// At most one create a node, only on target nodes, none where one is in flight or a live pod is enough.
+    /// At most one create for each node, only on target nodes, and never on a node with a create in flight or with a
+    /// live pod that suffices.
     fn creates(&self) -> Promise {
         let memory = serde_json::to_value(&self.recording.memory).unwrap();
         let live = self.fleet.count(|pod| self.fleet.live(pod));
@@ -126,7 +127,7 @@ impl<'r> View<'r> {
         Ok(())
     }
 
-    /// Only pods of the DaemonSet are deleted or labelled, and only those that are not going already.
+    /// Only pods of the DaemonSet are deleted or labelled, and only pods that are not terminating.
     fn ownership(&self) -> Promise {
         for action in &self.plan.actions {
             let (Action::DeletePod { pod, .. } | Action::LabelPod { pod, .. }) = action else { continue };
@@ -142,7 +143,7 @@ impl<'r> View<'r> {
         ensure(deletes == self.deleted.len(), || "ownership: one pod is deleted twice".to_owned())
     }
 
-    /// OnDelete deletes no live pod where it may run, but for one that another live pod makes superfluous.
+    /// OnDelete deletes no live pod from a node where it may run, unless another live pod makes it superfluous.
     fn on_delete(&self) -> Promise {
         if !matches!(self.recording.daemon_set.spec.update_strategy.kind.as_str(), "" | "OnDelete") {
             return Ok(());
@@ -161,7 +162,7 @@ impl<'r> View<'r> {
         Ok(())
     }
 
-    /// While the budget is free, no outdated pod is held by it; and what is held is told with a full budget.
+    /// The budget holds no outdated pod while there is room, and a held pod is reported only with a used-up budget.
     fn progress(&self) -> Promise {
         for verdict in &self.plan.report.nodes {
             match verdict.outcome {
@@ -177,7 +178,7 @@ impl<'r> View<'r> {
         Ok(())
     }
 
-    /// Neither the current revision nor one that a pod carries is deleted.
+    /// Neither the current revision nor a revision of a pod is deleted.
     fn revisions(&self) -> Promise {
         let carried: BTreeSet<&str> = self
             .recording
@@ -209,7 +210,7 @@ impl<'r> View<'r> {
     }
 }
 
-/// Where an action stands in a plan.
+/// The rank of an action in a plan.
 pub fn stage(action: &Action) -> u8 {
     match action {
         Action::AdoptPod { .. }
@@ -234,7 +235,7 @@ fn order(plan: &Plan) -> Promise {
     ensure(plan.actions.is_sorted_by_key(stage), || "order".to_owned())
 }
 
-/// At most one wake-up, in the future; only a full plan asks for one at once.
+/// At most one requeue, and never in the past; only a full plan asks for an immediate one.
 fn wake_up(recording: &Recording, plan: &Plan) -> Promise {
     let mut requeues = plan.actions.iter().filter_map(|action| match action {
         Action::Requeue { at, reason } => Some((*at, *reason)),

@@ -1,4 +1,4 @@
-//! What holds of every plan, on random fleets; and a proof that the fleets reach every reason.
+//! Properties of every plan, on random fleets, and a proof that the fleets reach every reason.
 
 mod brute_force;
 mod faults;
@@ -12,7 +12,7 @@ use crate::support::{apply, observe};
 use daemonset::{Action, Plan, Recording, audit, plan, reconcile};
 use proptest::prelude::*;
 
-/// Every plan of every property is audited.
+/// Plans a recording. The audit checks every plan of every property.
 fn planned(recording: &Recording) -> Plan {
     let snapshot = recording.snapshot().unwrap();
     let plan = plan(&snapshot);
@@ -21,7 +21,7 @@ fn planned(recording: &Recording) -> Plan {
     plan
 }
 
-/// Nothing but events, and a wake-up perhaps.
+/// Whether the plan contains only events and requeues.
 fn is_at_rest(plan: &Plan) -> bool {
     plan.actions.iter().all(|a| matches!(a, Action::RecordEvent { .. } | Action::Requeue { .. }))
 }
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn executing_plans_comes_to_rest(world in world::world()) {
+    fn repeated_execution_of_plans_ends(world in world::world()) {
         let mut recording = world.recording();
         let bound = 2 * (recording.pods.len() + recording.nodes.len() + recording.revisions.len()) + 6;
         let mut steps = 0;
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn at_rest_nothing_changes_before_the_wake_up(world in world::world()) {
+    fn a_settled_plan_does_not_change_before_its_requeue(world in world::world()) {
         let mut recording = world.recording();
         loop {
             let plan = planned(&recording);
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cache_that_shows_nothing_spends_no_budget_twice(world in world::world()) {
+    fn a_frozen_cache_does_not_spend_the_budget_twice(world in world::world()) {
         let mut stale = world.recording();
         stale.memory.get_or_insert_default();
         let mut real = stale.clone();
@@ -139,7 +139,7 @@ proptest! {
                     prop_assert!(there == 0, "created twice on {node}");
                 }
             }
-            // Only pods: whatever else a stale cache asks for again is refused by the API server.
+            // Only pods: the API server refuses all other repeated actions of a stale cache.
             let pods_only = plan.actions.iter().filter(|a| matches!(a, Action::CreatePod { .. } | Action::DeletePod { .. }));
             let pods_only = pods_only.cloned().collect();
             apply(&mut real, &Plan { actions: pods_only, ..plan });
@@ -151,7 +151,7 @@ proptest! {
 }
 
 proptest! {
-    // Each has some thirty faults, each with a plan of its own.
+    // Each case has about thirty faults, each with its own plan.
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]

@@ -1,5 +1,4 @@
-//! A second, dumb reading of a recording: who owns what, what is available, what a limit allows. It shares no code with
-//! the crate.
+//! A second, simple interpretation of a recording: ownership, availability, limits. It shares no code with the crate.
 
 use daemonset::model::{IntOrString, Pod};
 use daemonset::{NodePlacement, Recording, plan};
@@ -7,7 +6,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The fleet as a person would count it on paper.
+/// The fleet as one would count it on paper.
 pub struct Fleet<'r> {
     recording: &'r Recording,
     memory: Value,
@@ -30,7 +29,7 @@ impl<'r> Fleet<'r> {
         }
     }
 
-    /// Pods that are the DaemonSet's, or become so in this pass.
+    /// Pods that the DaemonSet controls, or adopts in this pass.
     pub fn owned(&self) -> impl Iterator<Item = &'r Pod> + '_ {
         self.recording.pods.iter().filter(|pod| self.owns(pod))
     }
@@ -55,7 +54,7 @@ impl<'r> Fleet<'r> {
         matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
     }
 
-    /// Terminating, or remembered to be.
+    /// Whether a pod is terminating, or memory holds its delete.
     pub fn going(&self, pod: &Pod) -> bool {
         let deleted = self.memory["deletes"][pod.metadata.uid.as_str()].as_str();
         let recently = |at: &str| {
@@ -81,7 +80,7 @@ impl<'r> Fleet<'r> {
         self.ready(pod) && (seconds == 0 || long_enough)
     }
 
-    /// How many pods of each target node are good in this sense.
+    /// For each target node, the number of pods that satisfy the condition.
     pub fn count(&self, good: impl Fn(&Pod) -> bool) -> BTreeMap<&str, usize> {
         let mut counts: BTreeMap<&str, usize> = self.targets.iter().map(|node| (node.as_str(), 0)).collect();
         for pod in self.owned().filter(|pod| good(pod)) {
@@ -106,7 +105,7 @@ fn rounded_up(limit: IntOrString, targets: usize) -> usize {
     }
 }
 
-/// M, where the strategy replaces.
+/// M, if the strategy replaces pods.
 pub fn max_unavailable(recording: &Recording) -> Option<usize> {
     let strategy = &recording.daemon_set.spec.update_strategy;
     if strategy.kind != "RollingUpdate" || max_surge(recording).is_some() {
@@ -118,7 +117,7 @@ pub fn max_unavailable(recording: &Recording) -> Option<usize> {
     Some(rounded_up(limit, targets).max(usize::from(targets > 0)))
 }
 
-/// S, where the strategy surges.
+/// S, if the strategy surges.
 pub fn max_surge(recording: &Recording) -> Option<usize> {
     let strategy = &recording.daemon_set.spec.update_strategy;
     let limit = match strategy.kind.as_str() {

@@ -1,4 +1,4 @@
-//! A property over fleets that never get into trouble proves nothing: the fleets must reach everything there is.
+//! Random fleets prove something only if they reach every case. These tests count each reason, verdict and broken rule.
 
 use super::{faults, planned, world};
 use daemonset::Action;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const WORLDS: u32 = 4000;
 
-/// Every action with every reason, every verdict, every kind of evidence, every warning.
+/// Every action with every reason, and every outcome, kind of evidence, situation and warning.
 const EVERYTHING: &[&str] = &[
     "AdoptPod SelectorMatches",
     "ReleasePod SelectorNoLongerMatches",

@@ -1,4 +1,4 @@
-//! Promises that nothing can break prove nothing: a controller that chooses as Kubernetes does breaks them.
+//! The model of Kubernetes' own controller breaks the promises: this proves that the properties can fail.
 
 use super::{invariants, planned, world};
 use crate::support::{Expectations, upstream};
@@ -9,18 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const WORLDS: u32 = 2000;
 
-/// A promise, and the reason of pod actions that break it by themselves.
+/// A promise, and the reasons of pod actions that break it.
 const BROKEN: [(&str, &str); 7] = [
-    // Whichever pod is oldest stays, available or not; under surge, of those with the same hash.
+    // The oldest pod stays, available or not; under surge, the oldest with the same hash.
     ("budget", "ExcessPod"),
     ("readiness", "ExcessPod"),
     ("OnDelete", "ExcessPod"),
     ("surge", "ExcessPod"),
     // kruise#1323.
     ("readiness", "OutdatedNotYetAvailable"),
-    // A successor beside an outdated pod that is not available counts for nothing.
+    // A successor beside an outdated pod that is not available does not count.
     ("surge", "Surge"),
-    // It deletes what terminates, on nodes that are gone.
+    // It deletes terminating pods of nodes that are gone.
     ("ownership", "NodeGone"),
 ];
 
@@ -31,7 +31,7 @@ fn kubernetes_breaks_the_promises() {
     let mut broken: BTreeMap<(String, String), u32> = BTreeMap::new();
     for _ in 0..WORLDS {
         let recording = world::world().new_tree(&mut runner).unwrap().current().recording();
-        // Once more with no pod that is available yet: the worlds have few that are young.
+        // A second plan without any available pod, because the fleets have few pods that are not yet available.
         let mut young = recording.clone();
         young.daemon_set.spec.min_ready_seconds = 7200;
         for (promise, reason) in [recording, young].into_iter().flat_map(broken_by_kubernetes) {
@@ -45,9 +45,9 @@ fn kubernetes_breaks_the_promises() {
     }
 }
 
-/// Promises with the reason of the pod actions that break them.
+/// Promises with the reasons of the pod actions that break them.
 fn broken_by_kubernetes(recording: Recording) -> Vec<(String, String)> {
-    // Neither our policies nor our memory are known there, and no one asked it about mirror pods.
+    // The model knows neither our policies nor our memory, and mirror pods were not recorded.
     let mut recording = Recording { policy: Policy::default(), memory: None, ..recording };
     recording.pods.retain(|pod| pod.metadata.annotations.mirror.is_none());
     let ours = planned(&recording);
@@ -66,7 +66,7 @@ fn broken_by_kubernetes(recording: Recording) -> Vec<(String, String)> {
     reasons.into_iter().flat_map(broken).collect()
 }
 
-/// Why a pod is created or deleted.
+/// The reason of a create or delete of a pod.
 fn reason(action: &Action) -> Option<String> {
     match action {
         Action::DeletePod { reason, .. } => Some(format!("{reason:?}")),

@@ -1,11 +1,11 @@
-//! What may happen to a cluster: people, nodes, caches, the controller, and time.
+//! Events that may happen to a cluster: actions of users, failures of nodes, caches and the controller, and time.
 
 use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, Uid, UpdateStrategy};
 use daemonset::sim::{Behaviour, Cluster, Distribution, Kind, Probability};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-/// One of the things that may happen. Nodes and pods are told by numbers, counted round.
+/// One event. A number identifies a node or a pod: its position, modulo the number of nodes or pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     Release { version: u8 },
@@ -47,12 +47,13 @@ pub enum Limits {
 }
 
 impl Command {
-    /// Nobody can keep a budget after this: memory without fresh lists, or lists from an older server.
+    /// Whether no controller can keep a budget after this command: memory lost while caches stay stale, or lists from
+    /// an older server.
     pub fn is_beyond_promises(self) -> bool {
         matches!(self, Command::LoseMemory | Command::ListThePast { .. })
     }
 
-    /// Lets it happen.
+    /// Executes the command.
     pub fn perform(self, cluster: &mut Cluster) {
         match self {
             Command::Release { version } => {
@@ -72,7 +73,7 @@ impl Command {
                 cluster.edit(|ds| ds.spec.revision_history_limit = Some(revisions.into()));
             }
             Command::DeletePod { pod } => on_pod(cluster, pod, Cluster::delete_pod),
-            Command::FailPod { pod } => on_pod(cluster, pod, Cluster::fail_pod),
+            Command::FailPod { pod } => on_pod(cluster, pod, Cluster::evict_pod),
             Command::CrashPod { pod } => on_pod(cluster, pod, Cluster::crash_pod),
             Command::Taint { node, execute } => {
                 let effect = if execute { "NoExecute" } else { "NoSchedule" };
@@ -91,16 +92,19 @@ impl Command {
                 let disk = if ssd { "ssd" } else { "hdd" };
                 on_node(cluster, node, |cluster, node| cluster.label_node(node, "disk", disk));
             }
-            Command::Crash { after } => cluster.crash_after(after.into()),
+            Command::Crash { after } => cluster.crash_controller_after(after.into()),
             Command::Refuse { percent } => {
-                cluster.set_controller(|c| c.refused = Probability::percent(percent.into()))
+                cluster.configure_controller(|c| c.refused = Probability::percent(percent.into()))
             }
             Command::LoseAnswers { percent } => {
-                cluster.set_controller(|c| c.answer_lost = Probability::percent(percent.into()));
+                cluster.configure_controller(|c| c.answer_lost = Probability::percent(percent.into()));
             }
             Command::Lag { kind, seconds } => {
                 let most = SignedDuration::from_secs(seconds.into());
-                cluster.lag(kind_of(kind), Distribution::uniform(SignedDuration::from_millis(5), most));
+                cluster.set_watch_lag(
+                    kind_of(kind),
+                    Distribution::uniform(SignedDuration::from_millis(5), most),
+                );
             }
             Command::Freeze { kind } => cluster.freeze(kind_of(kind)),
             Command::Thaw { kind } => cluster.thaw(kind_of(kind)),
@@ -139,7 +143,7 @@ pub fn set_version(template: &mut Value, version: u8) {
     template["spec"]["containers"][0]["image"] = format!("v{version}").into();
 }
 
-/// How the pods of a version behave: some crash, some never become Ready, some are evicted.
+/// The behaviour of a version: some versions crash, some never become Ready, some are evicted.
 pub fn behaviour(version: u8) -> Behaviour {
     let millis = SignedDuration::from_millis;
     let quick = Behaviour {

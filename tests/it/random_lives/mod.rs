@@ -1,6 +1,6 @@
-//! Random lives of a simulated cluster, and what must hold in each of them.
+//! Random runs of a simulated cluster, and the promises that must hold in each of them.
 //!
-//! `PROPTEST_CASES=100000 cargo test --release --features sim --test it random_lives::` runs as many as you like.
+//! `PROPTEST_CASES=100000 cargo test --release --features sim --test it random_lives::` sets the number of runs.
 
 mod commands;
 mod trial;
@@ -16,7 +16,7 @@ use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state
 use std::collections::{BTreeMap, BTreeSet};
 use trial::{Beginning, Trial};
 
-/// The reference knows only how the life began: what must hold is read from the history.
+/// The reference state machine holds only the beginning of a run, because the promises are checked on the history.
 #[derive(Debug, Clone)]
 struct Lives;
 
@@ -42,14 +42,14 @@ fn limits() -> impl Strategy<Value = Limits> {
     ]
 }
 
-/// What may happen; `stale` allows caches to lag, `beyond` what no promise is made about.
+/// A random step. `stale` allows caches to lag; `beyond` allows events after which no promise holds.
 fn step(stale: bool, beyond: bool) -> BoxedStrategy<Step> {
     let millis =
         prop_oneof![1 => Just(0), 3 => 1_u32..3_000, 4 => 3_000_u32..30_000, 1 => 30_000_u32..120_000];
     (command(stale, beyond), millis).prop_map(|(command, millis)| Step { command, millis }).boxed()
 }
 
-/// Something happens, and time passes.
+/// One command, and the time that passes after it.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     command: Command,
@@ -99,7 +99,7 @@ fn command(stale: bool, beyond: bool) -> BoxedStrategy<Command> {
     Union::new_weighted(all).boxed()
 }
 
-/// What the reference has of a life.
+/// The reference's state: the beginning of a run, and the allowed events.
 #[derive(Debug, Clone)]
 struct Life {
     beginning: Beginning,
@@ -153,7 +153,7 @@ impl StateMachineTest for Lives {
     }
 }
 
-/// As many as asked for by `PROPTEST_CASES`, otherwise few enough for every day.
+/// The number of runs: `PROPTEST_CASES`, or a small default.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
 }
@@ -162,10 +162,10 @@ prop_state_machine! {
     #![proptest_config(Config { cases: cases(), failure_persistence: None, max_shrink_iters: 4000, ..Config::default() })]
 
     #[test]
-    fn promises_are_kept_whatever_happens(sequential 1..25 => Lives);
+    fn promises_hold_in_every_random_life(sequential 1..25 => Lives);
 }
 
-/// Lives that proptest makes up, each run to its end; `each` is told of them.
+/// Runs random lives to their end, and calls `each` with each of them.
 fn lives(count: u32, begin: fn(Beginning) -> Trial, mut each: impl FnMut(Trial)) {
     let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -181,7 +181,7 @@ fn lives(count: u32, begin: fn(Beginning) -> Trial, mut each: impl FnMut(Trial))
     }
 }
 
-/// What a life got into.
+/// The events and situations that a run has reached.
 fn things(trial: &Trial) -> BTreeSet<String> {
     let mut things = BTreeSet::new();
     for event in trial.cluster.history() {
@@ -219,7 +219,7 @@ fn the_lives_reach_everything() {
     assert!(missing.is_empty(), "never reached: {missing:?}");
 }
 
-/// What is broken in how many of these lives.
+/// The number of runs that break each promise.
 fn broken(begin: fn(Beginning) -> Trial) -> BTreeMap<String, u32> {
     let mut broken: BTreeMap<String, u32> = BTreeMap::new();
     lives(LIVES, begin, |trial| {
@@ -233,8 +233,8 @@ fn broken(begin: fn(Beginning) -> Trial) -> BTreeMap<String, u32> {
     broken
 }
 
-/// The promises mean something: Kubernetes' own controller breaks them. kruise#1323 (nodes without a Ready pod),
-/// kubernetes#122527 (status), and it keeps the oldest of several pods.
+/// Kubernetes' own controller breaks the promises, so that they are no tautologies: kruise#1323 (nodes without a Ready
+/// pod), kubernetes#122527 (status), and the choice of the oldest among several pods.
 #[test]
 fn kubernetes_own_controller_breaks_the_promises() {
     let broken = broken(upstream::begin);
@@ -243,7 +243,8 @@ fn kubernetes_own_controller_breaks_the_promises() {
     }
 }
 
-/// And so does this crate's own planner for a caller that keeps no memory: stale caches then spend the budget twice.
+/// This crate's own planner breaks the promises for a caller without memory, because stale caches then spend the budget
+/// twice.
 #[test]
 fn a_forgetful_caller_breaks_the_promises() {
     let broken = broken(Trial::begin_without_memory);
@@ -252,10 +253,10 @@ fn a_forgetful_caller_breaks_the_promises() {
     }
 }
 
-/// Enough to get into everything below.
+/// The number of runs that is enough to reach everything in `EVERYTHING`.
 const LIVES: u32 = 300;
 
-/// What lives must get into.
+/// Events and situations that the runs must reach.
 const EVERYTHING: &[&str] = &[
     "ControllerCrashed by world",
     "NodeGone by user",

@@ -1,5 +1,5 @@
-//! One run: a cluster, what happens to it, and what is held against its controller. The fuzz target `transitions` lives
-//! such runs too.
+//! One run: a cluster, its events, and the complaints about its controller. The fuzz target `transitions` uses such
+//! runs, too.
 
 use super::commands::{Command, Limits, behaviour};
 use super::watcher::{Behind, Watcher};
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How a cluster begins.
+/// The initial state of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beginning {
     pub seed: u64,
@@ -23,7 +23,7 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// What its cluster is like.
+    /// The settings of its cluster.
     pub fn settings(self) -> Settings {
         let mut settings = Settings { behaviour: behaviour(0), ..Settings::default() };
         settings.joining = Distribution::fixed(SignedDuration::from_secs(2));
@@ -32,41 +32,41 @@ impl Beginning {
     }
 }
 
-/// What was decided wrongly, and how often.
+/// Wrong decisions with their number.
 type Complaints = Rc<RefCell<BTreeMap<String, u32>>>;
 
-/// A cache may be behind by so much, and memory believes for 300 s.
+/// The longest time for which a cache may be behind. Memory holds actions in flight for 300 s.
 const LONGEST_LAG: SignedDuration = SignedDuration::from_secs(200);
 
 pub struct Trial {
     pub cluster: Cluster,
     pub watcher: Watcher,
-    /// What was decided wrongly, snapshot by snapshot.
+    /// Complaints about single decisions, judged by their snapshots.
     complaints: Complaints,
     frozen_since: Option<Timestamp>,
-    /// From here on nobody could keep the budget.
+    /// Whether a command was performed after which no controller could keep the budget.
     beyond_promises: bool,
 }
 
 impl Trial {
-    /// This crate decides.
+    /// A run in which this crate decides.
     pub fn begin(beginning: Beginning) -> Self {
         Trial::decided_by(reconcile, beginning.settings(), beginning)
     }
 
-    /// This crate decides, for a caller that keeps no memory.
+    /// A run in which this crate decides for a caller without memory.
     pub fn begin_without_memory(beginning: Beginning) -> Self {
         let mut settings = beginning.settings();
         settings.controller.remembers = false;
         Trial::decided_by(reconcile, settings, beginning)
     }
 
-    pub fn decided_by(brain: impl Planner + 'static, settings: Settings, beginning: Beginning) -> Self {
+    pub fn decided_by(planner: impl Planner + 'static, settings: Settings, beginning: Beginning) -> Self {
         let now = "2026-01-01T12:00:00Z".parse().unwrap();
-        let mut cluster = Cluster::with(settings, beginning.seed, now);
+        let mut cluster = Cluster::with_settings(settings, beginning.seed, now);
         cluster.keep_log();
         let complaints = Complaints::default();
-        cluster.decide_with(Judged { brain, complaints: Rc::clone(&complaints) });
+        cluster.set_planner(Judged { planner, complaints: Rc::clone(&complaints) });
         for _ in 0..beginning.nodes {
             Command::AddNode.perform(&mut cluster);
         }
@@ -75,7 +75,7 @@ impl Trial {
         let daemon_set = json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": {
             "selector": {"matchLabels": {"app": "agent"}}, "template": template,
             "updateStrategy": beginning.limits.strategy(), "minReadySeconds": beginning.min_ready}});
-        cluster.install(serde_json::from_value(daemon_set).unwrap());
+        cluster.create_daemon_set(serde_json::from_value(daemon_set).unwrap());
         let watcher = Watcher::default();
         let mut trial = Trial { cluster, watcher, complaints, frozen_since: None, beyond_promises: false };
         trial.pass(SignedDuration::from_secs(30));
@@ -92,7 +92,7 @@ impl Trial {
         self.pass(SignedDuration::from_millis(millis.into()));
     }
 
-    /// Time passes, step by step. No cache stays frozen for longer than memory believes.
+    /// Lets time pass, step by step. No cache stays frozen for longer than memory holds actions in flight.
     fn pass(&mut self, duration: SignedDuration) {
         let until = self.cluster.now() + duration;
         let thaws_at = self.frozen_since.map(|since| since + LONGEST_LAG - SignedDuration::from_secs(100));
@@ -120,7 +120,7 @@ impl Trial {
         watch(&mut self.watcher, &self.cluster);
     }
 
-    /// What was broken within the promises.
+    /// All broken promises. The budget counts only while every command so far lets a controller keep it.
     pub fn broken(&self) -> Vec<String> {
         let mut broken: Vec<String> = self.complaints.borrow().keys().cloned().collect();
         if !self.beyond_promises {
@@ -134,14 +134,14 @@ impl Trial {
         self.beyond_promises
     }
 
-    /// Disturbances stop: nodes are up, caches quick, requests answered, and the newest version is a good one. The
-    /// rollout must then end within what its rounds can take at most.
+    /// Ends all disturbances: nodes are up, caches are quick, requests are answered, and the newest version is a good
+    /// one. The rollout must then end within the maximum time of its rounds.
     pub fn settle(&mut self) -> Result<(), String> {
         self.thaw();
         for kind in 0..4 {
             Command::Lag { kind, seconds: 0 }.perform(&mut self.cluster);
         }
-        self.cluster.set_controller(|controller| {
+        self.cluster.configure_controller(|controller| {
             controller.refused = Probability::NEVER;
             controller.answer_lost = Probability::NEVER;
         });
@@ -161,14 +161,14 @@ impl Trial {
             if end != RolloutEnd::Complete {
                 return Err(format!("{end:?} at {last}: {:#?}", self.cluster.plan()));
             }
-            // What is left to tidy up.
+            // Cleanup after the rollout.
             self.pass(SignedDuration::from_mins(6));
         }
         self.at_rest(waits)
     }
 
-    /// The longest that a rollout may take from here: each round stops, binds, pulls, starts and waits for
-    /// minReadySeconds; before the first one a back-off, a belief or a container's restart may have to end.
+    /// The maximum duration of the rest of the rollout. Each round stops, binds, pulls and starts pods, and waits for
+    /// minReadySeconds; before the first one a back-off, an action in flight or a container restart may have to end.
     fn bound(&self) -> SignedDuration {
         let spec = &self.cluster.daemon_set().unwrap().spec;
         let targets = self.cluster.nodes().count().max(1);
@@ -187,14 +187,14 @@ impl Trial {
         SignedDuration::from_secs(before + rounds as i64 * round)
     }
 
-    /// Nothing is left to do, and all is as it should be.
+    /// Whether the rollout is complete and every node has the right pods.
     fn at_rest(&self, on_delete: bool) -> Result<(), String> {
         let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
         for verdict in &plan.report.nodes {
             let live = verdict.pods.iter().filter(|pod| pod.deleted.is_none()).count();
             let target = matches!(verdict.placement, daemonset::NodePlacement::Run);
             let updated = verdict.pods.iter().all(|pod| pod.updated);
-            // A surge pod that came when its node took none any more waits beside the other one, and runs nowhere.
+            // A surge pod that was created when its node stopped being a target waits unbound beside the other pod.
             let waits = !target && verdict.outcome == NodeOutcome::WaitsForReady;
             if (live > 1 && !waits) || (target && live == 0) || (target && !on_delete && !updated) {
                 return Err(format!("not as it should be: {verdict:#?}"));
@@ -220,36 +220,36 @@ impl Trial {
     }
 }
 
-/// A brain of which every decision is judged.
+/// A planner whose decisions are all judged.
 struct Judged<B> {
-    brain: B,
+    planner: B,
     complaints: Complaints,
 }
 
 impl<B: Planner> Planner for Judged<B> {
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
-        let actions = self.brain.decide(snapshot);
+    fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+        let actions = self.planner.plan(snapshot);
         judge(snapshot, &actions, &mut self.complaints.borrow_mut());
         actions
     }
 
-    fn learn(&mut self, action: &Action, outcome: &ActionOutcome) {
-        self.brain.learn(action, outcome);
+    fn record(&mut self, action: &Action, outcome: &ActionOutcome) {
+        self.planner.record(action, outcome);
     }
 
-    fn forget(&mut self) {
-        self.brain.forget();
+    fn reset(&mut self) {
+        self.planner.reset();
     }
 }
 
-/// After each step, since caches are as far behind as then only at that moment.
+/// The lag of the caches. It must be read after each step, because it changes with every event.
 fn watch(watcher: &mut Watcher, cluster: &Cluster) {
-    let behind = |kind| cluster.behind(kind);
+    let behind = |kind| cluster.cache_lag(kind);
     let (pods, nodes, spec) = (behind(Kind::Pods), behind(Kind::Nodes), behind(Kind::DaemonSets));
     watcher.watch(cluster.history(), Behind { pods, nodes, spec });
 }
 
-/// What is wrong with a decision, whatever the cluster really is like.
+/// The complaints about one decision, judged by its snapshot alone.
 fn judge(snapshot: &Snapshot<'_>, actions: &[Action], complaints: &mut BTreeMap<String, u32>) {
     for violation in audit(snapshot, actions) {
         let kind = serde_json::to_value(&violation.kind).unwrap();
@@ -260,7 +260,7 @@ fn judge(snapshot: &Snapshot<'_>, actions: &[Action], complaints: &mut BTreeMap<
     }
 }
 
-/// `kubectl rollout status` would say done while a target node lacks an available updated pod.
+/// Whether `kubectl rollout status` would report completion while a target node lacks an available updated pod.
 fn says_done_too_early(snapshot: &Snapshot<'_>, actions: &[Action]) -> bool {
     let status = actions.iter().find_map(|action| match action {
         Action::UpdateStatus { status, .. } => Some(status),

@@ -1,4 +1,4 @@
-//! Runs in which Kubernetes' own controller decides, as the model of v1.36 has it.
+//! Runs in which the model of Kubernetes' own controller (v1.36) decides.
 
 use super::trial::{Beginning, Trial};
 use crate::support::{Expectations, upstream};
@@ -18,7 +18,7 @@ struct Upstream {
 }
 
 impl Planner for Upstream {
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+    fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
         let recording = Recording::from(snapshot);
         if let Some(last) = &self.last {
             self.expectations.saw(last, &recording);
@@ -28,7 +28,7 @@ impl Planner for Upstream {
         actions
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Upstream::default();
     }
 }

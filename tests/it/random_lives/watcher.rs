@@ -1,5 +1,5 @@
-//! Keeps the controller to its budget, on the cluster as it really is: read from the history alone, with notions of its
-//! own of target node, available and limit.
+//! Checks the budget against the actual state of the cluster. It reads only the history, and has its own definitions of
+//! target node, available and limit.
 
 use daemonset::model::{DaemonSetSpec, IntOrString, Taint};
 use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// A deletion that the budget did not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excess {
-    /// What the pod was: `available` or `ready`.
+    /// The figure that the deletion exceeds: `available` or `ready`.
     pub figure: &'static str,
     pub at: Timestamp,
     pub pod: String,
@@ -18,22 +18,22 @@ pub struct Excess {
     pub allowed: usize,
 }
 
-/// What the deletions came to.
+/// Counts of the controller's deletions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Deletions by the controller that took a target node down.
     pub takedowns: u64,
-    /// Those after which the budget was just spent.
+    /// Takedowns that use up the budget exactly.
     pub at_the_limit: u64,
-    /// Those where another pod of the node had crashed by itself, which the controller may not have seen.
+    /// Deletions on a node whose other pod had crashed by itself, which the controller may not have seen.
     pub not_ours: u64,
-    /// Those of a pod that had just become Ready, which the controller may not have seen.
+    /// Deletions of a pod that had just become Ready, which the controller may not have seen.
     pub unseen: u64,
-    /// Those on nodes of which the controller may not have known that they are target nodes again.
+    /// Deletions on nodes that had just become target nodes, which the controller may not have seen.
     pub unsettled: u64,
 }
 
-/// How far the controller's view is behind.
+/// The lag of the controller's caches.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Behind {
     pub pods: SignedDuration,
@@ -54,17 +54,17 @@ pub struct Watcher {
 
 #[derive(Default)]
 struct Node {
-    /// What it was, from when on; none: it was not there.
+    /// The states of the node with their first instants; `None` while it does not exist.
     states: Vec<(Timestamp, Option<NodeState>)>,
-    /// The controller deleted a good pod here, and none has been good since: by each figure.
+    /// For each figure: the controller deleted a good pod here, and no pod has been good since.
     taken_down: [bool; 2],
 }
 
-/// What makes a pod a good one.
+/// The condition that a good pod satisfies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Figure {
     Available,
-    /// Ready, for however short a time: kruise#1323.
+    /// Ready, for any time: kruise#1323.
     Ready,
 }
 
@@ -73,12 +73,12 @@ const FIGURES: [Figure; 2] = [Figure::Available, Figure::Ready];
 struct Pod {
     node: String,
     ready_since: Option<Timestamp>,
-    /// From when until when it was Ready before; not where the controller deleted it.
+    /// Earlier intervals in which the pod was Ready, without those that ended by the controller's deletion.
     lost: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Watcher {
-    /// Looks at what is new; the controller's view was so far behind when it happened.
+    /// Processes the new events; `behind` is the lag of the caches at their time.
     pub fn watch(&mut self, history: &[Event], behind: Behind) {
         self.behind = behind;
         for event in &history[self.seen..] {
@@ -129,7 +129,7 @@ impl Watcher {
         }
     }
 
-    /// A pod is good no more, by no doing of the controller.
+    /// A pod is no longer good, and the controller is not the cause.
     fn lost(&mut self, pod: &PodIdentity, t: Timestamp) {
         let was_good = FIGURES.map(|figure| self.is_good(pod.uid.as_str(), t, self.least(figure, t)));
         if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
@@ -141,7 +141,8 @@ impl Watcher {
         }
     }
 
-    /// A deletion by the controller: with it, no more target nodes than allowed may be down by its doing.
+    /// Judges a deletion by the controller: the number of target nodes that it has taken down must stay within the
+    /// limit.
     fn judge(&mut self, pod: &PodIdentity, t: Timestamp) {
         let uid = pod.uid.as_str();
         let was_good = FIGURES.map(|figure| self.is_good(uid, t, self.strict(figure)));
@@ -189,7 +190,7 @@ impl Watcher {
         }
     }
 
-    /// Nodes that can't but have seemed target nodes all the time, and that the controller took down.
+    /// Nodes that the controller took down, and that were target nodes in every state that it may have seen.
     fn taken_down(&self, figure: Figure, t: Timestamp) -> Vec<String> {
         let least = self.least(figure, t);
         let up = |name: &str| self.pods_of(name).any(|uid| self.may_seem_good(uid, t, least));
@@ -209,7 +210,7 @@ impl Watcher {
         since.is_some_and(|since| since + min_ready <= t)
     }
 
-    /// The same, to whoever may not have heard of its crash.
+    /// Whether a pod is good, or seems good to a controller that has not seen its crash yet.
     fn may_seem_good(&self, uid: &str, t: Timestamp, min_ready: SignedDuration) -> bool {
         let mut lost = self.pods.get(uid).map_or(&[][..], |pod| &pod.lost).iter();
         let heard_from = t - self.behind.pods;
@@ -217,18 +218,18 @@ impl Watcher {
             || lost.any(|(since, at)| *at >= heard_from && *since + min_ready <= t)
     }
 
-    /// How long a good pod has been Ready.
+    /// How long a good pod must have been Ready, by the current spec.
     fn strict(&self, figure: Figure) -> SignedDuration {
         figure.seconds(self.specs.last().map(|(_, spec)| spec))
     }
 
-    /// The specs that the controller may have decided by.
+    /// The specs that the controller's cache may have shown at this instant.
     fn specs_in_window(&self, t: Timestamp) -> impl Iterator<Item = &DaemonSetSpec> {
         since(&self.specs, t - self.behind.spec)
     }
 
-    /// Whether a node is a target, by each spec and each of its states that the controller may have seen together: the
-    /// caches of two kinds overtake each other.
+    /// Whether a node is a target, for each combination of a spec and a node state that the controller may have seen
+    /// together: the caches of different kinds may overtake each other.
     fn may_seem<'w>(&'w self, node: &'w Node, t: Timestamp) -> impl Iterator<Item = bool> + 'w {
         let states = move || since(&node.states, t - self.behind.nodes);
         self.specs_in_window(t).flat_map(move |spec| {
@@ -236,25 +237,25 @@ impl Watcher {
         })
     }
 
-    /// Whether the controller can't but have known it as a target node.
+    /// Whether the node was a target in every state that the controller may have seen.
     fn is_settled(&self, node: &Node, t: Timestamp) -> bool {
         let known = node.states.first().is_some_and(|(at, _)| *at < t - self.behind.nodes);
         known && self.may_seem(node, t).all(|target| target)
     }
 
-    /// The shortest time that the controller may have asked of a good pod.
+    /// The shortest time in Ready that any spec in the window requires of a good pod.
     fn least(&self, figure: Figure, t: Timestamp) -> SignedDuration {
         self.specs_in_window(t).map(|spec| figure.seconds(Some(spec))).min().unwrap_or_default()
     }
 
-    /// The largest maxUnavailable that the controller may have decided by.
+    /// The largest maxUnavailable of the specs in the window.
     fn allowed(&self, t: Timestamp) -> usize {
         let targets = self.nodes.values().filter(|node| self.may_seem(node, t).any(|target| target)).count();
         self.specs_in_window(t).map(|spec| limit(spec, targets)).max().unwrap_or(0)
     }
 }
 
-/// What was so at some time since then.
+/// The values that held at any time since `began`.
 fn since<T>(line: &[(Timestamp, T)], began: Timestamp) -> impl Iterator<Item = &T> {
     let first = line.partition_point(|(at, _)| *at < began).saturating_sub(1);
     line[first..].iter().map(|(_, what)| what)
@@ -277,7 +278,7 @@ impl Figure {
     }
 }
 
-/// maxUnavailable of so many target nodes; 0 where the strategy takes nothing down.
+/// maxUnavailable for this number of target nodes; 0 if the strategy takes no node down.
 fn limit(spec: &DaemonSetSpec, targets: usize) -> usize {
     let strategy = &spec.update_strategy;
     let limits = strategy.rolling_update.clone().unwrap_or_default();
@@ -293,7 +294,7 @@ fn limit(spec: &DaemonSetSpec, targets: usize) -> usize {
     }
 }
 
-/// By node selector and tolerations, as the templates of this machine have them.
+/// Whether a node is a target, by the node selector and the tolerations, which are all that these templates use.
 fn is_target(spec: &DaemonSetSpec, node: &NodeState) -> bool {
     let template = &spec.template["spec"];
     let selected = template["nodeSelector"]
@@ -311,7 +312,7 @@ fn is_target(spec: &DaemonSetSpec, node: &NodeState) -> bool {
     selected && node.taints.iter().all(|taint| tolerated(&taint))
 }
 
-/// Tolerations here are all `Exists`.
+/// Whether a toleration covers a taint. All tolerations of these tests have the operator `Exists`.
 fn covers(toleration: &Value, taint: &Taint) -> bool {
     let matches = |field: &str, value: &str| toleration[field].as_str().is_none_or(|wanted| wanted == value);
     matches("key", &taint.key) && matches("effect", &taint.effect)

@@ -1,6 +1,6 @@
-//! Every case that Kubernetes' own controller was asked, and what the contract expects of it.
+//! Recorded cases of Kubernetes' own controller, with the answers that the contract expects.
 //!
-//! A case that is known to be answered otherwise stands in `EXCEPTIONS` with its argument.
+//! `EXCEPTIONS` lists the cases with another answer, each with its reason.
 
 use daemonset::{Action, InvalidSnapshot, Plan, Recording, audit, plan, reconcile};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Cases whose contract answer is wrong, each with the argument.
+/// Cases whose contract answer is wrong, each with the reason.
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// One line of a case file; the recording is the line itself.
@@ -69,7 +69,7 @@ fn check_files(files: &[impl AsRef<Path>]) {
     assert!(failures.is_empty(), "{} of {cases} cases are answered otherwise", failures.len());
 }
 
-/// What is wrong with our answer.
+/// The differences between our answer and the contract.
 fn check_case(case: &Case, line: &str) -> Vec<String> {
     let recording = match Recording::from_json(line.as_bytes()) {
         Ok(recording) => recording,
@@ -126,7 +126,7 @@ fn different_members(expected: &Value, found: &Value) -> Vec<String> {
     different.map(|(key, value)| format!("status.{key}: expected {value}, found {}", found[key])).collect()
 }
 
-/// Our plan in the words of a contract.
+/// Our plan in the form of a contract answer.
 fn answer(plan: &Plan) -> Value {
     let mut sets: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut revisions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -186,7 +186,7 @@ fn answer(plan: &Plan) -> Value {
     answer
 }
 
-/// Our manifests equal Kubernetes' but for the node, the hash and what a sender adds.
+/// Our manifests equal those of Kubernetes, except for the node, the hash, and the fields that a sender adds.
 fn check_manifest(expected: &Value, plan: &Plan) -> Vec<String> {
     let expected = comparable(expected.clone());
     let created = plan.actions.iter().filter_map(|action| match action {

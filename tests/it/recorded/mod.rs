@@ -1,4 +1,4 @@
-//! Recorded inputs, with the answers of real software.
+//! Recorded inputs with the answers of real software.
 
 mod conformance;
 pub mod dumps;

@@ -1,4 +1,4 @@
-//! The model of Kubernetes' own controller, held against what that controller did.
+//! The model of Kubernetes' own controller, compared with recorded runs of that controller.
 
 use crate::support::{Expectations, apply, given, new, node, old, rolling, steps, upstream};
 use daemonset::model::DaemonSetStatus;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Of creates, and of deletes, in one part of a sync.
+/// The cap on creates, and on deletes, in one part of a sync.
 const BURST: usize = 250;
 
 /// One line of a case file; the recording is the line itself.
@@ -19,7 +19,7 @@ struct Case {
     upstream: Did,
 }
 
-/// What the controller did, in several runs.
+/// The actions of the controller in several runs.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Did {
@@ -53,14 +53,14 @@ fn the_model_agrees_with_the_cases_of_the_named_files() {
     }
 }
 
-/// One sync that heeds expectations; what it did, without the status.
+/// The actions of one sync that uses expectations, without the status.
 fn sync(recording: &Recording, expectations: &mut Expectations) -> Plan {
     let actions = upstream(recording, Some(expectations));
     Plan { actions, ..plan(&recording.snapshot().unwrap()) }
 }
 
 #[test]
-fn nothing_is_done_until_the_last_sync_is_seen() {
+fn a_sync_waits_until_the_caches_show_the_last_one() {
     let recording = given(rolling(1)).node(node("a")).node(node("b").has(old())).recording();
     let mut expectations = Expectations::default();
     let first = sync(&recording, &mut expectations);
@@ -89,14 +89,15 @@ fn a_cache_that_is_older_than_five_minutes_makes_a_second_pod() {
 }
 
 #[test]
-fn an_update_waits_for_what_node_sync_asks_for() {
+fn an_update_waits_for_the_creates_and_deletes_of_node_sync() {
     let fleet = given(rolling(1)).node(node("a").has(new()).has(new())).node(node("b").has(old()));
     let recording = fleet.recording();
     let first = sync(&recording, &mut Expectations::default());
     assert_eq!(steps(&first), ["delete a-2: ExcessPod"]);
 }
 
-/// How many cases agree, by profile, those apart in which the controller failed before it could choose.
+/// The number of agreeing cases by profile. Cases in which the controller failed before it could choose are counted
+/// separately.
 #[derive(Default)]
 struct Agreement {
     profiles: BTreeMap<String, Agreeing>,
@@ -114,7 +115,7 @@ impl Agreement {
     fn of(lines: &str) -> Self {
         let mut agreement = Agreement::default();
         for line in lines.lines() {
-            // Some cases can't be asked.
+            // Some cases have no recorded answer of the controller.
             let Ok(case) = serde_json::from_str::<Case>(line) else { continue };
             let problems = match Recording::from_json(line.as_bytes()) {
                 Ok(recording) => case.problems(&with_our_hash(recording)),
@@ -133,7 +134,7 @@ impl Agreement {
         agreement
     }
 
-    /// Prints the figures; at least 99 % of the choices must agree, and 95 % of all cases.
+    /// Prints the figures. At least 99 % of the choices and 95 % of all cases must agree.
     fn check(&self) {
         let per_cent = |agreeing: Agreeing| agreeing.agree as f64 * 100.0 / agreeing.cases as f64;
         let print = |what: &str, agreeing: Agreeing| {
@@ -160,8 +161,8 @@ impl Agreement {
     }
 }
 
-/// Where the current revision is yet to be created, only Kubernetes knows its hash: pods that carry a hash of its form
-/// which is no revision's are taken to carry that one.
+/// If the current revision has not been created yet, only Kubernetes knows its hash. Pods with a hash of its form that
+/// belongs to no revision count as pods of the current one.
 fn with_our_hash(mut recording: Recording) -> Recording {
     const LABEL: &str = "controller-revision-hash";
     let ours = recording.snapshot().ok().and_then(|snapshot| plan(&snapshot).report.current_revision);
@@ -186,7 +187,8 @@ fn with_our_hash(mut recording: Recording) -> Recording {
 }
 
 impl Case {
-    /// Where the model differs: not all that each run did, or a number that no run had.
+    /// The differences: actions that all runs have and the model lacks, actions of the model that no run has, or a
+    /// number of actions outside the range of the runs.
     fn problems(&self, recording: &Recording) -> Vec<String> {
         let mut creates = BTreeSet::new();
         let mut deletes = BTreeSet::new();
@@ -213,8 +215,8 @@ impl Case {
 }
 
 impl Did {
-    /// It did not fail before: over a revision of the name that it wanted, which only it knows; over a limit that can't
-    /// be read; in a panic.
+    /// Whether the controller came far enough to choose. It fails earlier if the name of its revision is taken, if a
+    /// limit can't be parsed, or in a panic.
     fn chose(&self) -> bool {
         const FAILED: [&str; 3] =
             ["failed to construct revisions", "couldn't get unavailable numbers", "panic: "];
@@ -230,7 +232,7 @@ impl Did {
         [least, most]: [usize; 2],
     ) -> Option<String> {
         let always = theirs.iter().filter(|(_, runs)| **runs == self.runs).map(|(name, _)| name);
-        // Which part of a large number is done is chance, even when it was the same in all runs.
+        // The controller chooses a part of a large number of pods at random, even if the part was the same in all runs.
         let capped = least >= BURST;
         let undone: Vec<_> = always.filter(|name| !capped && !ours.contains(*name)).collect();
         let never: Vec<_> = ours.iter().filter(|name| !theirs.contains_key(*name)).collect();

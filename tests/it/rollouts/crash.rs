@@ -5,19 +5,21 @@ use crate::support::{given, node, old, pod, revision, rolling, surging};
 use daemonset::sim::{Behaviour, Change, Cluster, Probability};
 use serde_json::{Value, json};
 
-/// How many actions each reconcile planned, of a rollout that nothing disturbs.
+/// The number of actions of each plan in an undisturbed rollout.
 fn plans(mut story: Story) -> Vec<(u64, u32)> {
     let begun = story.cluster.history().len();
     story.settle();
     let events = story.cluster.history()[begun..].iter();
     let plans = events.filter_map(|event| match &event.change {
-        Change::Reconciled(told) if told.planned > 0 => Some((told.number, told.planned)),
+        Change::Reconciled(reconciled) if reconciled.planned > 0 => {
+            Some((reconciled.number, reconciled.planned))
+        }
         _ => None,
     });
     plans.collect()
 }
 
-/// Crashes once for each action of each plan, before it; and once after the plan. Gives the number of crashes.
+/// Crashes once before each action of each plan, and once after the plan. Returns the number of crashes.
 fn crash_everywhere(begin: impl Fn() -> Story, complete: impl Fn(&mut Story)) -> usize {
     let mut crashes = 0;
     for (reconcile, planned) in plans(begin()) {
@@ -27,10 +29,10 @@ fn crash_everywhere(begin: impl Fn() -> Story, complete: impl Fn(&mut Story)) ->
                 story.step();
             }
             if actions < planned {
-                story.cluster.crash_after(actions);
+                story.cluster.crash_controller_after(actions);
             } else {
                 story.until(|story| story.cluster.reconciles() == reconcile);
-                story.cluster.crash();
+                story.cluster.crash_controller();
             }
             story.settle();
             let crashed = |change: &Change| matches!(change, Change::ControllerCrashed { .. });
@@ -75,7 +77,7 @@ fn surging_recovers_at_every_action_boundary() {
     assert!(crashes > 20, "{crashes}");
 }
 
-/// The current template has two revisions, and more old ones than are kept.
+/// The current template has two revisions, and there are more old revisions than the limit allows.
 #[test]
 fn duplicates_relabels_and_history_cleanup_recover_at_every_action_boundary() {
     let mut copy = revision("new", 3);
@@ -104,11 +106,11 @@ fn duplicates_relabels_and_history_cleanup_recover_at_every_action_boundary() {
 }
 
 #[test]
-fn a_controller_that_crashes_after_the_first_action_of_every_plan_gets_there() {
+fn a_controller_that_crashes_after_the_first_action_of_every_plan_completes_the_rollout() {
     for strategy in [rolling(1), surging(1)] {
         let mut story = updating(&strategy);
         while story.rollout_status() != "done" {
-            story.cluster.crash_after(1);
+            story.cluster.crash_controller_after(1);
             story.step();
         }
         story.is_complete("v2");
@@ -117,12 +119,12 @@ fn a_controller_that_crashes_after_the_first_action_of_every_plan_gets_there() {
 }
 
 #[test]
-fn a_crash_does_not_make_a_broken_rollout_go_on() {
+fn a_crash_does_not_let_a_broken_rollout_continue() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
     story.release("v2", Behaviour::broken());
     story.settle();
     for _ in 0..3 {
-        story.cluster.crash();
+        story.cluster.crash_controller();
         story.settle();
     }
     assert_eq!(story.pods(), ["a: v2 not ready", "b: v1 available", "c: v1 available"]);
@@ -133,7 +135,7 @@ fn refused_requests_and_lost_answers_neither_double_a_pod_nor_break_the_budget()
     for seed in 0..20 {
         for strategy in [rolling(1), surging(1)] {
             let mut story = on(Cluster::new(seed), ["a", "b", "c"], strategy);
-            story.cluster.set_controller(|settings| {
+            story.cluster.configure_controller(|settings| {
                 settings.refused = Probability::percent(20);
                 settings.answer_lost = Probability::percent(10);
                 settings.crash = Probability::percent(5);

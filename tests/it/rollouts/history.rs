@@ -5,7 +5,7 @@ use crate::support::{on_delete, rolling};
 use daemonset::sim::Behaviour;
 
 #[test]
-fn a_rollover_makes_all_but_the_newest_outdated_and_the_furthest_behind_go_first() {
+fn a_rollover_replaces_the_pods_furthest_behind_first() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
     story.update("v2");
     story.until(|story| story.has("a: v2 available"));
@@ -33,7 +33,7 @@ fn a_fix_reaches_the_broken_node_first_and_at_once() {
 }
 
 #[test]
-fn undo_takes_up_the_old_revision_again() {
+fn undo_makes_the_old_revision_current_again() {
     let mut story = cluster(["a", "b"], rolling(1));
     let first = story.cluster.revisions().next().unwrap().metadata.uid.clone();
     story.update("v2");
@@ -50,7 +50,7 @@ fn undo_takes_up_the_old_revision_again() {
 }
 
 #[test]
-fn an_undo_midway_replaces_only_what_was_updated() {
+fn an_undo_midway_replaces_only_the_updated_pods() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
     let c = story.pod_on("c");
     story.update("v2");
@@ -61,7 +61,7 @@ fn an_undo_midway_replaces_only_what_was_updated() {
 }
 
 #[test]
-fn as_many_old_revisions_are_kept_as_asked_for() {
+fn the_history_limit_is_kept() {
     let mut story = cluster(["a", "b"], rolling(1));
     story.cluster.edit(|ds| ds.spec.revision_history_limit = Some(2));
     for version in ["v2", "v3", "v4", "v5"] {
@@ -90,7 +90,7 @@ fn a_revision_is_kept_as_long_as_a_pod_runs_it() {
 }
 
 #[test]
-fn an_edit_beside_the_template_restarts_nobody() {
+fn an_edit_beside_the_template_restarts_no_pod() {
     let mut story = cluster(["a", "b"], rolling(1));
     story.cluster.edit(|ds| ds.spec.min_ready_seconds = 5);
     story.switch(rolling("50%"));

@@ -1,4 +1,4 @@
-//! Issues of Kubernetes and OpenKruise, told over whole rollouts of this crate.
+//! Issues of Kubernetes and OpenKruise, replayed as whole rollouts with this crate's controller.
 
 use super::support::{Story, cluster, from};
 use crate::support::{at, given, new, node, old, pod, revision, rolling, surging};
@@ -6,7 +6,7 @@ use daemonset::sim::{Actor, Behaviour, Change, Distribution, Probability};
 use jiff::SignedDuration;
 use serde_json::json;
 
-/// kubernetes#123232: three updates to versions that never become Ready took three healthy pods.
+/// kubernetes#123232: three updates to versions that never become Ready took down three healthy pods.
 #[test]
 fn updates_that_never_become_ready_take_no_further_node_down() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
@@ -36,7 +36,7 @@ fn a_second_update_within_min_ready_seconds_takes_one_node_at_a_time() {
     story.is_complete("v3");
 }
 
-/// kubernetes#77203: the clock of node a is 2 s ahead, and nothing happens when its pod becomes available.
+/// kubernetes#77203: the clock of node a is 2 s ahead, and no event follows when its pod becomes available.
 #[test]
 fn a_rollout_goes_on_at_the_instant_when_a_pod_becomes_available() {
     let ahead = new().ready_for(-2);
@@ -51,9 +51,9 @@ fn a_rollout_goes_on_at_the_instant_when_a_pod_becomes_available() {
     story.is_complete("new");
 }
 
-/// kubernetes#111280: someone copied the old revision, then it is rolled back to; the pods were only relabelled.
+/// kubernetes#111280: a user copies the old revision and then rolls back to it; the pods were only relabelled.
 #[test]
-fn a_copied_revision_does_not_stop_the_way_back_to_it() {
+fn a_copied_revision_does_not_prevent_a_rollback_to_it() {
     let mut copy = revision("new", 3);
     copy["metadata"]["name"] = json!("agent-copy");
     copy["metadata"]["uid"] = json!("uid-copy");
@@ -66,10 +66,10 @@ fn a_copied_revision_does_not_stop_the_way_back_to_it() {
     assert_eq!(story.revisions(), ["2: old", "3: new"]);
 }
 
-/// kubernetes#118823: the new template no longer tolerates the taint of the control plane; the old pod stayed there and
-/// held the surge.
+/// kubernetes#118823: the new template no longer tolerates the taint of the control plane. The old pod stayed there and
+/// blocked the surge.
 #[test]
-fn a_withdrawn_toleration_takes_the_pod_away_and_the_rollout_goes_on() {
+fn a_withdrawn_toleration_removes_the_pod_and_the_rollout_continues() {
     for strategy in [surging(1), rolling(1)] {
         let mut story = cluster(["a", "b", "m"], strategy);
         story.change("v2", Behaviour::default(), |spec| {
@@ -96,7 +96,7 @@ fn the_rollout_is_done_while_an_outdated_pod_is_still_stopping() {
     assert_eq!(story.pods(), ["a: v2 terminating", "a: v3 available"]);
 }
 
-/// kubernetes#117204: a node goes down before its turn, and is not there to be updated.
+/// kubernetes#117204: a node goes down before its update, and can't be updated.
 #[test]
 fn a_node_that_goes_down_with_the_old_version_does_not_stop_the_rollout() {
     let mut story = cluster(["a", "b", "c", "z"], rolling(1));
@@ -108,8 +108,8 @@ fn a_node_that_goes_down_with_the_old_version_does_not_stop_the_rollout() {
     assert_eq!(story.rollout_status(), "done");
 }
 
-/// The other side of it (kubernetes#117658, review): nobody can tell whether a node that goes down with the new version
-/// went down because of it. It spends the budget until it is back, or removed.
+/// The opposite case (kubernetes#117658, review): a node goes down with the new version, and the cause is unknown. The
+/// node spends the budget until it is back or removed.
 #[test]
 fn a_node_that_goes_down_with_the_new_version_spends_the_budget_until_it_is_removed() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
@@ -129,15 +129,14 @@ fn panics() -> Behaviour {
     Behaviour { panics_node: Probability::ALWAYS, ..Behaviour::default() }
 }
 
-/// What a pod tolerates decides whether a node that is down stays a target node; the rollout stops in both cases.
+/// The pod's tolerations decide whether a node that is down stays a target node; the rollout stops in both cases.
 fn tolerate_everything(story: &mut Story) {
     let tolerant = |spec: &mut serde_json::Value| spec["tolerations"] = json!([{"operator": "Exists"}]);
     story.change("v2", Behaviour::default(), tolerant);
     story.is_complete("v2");
 }
 
-/// kubernetes#117658, review: the new version of a network agent panics its node. No more nodes go down than
-/// maxUnavailable.
+/// kubernetes#117658, review: the new version of a network agent panics its node. At most maxUnavailable nodes go down.
 #[test]
 fn a_version_that_panics_its_node_stops_after_max_unavailable_nodes() {
     let mut story = cluster(["a", "b", "c", "d"], rolling(2));
@@ -153,7 +152,7 @@ fn a_version_that_panics_its_node_stops_after_max_unavailable_nodes() {
     assert_eq!(story.pods(), ["a: v2 not ready", "b: v2 not ready", "c: v1 available", "d: v1 available"]);
 }
 
-/// And under surge no more than maxSurge, though each panic takes the old pod along.
+/// Under surge at most maxSurge nodes go down, although each panic takes the old pod down, too.
 #[test]
 fn a_version_that_panics_its_node_stops_after_max_surge_nodes() {
     let up = |story: &Story| story.pods().iter().filter(|pod| pod.contains(" available")).count();
@@ -169,7 +168,7 @@ fn a_version_that_panics_its_node_stops_after_max_surge_nodes() {
     assert_eq!(up(&story), 3, "{:?}", story.pods());
 }
 
-/// The way out: the old template comes back, and the lost nodes count no more.
+/// The remedy: the old template is restored, and the lost nodes no longer count.
 #[test]
 fn undoing_a_version_that_panics_its_node_needs_no_budget() {
     let mut story = cluster(["a", "b", "c"], rolling(1));

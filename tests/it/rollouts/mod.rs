@@ -1,4 +1,4 @@
-//! Whole rollouts on a simulated cluster, told as stories. What must always hold is watched after each step of every one.
+//! Stories of whole rollouts on a simulated cluster. A watcher checks the promises after each step.
 
 mod crash;
 mod history;

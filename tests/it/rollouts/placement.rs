@@ -1,4 +1,4 @@
-//! Which nodes: labels, taints, nodes that come and go, and pods that are not ours to touch.
+//! Placement during a rollout: labels, taints, nodes that join and leave, and foreign pods.
 
 use super::support::{Story, cluster};
 use crate::support::{rolling, surging, template};
@@ -11,7 +11,7 @@ fn selecting(zone: &str, version: &str) -> Value {
     template
 }
 
-/// The API server's copy of a static pod that wears the labels of the DaemonSet.
+/// The mirror pod of a static pod with the DaemonSet's labels.
 fn mirror(node: &str) -> Value {
     json!({
         "metadata": {
@@ -123,7 +123,7 @@ fn cordoned_and_drained_nodes_are_updated() {
 }
 
 #[test]
-fn a_node_that_is_down_stops_nobody_and_is_updated_when_it_is_back() {
+fn a_node_that_is_down_does_not_stop_the_rollout_and_is_updated_when_it_is_back() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
     story.cluster.take_down("b");
     story.update("v2");
@@ -134,7 +134,7 @@ fn a_node_that_is_down_stops_nobody_and_is_updated_when_it_is_back() {
 }
 
 #[test]
-fn a_pod_that_is_nobodys_and_wears_other_labels_is_not_told_as_one_of_ours() {
+fn an_orphan_with_other_labels_is_not_in_the_history() {
     let mut story = cluster(["a"], rolling(1));
     let naked = json!({"metadata": {"name": "naked", "namespace": "ns"}, "spec": {"nodeName": "a"}});
     story.cluster.add_pod(&naked).unwrap();

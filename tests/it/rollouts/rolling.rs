@@ -47,7 +47,7 @@ fn the_next_node_waits_until_min_ready_seconds_are_over() {
 }
 
 #[test]
-fn on_delete_updates_a_node_when_a_person_deletes_its_pod() {
+fn on_delete_updates_a_node_when_a_user_deletes_its_pod() {
     let mut story = cluster(["a", "b"], on_delete());
     story.update("v2");
     story.settle();
@@ -60,7 +60,7 @@ fn on_delete_updates_a_node_when_a_person_deletes_its_pod() {
 }
 
 #[test]
-fn on_delete_stops_a_rollout_midway_and_rolling_update_goes_on() {
+fn on_delete_stops_a_rollout_midway_and_rolling_update_continues_it() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
     story.update("v2");
     story.until(|story| story.has("a: v2 available"));
@@ -86,7 +86,7 @@ fn a_broken_rollout_stops_and_the_old_template_repairs_it() {
     story.update("v1");
     story.is_complete("v1");
     assert_eq!(story.revisions(), ["2: v2", "3: v1"]);
-    assert_eq!([b, c], ["b", "c"].map(|node| story.pod_on(node)), "who ran v1 was left alone");
+    assert_eq!([b, c], ["b", "c"].map(|node| story.pod_on(node)), "nodes with v1 are left alone");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_version_that_crashes_at_start_stops_the_rollout() {
     story.release("v2", Behaviour { crash_at_start: Probability::ALWAYS, ..Behaviour::default() });
     story.run(3600);
     assert_eq!(story.pods(), ["a: v2 not ready", "b: v1 available", "c: v1 available"]);
-    assert_eq!(story.deletes(), ["delete a: OutdatedAvailable"], "the kubelet starts it again");
+    assert_eq!(story.deletes(), ["delete a: OutdatedAvailable"], "the kubelet restarts the container");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn failed_pods_are_replaced_with_back_off_and_the_rollout_waits() {
 }
 
 #[test]
-fn a_pod_that_no_longer_fits_waits_until_a_person_makes_room() {
+fn a_pod_that_no_longer_fits_waits_until_a_user_makes_room() {
     let mut story = Story::of(Cluster::new(7));
     for name in ["a", "b"] {
         let node: Node = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();

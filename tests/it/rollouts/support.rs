@@ -1,4 +1,4 @@
-//! A small language to tell a rollout in: `cluster(["a", "b"], rolling(1))`, `update("v2")`, `settle()`, `pods()`.
+//! A small language for rollouts: `cluster(["a", "b"], rolling(1))`, `update("v2")`, `settle()`, `pods()`.
 
 use super::watcher::{self, Watcher, Worst};
 use crate::support::{Given, template};
@@ -7,20 +7,20 @@ use daemonset::sim::{Actor, Behaviour, Change, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// A cluster in the middle of a story; every step of it is watched.
+/// A cluster in the middle of a story. The watcher checks every step.
 pub struct Story {
     pub cluster: Cluster,
     watcher: Watcher,
-    /// Where `trail` begins.
+    /// The position in the history from which `trail` starts.
     mark: usize,
 }
 
-/// Version v1 runs on all of these nodes.
+/// A cluster in which version v1 runs on all of these nodes.
 pub fn cluster<const N: usize>(nodes: [&str; N], strategy: Value) -> Story {
     on(Cluster::new(7), nodes, strategy)
 }
 
-/// The same in a cluster that is empty yet.
+/// A cluster in which the DaemonSet has just been created.
 pub fn on<const N: usize>(empty: Cluster, nodes: [&str; N], strategy: Value) -> Story {
     let mut story = Story::of(empty);
     for node in nodes {
@@ -32,9 +32,9 @@ pub fn on<const N: usize>(empty: Cluster, nodes: [&str; N], strategy: Value) -> 
     story
 }
 
-/// Goes on from a snapshot.
+/// A cluster that starts from a snapshot.
 pub fn from(given: &Given) -> Story {
-    Story::of(Cluster::restore(Settings::default(), 7, &given.recording()))
+    Story::of(Cluster::from_recording(Settings::default(), 7, &given.recording()))
 }
 
 impl Story {
@@ -54,7 +54,7 @@ impl Story {
             },
         }))
         .unwrap();
-        self.cluster.install(daemon_set);
+        self.cluster.create_daemon_set(daemon_set);
     }
 
     pub fn update(&mut self, version: &str) {
@@ -65,7 +65,7 @@ impl Story {
         self.change(version, behaviour, |_| {});
     }
 
-    /// Releases a version whose pod spec is changed.
+    /// Releases a version with a changed pod spec.
     pub fn change(&mut self, version: &str, behaviour: Behaviour, change: impl FnOnce(&mut Value)) {
         self.cluster.release(behaviour, |template| {
             template["spec"]["containers"][0]["image"] = version.into();
@@ -73,7 +73,7 @@ impl Story {
         });
     }
 
-    /// `kubectl rollout undo`: the template of the revision before.
+    /// `kubectl rollout undo`: restores the template of the previous revision.
     pub fn undo(&mut self) {
         let mut revisions: Vec<_> = self.cluster.revisions().collect();
         revisions.sort_by_key(|revision| -revision.revision);
@@ -86,7 +86,7 @@ impl Story {
         self.cluster.edit(|ds| ds.spec.update_strategy = serde_json::from_value(strategy).unwrap());
     }
 
-    /// What follows is counted from here.
+    /// Starts counting here.
     pub fn mark(&mut self) {
         self.mark = self.cluster.history().len();
         self.watcher.worst = Worst::default();
@@ -98,7 +98,7 @@ impl Story {
         at
     }
 
-    /// Lets all happen until nothing is left to happen.
+    /// Processes events until none is left.
     pub fn settle(&mut self) {
         let last = self.cluster.now() + SignedDuration::from_hours(24);
         while self.cluster.next_at().is_some() {
@@ -123,7 +123,7 @@ impl Story {
         }
     }
 
-    /// All is rolled out, and one pod a node is what is there.
+    /// Asserts that the rollout is complete and each node has exactly one pod.
     pub fn is_complete(&mut self, version: &str) {
         self.settle();
         assert_eq!(self.rollout_status(), "done");
@@ -169,7 +169,7 @@ impl Story {
         format!("{}: {} {state}", watcher::target(pod), watcher::version(&self.cluster, pod))
     }
 
-    /// What `kubectl rollout status` says.
+    /// The answer of `kubectl rollout status`.
     pub fn rollout_status(&self) -> String {
         let (status, ds) = (self.cluster.status(), self.cluster.daemon_set().unwrap());
         let desired = status.desired_number_scheduled;
@@ -184,7 +184,7 @@ impl Story {
         }
     }
 
-    /// What the controller did with pods since the mark.
+    /// The controller's creates and deletes of pods since the mark.
     pub fn trail(&self) -> Vec<String> {
         let events = self.cluster.history()[self.mark..].iter().filter(|event| event.by == Actor::Controller);
         let line = |change: &Change| match change {
@@ -205,7 +205,7 @@ impl Story {
         self.watcher.worst
     }
 
-    /// Image and number of every revision, by number.
+    /// The image and the number of each revision, ordered by number.
     pub fn revisions(&self) -> Vec<String> {
         let mut revisions: Vec<_> = self.cluster.revisions().collect();
         revisions.sort_by_key(|revision| revision.revision);

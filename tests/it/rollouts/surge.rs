@@ -25,7 +25,7 @@ fn as_many_nodes_as_max_surge_run_two_pods() {
 }
 
 #[test]
-fn the_proposals_own_strategy_does_the_same() {
+fn the_strategy_of_the_proposal_does_the_same() {
     let mut story = cluster(["a", "b"], json!({"type": "SurgingRollingUpdate"}));
     story.update("v2");
     story.is_complete("v2");
@@ -33,7 +33,7 @@ fn the_proposals_own_strategy_does_the_same() {
 }
 
 #[test]
-fn a_broken_version_takes_nobody_down_and_undo_takes_it_away() {
+fn a_broken_version_takes_no_node_down_and_undo_removes_it() {
     let mut story = cluster(["a", "b"], surging(1));
     let before = story.uids();
     story.release("v2", Behaviour::broken());
@@ -56,7 +56,7 @@ fn switching_to_surge_midway_takes_no_further_node_down() {
 }
 
 #[test]
-fn switching_away_midway_takes_the_extra_pods_and_goes_on() {
+fn switching_away_midway_removes_the_extra_pods_and_continues() {
     for moment in ["a: v2 unscheduled", "a: v2 starting", "a: v2 not ready", "a: v2 available"] {
         let mut story = cluster(["a", "b", "c"], surging(2));
         story.update("v2");
@@ -68,7 +68,7 @@ fn switching_away_midway_takes_the_extra_pods_and_goes_on() {
 }
 
 #[test]
-fn a_host_port_is_warned_of_holds_the_surge_and_is_helped_by_replacing() {
+fn a_host_port_causes_a_warning_and_stops_a_surge_until_replacing() {
     let mut story = cluster(["a", "b"], surging(1));
     let port = json!([{"containerPort": 80, "hostPort": 9100}]);
     story.change("v2", Behaviour::default(), |spec| spec["containers"][0]["ports"] = port);
@@ -84,12 +84,13 @@ fn a_host_port_is_warned_of_holds_the_surge_and_is_helped_by_replacing() {
     story.is_complete("v3");
 }
 
-/// The controller runs in the only pod of the DaemonSet that it controls: it works only while one is available.
+/// The controller runs in the only pod of the DaemonSet that it controls, so that it works only while a pod is
+/// available.
 fn self_hosted(strategy: serde_json::Value) -> Story {
     let mut settings = Settings::default();
     settings.controller.restart = SignedDuration::from_hours(24 * 365);
     let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-    let mut story = Story::of(Cluster::with(settings, 7, start));
+    let mut story = Story::of(Cluster::with_settings(settings, 7, start));
     story.cluster.add_node("control-plane", Default::default());
     story.install(strategy, template("v1"));
     story.settle();
@@ -101,7 +102,7 @@ fn self_hosted(strategy: serde_json::Value) -> Story {
         }
         story.step();
         if !story.pods().iter().any(|pod| pod.ends_with(" available")) {
-            story.cluster.crash();
+            story.cluster.crash_controller();
         }
     }
     story
@@ -115,7 +116,7 @@ fn on_a_single_control_plane_node_the_controller_replaces_itself() {
 }
 
 #[test]
-fn replacing_instead_is_the_end_of_a_single_control_plane_node() {
+fn replacing_ends_the_only_controller_of_a_single_control_plane_node() {
     let story = self_hosted(rolling(1));
-    assert_eq!(story.pods(), [""; 0], "nobody is left to create it");
+    assert_eq!(story.pods(), [""; 0], "no controller is left to create the pod");
 }

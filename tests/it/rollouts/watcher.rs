@@ -1,4 +1,5 @@
-//! What must hold after each step of every story, read from the API server's objects and from the history alone.
+//! Promises that are checked after each step of every rollout. The checks use only the API server's objects and the
+//! history.
 
 use daemonset::model::{
     DaemonSetSpec, IntOrString, Labels, Node, NodeName, OwnerReference, Pod, Toleration, Uid,
@@ -8,14 +9,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The worst that was seen.
+/// The worst figures so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Worst {
-    /// Target nodes that the controller had taken down at one time.
+    /// Target nodes that the controller had taken down at the same time.
     pub taken_down: usize,
-    /// Target nodes without an available pod at one time.
+    /// Target nodes without an available pod at the same time.
     pub unavailable: usize,
-    /// Nodes with two live pods at one time.
+    /// Nodes with two live pods at the same time.
     pub doubled: usize,
 }
 
@@ -25,9 +26,9 @@ pub struct Watcher {
     seen: usize,
     spec: DaemonSetSpec,
     pods: BTreeMap<Uid, Line>,
-    /// Nodes whose available pod the controller deleted, and where none has been available since.
+    /// Nodes on which the controller deleted the available pod, and no pod has been available since.
     down: BTreeSet<NodeName>,
-    /// The same for Ready instead of available.
+    /// Nodes on which the controller deleted the Ready pod, and no pod has been Ready since.
     silenced: BTreeSet<NodeName>,
     limit: usize,
     surged: bool,
@@ -39,7 +40,7 @@ struct Line {
 }
 
 impl Watcher {
-    /// To be called after each step.
+    /// Checks everything; to be called after each step.
     pub fn watch(&mut self, cluster: &Cluster) {
         let targets = targets(cluster);
         for event in cluster.history().get(self.seen..).unwrap_or_default() {
@@ -105,14 +106,14 @@ impl Watcher {
         self.worst.taken_down = self.worst.taken_down.max(self.down.len());
     }
 
-    /// While something is down the larger one of two limits counts: nothing comes back at once.
+    /// While a node is down, the larger of two successive limits counts, because no node comes back at once.
     fn budget_in_force(&mut self, targets: usize) {
         let now = max_unavailable(&self.spec, targets);
         let nothing_down = self.down.is_empty() && self.silenced.is_empty();
         self.limit = if nothing_down { now } else { self.limit.max(now) };
     }
 
-    /// A node that is no target any more is nobody's loss.
+    /// A node that is no longer a target does not count as taken down.
     fn up_again(&mut self, t: Timestamp, targets: &BTreeSet<NodeName>) {
         let min_ready = self.min_ready();
         let down = std::mem::take(&mut self.down);
@@ -132,7 +133,7 @@ impl Watcher {
         self.pods.values().any(|line| line.node == *node && up(line))
     }
 
-    /// Two with surge, and after a switch away from it until the last pair is gone.
+    /// A node may have two pods under surge, and after a switch away from it until the last pair is gone.
     fn at_most_one_pod_a_node(&mut self, cluster: &Cluster) {
         let mut pods: BTreeMap<&NodeName, usize> = BTreeMap::new();
         for pod in cluster.pods().filter(|pod| is_ours(cluster, pod) && is_live(pod)) {
@@ -146,7 +147,7 @@ impl Watcher {
     }
 }
 
-/// With nothing left to happen, `kubectl rollout status` tells the truth.
+/// At the end of a rollout `kubectl rollout status` reports the actual state.
 pub fn at_rest(cluster: &Cluster) {
     let done = targets(cluster).iter().all(|node| {
         let min_ready = cluster.daemon_set().unwrap().spec.min_ready_seconds;
@@ -181,7 +182,7 @@ pub fn ready_since(pod: &Pod) -> Option<Timestamp> {
     ready.filter(|_| is_live(pod))?.last_transition_time
 }
 
-/// The image of the revision that a pod is of.
+/// The image of a pod's revision.
 pub fn version(cluster: &Cluster, pod: &Pod) -> String {
     let key = "controller-revision-hash";
     let hash = pod.metadata.labels.get(key);
@@ -204,7 +205,7 @@ fn surges(spec: &DaemonSetSpec) -> bool {
     kind == "SurgingRollingUpdate" || (kind == "RollingUpdate" && surge)
 }
 
-/// M where pods are replaced; otherwise the controller takes nothing down.
+/// M if the strategy replaces pods; 0 otherwise, because the controller then takes no node down.
 fn max_unavailable(spec: &DaemonSetSpec, targets: usize) -> usize {
     if surges(spec) || spec.update_strategy.kind != "RollingUpdate" {
         return 0;
@@ -216,7 +217,7 @@ fn max_unavailable(spec: &DaemonSetSpec, targets: usize) -> usize {
     }
 }
 
-/// Placement once more, and dumb: node selector and taints only.
+/// A second, simple implementation of placement: only the node selector and taints.
 pub fn targets(cluster: &Cluster) -> BTreeSet<NodeName> {
     let Some(daemon_set) = cluster.daemon_set() else { return BTreeSet::new() };
     let spec = &daemon_set.spec.template["spec"];

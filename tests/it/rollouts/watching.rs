@@ -1,4 +1,4 @@
-//! The watcher itself must see what it watches for.
+//! The watcher detects violations of the promises that it checks.
 
 use super::support::cluster;
 use crate::support::rolling;
@@ -7,11 +7,11 @@ use daemonset::sim::{Distribution, Kind, Planner};
 use daemonset::{Action, DeleteReason, Snapshot, reconcile};
 use jiff::SignedDuration;
 
-/// Replaces all pods at once.
+/// A planner that replaces all pods at once.
 struct Hasty(Vec<(NodeName, ObjectRef)>);
 
 impl Planner for Hasty {
-    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
+    fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
         let delete = |(node, pod)| Action::DeletePod {
             node,
             pod,
@@ -25,7 +25,7 @@ impl Planner for Hasty {
 
 #[test]
 #[should_panic(expected = "at most 2 may be down")]
-fn a_third_node_that_is_taken_down_is_seen() {
+fn the_watcher_sees_a_third_node_that_is_taken_down() {
     let mut story = cluster(["a", "b", "c"], rolling(2));
     let pod = |pod: &Pod| ObjectRef {
         namespace: pod.metadata.namespace.clone(),
@@ -34,17 +34,17 @@ fn a_third_node_that_is_taken_down_is_seen() {
         resource_version: String::new(),
     };
     let pods = story.cluster.pods().map(|p| (p.spec.node_name.clone(), pod(p))).collect();
-    story.cluster.decide_with(Hasty(pods));
+    story.cluster.set_planner(Hasty(pods));
     story.update("v2");
     story.settle();
 }
 
 #[test]
 #[should_panic(expected = "live pods a node")]
-fn a_second_pod_on_a_node_is_seen() {
+fn the_watcher_sees_a_second_pod_on_a_node() {
     let mut story = cluster(["a", "b"], rolling(1));
-    story.cluster.set_controller(|settings| settings.remembers = false);
-    story.cluster.lag(Kind::Pods, Distribution::fixed(SignedDuration::from_secs(5)));
+    story.cluster.configure_controller(|settings| settings.remembers = false);
+    story.cluster.set_watch_lag(Kind::Pods, Distribution::fixed(SignedDuration::from_secs(5)));
     story.cluster.add_node("c", Default::default());
     story.run(2);
     story.update("v2");

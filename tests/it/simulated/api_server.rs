@@ -1,4 +1,4 @@
-//! Requests are carried out, or refused for the reasons that an API server has.
+//! The API server executes requests, or refuses them for the same reasons as a real one.
 
 use super::{agent, cluster, exists, pod_on, seconds, settings, template, uid_on};
 use daemonset::model::{Labels, ObjectRef, Uid};
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A controller that does once what it is told, and nothing else.
+/// A controller that executes a script once, and nothing else.
 #[derive(Clone, Default)]
 struct Script {
     todo: Rc<RefCell<Vec<Action>>>,
@@ -18,36 +18,36 @@ struct Script {
 }
 
 impl Planner for Script {
-    fn decide(&mut self, _: &Snapshot<'_>) -> Vec<Action> {
+    fn plan(&mut self, _: &Snapshot<'_>) -> Vec<Action> {
         self.todo.take()
     }
 
-    fn learn(&mut self, _: &Action, outcome: &ActionOutcome) {
+    fn record(&mut self, _: &Action, outcome: &ActionOutcome) {
         self.outcomes.borrow_mut().push(outcome.clone());
     }
 }
 
-/// A cluster of one node whose controller follows a script, once it has done what the first plan says.
+/// A cluster of one node whose controller executes its first plan, and then a script.
 fn scripted() -> (Cluster, Script) {
     let mut settings = settings();
     settings.controller.policy.pod_names = PodNames::Deterministic;
     let mut cluster = cluster(settings, &["a"]);
     let script = Script::default();
-    cluster.decide_with(script.clone());
-    cluster.install(agent(template("v1")));
+    cluster.set_planner(script.clone());
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(1));
     (cluster, script)
 }
 
-/// What comes of these actions, up to the first that fails.
+/// The outcomes of these actions, up to the first that fails.
 fn outcomes(cluster: &mut Cluster, script: &Script, actions: &[Action]) -> Vec<ActionOutcome> {
     script.todo.replace(actions.to_vec());
     script.outcomes.take();
-    // Something to look at.
+    // A change of an object, so that the controller reconciles.
     let poke = cluster.history().len().to_string();
     cluster.label_node("a", "poke", &poke);
     cluster.run_for(seconds(1));
-    assert!(script.todo.borrow().is_empty(), "nobody looked");
+    assert!(script.todo.borrow().is_empty(), "the controller has not reconciled");
     script.outcomes.take()
 }
 
@@ -70,7 +70,7 @@ fn delete(pod: ObjectRef) -> Action {
 }
 
 #[test]
-fn a_name_is_taken_once() {
+fn a_name_is_unique() {
     let (mut cluster, script) = scripted();
     let actions = planned(&cluster);
     let [Action::CreateRevision { revision, reason }, create @ Action::CreatePod { .. }, ..] = &actions[..]
@@ -84,7 +84,11 @@ fn a_name_is_taken_once() {
     );
     let create = std::slice::from_ref(create);
     assert_eq!(outcomes(&mut cluster, &script, create), [ActionOutcome::Rejected], "AlreadyExists");
-    assert_eq!(outcomes(&mut cluster, &script, &actions[..1]), [ActionOutcome::Done], "of the same content");
+    assert_eq!(
+        outcomes(&mut cluster, &script, &actions[..1]),
+        [ActionOutcome::Done],
+        "a revision a revision of the same content"
+    );
     let mut other = revision.clone();
     other["data"]["spec"]["template"]["spec"]["containers"][0]["image"] = json!("v2");
     let other = Action::CreateRevision { revision: other, reason: *reason };
@@ -123,14 +127,14 @@ fn named(ds: &daemonset::model::DaemonSet) -> ObjectRef {
 }
 
 #[test]
-fn uids_are_preconditions_and_what_is_gone_is_deleted() {
+fn uids_are_preconditions_and_missing_objects_count_as_deleted() {
     let (mut cluster, script) = scripted();
     let actions = planned(&cluster);
     outcomes(&mut cluster, &script, &actions);
     let pod = reference(&cluster, "a");
     let yesterdays = ObjectRef { uid: Uid::from("yesterday"), ..pod.clone() };
     let mut ask = |action: Action| outcomes(&mut cluster, &script, &[action]);
-    assert_eq!(ask(delete(yesterdays.clone())), [ActionOutcome::Done], "it is gone");
+    assert_eq!(ask(delete(yesterdays.clone())), [ActionOutcome::Done], "the object is gone");
     let labels = Labels::from_iter([("x", "y")]);
     let (reason, yes) = (LabelReason::HashMissing, yesterdays.clone());
     assert_eq!(ask(Action::LabelPod { pod: yes, labels: labels.clone(), reason }), [ActionOutcome::Rejected]);
@@ -195,7 +199,7 @@ fn an_edit_raises_the_generations_that_it_should() {
     assert_eq!(generations(&cluster), (3, "2".to_owned()));
     let before = cluster.daemon_set().unwrap().clone();
     cluster.edit(|ds| ds.status.number_ready = 99);
-    assert_eq!(*cluster.daemon_set().unwrap(), before, "a status is not a person's to write");
+    assert_eq!(*cluster.daemon_set().unwrap(), before, "a user can't write the status");
     let uid = uid_on(&cluster, "a");
     assert_eq!(uid.as_str().len(), 36);
 }

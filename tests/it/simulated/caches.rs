@@ -1,4 +1,4 @@
-//! What the controller sees: late, in the order of each kind, frozen, listed anew.
+//! Watch caches: they lag, keep the order of each kind, can be frozen, and list again.
 
 use super::{cluster, count, is_ready, pods_on, running, seconds, settings, start, template};
 use daemonset::sim::{Cluster, Distribution, Kind};
@@ -6,21 +6,21 @@ use daemonset::{Action, Recording, Snapshot};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a controller that does nothing sees each time it looks: the generation, and the nodes by name.
+/// Records the generation and the node names that an idle controller sees at each reconcile.
 type Sights = Rc<RefCell<Vec<(i64, Vec<String>)>>>;
 
 fn watched(nodes: &[&str]) -> (Cluster, Sights) {
     let mut cluster = cluster(settings(), nodes);
     let sights = Sights::default();
     let seen = Rc::clone(&sights);
-    cluster.decide_with(move |snapshot: &Snapshot<'_>| -> Vec<Action> {
+    cluster.set_planner(move |snapshot: &Snapshot<'_>| -> Vec<Action> {
         let recording = Recording::from(snapshot);
         let mut nodes: Vec<_> = recording.nodes.iter().map(|node| node.metadata.name.to_string()).collect();
         nodes.sort();
         seen.borrow_mut().push((recording.daemon_set.metadata.generation, nodes));
         Vec::new()
     });
-    cluster.install(super::agent(template("v1")));
+    cluster.create_daemon_set(super::agent(template("v1")));
     cluster.run_for(seconds(1));
     sights.take();
     (cluster, sights)
@@ -33,7 +33,7 @@ fn names(names: &[&str]) -> Vec<String> {
 #[test]
 fn kinds_overtake_each_other() {
     let (mut cluster, sights) = watched(&["a"]);
-    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(5)));
+    cluster.set_watch_lag(Kind::Nodes, Distribution::fixed(seconds(5)));
     cluster.add_node("b", Default::default());
     cluster.run_for(seconds(1));
     cluster.edit(|ds| ds.spec.min_ready_seconds = 9);
@@ -44,9 +44,9 @@ fn kinds_overtake_each_other() {
 #[test]
 fn one_kind_keeps_its_order() {
     let (mut cluster, sights) = watched(&["a"]);
-    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(5)));
+    cluster.set_watch_lag(Kind::Nodes, Distribution::fixed(seconds(5)));
     cluster.add_node("b", Default::default());
-    cluster.lag(Kind::Nodes, Distribution::fixed(seconds(0)));
+    cluster.set_watch_lag(Kind::Nodes, Distribution::fixed(seconds(0)));
     cluster.add_node("c", Default::default());
     cluster.run_for(seconds(60));
     assert_eq!(*sights.borrow(), [(1, names(&["a", "b", "c"]))], "c waits for b");
@@ -65,24 +65,24 @@ fn a_frozen_cache_sees_nothing_until_it_is_thawed() {
 }
 
 #[test]
-fn a_controller_that_starts_lists_even_what_is_frozen() {
+fn a_starting_controller_lists_even_frozen_kinds() {
     let mut cluster = running(&["a"]);
     cluster.freeze(Kind::Nodes);
     cluster.add_node("b", Default::default());
-    cluster.crash();
+    cluster.crash_controller();
     let crashed = cluster.now();
     cluster.run_until(crashed + seconds(14));
-    assert_eq!(pods_on(&cluster, "b"), [], "it is away for 15 s");
+    assert_eq!(pods_on(&cluster, "b"), [], "the controller is down for 15 s");
     cluster.run_for(seconds(2));
     assert_eq!(pods_on(&cluster, "b").len(), 1);
 }
 
 #[test]
-fn lists_of_the_past_are_caught_up_with() {
+fn caches_catch_up_after_a_list_of_the_past() {
     let mut cluster = cluster(settings(), &[]);
     cluster.keep_log();
     cluster.add_node("a", Default::default());
-    cluster.install(super::agent(template("v1")));
+    cluster.create_daemon_set(super::agent(template("v1")));
     cluster.run_for(seconds(60));
     cluster.remove_node("a");
     cluster.add_node("b", Default::default());

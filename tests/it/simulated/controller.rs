@@ -9,7 +9,7 @@ const NODES: [&str; 3] = ["a", "b", "c"];
 
 fn installed(settings: Settings) -> Cluster {
     let mut cluster = cluster(settings, &NODES);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster
 }
 
@@ -17,19 +17,19 @@ fn events(cluster: &Cluster, name: &str) -> Vec<Value> {
     cluster.history().iter().map(json_of).filter(|event| event["event"] == name).collect()
 }
 
-/// It dies after the revision and one pod.
+/// It crashes after the revision and one pod.
 fn crashed(memory_survives: bool) -> Cluster {
     let mut settings = settings();
     settings.controller.memory_survives = memory_survives;
     let mut cluster = cluster(settings, &NODES);
-    cluster.crash_after(2);
-    cluster.install(agent(template("v1")));
+    cluster.crash_controller_after(2);
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(1));
     cluster
 }
 
 #[test]
-fn a_crash_leaves_a_plan_unfinished_and_another_process_goes_on() {
+fn a_crash_leaves_a_plan_unfinished_and_the_next_process_continues() {
     for memory_survives in [false, true] {
         let mut cluster = crashed(memory_survives);
         assert_eq!((cluster.revisions().count(), cluster.pods().count()), (1, 1));
@@ -47,7 +47,7 @@ fn a_crash_leaves_a_plan_unfinished_and_another_process_goes_on() {
 }
 
 #[test]
-fn a_refused_request_ends_the_plan_and_is_tried_again() {
+fn a_refused_request_ends_the_plan_and_is_retried() {
     let mut settings = settings();
     settings.controller.refused = Probability::ALWAYS;
     let mut cluster = installed(settings);
@@ -61,13 +61,13 @@ fn a_refused_request_ends_the_plan_and_is_tried_again() {
             (&1.into(), &0.into(), &5.into())
         );
     }
-    cluster.set_controller(|controller| controller.refused = Probability::NEVER);
+    cluster.configure_controller(|controller| controller.refused = Probability::NEVER);
     cluster.run_until_quiet(seconds(3600)).unwrap();
     assert!(cluster.is_rolled_out());
 }
 
 #[test]
-fn what_was_done_although_the_answer_was_lost_is_not_done_again() {
+fn an_executed_action_with_a_lost_answer_is_not_repeated() {
     let mut settings = settings();
     settings.controller.answer_lost = Probability::ALWAYS;
     settings.controller.watch_lag = daemonset::sim::Distribution::fixed(seconds(2));
@@ -83,25 +83,25 @@ fn a_controller_without_memory_creates_twice_on_a_stale_cache() {
     settings.controller.remembers = false;
     settings.controller.watch_lag = daemonset::sim::Distribution::fixed(seconds(2));
     let mut cluster = installed(settings);
-    cluster.crash_after(3);
+    cluster.crash_controller_after(3);
     cluster.run_for(seconds(60));
     cluster.freeze(daemonset::sim::Kind::Pods);
     cluster.add_node("d", Default::default());
     cluster.run_for(seconds(10));
     cluster.add_node("e", Default::default());
     cluster.run_for(seconds(10));
-    assert!(super::pods_on(&cluster, "d").len() > 1, "this is what memory is for");
+    assert!(super::pods_on(&cluster, "d").len() > 1, "memory prevents this");
 }
 
 #[test]
-fn what_cannot_be_decided_is_told_and_waited_out() {
+fn an_invalid_snapshot_is_reported_until_it_becomes_valid() {
     let mut cluster = super::running(&NODES);
     let strategy = cluster.daemon_set().unwrap().spec.update_strategy.clone();
     cluster.edit(|ds| ds.spec.update_strategy.kind = "Never".to_owned());
     cluster.run_for(seconds(10));
-    assert_eq!(cluster.invalid().unwrap().problems[0].path, "spec.updateStrategy.type");
+    assert_eq!(cluster.invalid_snapshot().unwrap().problems[0].path, "spec.updateStrategy.type");
     assert!(cluster.plan().unwrap().is_err());
     cluster.edit(|ds| ds.spec.update_strategy = strategy);
     cluster.run_for(seconds(10));
-    assert_eq!(cluster.invalid(), None);
+    assert_eq!(cluster.invalid_snapshot(), None);
 }

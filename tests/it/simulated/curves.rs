@@ -1,4 +1,4 @@
-//! Availability, read from histories made by hand.
+//! Availability, computed from histories made by hand.
 
 use super::{seconds, start};
 use daemonset::DeleteReason;
@@ -10,7 +10,7 @@ use serde_json::json;
 struct History(Vec<Event>);
 
 impl History {
-    fn tell(mut self, second: i64, by: Actor, change: Change) -> Self {
+    fn event(mut self, second: i64, by: Actor, change: Change) -> Self {
         self.0.push(Event { t: start() + seconds(second), by, change });
         self
     }
@@ -23,28 +23,29 @@ impl History {
             "template": template, "minReadySeconds": min_ready}))
             .unwrap();
         let change = Change::DaemonSetChanged { generation: 1, template_changed: true, spec: Box::new(spec) };
-        self.tell(second, Actor::User, change)
+        self.event(second, Actor::User, change)
     }
 
     fn ready(self, second: i64, node: &str, pod: &str) -> Self {
-        self.tell(second, Actor::World, Change::PodReady(identity(node, pod)))
+        self.event(second, Actor::Environment, Change::PodReady(identity(node, pod)))
     }
 
     fn created(self, second: i64, node: &str, pod: &str) -> Self {
-        self.tell(second, Actor::Controller, Change::PodCreated(identity(node, pod)))
+        self.event(second, Actor::Controller, Change::PodCreated(identity(node, pod)))
     }
 
     fn unready(self, second: i64, node: &str, pod: &str) -> Self {
         let change = Change::PodUnready { pod: identity(node, pod), reason: PodTrouble::Crashed };
-        self.tell(second, Actor::World, change)
+        self.event(second, Actor::Environment, change)
     }
 
     fn deleted(self, second: i64, by: Actor, node: &str, pod: &str) -> Self {
         let reason = (by == Actor::Controller).then_some(DeleteReason::OutdatedAvailable);
-        self.tell(second, by, Change::PodTerminating { pod: identity(node, pod), reason })
+        self.event(second, by, Change::PodTerminating { pod: identity(node, pod), reason })
     }
 
-    /// Since when, D, without an available pod, and taken down; what is the same for a moment only is left out.
+    /// Each point as first instant, D, nodes without an available pod, and nodes taken down. Points that hold for no
+    /// time are left out.
     fn curve(&self) -> Vec<(i64, u32, u32, u32)> {
         let mut curve: Vec<(i64, u32, u32, u32)> = Vec::new();
         for point in availability(&self.0) {
@@ -69,12 +70,12 @@ fn state(node: &str, labels: &[(&str, &str)], taints: &[&str]) -> NodeState {
     NodeState { node: node.into(), ready: true, labels, taints: taints.iter().map(taint).collect() }
 }
 
-/// Nodes a and b with an available pod each, after 20 s.
+/// Nodes a and b, each with a pod that is available after 20 s.
 fn two(min_ready: i32) -> History {
     let history = History::default()
         .spec(0, min_ready, &json!({}))
-        .tell(0, Actor::World, Change::NodeAdded(state("a", &[("disk", "ssd")], &[])))
-        .tell(0, Actor::World, Change::NodeAdded(state("b", &[], &[])));
+        .event(0, Actor::Environment, Change::NodeAdded(state("a", &[("disk", "ssd")], &[])))
+        .event(0, Actor::Environment, Change::NodeAdded(state("b", &[], &[])));
     history.created(1, "a", "a1").created(1, "b", "b1").ready(5, "a", "a1").ready(7, "b", "b1")
 }
 
@@ -88,7 +89,7 @@ fn a_node_is_available_with_its_first_available_pod() {
 }
 
 #[test]
-fn min_ready_seconds_pass_by_time_alone() {
+fn pods_become_available_by_time_alone() {
     assert_eq!(two(10).curve(), [(0, 2, 2, 0), (15, 2, 1, 0), (17, 2, 0, 0)]);
     let early = two(10).unready(16, "b", "b1").ready(30, "b", "b1");
     assert_eq!(early.curve(), [(0, 2, 2, 0), (15, 2, 1, 0), (40, 2, 0, 0)], "it begins anew");
@@ -104,10 +105,10 @@ fn min_ready_seconds_pass_by_time_alone() {
 }
 
 #[test]
-fn taken_down_is_what_the_controller_deleted_until_another_is_available() {
+fn a_node_is_taken_down_from_the_controllers_deletion_until_a_pod_is_available() {
     let rolled = two(0)
         .deleted(30, Actor::Controller, "a", "a1")
-        .tell(32, Actor::World, Change::PodGone(identity("a", "a1")))
+        .event(32, Actor::Environment, Change::PodGone(identity("a", "a1")))
         .created(32, "a", "a2")
         .ready(40, "a", "a2");
     assert_eq!(rolled.curve()[2..], [(7, 2, 0, 0), (30, 2, 1, 1), (40, 2, 0, 0)]);
@@ -123,21 +124,21 @@ fn taken_down_is_what_the_controller_deleted_until_another_is_available() {
 
 #[test]
 fn nodes_count_while_they_are_target_nodes() {
-    let gone = two(0).unready(30, "a", "a1").tell(31, Actor::User, Change::NodeGone { node: "a".into() });
+    let gone = two(0).unready(30, "a", "a1").event(31, Actor::User, Change::NodeGone { node: "a".into() });
     assert_eq!(gone.curve()[2..], [(7, 2, 0, 0), (30, 2, 1, 0), (31, 1, 0, 0)]);
-    let tainted = two(0).tell(30, Actor::User, Change::NodeTainted(state("a", &[], &["x"]))).tell(
+    let tainted = two(0).event(30, Actor::User, Change::NodeTainted(state("a", &[], &["x"]))).event(
         40,
         Actor::User,
         Change::NodeTainted(state("a", &[], &[])),
     );
     assert_eq!(tainted.curve()[2..], [(7, 2, 0, 0), (30, 1, 0, 0), (40, 2, 0, 0)]);
     let down = state("a", &[], &["node.kubernetes.io/unreachable"]);
-    let down = two(0).tell(30, Actor::World, Change::NodeUnready(NodeState { ready: false, ..down }));
+    let down = two(0).event(30, Actor::Environment, Change::NodeUnready(NodeState { ready: false, ..down }));
     assert_eq!(down.unready(30, "a", "a1").curve()[2..], [(7, 2, 0, 0), (30, 1, 0, 0)]);
 }
 
 #[test]
-fn a_changed_spec_changes_who_counts() {
+fn a_changed_spec_changes_the_target_nodes() {
     let selected = two(0).spec(30, 0, &json!({"disk": "ssd"})).spec(40, 0, &json!({}));
     assert_eq!(selected.curve()[2..], [(7, 2, 0, 0), (30, 1, 0, 0), (40, 2, 0, 0)]);
     let longer = two(0).spec(12, 10, &json!({}));

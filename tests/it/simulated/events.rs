@@ -1,4 +1,4 @@
-//! The trace: one event a line, in the form that its documentation gives.
+//! The trace: one event a line, in the documented form.
 
 use super::{agent, cluster, count, json_of, running, seconds, settings, start, template, uid_on};
 use daemonset::sim::{Cluster, Distribution, Probability};
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A bit of everything.
+/// A run with every kind of event.
 fn stormy() -> Cluster {
     let mut settings = settings();
     settings.churn.every = Some(Distribution::fixed(seconds(70)));
@@ -14,7 +14,7 @@ fn stormy() -> Cluster {
     settings.controller.crash = Probability::percent(2);
     settings.behaviour.evicted = Probability::percent(20);
     let mut cluster = cluster(settings, &["a", "b", "c", "d", "e", "f"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(600));
     let nodes: Vec<String> = cluster.nodes().take(2).map(|node| node.metadata.name.to_string()).collect();
     cluster.taint(&nodes[0], "x", "NoSchedule");
@@ -24,7 +24,7 @@ fn stormy() -> Cluster {
     cluster
 }
 
-/// The members of each event beside `t`, `by` and `event`; those that may be left out end in a question mark.
+/// The members of each event beside `t`, `by` and `event`; a question mark follows optional ones.
 fn members() -> BTreeMap<&'static str, Vec<&'static str>> {
     let pod = vec!["node", "pod", "uid", "revision"];
     let troubled = [pod.clone(), vec!["reason"]].concat();
@@ -85,7 +85,7 @@ fn time_never_goes_back() {
 }
 
 #[test]
-fn an_event_to_the_letter() {
+fn events_have_their_exact_json() {
     let mut cluster = running(&["a"]);
     let uid = uid_on(&cluster, "a");
     let pod = super::pod_on(&cluster, "a");
@@ -109,7 +109,7 @@ fn an_event_to_the_letter() {
 }
 
 #[test]
-fn of_other_peoples_pods_nothing_is_told() {
+fn pods_of_other_owners_have_no_events() {
     let mut cluster = running(&["a"]);
     let before = count(&cluster, "PodCreated");
     let other = json!({"metadata": {"name": "other", "namespace": "ns", "ownerReferences":

@@ -21,7 +21,7 @@ fn rolled_out(behaviour: Behaviour, limit: u32) -> Summary {
 }
 
 #[test]
-fn a_good_rollout_in_figures() {
+fn a_good_rollout_has_its_figures() {
     let steady = super::settings().behaviour;
     let Summary { started, ended, worst_unavailable, worst_taken_down, .. } = rolled_out(steady, 1);
     let summary = rolled_out(steady, 1);
@@ -31,7 +31,7 @@ fn a_good_rollout_in_figures() {
     assert_eq!((summary.pods_failed, summary.pods_lost_readiness), (0, 0));
     assert_eq!((summary.plans_stopped, summary.controller_crashes), (0, 0));
     assert_eq!(summary.not_updated, []);
-    // Each node: 2 s to stop, 0.1 s to bind, 10 s until Ready, and the controller looks in between.
+    // Each node: 2 s to stop, 0.1 s to bind, 10 s until Ready, and the reconciles in between.
     assert!((36..=38).contains(&summary.duration_seconds), "{}", summary.duration_seconds);
     assert!(ended > started + seconds(35));
     assert_eq!((worst_unavailable, worst_taken_down.nodes), (worst_taken_down, 1));
@@ -41,7 +41,7 @@ fn a_good_rollout_in_figures() {
 }
 
 #[test]
-fn a_bad_rollout_in_figures() {
+fn a_bad_rollout_has_its_figures() {
     let broken = Behaviour { never_ready: Probability::ALWAYS, ..super::settings().behaviour };
     let summary = rolled_out(broken, 1);
     assert_eq!(summary.end, RolloutEnd::Stuck);
@@ -60,7 +60,7 @@ fn a_bad_rollout_in_figures() {
 }
 
 #[test]
-fn what_was_bad_before_the_start_is_told_as_the_start() {
+fn unavailability_before_the_start_counts_from_the_start() {
     let mut cluster = running(&["a", "b", "c"]);
     cluster.crash_pod(&super::uid_on(&cluster, "b"));
     cluster.run_for(seconds(1));
@@ -74,7 +74,7 @@ fn what_was_bad_before_the_start_is_told_as_the_start() {
 }
 
 #[test]
-fn what_was_to_go_anyway_has_not_lost_its_readiness() {
+fn terminating_pods_do_not_count_as_pods_that_lost_readiness() {
     let mut template = template("v1");
     template["metadata"]["finalizers"] = serde_json::json!(["example.com/bill"]);
     let mut cluster = super::running_with(super::settings(), &["a", "b"], template);
@@ -88,7 +88,7 @@ fn what_was_to_go_anyway_has_not_lost_its_readiness() {
 }
 
 #[test]
-fn time_that_is_over_is_told() {
+fn a_rollout_that_exceeds_its_bound_is_out_of_time() {
     let mut cluster = running(&["a", "b", "c"]);
     cluster.edit(|ds| ds.spec.template = template("v2"));
     assert_eq!(cluster.run_rollout(seconds(600), seconds(10)), RolloutEnd::OutOfTime);

@@ -1,4 +1,4 @@
-//! Pods on their nodes: pulled, started, Ready, crashing, evicted, ended.
+//! Pods on their nodes: they are pulled and started, become Ready, crash, are evicted, and end.
 
 use super::{
     add_small_node, agent, cluster, exists, is_bound, is_ready, millis, pod_on, pod_story, running,
@@ -10,7 +10,7 @@ use serde_json::json;
 #[test]
 fn a_pod_is_bound_pulled_started_and_ready_each_in_its_time() {
     let cluster = running(&["a"]);
-    // 0.1 s until the controller looks, 0.1 s to bind, 4 s to pull, 1 s to start, 5 s to become Ready.
+    // 0.1 s until the reconcile, 0.1 s to bind, 4 s to pull, 1 s to start, 5 s to become Ready.
     assert_eq!(pod_story(&cluster, start()), ["0.1 PodCreated a", "10.2 PodReady a"]);
     assert_eq!(pod_on(&cluster, "a").status.phase, "Running");
 }
@@ -54,20 +54,20 @@ fn a_crash_loop_waits_ten_seconds_doubling_to_five_minutes() {
 }
 
 #[test]
-fn a_container_that_crashes_at_its_start_never_is_ready() {
+fn a_container_that_crashes_at_its_start_is_never_ready() {
     let mut settings = settings();
     settings.behaviour.crash_at_start = Probability::ALWAYS;
     let mut cluster = cluster(settings, &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(7200));
     assert_eq!(pod_story(&cluster, start()), ["0.1 PodCreated a"]);
     assert_eq!(pod_on(&cluster, "a").status.phase, "Running");
 }
 
 #[test]
-fn a_pod_that_crashes_before_it_runs_comes_up_all_the_same() {
+fn a_pod_that_crashes_at_its_first_start_comes_up_later() {
     let mut cluster = cluster(settings(), &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(2));
     cluster.crash_pod(&uid_on(&cluster, "a"));
     cluster.run_until_quiet(seconds(600)).unwrap();
@@ -81,16 +81,16 @@ fn an_evicted_pod_ends_as_failed_and_is_replaced_after_a_back_off() {
     let mut settings = settings();
     settings.behaviour.evicted = Probability::ALWAYS;
     let mut cluster = cluster(settings, &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_until(start() + millis(5_300));
     assert_eq!(pod_story(&cluster, start())[..2], ["0.1 PodCreated a", "5.2 PodFailed a"]);
     cluster.run_for(seconds(600));
     let failures = pod_story(&cluster, start()).iter().filter(|line| line.contains("PodFailed")).count();
-    // The first goes at once, the others after 1, 2, 4 … 256 s; the next would have to wait for 512 s.
+    // The first pod is deleted at once, the others after 1, 2, 4 … 256 s; the next would have to wait for 512 s.
     assert_eq!(failures, 11);
 }
 
-/// An agent whose containers take a minute to end, and are given ten seconds.
+/// An agent whose containers need a minute to end, with a grace period of ten seconds.
 fn slow_to_end() -> Cluster {
     let mut settings = settings();
     settings.behaviour.stop = Distribution::fixed(seconds(60));
@@ -168,12 +168,12 @@ fn finalizers_keep_a_pod_that_has_ended() {
     cluster.run_for(seconds(3600));
     let kept = cluster.pods().find(|pod| pod.metadata.uid == uid).unwrap();
     assert!(kept.status.phase == "Succeeded" && !is_ready(kept));
-    cluster.finalize_pod(&uid);
+    cluster.remove_finalizers(&uid);
     assert!(!exists(&cluster, &uid));
 
     let (mut cluster, uid) = with_finalizer();
     cluster.delete_pod(&uid);
-    cluster.finalize_pod(&uid);
+    cluster.remove_finalizers(&uid);
     assert!(exists(&cluster, &uid), "its containers still run");
     cluster.run_for(seconds(2));
     assert!(!exists(&cluster, &uid));
@@ -182,23 +182,23 @@ fn finalizers_keep_a_pod_that_has_ended() {
     cluster.remove_node("a");
     cluster.run_for(seconds(3600));
     assert!(exists(&cluster, &uid), "its node is gone, but not the finalizer");
-    cluster.finalize_pod(&uid);
+    cluster.remove_finalizers(&uid);
     assert!(!exists(&cluster, &uid));
 
     let (mut cluster, uid) = with_finalizer();
-    cluster.fail_pod(&uid);
+    cluster.evict_pod(&uid);
     cluster.delete_pod(&uid);
     let phase = cluster.pods().find(|pod| pod.metadata.uid == uid).map(|pod| pod.status.phase.clone());
     assert_eq!(phase.as_deref(), Some("Failed"), "a phase that has ended never changes");
 }
 
 #[test]
-fn what_was_never_bound_goes_at_once() {
+fn an_unbound_pod_is_removed_at_once() {
     let mut cluster = cluster(settings(), &[]);
     add_small_node(&mut cluster, "a", 100);
     let mut template = template("v1");
     template["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_for(seconds(60));
     let pod = pod_on(&cluster, "a");
     assert!(!is_bound(&pod));

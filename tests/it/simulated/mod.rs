@@ -1,4 +1,4 @@
-//! The engine itself: each part of a simulated cluster does what it says.
+//! The parts of the simulated cluster, tested one by one.
 
 mod api_server;
 mod caches;
@@ -25,12 +25,12 @@ fn millis(millis: i64) -> SignedDuration {
     SignedDuration::from_millis(millis)
 }
 
-/// When every story begins.
+/// The start of every story.
 fn start() -> Timestamp {
     "2026-01-01T12:00:00Z".parse().unwrap()
 }
 
-/// Nothing is left to chance: bound after 0.1 s, pulled in 4 s, started in 1 s, Ready in 5 s, stopped in 2 s.
+/// Fixed durations: bound after 0.1 s, pulled in 4 s, started in 1 s, Ready in 5 s, stopped in 2 s.
 fn settings() -> Settings {
     let mut settings = Settings {
         behaviour: Behaviour {
@@ -48,16 +48,16 @@ fn settings() -> Settings {
     settings
 }
 
-/// A cluster with these nodes, each with room for everybody.
+/// A cluster with these nodes, with unlimited resources.
 fn cluster(settings: Settings, nodes: &[&str]) -> Cluster {
-    let mut cluster = Cluster::with(settings, 1, start());
+    let mut cluster = Cluster::with_settings(settings, 1, start());
     for node in nodes {
         cluster.add_node(node, daemonset::model::Labels::default());
     }
     cluster
 }
 
-/// A node with so much CPU.
+/// A node with this amount of CPU.
 fn add_small_node(cluster: &mut Cluster, name: &str, cpu_millis: u64) {
     let mut node = Node::default();
     node.metadata.name = name.into();
@@ -77,19 +77,19 @@ fn agent(template: Value) -> DaemonSet {
     serde_json::from_value(json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": spec})).unwrap()
 }
 
-/// The agent runs on all of these nodes, and nothing is left to happen.
+/// A cluster in which the agent runs on all of these nodes, and no event is left.
 fn running(nodes: &[&str]) -> Cluster {
     running_with(settings(), nodes, template("v1"))
 }
 
 fn running_with(settings: Settings, nodes: &[&str], template: Value) -> Cluster {
     let mut cluster = cluster(settings, nodes);
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_until_quiet(seconds(3600)).unwrap();
     cluster
 }
 
-/// The one pod for this node.
+/// The only pod of this node.
 fn pod_on(cluster: &Cluster, node: &str) -> Pod {
     let pods = pods_on(cluster, node);
     assert_eq!(pods.len(), 1, "pods on {node}: {pods:#?}");
@@ -124,7 +124,7 @@ fn json_of(event: &Event) -> Value {
     serde_json::to_value(event).unwrap()
 }
 
-/// What happened to pods from here on: `10.2 PodReady a`, in seconds from this instant.
+/// The events of pods from here on, such as `10.2 PodReady a`: seconds since this instant, event, node.
 fn pod_story(cluster: &Cluster, since: Timestamp) -> Vec<String> {
     let events = cluster.history().iter().filter(|event| event.t >= since);
     let line = |event: &Event| {
@@ -136,7 +136,7 @@ fn pod_story(cluster: &Cluster, since: Timestamp) -> Vec<String> {
     events.filter_map(line).collect()
 }
 
-/// How many events of this name there are.
+/// The number of events of this name.
 fn count(cluster: &Cluster, name: &str) -> usize {
     cluster.history().iter().filter(|event| json_of(event)["event"] == name).count()
 }

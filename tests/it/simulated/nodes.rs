@@ -1,21 +1,21 @@
-//! Nodes that come and go.
+//! Nodes that join and leave.
 
 use super::{cluster, count, is_ready, pods_on, running, seconds, settings};
 use daemonset::model::Labels;
 use daemonset::sim::Distribution;
 
 #[test]
-fn the_daemon_set_follows_nodes_that_come_and_go_by_themselves() {
+fn the_daemon_set_follows_random_joins_and_departures() {
     let mut settings = settings();
     settings.churn.every = Some(Distribution::fixed(seconds(60)));
     settings.churn.down_for = Some(Distribution::fixed(seconds(20)));
     let names: Vec<String> = (0..20).map(|number| format!("n{number:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut cluster = cluster(settings, &names);
-    cluster.install(super::agent(super::template("v1")));
+    cluster.create_daemon_set(super::agent(super::template("v1")));
     cluster.run_for(seconds(58));
     for _ in 0..120 {
-        // What happened 58 s ago is over: down for 20 s, or joining for 5 s, or garbage for 40 s.
+        // Events of 58 s ago have ended: down for 20 s, joining for 5 s, garbage collection after 40 s.
         let nodes: Vec<String> = cluster.nodes().map(|node| node.metadata.name.to_string()).collect();
         for node in &nodes {
             let pods = pods_on(&cluster, node);
@@ -38,12 +38,16 @@ fn a_node_that_comes_back_under_its_name_keeps_its_pod() {
     cluster.run_for(seconds(20));
     cluster.add_node("a", Labels::default());
     cluster.run_for(seconds(600));
-    assert_eq!(pods_on(&cluster, "a"), before, "the garbage collector has seen it again");
+    assert_eq!(pods_on(&cluster, "a"), before, "the garbage collector waits again");
     let uid = before[0].metadata.uid.clone();
     let since = cluster.now();
     cluster.crash_pod(&uid);
     cluster.run_for(seconds(60));
-    assert_eq!(super::pod_story(&cluster, since), ["0.0 PodUnready a", "15.0 PodReady a"], "it runs there");
+    assert_eq!(
+        super::pod_story(&cluster, since),
+        ["0.0 PodUnready a", "15.0 PodReady a"],
+        "the pod runs there"
+    );
 }
 
 #[test]

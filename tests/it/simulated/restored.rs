@@ -1,4 +1,4 @@
-//! Simulations that start from a real cluster, or from another simulation.
+//! Simulations that start from a recording of a real cluster or of another simulation.
 
 use super::{exists, is_ready, seconds, settings};
 use crate::recorded::dumps::{DUMPS, Dump};
@@ -9,18 +9,18 @@ use daemonset::{PodNames, Policy, Recording, plan};
 use std::collections::BTreeSet;
 
 fn restored(recording: &Recording) -> Cluster {
-    Cluster::restore(settings(), 1, recording)
+    Cluster::from_recording(settings(), 1, recording)
 }
 
 #[test]
-fn a_dump_comes_back_as_it_was() {
+fn a_simulation_starts_with_the_objects_of_the_dump() {
     for name in DUMPS {
         let dump = Dump::load(name);
         for daemon_set in dump.daemon_sets() {
             let recording = dump.daemon_set(&daemon_set);
             let cluster = restored(&recording);
-            assert!(cluster.pods().eq(&recording.pods), "{name}: {daemon_set}: other pods");
-            assert!(cluster.nodes().eq(&recording.nodes), "{name}: {daemon_set}: other nodes");
+            assert!(cluster.pods().eq(&recording.pods), "{name}: {daemon_set}: the pods differ");
+            assert!(cluster.nodes().eq(&recording.nodes), "{name}: {daemon_set}: the nodes differ");
             assert!(cluster.revisions().eq(&recording.revisions), "{name}: {daemon_set}: other revisions");
             assert_eq!(cluster.daemon_set(), Some(&recording.daemon_set), "{name}");
             let expected = plan(&recording.snapshot().unwrap());
@@ -28,9 +28,9 @@ fn a_dump_comes_back_as_it_was() {
             let curve = availability(cluster.history());
             let here = curve.iter().rev().find(|point| point.t <= cluster.now()).unwrap();
             let status = expected.status.unwrap_or_default();
-            let told = (here.desired, here.desired - here.unavailable, here.taken_down);
+            let actual = (here.desired, here.desired - here.unavailable, here.taken_down);
             let figures = (status.desired_number_scheduled as u32, status.number_available as u32, 0);
-            assert_eq!(told, figures, "{name}: {daemon_set}: the past does not lead here");
+            assert_eq!(actual, figures, "{name}: {daemon_set}: the history does not lead to this state");
         }
     }
 }
@@ -93,7 +93,7 @@ fn a_node_that_goes_down_keeps_the_daemon_pods_that_were_restored() {
 }
 
 #[test]
-fn a_pod_that_terminates_on_a_dead_node_is_restored_so() {
+fn a_pod_that_terminates_on_a_dead_node_keeps_terminating() {
     let story = given(rolling(1)).node(node("a").not_ready().has(old().terminating(10)));
     let mut cluster = restored(&story.node(node("b").has(old().terminating(10))).recording());
     let (dead, live) = (Uid::from("uid-a-1"), Uid::from("uid-b-1"));
@@ -106,7 +106,7 @@ fn a_pod_that_terminates_on_a_dead_node_is_restored_so() {
 }
 
 #[test]
-fn what_is_bound_to_a_node_that_was_gone_is_collected() {
+fn pods_bound_to_missing_nodes_are_collected() {
     let story = given(rolling(1)).node(node("a").has(new())).stray("gone", new());
     let mut cluster = restored(&story.recording());
     let stray = Uid::from("uid-gone-stray");
@@ -117,7 +117,7 @@ fn what_is_bound_to_a_node_that_was_gone_is_collected() {
 }
 
 #[test]
-fn memory_and_policy_are_the_recordings() {
+fn memory_and_policy_come_from_the_recording() {
     let memory = serde_json::json!({"creates": {"a": {"uid": "uid-x", "revision": "new", "at": crate::support::at(-10)}}});
     let story = given(rolling(1)).node(node("a")).with("/memory", memory);
     let mut cluster = restored(&story.policy(serde_json::json!({"podNames": "Deterministic"})).recording());
@@ -127,12 +127,12 @@ fn memory_and_policy_are_the_recordings() {
     assert_eq!(cluster.pods().count(), 1);
 }
 
-/// With names of its own, a second simulation has only its uids to mix up.
+/// The second simulation has names of its own, so that only uids could collide.
 fn deterministic_names() -> Policy {
     Policy { pod_names: PodNames::Deterministic, ..Policy::default() }
 }
 
-/// A simulation, as a recording.
+/// The recording of a simulation.
 fn recorded(cluster: &Cluster) -> Recording {
     Recording {
         name: String::new(),
@@ -147,7 +147,7 @@ fn recorded(cluster: &Cluster) -> Recording {
 }
 
 #[test]
-fn a_simulation_goes_on_from_another_ones_recording() {
+fn a_simulation_continues_from_the_recording_of_another_one() {
     let mut settings = settings();
     settings.controller.policy = deterministic_names();
     let first = super::running_with(settings, &["a", "b", "c"], super::template("v1"));

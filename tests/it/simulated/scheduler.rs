@@ -1,4 +1,4 @@
-//! The scheduler: what fits, and who waits.
+//! The scheduler: it binds pods that fit, and lets the others wait.
 
 use super::{
     add_small_node, agent, cluster, is_bound, is_ready, millis, pods_on, seconds, settings, template,
@@ -7,7 +7,7 @@ use daemonset::model::Pod;
 use daemonset::sim::Cluster;
 use serde_json::{Value, json};
 
-/// Somebody else's pod, bound to `a`, with this container.
+/// A pod of another owner, bound to `a`, with this container.
 fn neighbour(container: &Value) -> Value {
     json!({"metadata": {"name": "neighbour", "namespace": "ns", "labels": {"app": "other"}},
         "spec": {"nodeName": "a", "containers": [container]}})
@@ -18,14 +18,14 @@ fn ours(cluster: &Cluster) -> Pod {
     pods.next().unwrap()
 }
 
-/// The agent waits as long as the neighbour is there, and is bound when it has gone.
+/// The agent stays unbound while the other pod is on the node, and is bound when that pod is gone.
 fn waits_for_the_neighbour(container: &Value) {
     let mut cluster = cluster(settings(), &[]);
     add_small_node(&mut cluster, "a", 1000);
     let uid = cluster.add_pod(&neighbour(container)).unwrap();
     let mut template = template("v1");
     template["spec"]["containers"][0] = container.clone();
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_for(seconds(600));
     let waiting = ours(&cluster);
     assert!(!is_bound(&waiting) && waiting.status.phase == "Pending");
@@ -39,35 +39,35 @@ fn waits_for_the_neighbour(container: &Value) {
 }
 
 #[test]
-fn a_host_port_is_taken_until_its_pod_has_gone() {
+fn a_host_port_is_in_use_until_its_pod_is_gone() {
     waits_for_the_neighbour(&json!({"name": "c", "ports": [{"containerPort": 80, "hostPort": 9100}]}));
 }
 
 #[test]
-fn cpu_is_taken_until_its_pod_has_gone() {
+fn cpu_is_in_use_until_its_pod_is_gone() {
     waits_for_the_neighbour(&json!({"name": "c", "resources": {"requests": {"cpu": "600m"}}}));
 }
 
 #[test]
-fn a_failed_pod_takes_nothing() {
+fn a_failed_pod_uses_no_resources() {
     let container = json!({"name": "c", "resources": {"requests": {"cpu": "600m"}}});
     let mut cluster = cluster(settings(), &[]);
     add_small_node(&mut cluster, "a", 1000);
     let uid = cluster.add_pod(&neighbour(&container)).unwrap();
     let mut template = template("v1");
     template["spec"]["containers"][0] = container;
-    cluster.install(agent(template));
+    cluster.create_daemon_set(agent(template));
     cluster.run_for(seconds(60));
     assert!(!is_bound(&ours(&cluster)));
-    cluster.fail_pod(&uid);
+    cluster.evict_pod(&uid);
     cluster.run_for(seconds(1));
     assert!(is_bound(&ours(&cluster)));
 }
 
 #[test]
-fn a_taint_keeps_out_what_does_not_tolerate_it() {
+fn a_taint_keeps_out_pods_that_do_not_tolerate_it() {
     let mut cluster = cluster(settings(), &["a"]);
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(millis(150));
     cluster.taint("a", "dedicated", "NoSchedule");
     cluster.run_for(seconds(600));
@@ -81,13 +81,13 @@ fn a_taint_keeps_out_what_does_not_tolerate_it() {
 fn a_cordon_does_not_keep_daemon_pods_out() {
     let mut cluster = cluster(settings(), &["a"]);
     cluster.cordon("a");
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(seconds(1));
     assert!(is_bound(&ours(&cluster)));
 }
 
 #[test]
-fn a_no_execute_taint_ends_what_does_not_tolerate_it() {
+fn a_no_execute_taint_deletes_pods_that_do_not_tolerate_it() {
     let mut cluster = super::running(&["a"]);
     cluster.taint("a", "maintenance", "NoExecute");
     cluster.run_for(seconds(600));

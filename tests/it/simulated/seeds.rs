@@ -4,7 +4,7 @@ use super::{agent, cluster, seconds, settings, template};
 use daemonset::sim::{Behaviour, Churn, Cluster, Distribution, Kind, Probability, Settings};
 use jiff::SignedDuration;
 
-/// Everything goes wrong that can.
+/// Settings with every kind of failure.
 fn storm() -> Settings {
     let mut stormy = Settings { churn: Churn::default(), ..Settings::default() };
     stormy.churn.every = Some(Distribution::uniform(seconds(10), seconds(120)));
@@ -16,13 +16,13 @@ fn storm() -> Settings {
 }
 
 fn life(seed: u64) -> String {
-    let mut cluster = Cluster::with(storm(), seed, super::start());
+    let mut cluster = Cluster::with_settings(storm(), seed, super::start());
     for node in ["a", "b", "c", "d", "e", "f"] {
         cluster.add_node(node, daemonset::model::Labels::default());
     }
-    cluster.install(agent(template("v1")));
+    cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(SignedDuration::from_mins(5));
-    cluster.lag(Kind::Pods, Distribution::uniform(seconds(0), seconds(20)));
+    cluster.set_watch_lag(Kind::Pods, Distribution::uniform(seconds(0), seconds(20)));
     let bad = Behaviour {
         crash_at_start: Probability::percent(30),
         evicted: Probability::percent(10),
@@ -33,7 +33,7 @@ fn life(seed: u64) -> String {
     };
     cluster.release(bad, |template| template["spec"]["containers"][0]["image"] = "v2".into());
     cluster.run_for(SignedDuration::from_mins(20));
-    cluster.crash();
+    cluster.crash_controller();
     cluster
         .release(Behaviour::default(), |template| template["spec"]["containers"][0]["image"] = "v3".into());
     cluster.run_for(SignedDuration::from_mins(20));
@@ -42,21 +42,21 @@ fn life(seed: u64) -> String {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
+fn the_same_seed_gives_the_same_bytes_and_another_seed_gives_others() {
     let first = life(7);
     assert!(first == life(7), "two runs of one seed differ");
-    assert!(first != life(8), "two seeds give the same");
+    assert!(first != life(8), "two seeds give the same events");
     for name in ["NodeGone", "NodeUnready", "PodFailed", "ControllerCrashed", "PodTerminating"] {
-        assert!(first.contains(&format!("\"event\":\"{name}\"")), "no storm without {name}");
+        assert!(first.contains(&format!("\"event\":\"{name}\"")), "the storm has no {name}");
     }
 }
 
 #[test]
 fn without_chance_the_seed_does_not_matter() {
     let lines = |seed| {
-        let mut cluster = Cluster::with(settings(), seed, super::start());
+        let mut cluster = Cluster::with_settings(settings(), seed, super::start());
         cluster.add_node("a", daemonset::model::Labels::default());
-        cluster.install(agent(template("v1")));
+        cluster.create_daemon_set(agent(template("v1")));
         cluster.run_until_quiet(seconds(600)).unwrap();
         cluster.history().to_vec()
     };
@@ -64,10 +64,10 @@ fn without_chance_the_seed_does_not_matter() {
 }
 
 #[test]
-fn time_in_pieces_is_the_same_time() {
+fn running_in_pieces_gives_the_same_events() {
     let lines = |piece: i64| {
         let mut cluster = cluster(Settings::default(), &["a", "b", "c"]);
-        cluster.install(agent(template("v1")));
+        cluster.create_daemon_set(agent(template("v1")));
         for _ in 0..600 / piece {
             cluster.run_for(seconds(piece));
         }

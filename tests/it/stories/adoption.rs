@@ -1,9 +1,9 @@
-//! A DaemonSet is deleted, its pods stay as orphans, and a new one takes them over.
+//! A DaemonSet is deleted, its pods stay as orphans, and a new DaemonSet adopts them.
 
 use crate::support::{Given, given, node, old, pod, revision, rolling, template};
 use serde_json::json;
 
-/// The DaemonSet is new: it has an uid that nobody has seen, and pods and revisions of one before it are orphans.
+/// The DaemonSet is new: it has a new uid, and the pods and revisions of its predecessor are orphans.
 fn created_again(version: &str) -> Given {
     let mut orphaned = revision("old", 1);
     orphaned["metadata"]["ownerReferences"] = json!([]);
@@ -34,7 +34,7 @@ fn with_the_same_template_no_pod_restarts() {
 }
 
 #[test]
-fn with_another_template_they_are_rolled_within_the_budget() {
+fn with_another_template_pods_are_replaced_within_the_budget() {
     for given in [
         created_again("new").generation(2),
         created_again("new").generation(1).policy(json!({"classification": "HashFirst"})),
@@ -54,15 +54,15 @@ fn with_another_template_they_are_rolled_within_the_budget() {
     }
 }
 
-/// As in v1.36: both are of generation 1, so that the pods count as updated. The preflight tells.
+/// As in v1.36: both have generation 1, so that the pods count as updated. The linter reports it.
 #[test]
-fn a_generation_that_repeats_hides_the_other_template() {
+fn a_repeated_generation_hides_the_other_template() {
     let steps = created_again("new").generation(1).steps();
     assert!(!steps.iter().any(|step| step.starts_with("delete")), "{steps:?}");
 }
 
 #[test]
-fn pods_that_are_still_someone_elses_are_left_alone() {
+fn pods_of_another_owner_are_left_alone() {
     let given = given(rolling(1)).node(node("a").has(pod("old").owned_by("uid-agent-before")));
     assert_eq!(given.steps(), ["create on a in batch 0: MissingPod"]);
 }

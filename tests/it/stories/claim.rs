@@ -1,4 +1,4 @@
-//! Whose pods and revisions are these?
+//! Claiming of pods and revisions.
 
 use crate::support::{given, new, node, old, on_delete, revision, rolling};
 use serde_json::json;
@@ -10,7 +10,7 @@ fn an_orphan_that_matches_is_adopted_and_counts_in_the_same_pass() {
 }
 
 #[test]
-fn what_is_being_deleted_is_not_adopted() {
+fn terminating_objects_are_not_adopted() {
     let given = given(rolling(1)).node(node("a").has(old().orphan().terminating(30)));
     assert_eq!(given.steps(), ["create on a in batch 0: MissingPod"]);
 }

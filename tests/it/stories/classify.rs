@@ -1,4 +1,4 @@
-//! Updated or outdated, and on what evidence?
+//! Classification of pods as updated or outdated, with the evidence.
 
 use crate::support::{Given, PodStory, given, new, node, old, on_delete, pod};
 use daemonset::{Evidence, Warning};
@@ -16,13 +16,13 @@ fn at_generation() -> Given {
 }
 
 #[test]
-fn an_equal_generation_says_updated_whatever_the_hash() {
+fn a_pod_of_an_equal_generation_is_updated_with_any_hash() {
     assert_eq!(evidence(at_generation(), old().generation("3")), Evidence::TemplateGeneration);
     assert_eq!(evidence(at_generation(), pod("unknown").generation("3")), Evidence::TemplateGeneration);
 }
 
 #[test]
-fn otherwise_the_hash_decides() {
+fn the_hash_decides_without_an_equal_generation() {
     assert_eq!(evidence(at_generation(), new().generation("2")), Evidence::CurrentRevision);
     assert_eq!(evidence(at_generation(), old().generation("2")), Evidence::OldRevision);
     assert_eq!(evidence(at_generation(), pod("unknown")), Evidence::UnknownRevision);
@@ -47,7 +47,7 @@ fn the_old_field_holds_the_generation_where_there_is_no_annotation() {
 }
 
 #[test]
-fn hash_first_asks_for_the_generation_only_without_a_hash() {
+fn hash_first_uses_the_generation_only_without_a_hash() {
     let hash_first = || at_generation().policy(json!({"classification": "HashFirst"}));
     assert_eq!(evidence(hash_first(), old().generation("3")), Evidence::OldRevision);
     assert_eq!(evidence(hash_first(), new().generation("2")), Evidence::CurrentRevision);
@@ -74,7 +74,7 @@ fn generation_and_hash_that_disagree_are_reported() {
 }
 
 #[test]
-fn the_label_key_may_be_the_proposals() {
+fn the_label_key_can_be_the_one_of_the_proposal() {
     let proposal = given(on_delete()).policy(json!({"uniqueLabelKey": "daemonset-controller-hash"}));
     let mut revision = crate::support::revision("new", 2);
     revision["metadata"]["labels"] = json!({"app": "agent", "daemonset-controller-hash": "n"});

@@ -1,4 +1,4 @@
-//! The JSON forms that others build on.
+//! The JSON forms, which other programs read.
 
 use crate::support::{Given, at, given, new, node, old, pod, revision, rolling};
 use daemonset::model::{LabelSelector, Labels};
@@ -24,14 +24,14 @@ fn daemon_set() -> Value {
     json!({"namespace": "ns", "name": "agent", "uid": "uid-agent"})
 }
 
-/// A revision that belongs to nobody.
+/// A revision without a controller.
 fn orphan(version: &str, number: i64) -> Value {
     let mut orphan = revision(version, number);
     orphan["metadata"]["ownerReferences"] = json!([]);
     orphan
 }
 
-/// A fleet in which nearly everything is to be done.
+/// A fleet that needs nearly every kind of action.
 fn busy() -> Given {
     let mut unlabelled = orphan("older", 1);
     unlabelled["metadata"]["labels"] = json!({"app": "agent"});
@@ -73,7 +73,7 @@ fn claims_name_the_object_with_its_version() {
 }
 
 #[test]
-fn history_names_what_it_sets() {
+fn actions_on_revisions_name_the_fields_that_they_set() {
     let busy = forms(&busy());
     assert_eq!(
         busy["LabelRevision"],
@@ -103,7 +103,7 @@ fn history_names_what_it_sets() {
 }
 
 #[test]
-fn pods_are_created_whole_and_deleted_by_reference() {
+fn creates_hold_whole_pods_and_deletes_hold_references() {
     let forms = forms(&busy());
     assert_eq!(
         forms["DeletePod"],
@@ -124,7 +124,7 @@ fn pods_are_created_whole_and_deleted_by_reference() {
 }
 
 #[test]
-fn status_events_and_wake_ups() {
+fn statuses_events_and_requeues_have_their_forms() {
     let forms = forms(&busy());
     let mut with_version = daemon_set();
     with_version["resourceVersion"] = json!("77");
@@ -154,7 +154,7 @@ fn status_events_and_wake_ups() {
 }
 
 #[test]
-fn a_policy_is_written_down_where_it_is_none_of_the_defaults() {
+fn a_policy_is_written_only_if_it_differs_from_the_default() {
     let written = |given: &Given| {
         let recording = serde_json::to_value(given.recording()).unwrap();
         recording.get("policy").cloned()
@@ -166,7 +166,7 @@ fn a_policy_is_written_down_where_it_is_none_of_the_defaults() {
 }
 
 #[test]
-fn a_recording_of_a_snapshot_is_read_again_as_it_was() {
+fn a_recording_of_a_snapshot_survives_serialization() {
     let given = busy().node(node("z").has(new().unbound()).has(old().tolerates("x")));
     let recording = Recording::from(&given.recording().snapshot().unwrap());
     let text = serde_json::to_string(&recording).unwrap();
@@ -178,7 +178,7 @@ fn a_recording_of_a_snapshot_is_read_again_as_it_was() {
 }
 
 #[test]
-fn labels_and_selectors_know_whether_they_are_empty() {
+fn labels_and_selectors_report_whether_they_are_empty() {
     let selector = |value: Value| serde_json::from_value::<LabelSelector>(value).unwrap();
     assert!(selector(json!({})).is_empty());
     assert!(!selector(json!({"matchLabels": {"app": "agent"}})).is_empty());
@@ -188,7 +188,7 @@ fn labels_and_selectors_know_whether_they_are_empty() {
 }
 
 #[test]
-fn memory_has_a_form_that_lasts() {
+fn memory_has_a_stable_form() {
     let mut memory = Memory::default();
     for action in busy().plan().actions {
         let outcome = match action {

@@ -1,4 +1,4 @@
-//! Which revision is current, and which ones go?
+//! The current revision, and the revisions that are deleted.
 
 use crate::support::{everything, given, new, node, old, on_delete, pod, revision, rolling, template};
 use daemonset::{Action, RevisionOrigin, Situation};
@@ -42,14 +42,14 @@ fn a_template_without_a_revision_gets_one_numbered_above_all_others() {
 }
 
 #[test]
-fn numbers_start_at_one_even_after_negative_ones() {
+fn revision_numbers_start_at_one_even_after_negative_ones() {
     assert_eq!(given(on_delete()).revisions([]).steps(), ["create revision 1: NewTemplate"]);
     let negative = given(on_delete()).revisions([revision("old", -5)]);
     assert_eq!(negative.steps(), ["create revision 1: NewTemplate"]);
 }
 
 #[test]
-fn a_null_in_a_stored_template_is_as_good_as_absent() {
+fn a_null_in_a_stored_template_counts_as_absent() {
     let mut stored = revision("new", 2);
     stored["data"]["spec"]["template"]["metadata"]["creationTimestamp"] = Value::Null;
     let older_server = given(on_delete()).revisions([stored]);
@@ -91,7 +91,7 @@ fn duplicate(hash: &str, number: i64) -> Value {
 }
 
 #[test]
-fn of_duplicates_the_largest_stays_and_only_their_pods_are_relabelled() {
+fn the_largest_duplicate_stays_and_only_pods_of_the_others_are_relabelled() {
     let given = given(rolling(1))
         .revisions([duplicate("twin", 4), revision("new", 5), revision("old", 1)])
         .node(node("a").has(pod("twin")))
@@ -108,7 +108,7 @@ fn of_duplicates_the_largest_stays_and_only_their_pods_are_relabelled() {
 }
 
 #[test]
-fn equal_duplicates_are_told_apart_by_age_then_name() {
+fn equal_duplicates_are_ordered_by_age_then_name() {
     let aged = |hash: &str, created: &str| {
         let mut revision = duplicate(hash, 4);
         revision["metadata"]["creationTimestamp"] = json!(created);
@@ -138,7 +138,7 @@ fn a_revision_created_in_this_pass_is_current_in_this_pass() {
 }
 
 #[test]
-fn a_taken_name_changes_the_collision_count_and_nothing_else() {
+fn a_name_collision_changes_the_collision_count_and_nothing_else() {
     let base = given(rolling(1)).revisions([]).node(node("a")).node(node("b").has(old().orphan()));
     let name = created(&base)["metadata"]["name"].clone();
     let taken = |owner: Value, version: &str| {
@@ -161,7 +161,7 @@ fn a_taken_name_changes_the_collision_count_and_nothing_else() {
 }
 
 #[test]
-fn old_revisions_beyond_the_limit_go_oldest_first_but_never_live_ones() {
+fn old_revisions_beyond_the_limit_are_deleted_oldest_first_but_never_live_ones() {
     let many = || (1..=12).map(|n| revision(&format!("v{n}"), n)).chain([revision("new", 13)]);
     let names = |given: crate::support::Given| given.steps();
     assert_eq!(
@@ -182,7 +182,7 @@ fn old_revisions_beyond_the_limit_go_oldest_first_but_never_live_ones() {
 }
 
 #[test]
-fn the_label_key_is_the_policys() {
+fn the_policy_sets_the_label_key() {
     let given =
         given(on_delete()).policy(json!({"uniqueLabelKey": "daemonset-controller-hash"})).revisions([]);
     let labels = created(&given)["metadata"]["labels"].clone();

@@ -1,4 +1,4 @@
-//! Bad input is told with its path, all of it at once.
+//! Invalid input: all problems are reported at once, each with its path.
 
 use crate::support::{Given, given, new, node, on_delete, revision, rolling};
 use daemonset::Recording;
@@ -145,7 +145,7 @@ fn a_template_part_of_the_wrong_type_has_its_path() {
 }
 
 #[test]
-fn objects_that_are_there_twice_are_told() {
+fn duplicate_objects_are_reported() {
     let twice = |given: Given| given.problems();
     assert_eq!(
         twice(given(on_delete()).node(node("a")).node(node("b")).node(node("a"))),
@@ -174,7 +174,7 @@ fn objects_that_are_there_twice_are_told() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let problems = given(json!({"type": "Never"}))
         .node(node("a").has(new()))
         .node(node("a"))
@@ -196,7 +196,7 @@ fn all_problems_are_told_at_once() {
 }
 
 #[test]
-fn a_recording_that_cannot_be_read_tells_where() {
+fn the_error_of_an_unreadable_recording_has_its_path() {
     let unreadable = |pointer: &str, value: Value| {
         let text = given(rolling(1)).node(node("a").has(new())).with(pointer, value).json.to_string();
         Recording::from_json(text.as_bytes()).unwrap_err().to_string()
@@ -252,7 +252,7 @@ fn null_is_absent_everywhere() {
 }
 
 #[test]
-fn a_selector_must_not_ask_for_what_changes_with_each_template() {
+fn a_selector_must_not_require_labels_that_change_with_each_template() {
     let base = || given(rolling(1)).node(node("a"));
     let must = "must not be asked for: its value changes with each template";
     let generation = base()
@@ -283,9 +283,10 @@ fn a_patch_directive_that_is_null_is_absent() {
     assert_eq!(given.steps(), [""; 0], "the stored revision has the template");
 }
 
-/// Under another strategy the API server stores anything in its place, and a list of all must be read nevertheless.
+/// Under another strategy the API server stores any value in the unused field, and a list of all DaemonSets must still
+/// be parsed.
 #[test]
-fn a_limit_that_is_none_is_refused_where_it_is_in_force() {
+fn an_invalid_limit_is_refused_where_it_is_in_force() {
     let must = "must be an integer from 0 to 2147483647 or a percentage such as \"10%\"";
     let limits = |kind: &str| {
         json!({"type": kind, "rollingUpdate": {"maxUnavailable": "5x", "maxSurge": -1},
@@ -307,16 +308,16 @@ fn a_limit_that_is_none_is_refused_where_it_is_in_force() {
     assert_eq!(with("OnDelete").steps(), ["create on a in batch 0: MissingPod"]);
     let recording = with("OnDelete").recording();
     let written = serde_json::to_value(&recording.daemon_set.spec.update_strategy).unwrap();
-    assert_eq!(written, limits("OnDelete"), "nothing is lost");
+    assert_eq!(written, limits("OnDelete"), "all fields are kept");
     let mut mended = with("RollingUpdate").recording();
     let limits = mended.daemon_set.spec.update_strategy.rolling_update.as_mut().unwrap();
     limits.max_unavailable = Some(daemonset::model::IntOrString::Int(1));
     limits.max_surge = Some(daemonset::model::IntOrString::Int(0));
-    assert!(mended.snapshot().is_ok(), "what was read in its place counts");
+    assert!(mended.snapshot().is_ok(), "the value that replaces it counts");
 }
 
 #[test]
-fn a_limit_that_json_has_no_form_for_is_refused() {
+fn a_limit_without_a_json_form_is_refused() {
     let mut recording = given(rolling(1)).recording();
     let limits = recording.daemon_set.spec.update_strategy.rolling_update.as_mut().unwrap();
     limits.max_unavailable = Some(daemonset::model::IntOrString::Int(3_000_000_000));

@@ -1,5 +1,5 @@
-//! Issues of Kubernetes and OpenKruise, each told on the same cluster under both controllers: what v1.36 does, and what we
-//! do.
+//! Issues of Kubernetes and OpenKruise, each replayed on the same cluster with both controllers: the model of v1.36,
+//! and this crate.
 
 use crate::support::{
     Controller, Given, Rollout, at, given, new, node, old, revision, rolling, steps, surging, upstream,
@@ -8,7 +8,7 @@ use daemonset::model::DaemonSetStatus;
 use daemonset::{Action, Plan};
 use serde_json::json;
 
-/// What v1.36 does with this snapshot, one line each, without the status.
+/// The actions of v1.36 for this snapshot, one line each, without the status.
 fn theirs(given: &Given) -> Vec<String> {
     steps(&Plan { actions: upstream(&given.recording(), None), ..given.plan() })
 }
@@ -26,9 +26,9 @@ fn under_both(story: impl Fn(Controller) -> Vec<usize>) -> [Vec<usize>; 2] {
     [Controller::Upstream, Controller::Ours].map(story)
 }
 
-/// kubernetes#123232: three nodes, maxUnavailable 1, three updates to versions that never become Ready. Each took
-/// another healthy pod, since outdated pods that were not Ready did not count. Fixed by #123233 before v1.36: its first
-/// victim stays the only one in both.
+/// kubernetes#123232: three nodes, maxUnavailable 1, three updates to versions that never become Ready. Each update
+/// took down another healthy pod, because outdated pods that were not Ready did not count. #123233 fixed it before
+/// v1.36: the first victim stays the only one with both controllers.
 #[test]
 fn updates_that_never_become_ready_take_no_further_node_down() {
     let serving = under_both(|controller| {
@@ -48,8 +48,9 @@ fn updates_that_never_become_ready_take_no_further_node_down() {
     assert_eq!(serving, [[2, 2, 2], [2, 2, 2]]);
 }
 
-/// kruise#1323, and v1.36 still: minReadySeconds 60, a DaemonSet is created on three nodes, all pods are Ready at once,
-/// and 20 s later its template is edited. No pod is available yet, so v1.36 deletes all that serve; we delete one.
+/// kruise#1323, still present in v1.36: minReadySeconds 60, a DaemonSet is created on three nodes, all pods are Ready
+/// at once, and 20 s later the template is edited. No pod is available yet, so v1.36 deletes all pods, although they
+/// serve; this crate deletes one.
 #[test]
 fn a_second_edit_within_min_ready_seconds_takes_no_more_than_max_unavailable() {
     let serving = under_both(|controller| {
@@ -66,8 +67,8 @@ fn a_second_edit_within_min_ready_seconds_takes_no_more_than_max_unavailable() {
     assert_eq!(serving, [[3, 0], [3, 2]]);
 }
 
-/// The same with one snapshot, as deckhouse#5039 tells it: kubelets were restarted 10 s ago, which made every Ready
-/// condition young, and then the template changes.
+/// The same problem in one snapshot (deckhouse#5039): kubelets were restarted 10 s ago, which reset the time of every
+/// Ready condition, and then the template changes.
 #[test]
 fn restarted_kubelets_make_no_pod_fair_game() {
     let young = || old().ready_for(10);
@@ -78,9 +79,9 @@ fn restarted_kubelets_make_no_pod_fair_game() {
     assert_eq!(fleet.steps(), ["delete a-1: OutdatedNotYetAvailable", &resync(50)]);
 }
 
-/// kubernetes#77203: the node's clock is 2 s ahead, so that the pod was Ready "in 2 s", and nothing happens when it
-/// becomes available: the rollout stood still. Since #77208 v1.36 looks again every minReadySeconds, here twice in vain;
-/// we look at the very instant.
+/// kubernetes#77203: the node's clock is 2 s ahead, so that the pod became Ready "in 2 s". No event follows when the
+/// pod becomes available, and the rollout stopped. Since #77208 v1.36 reconciles every minReadySeconds, here twice in
+/// vain; this crate requeues for the exact instant.
 #[test]
 fn a_clock_that_is_ahead_delays_a_rollout_by_no_more_than_it_is_ahead() {
     let fleet = |now| {
@@ -94,9 +95,9 @@ fn a_clock_that_is_ahead_delays_a_rollout_by_no_more_than_it_is_ahead() {
     assert_eq!(fleet(62).steps(), ["delete b-1: OutdatedAvailable"]);
 }
 
-/// kubernetes#111280: someone copies a revision under another name and hash, and the DaemonSet is rolled back to it.
-/// v1.36 relabels every pod that lacks the kept hash, those of the version to leave as well: they are never replaced,
-/// and the status says that all are updated. We relabel the duplicate's own pods only.
+/// kubernetes#111280: a user copies a revision under another name and hash, and the DaemonSet is rolled back to it.
+/// v1.36 relabels every pod that lacks the kept hash, including the pods of the newer version: they are never replaced,
+/// and the status reports all pods as updated. This crate relabels only the duplicate's own pods.
 #[test]
 fn a_duplicate_revision_makes_no_outdated_pod_updated() {
     let mut copy = revision("new", 3);
@@ -120,8 +121,9 @@ fn a_duplicate_revision_makes_no_outdated_pod_updated() {
     assert_eq!(outdated_pods_left, [[1], [0]]);
 }
 
-/// kubernetes#118823: maxSurge 1, and the new template no longer tolerates the taint of node m. The old pod there stayed
-/// for ever; since #119317 v1.36 deletes it once more pods are available than wanted. We delete it at once.
+/// kubernetes#118823: maxSurge 1, and the new template no longer tolerates the taint of node m. The old pod stayed
+/// there for ever. Since #119317 v1.36 deletes it once more pods are available than desired; this crate deletes it at
+/// once.
 #[test]
 fn a_pod_whose_toleration_is_withdrawn_goes() {
     let fleet = given(surging(1))
@@ -132,8 +134,8 @@ fn a_pod_whose_toleration_is_withdrawn_goes() {
     assert_eq!(fleet.steps(), ["delete m-1: TolerationWithdrawn", "create on b in batch 0: Surge"]);
 }
 
-/// What #119317 left behind: here the taint came after the pod, which never tolerated it. v1.36 deletes the pod, too,
-/// replacing as well as surging, and the node has no daemon any more; we leave it, since it could not come back.
+/// A gap in #119317: here the taint is newer than the pod, which never tolerated it. v1.36 deletes the pod, too, with
+/// and without surge, and the node loses its daemon; this crate keeps the pod, because it could not be created again.
 #[test]
 fn a_pod_that_could_not_come_back_stays() {
     for strategy in [rolling(1), surging(1)] {
@@ -144,8 +146,8 @@ fn a_pod_that_could_not_come_back_stays() {
     }
 }
 
-/// kubernetes#122527: the updated pod is available, the outdated one beside it sleeps in its preStop hook. v1.36 looks
-/// at the oldest pod of a node: `kubectl rollout status` waits until it is gone.
+/// kubernetes#122527: the updated pod is available, and the outdated one beside it waits in its preStop hook. v1.36
+/// looks at the oldest pod of a node: `kubectl rollout status` waits until that pod is gone.
 #[test]
 fn a_lingering_outdated_pod_does_not_hide_the_updated_one() {
     let done = given(surging(1)).node(node("a").has(old().terminating(30)).has(new().created_ago(60)));
@@ -153,8 +155,8 @@ fn a_lingering_outdated_pod_does_not_hide_the_updated_one() {
     assert_eq!((their_status(&done).updated_number_scheduled, ours.updated_number_scheduled), (0, 1));
 }
 
-/// The other side of it: the oldest pod is the updated one, but it terminates with condition Ready still True. v1.36
-/// says that the rollout is complete.
+/// The opposite case: the oldest pod is the updated one, but it is terminating with condition Ready still True. v1.36
+/// reports the rollout as complete.
 #[test]
 fn a_rollout_is_not_complete_with_a_pod_that_is_going() {
     let going = given(rolling(1)).node(node("a").has(new().terminating(30)));
@@ -164,7 +166,7 @@ fn a_rollout_is_not_complete_with_a_pod_that_is_going() {
 }
 
 /// kubernetes#117204: node a died before the update. v1.36 deletes its outdated pod, which no kubelet ends, counts the
-/// node for ever and never goes on; we leave the pod and go on.
+/// node for ever and never continues; this crate leaves the pod and continues.
 #[test]
 fn a_node_that_is_gone_before_the_update_does_not_stop_it() {
     let dead = |pod| node("a").taint("node.kubernetes.io/not-ready", "NoSchedule").has(pod);
@@ -175,9 +177,9 @@ fn a_node_that_is_gone_before_the_update_does_not_stop_it() {
     assert_eq!(before.steps(), ["delete b-1: OutdatedAvailable"]);
 }
 
-/// What a reviewer objected to in #117658: the new version itself takes its node down (a kernel panic), the node is
-/// tainted NoSchedule for not being ready, and so is no target node. v1.36 counts every pod there, and stops at the first
-/// node; we count a node that is lost to the update, and stop there too.
+/// A reviewer's objection in #117658: the new version itself takes its node down (a kernel panic). The node gets a
+/// NoSchedule taint for not being ready, and stops being a target node. v1.36 counts every pod there, and stops at the
+/// first node; this crate counts a node that is lost to the update, and stops there, too.
 #[test]
 fn a_version_that_takes_its_node_down_stops() {
     let serving = under_both(|controller| {
@@ -198,7 +200,7 @@ fn a_version_that_takes_its_node_down_stops() {
     assert_eq!(serving, [[2, 2, 2], [2, 2, 2]]);
 }
 
-/// A template that tolerates everything keeps such nodes targets: then both stop.
+/// With a template that tolerates every taint, such nodes stay targets: then both controllers stop.
 #[test]
 fn a_version_that_takes_its_node_down_stops_where_the_template_tolerates_all() {
     let serving = under_both(|controller| {
@@ -215,8 +217,8 @@ fn a_version_that_takes_its_node_down_stops_where_the_template_tolerates_all() {
     assert_eq!(serving, [[1], [1]]);
 }
 
-/// Under surge v1.36 does not stop: the outdated pod of such a node is not Ready either and goes, and what is left is no
-/// pair. For us a lost node keeps its place in maxSurge.
+/// Under surge v1.36 does not stop: the outdated pod of such a node is not Ready either and is deleted, and the rest is
+/// no pair. In this crate a lost node keeps its place in maxSurge.
 #[test]
 fn a_version_that_takes_its_node_down_stops_us_under_surge() {
     let serving = under_both(|controller| {

@@ -1,10 +1,10 @@
-//! Answers that were lost: it may have been done.
+//! Lost answers: the action may have been executed.
 
 use crate::support::{at, given, new, node, now, old, revision, rolling, steps, surging};
 use daemonset::model::ObjectRef;
 use daemonset::{ActionOutcome, Memory};
 
-/// The plan's actions were sent, and nobody knows what came of them.
+/// The plan's actions were sent, and their outcomes are unknown.
 fn lost(plan: &daemonset::Plan) -> Memory {
     let mut memory = Memory::default();
     for action in &plan.actions {
@@ -28,7 +28,7 @@ fn a_create_whose_answer_was_lost_is_found_again_by_node_and_revision() {
 }
 
 #[test]
-fn a_pod_that_may_be_gone_does_not_show_its_successors_create() {
+fn a_pod_that_may_be_gone_is_no_evidence_of_its_successors_create() {
     let given = || given(surging(1)).node(node("a").has(new().not_ready()));
     let deleted = serde_json::json!({"deletes": {"uid-a-1": now()}});
     let mut memory: Memory = serde_json::from_value(deleted).unwrap();
@@ -54,7 +54,7 @@ fn a_lost_create_that_storage_does_not_show_is_planned_again() {
 }
 
 #[test]
-fn a_lost_create_that_storage_shows_is_believed_in_until_the_watch_shows_it() {
+fn a_lost_create_that_storage_shows_stays_in_flight_until_the_watch_shows_it() {
     let missing = || given(rolling(1)).node(node("a"));
     let plan = missing().plan();
     let mut memory = lost(&plan);
@@ -87,11 +87,11 @@ fn only_the_action_that_is_settled_is_taken_back() {
         .with("/daemonSet/spec/template", crate::support::template("newer"))
         .plan();
     assert_eq!(steps(&edited)[0], "create on a in batch 0: MissingPod");
-    assert!(!memory.is_in_flight(&edited.actions[0]), "it is another revision's");
+    assert!(!memory.is_in_flight(&edited.actions[0]), "the pod belongs to another revision");
 }
 
 #[test]
-fn a_lost_delete_is_planned_again_where_its_pod_stands() {
+fn a_lost_delete_is_planned_again_if_its_pod_still_exists() {
     let outdated = || given(rolling(1)).node(node("a").has(old()));
     let plan = outdated().plan();
     let delete = &plan.actions[0];
@@ -100,7 +100,7 @@ fn a_lost_delete_is_planned_again_where_its_pod_stands() {
     for stored in gone {
         let mut memory = lost(&plan);
         memory.settle(delete, &stored.recording().snapshot().unwrap());
-        assert!(memory.is_in_flight(delete), "it was done, and the watch has not shown it");
+        assert!(memory.is_in_flight(delete), "the delete was executed, and the watch has not shown it");
     }
     let mut memory = lost(&plan);
     memory.settle(delete, &outdated().recording().snapshot().unwrap());

@@ -13,7 +13,7 @@ fn created(given: &Given) -> Vec<Value> {
 }
 
 #[test]
-fn a_manifest_knows_its_node_and_its_revision() {
+fn a_manifest_names_its_node_and_its_revision() {
     let actions = given(on_delete()).node(node("a")).plan().actions;
     let manifest = actions.into_iter().find_map(|action| match action {
         Action::CreatePod { pod, .. } => Some(pod),
@@ -59,7 +59,7 @@ fn a_pod_is_the_template_tied_to_its_node() {
 }
 
 #[test]
-fn what_the_template_says_is_kept_but_for_required_node_affinity() {
+fn all_fields_of_the_template_are_kept_except_required_node_affinity() {
     let preferred =
         json!([{"weight": 1, "preference": {"matchExpressions": [{"key": "x", "operator": "Exists"}]}}]);
     let affinity = json!({
@@ -101,13 +101,13 @@ fn a_toleration_of_the_template_is_replaced_only_by_one_like_it() {
         .with("/daemonSet/spec/template/spec/tolerations", json!([like, unlike]))
         .node(node("a"));
     let tolerations = created(&given)[0]["spec"]["tolerations"].clone();
-    assert_eq!(tolerations[0], toleration("not-ready", "NoExecute"), "no seconds any more");
+    assert_eq!(tolerations[0], toleration("not-ready", "NoExecute"), "no tolerationSeconds");
     assert_eq!(tolerations[1], unlike);
     assert_eq!(tolerations.as_array().unwrap().len(), 7);
 }
 
 #[test]
-fn the_name_prefix_has_a_dash_where_it_may() {
+fn the_name_prefix_ends_in_a_dash_if_it_is_short_enough() {
     let prefix = |name: &str| {
         let given = given(on_delete()).with("/daemonSet/metadata/name", json!(name)).node(node("a"));
         created(&given)[0]["metadata"]["generateName"].as_str().unwrap().to_owned()
@@ -116,11 +116,11 @@ fn the_name_prefix_has_a_dash_where_it_may() {
     let longest = "a".repeat(253);
     assert_eq!(prefix(&longest), longest);
     assert_eq!(prefix(&longest[1..]), format!("{}-", &longest[1..]));
-    assert_eq!(prefix("Agent"), "Agent", "no name that the API server would take");
+    assert_eq!(prefix("Agent"), "Agent", "the API server would refuse the name");
 }
 
 #[test]
-fn a_deterministic_name_is_the_same_again_and_never_taken() {
+fn a_deterministic_name_is_repeatable_and_unused() {
     let named = |given: Given| given.policy(json!({"podNames": "Deterministic"}));
     let name = |given: &Given| created(given)[0]["metadata"]["name"].as_str().unwrap().to_owned();
     let base = named(given(on_delete()).node(node("a")));

@@ -1,4 +1,4 @@
-//! What is remembered between two reconciles.
+//! Memory between two reconciles.
 
 use crate::support::{
     apply, at, given, new, node, now, observe, old, pod, revision, rolling, steps, surging,
@@ -8,7 +8,7 @@ use daemonset::{Action, ActionOutcome, Memory, Observed, Recording, Snapshot, re
 use jiff::SignedDuration;
 use serde_json::json;
 
-/// Executes a plan without the snapshot seeing anything of it.
+/// Executes a plan whose effects the snapshot does not show yet.
 fn unseen(recording: &mut Recording) -> Vec<String> {
     let plan = daemonset::plan(&recording.snapshot().unwrap());
     let mut real = recording.clone();
@@ -22,7 +22,7 @@ fn later(recording: &mut Recording, seconds: i64) {
 }
 
 #[test]
-fn no_second_pod_is_created_while_the_first_is_not_seen() {
+fn no_second_pod_is_created_while_the_first_is_in_flight() {
     let mut recording = given(rolling(1)).memory(&Memory::default()).node(node("a")).recording();
     assert_eq!(unseen(&mut recording), ["create on a in batch 0: MissingPod"]);
     let waits = [format!("requeue at {}: InFlightExpiry", at(300))];
@@ -34,7 +34,7 @@ fn no_second_pod_is_created_while_the_first_is_not_seen() {
 }
 
 #[test]
-fn no_budget_is_spent_twice_while_a_delete_is_not_seen() {
+fn no_budget_is_spent_twice_while_a_delete_is_in_flight() {
     let fleet =
         || given(rolling(1)).memory(&Memory::default()).node(node("a").has(old())).node(node("b").has(old()));
     let mut recording = fleet().recording();
@@ -49,7 +49,7 @@ fn no_budget_is_spent_twice_while_a_delete_is_not_seen() {
 }
 
 #[test]
-fn a_create_that_is_not_seen_holds_its_place_in_max_surge() {
+fn a_create_in_flight_holds_its_place_in_max_surge() {
     let mut recording = given(surging(1))
         .memory(&Memory::default())
         .node(node("a").has(old()))
@@ -60,7 +60,7 @@ fn a_create_that_is_not_seen_holds_its_place_in_max_surge() {
 }
 
 #[test]
-fn a_create_that_is_not_seen_counts_as_present_and_unavailable() {
+fn a_create_in_flight_counts_as_present_and_unavailable() {
     let mut recording =
         given(rolling(1)).memory(&Memory::default()).node(node("a")).node(node("b").has(old())).recording();
     unseen(&mut recording);
@@ -71,7 +71,7 @@ fn a_create_that_is_not_seen_counts_as_present_and_unavailable() {
 }
 
 #[test]
-fn what_a_snapshot_shows_is_forgotten() {
+fn memory_forgets_the_actions_that_a_snapshot_shows() {
     let mut recording = given(rolling(1))
         .memory(&Memory::default())
         .node(node("a"))
@@ -85,7 +85,7 @@ fn what_a_snapshot_shows_is_forgotten() {
 }
 
 #[test]
-fn a_delete_is_seen_when_its_pod_terminates() {
+fn memory_forgets_a_delete_when_its_pod_terminates() {
     let base = given(rolling(1)).node(node("a").has(old()));
     let mut memory = Memory::default();
     for action in base.plan().actions {
@@ -114,7 +114,7 @@ fn failures_are_forgotten_after_half_an_hour() {
 }
 
 #[test]
-fn what_failed_leaves_no_trace_and_what_is_unknown_does() {
+fn rejected_actions_leave_no_trace_and_unknown_ones_do() {
     let plan = given(rolling(1)).node(node("a")).node(node("b").has(new().failed())).plan();
     let remembers = |outcome: ActionOutcome| {
         let mut memory = Memory::default();
@@ -160,7 +160,7 @@ fn reconcile_does_not_need_observe() {
 }
 
 #[test]
-fn a_create_in_flight_is_of_the_revision_that_it_was_made_from() {
+fn a_create_in_flight_keeps_its_revision() {
     let base = given(rolling(1)).node(node("a"));
     let mut memory = Memory::default();
     for action in base.plan().actions.iter().filter(|a| matches!(a, Action::CreatePod { .. })) {
@@ -186,7 +186,7 @@ fn memory_survives_serialization() {
 }
 
 #[test]
-fn the_expiry_is_the_policys() {
+fn the_policy_sets_the_expiry() {
     let policy = serde_json::json!({"inFlightExpirySeconds": 10});
     let mut recording =
         given(rolling(1)).policy(policy).memory(&Memory::default()).node(node("a")).recording();
@@ -202,7 +202,7 @@ fn a_snapshot_with_the_memory_may_be_observed_by_it() {
     let observed = Observed { daemon_set, nodes, pods, revisions };
     let snapshot = Snapshot::new(observed, recording.now).memory(&memory).check().unwrap();
     memory.observe(&snapshot);
-    assert_eq!(snapshot.now(), now(), "what is done by a plan is recorded at its time");
+    assert_eq!(snapshot.now(), now(), "the actions of a plan are recorded at its time");
     for action in reconcile(&snapshot) {
         memory.record(&action, &ActionOutcome::Done, snapshot.now());
     }
@@ -243,7 +243,7 @@ fn a_pod_that_may_be_gone_gets_no_label() {
 }
 
 #[test]
-fn an_entry_from_far_ahead_is_not_believed() {
+fn an_entry_from_the_far_future_is_ignored() {
     let create = |seconds| {
         let json = serde_json::json!({"creates": {"a": {"revision": "new", "at": at(seconds)}}});
         let memory: Memory = serde_json::from_value(json).unwrap();

@@ -1,9 +1,11 @@
-//! One story per rule.
+//! Stories: each tells one rule with a small fleet and the actions that must follow.
 
 mod adoption;
 mod audit;
+mod burst;
 mod claim;
 mod classify;
+mod failed_pods;
 mod forms;
 mod history;
 mod input;

@@ -1,10 +1,10 @@
-//! Should a node run the pod?
+//! Placement: whether a node should run the pod.
 
 use crate::support::{Given, NodeStory, affinity, given, new, node, old, on_delete, rolling};
 use daemonset::NodePlacement;
 use serde_json::{Value, json};
 
-/// A word for the placement of a node under a template whose spec has these members.
+/// A word for the placement of a node, for a template whose spec has these members.
 fn placement(spec: &Value, node: NodeStory) -> &'static str {
     let mut given = given(on_delete()).node(node);
     for (key, value) in spec.as_object().unwrap() {
@@ -27,7 +27,7 @@ fn required(terms: Value) -> Value {
 }
 
 #[test]
-fn a_template_with_a_node_name_runs_there_only() {
+fn a_template_with_a_node_name_runs_only_on_that_node() {
     assert_eq!(placement(&json!({"nodeName": "a"}), node("a")), "run");
     assert_eq!(placement(&json!({"nodeName": "a"}), node("b")), "other name");
 }
@@ -41,7 +41,7 @@ fn every_entry_of_the_node_selector_must_match() {
 }
 
 #[test]
-fn each_affinity_operator_asks_its_own_question() {
+fn each_affinity_operator_has_its_own_meaning() {
     let one = |operator: &str, values: Value| {
         required(json!([{"matchExpressions": [{"key": "gen", "operator": operator, "values": values}]}]))
     };
@@ -83,7 +83,7 @@ fn terms_are_ored_their_requirements_anded_and_an_empty_term_matches_nothing() {
 }
 
 #[test]
-fn no_execute_excludes_no_schedule_lets_stay_and_prefer_does_not_matter() {
+fn no_execute_excludes_no_schedule_lets_pods_stay_and_prefer_has_no_effect() {
     let none = json!({});
     assert_eq!(placement(&none, node("a").taint("x", "NoExecute").taint("x", "NoSchedule")), "execute");
     assert_eq!(placement(&none, node("a").taint("x", "NoSchedule")), "continue");
@@ -91,7 +91,7 @@ fn no_execute_excludes_no_schedule_lets_stay_and_prefer_does_not_matter() {
 }
 
 #[test]
-fn the_selector_is_asked_before_the_taints() {
+fn the_selector_is_checked_before_the_taints() {
     let selector = json!({"nodeSelector": {"os": "linux"}});
     assert_eq!(placement(&selector, node("a").taint("x", "NoExecute")), "selector");
 }
@@ -147,7 +147,7 @@ fn tainted(key: &str) -> Given {
 }
 
 #[test]
-fn a_pod_whose_toleration_the_template_has_withdrawn_goes() {
+fn a_pod_is_deleted_when_the_template_withdraws_its_toleration() {
     assert_eq!(tainted("dedicated").steps(), ["delete a-1: TolerationWithdrawn"]);
     assert_eq!(
         tainted("dedicated").with("/daemonSet/spec/updateStrategy", on_delete()).steps(),
@@ -166,12 +166,12 @@ fn a_pod_whose_toleration_the_template_has_withdrawn_goes() {
     assert_eq!(
         another_tolerated.node(both.has(old().tolerates("dedicated"))).steps(),
         ["delete a-1: TolerationWithdrawn"],
-        "what the template tolerates is nobody's matter"
+        "other tolerations of the template have no effect"
     );
 }
 
 #[test]
-fn a_taint_that_came_after_the_pod_lets_it_stay() {
+fn a_pod_stays_when_its_node_is_tainted_later() {
     let later = given(rolling(1)).node(node("a").taint("dedicated", "NoSchedule").has(old()));
     assert_eq!(later.steps(), [""; 0]);
     let one_of_two = given(rolling(1)).node(
@@ -182,7 +182,7 @@ fn a_taint_that_came_after_the_pod_lets_it_stay() {
     );
     assert_eq!(one_of_two.steps(), [""; 0]);
     let conditions = tainted("node.kubernetes.io/not-ready");
-    assert_eq!(conditions.steps(), [""; 0], "the node's own conditions come and go");
+    assert_eq!(conditions.steps(), [""; 0], "taints for the node's own conditions do not count");
     let everything = json!([{"operator": "Exists"}]);
     let mixed = given(rolling(1)).node(
         node("a")

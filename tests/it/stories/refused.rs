@@ -1,11 +1,11 @@
 //! Updates that the API server refuses.
 
-use crate::support::{at, given, node, now, observe, old, rolling, steps, surging};
-use daemonset::{ActionOutcome, Memory, Recording};
+use crate::support::{at, given, node, now, observe, old, pod, revision, rolling, steps, surging};
+use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
 use jiff::SignedDuration;
-use serde_json::json;
+use serde_json::{Value, json};
 
-/// One pod that nobody may delete must not be the end of a rollout.
+/// One pod that can't be deleted must not block a rollout.
 #[test]
 fn a_node_whose_update_is_refused_comes_last() {
     let fleet = |strategy: &serde_json::Value| {
@@ -23,16 +23,56 @@ fn a_node_whose_update_is_refused_comes_last() {
         assert_eq!(steps(&first)[0], step[0]);
         memory.record(&first.actions[0], &ActionOutcome::Rejected, now());
         let second = plan(&memory);
-        assert_eq!(steps(&second)[0], step[1], "another one's turn");
+        assert_eq!(steps(&second)[0], step[1], "the next node follows");
         memory.record(&second.actions[0], &ActionOutcome::Rejected, now() + SignedDuration::from_secs(1));
         let third = plan(&memory);
         assert!(steps(&third)[0].contains(" c"), "{:?}", steps(&third));
         memory.record(&third.actions[0], &ActionOutcome::Rejected, now() - SignedDuration::from_secs(1));
-        assert_eq!(steps(&plan(&memory))[0], steps(&third)[0], "all were refused: the first of them again");
+        assert_eq!(steps(&plan(&memory))[0], steps(&third)[0], "all were refused: the first one again");
         memory.record(&first.actions[0], &ActionOutcome::Done, now());
         let written = serde_json::to_value(&memory).unwrap();
         let refused: Vec<_> = written["refusals"].as_object().unwrap().keys().collect();
-        assert_eq!(refused, ["b", "c"], "what is done was not refused");
+        assert_eq!(refused, ["b", "c"], "an executed action clears the refusal");
+    }
+}
+
+/// The API server refuses the node that is furthest behind. It still comes after nodes that are closer to the current
+/// revision, whether the budget has room for some of the nodes or for all of them.
+#[test]
+fn a_refused_node_comes_after_nodes_that_are_less_far_behind() {
+    let plan = |strategy: &Value, refusals: Value| {
+        let memory: Memory = serde_json::from_value(json!({"refusals": refusals})).unwrap();
+        let versions = [("a", "v1"), ("b", "v2"), ("c", "v3")];
+        let revisions = [revision("v1", 1), revision("v2", 2), revision("v3", 3), revision("new", 4)];
+        let start = given(strategy.clone()).revisions(revisions).memory(&memory);
+        versions
+            .into_iter()
+            .fold(start, |given, (name, version)| given.node(node(name).has(pod(version))))
+            .plan()
+    };
+    let nodes = |plan: &Plan| -> Vec<String> {
+        let node = |action: &Action| match action {
+            Action::DeletePod { node, .. } | Action::CreatePod { node, .. } => Some(node.to_string()),
+            _ => None,
+        };
+        plan.actions.iter().filter_map(node).collect()
+    };
+    for (refusals, order) in [
+        (json!({}), ["a", "b", "c"]),
+        (json!({"a": at(-60)}), ["b", "c", "a"]),
+        (json!({"b": at(-60)}), ["a", "c", "b"]),
+        (json!({"a": at(-60), "b": at(-30)}), ["c", "a", "b"]),
+        (json!({"a": at(-30), "b": at(-60)}), ["c", "b", "a"]),
+    ] {
+        for room in 1..=4 {
+            let mut chosen = order[..room.min(order.len())].to_vec();
+            let deletes = nodes(&plan(&rolling(room), refusals.clone()));
+            assert_eq!(deletes, chosen, "deletes, room for {room}, refused: {refusals}");
+            // A plan lists its creates by node name.
+            chosen.sort_unstable();
+            let creates = nodes(&plan(&surging(room), refusals.clone()));
+            assert_eq!(creates, chosen, "creates, room for {room}, refused: {refusals}");
+        }
     }
 }
 
@@ -48,7 +88,7 @@ fn a_refusal_is_forgotten_after_half_an_hour() {
     let plan = |recording: &Recording| steps(&daemonset::plan(&recording.snapshot().unwrap()));
     assert_eq!(plan(&recording)[0], "delete b-1: OutdatedAvailable");
     recording.now += SignedDuration::from_secs(1);
-    assert_eq!(plan(&recording)[0], "delete a-1: OutdatedAvailable", "also where nobody observes");
+    assert_eq!(plan(&recording)[0], "delete a-1: OutdatedAvailable", "also without observing");
     observe(&mut recording);
     assert_eq!(recording.memory, Some(Memory::default()));
 }

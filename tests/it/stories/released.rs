@@ -1,10 +1,10 @@
-//! The current revision has lost the labels by which it is the DaemonSet's: no pod restarts for that.
+//! The current revision has lost the labels by which the DaemonSet owns it. No pod restarts for this reason.
 
 use crate::support::{Given, apply, everything, given, node, old, owner, pod, revision, rolling, steps};
 use daemonset::{Action, RevisionOrigin};
 use serde_json::{Value, json};
 
-/// The revision that a plan creates for the template, once it is stored, beside an old one.
+/// The stored revision that a plan creates for the template, beside an old one.
 fn stored() -> Value {
     let plan = given(rolling(1)).revisions([revision("old", 1)]).plan();
     let create = plan.actions.iter().find_map(|action| match action {
@@ -20,14 +20,14 @@ fn hash() -> String {
     stored()["metadata"]["labels"]["controller-revision-hash"].as_str().unwrap().to_owned()
 }
 
-/// With labels instead of its own.
+/// A revision with other labels.
 fn labelled(labels: Value) -> Value {
     let mut revision = stored();
     revision["metadata"]["labels"] = labels;
     revision
 }
 
-/// Without the label that the selector asks for.
+/// A revision without the label that the selector requires.
 fn unselected() -> Value {
     labelled(json!({"controller-revision-hash": hash()}))
 }
@@ -41,13 +41,13 @@ fn orphan(revision: Value) -> Value {
     with_owners(revision, json!([]))
 }
 
-/// Two nodes run the present template, under the hash that its revision had.
+/// Two nodes run the current template, under the hash of its revision.
 fn fleet(revisions: impl IntoIterator<Item = Value>) -> Given {
     let running = || pod(&hash());
     given(rolling(2)).revisions(revisions).node(node("a").has(running())).node(node("b").has(running()))
 }
 
-/// The steps of each plan, until one has none.
+/// The steps of successive plans, until a plan has none.
 fn plans(given: &Given) -> Vec<Vec<String>> {
     let mut recording = given.recording();
     let mut plans = Vec::new();
@@ -90,21 +90,21 @@ fn a_released_current_revision_gets_its_labels_back_and_is_adopted() {
 }
 
 #[test]
-fn a_hash_label_that_is_lost_too_is_what_the_name_ends_with() {
+fn a_lost_hash_label_is_restored_from_the_end_of_the_name() {
     let both = label(&format!(r#""app": "agent", "controller-revision-hash": "{}""#, hash()));
     let bare = fleet([revision("old", 1), orphan(labelled(json!({})))]);
     assert_eq!(plans(&bare), [vec![both], vec![adopt()]]);
 }
 
 #[test]
-fn a_hash_label_of_its_own_stays_and_says_which_pods_are_updated() {
+fn an_existing_hash_label_stays_and_decides_which_pods_are_updated() {
     let renamed = orphan(labelled(json!({"controller-revision-hash": "by-hand"})));
     let given = given(rolling(1)).revisions([renamed]).node(node("a").has(pod("by-hand")));
     assert_eq!(plans(&given), [vec![label(r#""app": "agent""#)], vec![adopt()]]);
 }
 
 #[test]
-fn its_hash_is_that_of_new_pods_and_the_rollout_goes_on() {
+fn new_pods_get_its_hash_and_the_rollout_continues() {
     let given = fleet([revision("old", 1), orphan(unselected())])
         .node(node("c").has(old()))
         .node(node("d"))
@@ -123,14 +123,14 @@ fn its_hash_is_that_of_new_pods_and_the_rollout_goes_on() {
 }
 
 #[test]
-fn it_is_renumbered_once_it_is_owned_again() {
+fn a_released_revision_is_renumbered_once_it_is_owned_again() {
     let renumber = format!("renumber agent-{} to 8: CurrentAgain", hash());
     let undone = fleet([revision("old", 7), orphan(unselected())]);
     assert_eq!(plans(&undone), [vec![label(r#""app": "agent""#)], vec![adopt(), renumber]]);
 }
 
 #[test]
-fn labels_that_it_has_too_many_are_nobodys_to_remove() {
+fn additional_labels_are_kept() {
     let excluded = json!({"matchExpressions": [{"key": "parked", "operator": "DoesNotExist"}]});
     let parked = labelled(json!({"app": "agent", "controller-revision-hash": hash(), "parked": "yes"}));
     let given = fleet([revision("old", 1), orphan(parked)]).with("/daemonSet/spec/selector", excluded);
@@ -138,13 +138,13 @@ fn labels_that_it_has_too_many_are_nobodys_to_remove() {
 }
 
 #[test]
-fn an_owned_one_of_the_template_comes_first() {
+fn an_owned_revision_of_the_template_comes_first() {
     let given = given(rolling(1)).revisions([orphan(unselected()), revision("new", 2)]);
     assert_eq!(given.steps(), [""; 0]);
 }
 
 #[test]
-fn one_of_another_name_namespace_content_or_owner_or_that_goes_does_not_come_back() {
+fn a_revision_of_another_name_namespace_content_or_owner_or_a_terminating_one_does_not_come_back() {
     let collides = |revision: Value| {
         let plan = fleet([revision]).plan();
         assert_eq!(everything(&plan), ["status: NameCollision"]);
@@ -174,7 +174,7 @@ fn one_of_another_name_namespace_content_or_owner_or_that_goes_does_not_come_bac
 }
 
 #[test]
-fn the_name_is_the_one_of_the_present_collision_count() {
+fn the_name_follows_the_current_collision_count() {
     let given = fleet([orphan(unselected())]).with("/daemonSet/status", json!({"collisionCount": 1}));
     assert_eq!(given.steps()[0], "create revision 1: NewTemplate");
 }

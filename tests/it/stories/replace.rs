@@ -5,11 +5,11 @@ use daemonset::{Budget, Memory, NodeOutcome, Warning};
 use serde_json::json;
 
 #[test]
-fn outdated_available_pods_go_within_the_budget() {
+fn outdated_available_pods_are_deleted_within_the_budget() {
     let fleet = |limit| given(rolling(limit)).node(node("a").has(old())).node(node("b").has(old()));
     assert_eq!(fleet(1).steps(), ["delete a-1: OutdatedAvailable"]);
     assert_eq!(fleet(2).steps(), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]);
-    assert_eq!(fleet(0).steps(), ["delete a-1: OutdatedAvailable"], "both limits 0: 1 is taken");
+    assert_eq!(fleet(0).steps(), ["delete a-1: OutdatedAvailable"], "with both limits 0 the limit is 1");
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_pod_that_is_ready_for_too_short_a_time_spends_the_budget() {
         .min_ready(60)
         .node(node("a").has(old()))
         .node(node("b").has(new().ready_without_time()));
-    assert_eq!(timeless.steps(), [""; 0], "no time will ever make it available");
+    assert_eq!(timeless.steps(), [""; 0], "without a time the pod never becomes available");
     let unhurried =
         given(rolling(1)).node(node("a").has(old())).node(node("b").has(new().ready_without_time()));
     assert_eq!(unhurried.steps(), ["delete a-1: OutdatedAvailable"]);
@@ -56,7 +56,7 @@ fn percentages_round_up() {
 }
 
 #[test]
-fn outdated_pods_that_are_not_ready_go_at_once_pending_ones_first() {
+fn outdated_pods_that_are_not_ready_are_deleted_at_once_pending_ones_first() {
     let given = given(rolling(1))
         .node(node("a").has(old().not_ready()))
         .node(node("b").has(old().pending()))
@@ -90,7 +90,7 @@ fn within_budget_a_readiness_blip_does_not_restart_the_fleet() {
 }
 
 #[test]
-fn young_pods_need_budget_two_quick_updates_must_not_take_every_node_down() {
+fn two_quick_updates_must_not_take_every_node_down() {
     let young = |limit| {
         given(rolling(limit))
             .min_ready(60)
@@ -115,7 +115,7 @@ fn young_pods_need_budget_two_quick_updates_must_not_take_every_node_down() {
 }
 
 #[test]
-fn the_furthest_behind_go_first() {
+fn the_pods_furthest_behind_are_replaced_first() {
     let given = given(rolling(4))
         .revisions([revision("older", 1), revision("old", 5), revision("same", 5), revision("new", 6)])
         .node(node("a").has(pod("old")))
@@ -142,7 +142,7 @@ fn nodes_that_could_get_no_new_pod_are_not_updated() {
     assert_eq!(held.steps(), [format!("requeue at {}: BackOff", at(16))]);
     let unready =
         given(rolling(1)).memory(&memory).node(node("a").has(old().not_ready()).has(new().failed()));
-    assert_eq!(unready.steps()[0], "delete a-1: OutdatedNotReady", "it is down already");
+    assert_eq!(unready.steps()[0], "delete a-1: OutdatedNotReady", "the node is down already");
     let young = given(rolling(1))
         .memory(&memory)
         .min_ready(60)
@@ -153,7 +153,7 @@ fn nodes_that_could_get_no_new_pod_are_not_updated() {
 }
 
 #[test]
-fn what_node_sync_deletes_no_longer_counts() {
+fn pods_that_node_sync_deletes_no_longer_count() {
     let given =
         given(rolling(1)).node(node("a").has(new()).has(new().not_ready())).node(node("b").has(old()));
     assert_eq!(given.steps(), ["delete a-2: ExcessPod", "delete b-1: OutdatedAvailable"]);
@@ -162,19 +162,19 @@ fn what_node_sync_deletes_no_longer_counts() {
 }
 
 #[test]
-fn a_percentage_of_no_node_is_none() {
+fn a_percentage_of_zero_nodes_is_zero() {
     let nowhere = given(rolling("10%")).node(node("a").taint("x", "NoSchedule"));
     assert_eq!(nowhere.plan().report.budget, Some(Budget::default()));
 }
 
 #[test]
-fn a_terminating_pod_beside_it_does_not_protect_an_outdated_one() {
+fn a_terminating_pod_does_not_protect_the_outdated_pod_beside_it() {
     let given = given(rolling(1)).node(node("a").has(old()).has(old().terminating(30)));
     assert_eq!(given.steps(), ["delete a-1: OutdatedAvailable"]);
 }
 
 #[test]
-fn on_delete_leaves_outdated_pods_to_a_person() {
+fn on_delete_leaves_outdated_pods_to_a_user() {
     for strategy in [on_delete(), json!({}), json!(null)] {
         let given = given(strategy).node(node("a").has(old())).node(node("b").has(old().not_ready()));
         assert_eq!(given.steps(), [""; 0]);
@@ -204,7 +204,7 @@ fn a_node_lost_to_the_update_spends_the_budget() {
     let undone = ["delete b-1: OutdatedAvailable"];
     assert_eq!(lost(old().not_ready()).steps(), undone, "it went down with the old version");
     assert_eq!(lost(new()).steps(), undone, "its pod is Ready");
-    assert_eq!(lost(new().not_ready().terminating(30)).steps(), undone, "its pod is going");
+    assert_eq!(lost(new().not_ready().terminating(30)).steps(), undone, "its pod is terminating");
     let young = given(rolling(1)).min_ready(60).node(node("a").not_ready().has(new().not_ready()));
     assert_eq!(
         young.node(node("b").has(old().ready_for(30))).steps()[..],
@@ -225,7 +225,7 @@ fn only_a_node_that_is_not_ready_itself_can_be_lost() {
     assert_eq!(
         fleet(node("a").not_ready().taint("dedicated", "NoSchedule")),
         goes_on,
-        "somebody keeps it for others"
+        "a user's taint keeps the node for other pods"
     );
     assert_eq!(fleet(node("a").not_ready()), [""; 0]);
     let tolerated = given(rolling(1))

@@ -1,4 +1,4 @@
-//! Why is nothing done with this node?
+//! The report: reasons why a node gets no action.
 
 use crate::support::{Given, at, given, new, node, old, on_delete, rolling, surging};
 use daemonset::{ActionOutcome, DeleteReason, Memory, NodeOutcome, Warning};
@@ -64,7 +64,7 @@ fn a_node_waits_for_its_own_pods() {
 }
 
 #[test]
-fn a_node_waits_for_what_is_remembered() {
+fn a_node_waits_for_actions_in_flight() {
     let failed = json!({"failures": {"a": {"generation": 2, "count": 3, "at": at(0)}}});
     let memory: Memory = serde_json::from_value(failed).unwrap();
     let held = given(rolling(1)).memory(&memory).node(node("a").has(new().failed()));
@@ -96,7 +96,7 @@ fn a_node_is_acted_on_now_or_in_the_next_plan() {
 }
 
 #[test]
-fn a_verdict_tells_each_pod_with_its_evidence() {
+fn a_verdict_lists_each_pod_with_its_evidence() {
     let plan = given(surging(1)).min_ready(60).node(node("a").has(old()).has(new().ready_for(10))).plan();
     let verdict = serde_json::to_value(&plan.report.nodes[0]).unwrap();
     assert_eq!(
@@ -123,7 +123,7 @@ fn a_verdict_tells_each_pod_with_its_evidence() {
 }
 
 #[test]
-fn limits_that_surprise_are_warned_of() {
+fn surprising_limits_cause_warnings() {
     let warnings = |strategy: Value| given(strategy).node(node("a").has(new())).plan().warnings;
     assert_eq!(warnings(rolling("1%")), [Warning::PercentRoundsToAll { percent: 1, desired: 1 }]);
     assert_eq!(warnings(surging("50%")), [Warning::PercentRoundsToAll { percent: 50, desired: 1 }]);
@@ -132,7 +132,11 @@ fn limits_that_surprise_are_warned_of() {
     assert_eq!(warnings(rolling(0)), [Warning::BothLimitsZero]);
     assert_eq!(warnings(json!({})), [Warning::StrategyMissing]);
     assert_eq!(given(rolling(1)).plan().warnings, [Warning::NoTargetNodes]);
-    assert_eq!(given(rolling("1%")).plan().warnings, [Warning::NoTargetNodes], "of none it is none");
+    assert_eq!(
+        given(rolling("1%")).plan().warnings,
+        [Warning::NoTargetNodes],
+        "a percentage of zero is zero"
+    );
     let three = |strategy: Value| {
         let fleet = ["a", "b", "c"]
             .into_iter()
@@ -144,14 +148,14 @@ fn limits_that_surprise_are_warned_of() {
 }
 
 #[test]
-fn bound_pods_on_unknown_nodes_are_told() {
+fn bound_pods_on_unknown_nodes_are_reported() {
     let plan = given(rolling(1)).node(node("a").has(new())).stray("gone", new().named("p")).plan();
     assert_eq!(plan.warnings, [Warning::PodsOnUnknownNodes { pods: vec!["p".to_owned()] }]);
     assert_eq!(plan.report.nodes[0].outcome, NodeOutcome::UpToDate);
 }
 
 #[test]
-fn a_held_pod_is_told_what_spends_the_budget() {
+fn a_held_pod_is_reported_with_the_use_of_the_budget() {
     let young = || old().ready_for(10);
     let fleet = given(rolling(3))
         .min_ready(60)

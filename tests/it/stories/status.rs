@@ -1,4 +1,4 @@
-//! The counters.
+//! The counters of the status.
 
 use crate::support::{everything, given, new, node, old, on_delete, rolling, surging};
 use serde_json::{Value, json};

@@ -12,16 +12,16 @@ fn an_updated_pod_comes_up_beside_the_outdated_one_within_max_surge() {
 }
 
 #[test]
-fn surge_is_on_above_zero_whatever_the_number_of_targets() {
+fn surge_is_on_above_zero_for_any_number_of_targets() {
     let zero = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": "0%"}});
     assert_eq!(given(zero).node(node("a").has(old())).steps(), ["delete a-1: OutdatedAvailable"]);
     let excluded =
         given(surging("10%")).node(node("a").taint("x", "NoSchedule").has(old()).has(new().not_ready()));
-    assert_eq!(excluded.steps(), [""; 0], "without targets 10 % is no node, but a pair stays a pair");
+    assert_eq!(excluded.steps(), [""; 0], "10 % of zero targets is zero, but a pair stays");
 }
 
 #[test]
-fn the_proposals_strategy_surges_by_one_unless_told() {
+fn the_proposals_strategy_surges_by_one_by_default() {
     let fleet =
         |strategy| given(strategy).node(node("a").has(old())).node(node("b").has(old())).steps().len();
     assert_eq!(fleet(json!({"type": "SurgingRollingUpdate"})), 1);
@@ -36,17 +36,17 @@ fn a_node_counts_while_it_has_two_unfinished_pods() {
         given.steps().iter().all(|step| !step.contains("on z"))
     };
     assert!(waits(node("a").has(old()).has(new().not_ready())), "an updated pod that is not available");
-    assert!(waits(node("a").has(old()).has(new())), "a pair whose outdated one goes in this plan");
+    assert!(waits(node("a").has(old()).has(new())), "a pair whose outdated pod this plan deletes");
     assert!(waits(node("a").has(new()).has(old().terminating(30))), "a terminating pod");
     assert!(waits(node("a").has(old().terminating(30))), "node sync's create beside a terminating pod");
-    assert!(!waits(node("a").has(new()).has(old().terminating(0))), "an overdue one is stuck");
-    assert!(!waits(node("a").has(new()).has(old().failed())), "a finished one runs nothing");
+    assert!(!waits(node("a").has(new()).has(old().terminating(0))), "an overdue pod is stuck");
+    assert!(!waits(node("a").has(new()).has(old().failed())), "a finished pod runs no container");
     assert!(!waits(node("a").has(new())), "one pod");
     assert!(!waits(node("a").taint("x", "NoSchedule").has(old()).has(new().not_ready())), "no target node");
 }
 
 #[test]
-fn a_pod_whose_deletion_is_not_seen_still_holds_its_place() {
+fn a_pod_still_holds_its_place_until_its_deletion_is_visible() {
     let memory: Memory = serde_json::from_value(json!({"deletes": {"uid-a-2": now()}})).unwrap();
     let fleet =
         given(surging(1)).memory(&memory).node(node("a").has(new()).has(old())).node(node("z").has(old()));
@@ -54,13 +54,13 @@ fn a_pod_whose_deletion_is_not_seen_still_holds_its_place() {
 }
 
 #[test]
-fn when_a_stuck_pod_gives_up_its_place_is_asked_for() {
+fn a_plan_requeues_for_the_instant_when_a_stuck_pod_frees_its_place() {
     let stuck =
         given(surging(1)).node(node("a").has(old())).node(node("b").has(new()).has(old().terminating(20)));
     assert_eq!(stuck.steps(), [format!("requeue at {}: TerminationOverdue", at(20))]);
     let idle =
         given(surging(1)).node(node("a").has(new())).node(node("b").has(new()).has(old().terminating(20)));
-    assert_eq!(idle.steps(), [""; 0], "nobody waits for the place");
+    assert_eq!(idle.steps(), [""; 0], "no node waits for the place");
     let three = given(surging(1))
         .node(node("a").has(old()))
         .node(node("b").has(new()).has(old().terminating(20)).has(old().terminating(40)));
@@ -68,7 +68,7 @@ fn when_a_stuck_pod_gives_up_its_place_is_asked_for() {
     let pair = given(surging(1))
         .node(node("a").has(old()))
         .node(node("b").has(old()).has(new().not_ready()).has(old().terminating(20)));
-    assert_eq!(pair.steps(), [""; 0], "it has two pods even when the third is overdue");
+    assert_eq!(pair.steps(), [""; 0], "the node has two pods even if the third is overdue");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn an_outdated_pod_that_is_not_ready_needs_no_surge() {
 }
 
 #[test]
-fn available_ones_come_last_and_the_furthest_behind_first() {
+fn available_pods_come_last_and_the_furthest_behind_first() {
     let given = given(surging(3))
         .min_ready(60)
         .revisions([revision("older", 1), revision("old", 2), revision("new", 3)])
@@ -121,7 +121,7 @@ fn a_node_with_another_unfinished_pod_or_a_failed_one_held_back_waits() {
 }
 
 #[test]
-fn max_unavailable_plays_no_part() {
+fn max_unavailable_has_no_effect_under_surge() {
     let both = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%", "maxSurge": 1}});
     let given = given(both).node(node("a").has(old())).node(node("b").has(old()));
     assert_eq!(given.steps(), ["create on a in batch 0: Surge"]);
@@ -129,7 +129,7 @@ fn max_unavailable_plays_no_part() {
 }
 
 #[test]
-fn a_host_port_under_surge_is_warned_of() {
+fn a_host_port_under_surge_causes_a_warning() {
     let ports =
         json!([{"name": "c", "ports": [{"containerPort": 80, "hostPort": 9100}, {"containerPort": 81}]}]);
     let warnings = |strategy| {
@@ -141,7 +141,7 @@ fn a_host_port_under_surge_is_warned_of() {
 }
 
 #[test]
-fn with_the_network_of_the_host_each_port_is_one_of_it() {
+fn each_port_is_a_host_port_on_the_hosts_network() {
     let given = given(surging(1))
         .with("/daemonSet/spec/template/spec/hostNetwork", json!(true))
         .with("/daemonSet/spec/template/spec/containers/0/ports", json!([{"containerPort": 80}]));
@@ -158,8 +158,8 @@ fn a_node_lost_to_the_update_keeps_a_place_in_max_surge() {
     assert_eq!(fleet(2), ["create on b in batch 0: Surge"]);
 }
 
-/// A template that tolerates everything keeps its nodes targets when they go down; their outdated pods are not Ready
-/// then, and go.
+/// With a template that tolerates every taint, nodes stay targets when they go down. Their outdated pods are not Ready
+/// then, and are deleted.
 #[test]
 fn a_target_node_lost_to_the_update_keeps_its_place_when_its_pair_is_gone() {
     let given = |down: NodeStory| {
@@ -181,5 +181,5 @@ fn a_target_node_lost_to_the_update_keeps_its_place_when_its_pair_is_gone() {
         {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
     ]);
     let untainted = given(node("a").not_ready().has(new().not_ready())).with("/nodes/0/spec/taints", others);
-    assert_eq!(untainted.steps(), goes_on, "its condition alone is no taint");
+    assert_eq!(untainted.steps(), goes_on, "the node has no taint for its condition");
 }

@@ -1,11 +1,11 @@
-//! What becomes of a snapshot when a plan is executed and nothing else happens.
+//! The effect of an executed plan on a snapshot, without other events.
 
 use daemonset::model::ObjectRef;
 use daemonset::model::{ControllerRevision, OwnerReference, Pod};
 use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
 
-/// Executes a plan at once: deleted pods are gone, created ones pending. What the API server accepted goes to memory,
-/// if there is one.
+/// Executes a plan at once: deleted pods are gone, created ones pending. Accepted actions go to the memory, if there is
+/// one.
 pub fn apply(recording: &mut Recording, plan: &Plan) {
     let now = recording.now;
     for action in &plan.actions {
@@ -16,7 +16,7 @@ pub fn apply(recording: &mut Recording, plan: &Plan) {
     }
 }
 
-/// Lets the memory forget what the snapshot shows.
+/// Makes the memory forget everything that the snapshot shows.
 pub fn observe(recording: &mut Recording) {
     let mut memory: Option<Memory> = recording.memory.take();
     if let (Some(memory), Ok(snapshot)) = (&mut memory, recording.snapshot()) {
@@ -91,7 +91,7 @@ fn create(recording: &mut Recording, mut manifest: serde_json::Value) -> ObjectR
     created
 }
 
-/// The object that an action names; an action that names none, or another one of its name, is wrong.
+/// The object of an action. It is an error if the object does not exist or has another uid.
 fn pod_named<'r>(recording: &'r mut Recording, reference: &ObjectRef) -> &'r mut Pod {
     let same = |p: &&mut Pod| p.metadata.uid == reference.uid && p.metadata.name == reference.name;
     recording.pods.iter_mut().find(same).unwrap()

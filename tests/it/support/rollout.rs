@@ -1,4 +1,4 @@
-//! A cluster under one of two controllers, and what users and nodes do to it.
+//! A cluster with one of two controllers, and actions of users and nodes.
 
 use super::{Given, apply, steps, template, upstream};
 use daemonset::model::{PodCondition, Taint};
@@ -6,7 +6,7 @@ use daemonset::{Plan, Recording, plan};
 use jiff::SignedDuration;
 use serde_json::json;
 
-/// Who decides.
+/// The controller that decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Controller {
     /// This crate.
@@ -15,7 +15,7 @@ pub enum Controller {
     Upstream,
 }
 
-/// All that is executed is done at once, and seen.
+/// A cluster in which each action takes effect at once, and the caches show it.
 pub struct Rollout {
     pub recording: Recording,
     controller: Controller,
@@ -26,7 +26,7 @@ impl Rollout {
         Rollout { recording: given.recording(), controller }
     }
 
-    /// Decides and executes; what was done, without the status.
+    /// Decides and executes. Returns the executed actions without the status.
     pub fn sync(&mut self) -> Vec<String> {
         let mut plan: Plan = plan(&self.recording.snapshot().unwrap());
         if self.controller == Controller::Upstream {
@@ -36,7 +36,7 @@ impl Rollout {
         steps(&plan)
     }
 
-    /// So many syncs; new pods are bound and run, but are not Ready.
+    /// Syncs this often; new pods are bound and run, but are not Ready.
     pub fn sync_and_run(&mut self, times: u32) {
         for _ in 0..times {
             self.sync();
@@ -44,7 +44,7 @@ impl Rollout {
         }
     }
 
-    /// New pods run and are Ready from now on.
+    /// From now on new pods run and are Ready.
     pub fn become_ready(&mut self) {
         self.run("True");
     }
@@ -59,7 +59,7 @@ impl Rollout {
         self.recording.daemon_set.metadata.generation += 1;
     }
 
-    /// A node whose pod was created in this story stops. The node lifecycle controller taints it, and makes its pods
+    /// Stops a node whose pod was created in this story. The node lifecycle controller taints it, and marks its pods as
     /// not Ready.
     pub fn take_nodes_of_new_pods_down(&mut self) {
         let created = |name: &str| name.starts_with("created-");

@@ -2,13 +2,13 @@
 
 use daemonset::{Action, Plan};
 
-/// What a plan does, one line each, without the status.
+/// The actions of a plan, one line each, without the status.
 pub fn steps(plan: &Plan) -> Vec<String> {
     let status = |action: &&Action| matches!(action, Action::UpdateStatus { .. });
     plan.actions.iter().filter(|action| !status(action)).map(line).collect()
 }
 
-/// What a plan does, the status included.
+/// The actions of a plan, one line each, with the status.
 pub fn everything(plan: &Plan) -> Vec<String> {
     lines(&plan.actions)
 }

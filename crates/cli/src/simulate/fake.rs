@@ -71,9 +71,9 @@ impl Fake {
         let pods = (0..self.nodes).map(|_| Vec::new()).collect();
         let mut world =
             World { fake: self.clone(), pods, events: Vec::new(), revision: 0, serial: 0, now: -100 };
-        world.spec(false, Actor::World);
+        world.spec(false, Actor::Environment);
         for node in 0..self.nodes as usize {
-            world.record(Actor::World, Change::NodeAdded(state(node, true)));
+            world.record(Actor::Environment, Change::NodeAdded(state(node, true)));
             world.create(node);
         }
         for now in -99..=self.length {
@@ -124,7 +124,7 @@ impl World {
         }
         self.nodes_go_on();
         if self.fake.crash_at == Some(self.now) {
-            self.record(Actor::World, Change::ControllerCrashed { after_actions: 3, memory_kept: false });
+            self.record(Actor::Environment, Change::ControllerCrashed { after_actions: 3, memory_kept: false });
         }
         let down = self.fake.crash_at.is_some_and(|at| (at..at + 30).contains(&self.now));
         if self.now >= 0 && !down {
@@ -133,7 +133,7 @@ impl World {
         if let Some(at) = self.fake.node_down_at.filter(|at| self.now == *at || self.now == at + 120) {
             let ready = self.now != at;
             let change = if ready { Change::NodeReady } else { Change::NodeUnready };
-            self.record(Actor::World, change(state(3, ready)));
+            self.record(Actor::Environment, change(state(3, ready)));
         }
     }
 
@@ -154,7 +154,7 @@ impl World {
             }
         }
         self.pods.iter_mut().for_each(|pods| pods.retain(|pod| pod.gone_at.is_none_or(|at| at > self.now)));
-        changes.into_iter().for_each(|change| self.record(Actor::World, change));
+        changes.into_iter().for_each(|change| self.record(Actor::Environment, change));
     }
 
     fn available(&self, node: usize) -> bool {

@@ -30,7 +30,7 @@ fn fakes() -> Vec<(&'static str, Fake)> {
 
 /// A rollout in a simulated cluster, from half a minute before it until half a minute after it.
 fn simulated(name: &str, nodes: u32, limits: Value, settings: Settings, story: impl FnOnce(&mut Cluster)) {
-    let mut cluster = Cluster::with(settings, 7, at(0));
+    let mut cluster = Cluster::with_settings(settings, 7, at(0));
     for number in 0..nodes {
         cluster.add_node(&format!("node-{number}"), Labels::default());
     }
@@ -43,7 +43,7 @@ fn simulated(name: &str, nodes: u32, limits: Value, settings: Settings, story: i
             "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": limits},
         },
     });
-    cluster.install(serde_json::from_value(daemon_set).unwrap());
+    cluster.create_daemon_set(serde_json::from_value(daemon_set).unwrap());
     cluster.run_rollout(SignedDuration::from_mins(5), SignedDuration::from_hours(1));
     let start = cluster.now();
     cluster.run_for(SignedDuration::from_secs(30));

@@ -133,11 +133,11 @@ fn rough(seed: u64) -> (Cluster, Timestamp) {
     settings.controller.crash = "2%".parse().unwrap();
     settings.behaviour.crash_at_start = "20%".parse().unwrap();
     settings.behaviour.evicted = "5%".parse().unwrap();
-    let mut cluster = Cluster::with(settings, seed, at(0));
+    let mut cluster = Cluster::with_settings(settings, seed, at(0));
     (0..12).for_each(|number| cluster.add_node(&format!("node-{number}"), Labels::default()));
     let spec = serde_json::to_value(fake::spec(10, json!({"maxUnavailable": 3}))).unwrap();
     let daemon_set = json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": spec});
-    cluster.install(serde_json::from_value(daemon_set).unwrap());
+    cluster.create_daemon_set(serde_json::from_value(daemon_set).unwrap());
     cluster.run_for(SignedDuration::from_mins(5));
     let start = cluster.now();
     cluster.edit(|ds| ds.spec.template["spec"]["containers"][0]["image"] = "v2".into());

@@ -56,7 +56,7 @@ impl Scene {
         if recording.nodes.len() >= MANY_NODES {
             settings.controller.pause = SignedDuration::from_secs(1);
         }
-        let mut cluster = Cluster::restore(settings, self.seed, recording);
+        let mut cluster = Cluster::from_recording(settings, self.seed, recording);
         let start = cluster.now();
         let mut asked = start;
         if let Release::New(behaviour) = self.release {

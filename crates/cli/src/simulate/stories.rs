@@ -52,8 +52,10 @@ fn terminating(pod: PodIdentity, reason: DeleteReason) -> Change {
 impl Trace {
     /// Node `a` runs `a1` of revision `old`, available for long.
     fn steady() -> Self {
-        let trace =
-            Trace::default().at(-100).by(Actor::World, spec(0, 1)).then(Change::NodeAdded(node("a", true)));
+        let trace = Trace::default()
+            .at(-100)
+            .by(Actor::Environment, spec(0, 1))
+            .then(Change::NodeAdded(node("a", true)));
         trace.then(Change::PodCreated(pod("a1", "old"))).at(-90).then(Change::PodReady(pod("a1", "old")))
     }
 
@@ -68,7 +70,7 @@ impl Trace {
     }
 
     fn then(self, change: Change) -> Self {
-        self.by(Actor::World, change)
+        self.by(Actor::Environment, change)
     }
 
     /// The timeline of a minute and a half.

@@ -38,7 +38,7 @@ fn running(nodes: i32) -> Cluster {
         cluster.add_node(&name, [("kubernetes.io/hostname", name.as_str())].into_iter().collect());
     }
     let daemon_set: DaemonSet = serde_json::from_value(web(template("v1"))).unwrap();
-    cluster.install(daemon_set);
+    cluster.create_daemon_set(daemon_set);
     settle(&mut cluster);
     cluster.release(Behaviour::default(), |template| {
         template["spec"]["containers"][0]["image"] = "v2".into();

@@ -1,4 +1,4 @@
-//! Pods that must not be created, and creates that are not what they should be.
+//! Forbidden and wrong creates of pods.
 
 use super::{Case, Fault, Planted, lose_nodes};
 use crate::properties::oracle::max_surge;
@@ -18,7 +18,7 @@ pub const FAULTS: &[Fault] = &[
     of_another_template,
 ];
 
-/// What would be created on a node if there were no pod and no taint.
+/// The create that the plan would contain if the node had no pod and no taint.
 fn create(recording: &Recording, on: &str, batch: u32) -> Action {
     let mut empty = recording.clone();
     empty.pods.clear();
@@ -41,7 +41,7 @@ fn creates(action: &Action) -> bool {
     matches!(action, Action::CreatePod { .. })
 }
 
-/// One create more than the plan has, on a node with this verdict.
+/// Adds a create on a node with this verdict.
 fn create_where(
     case: &Case<'_>,
     rule: &'static str,
@@ -76,7 +76,7 @@ fn occupied(case: &Case<'_>) -> Option<Planted> {
     })
 }
 
-/// A full plan leaves creates out that hold the places.
+/// A full plan leaves out creates whose pods would hold places in maxSurge.
 fn one_surge_more(case: &Case<'_>) -> Option<Planted> {
     let full = |action: &Action| matches!(action, Action::Requeue { reason: RequeueReason::Burst, .. });
     if case.plan.actions.iter().any(full) {
@@ -116,7 +116,7 @@ fn retargeted(case: &Case<'_>) -> Option<Planted> {
             *node = other.into();
         }
     })
-    // Where there is no such node, that alone is told.
+    // If there is no such node, the audit reports that alone.
     .filter(|_| case.recording.nodes.len() > 1)
 }
 

@@ -1,4 +1,4 @@
-//! Pods that must not be deleted, and deletes that are not what they should be.
+//! Forbidden and wrong deletes of pods.
 
 use super::{Case, Fault, Planted, delete, lose_nodes, object, reference};
 use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
@@ -91,7 +91,7 @@ fn stray(case: &Case<'_>) -> Option<Planted> {
     case.with("StrayDeleted", delete(case.choose(case.fleet.owned().filter(is_stray))?))
 }
 
-/// Live pods that are alone on a node where they may stay, and do.
+/// Live pods that stay, and that are alone on a node where they may stay.
 fn alone<'c>(case: &'c Case<'_>) -> Vec<&'c Pod> {
     let live = || case.fleet.owned().filter(|pod| case.fleet.live(pod));
     let alone = |pod: &&Pod| {
@@ -114,7 +114,7 @@ fn last_pod(case: &Case<'_>) -> Option<Planted> {
     case.with(rule, delete(pod))
 }
 
-/// The plan deletes a failed pod that, had its node just failed, would be held back.
+/// The plan deletes a failed pod. If its node had just failed, the back-off would hold the pod.
 fn held_pod(case: &Case<'_>) -> Option<Planted> {
     let fails = |action: &Action| matches!(action, Action::DeletePod { failure: Some(_), .. });
     let index = case.choose_action(fails)?;
@@ -130,7 +130,7 @@ fn held_pod(case: &Case<'_>) -> Option<Planted> {
     Some(planted)
 }
 
-/// Deletes all of these that stay so far.
+/// Deletes those of these pods that the plan keeps.
 fn without(case: &Case<'_>, rule: &'static str, pods: &[&Pod]) -> Option<Planted> {
     case.planted(rule, |actions| {
         for pod in pods {
@@ -140,7 +140,7 @@ fn without(case: &Case<'_>, rule: &'static str, pods: &[&Pod]) -> Option<Planted
     })
 }
 
-/// Target nodes for which no such pod stays.
+/// Target nodes for which the plan keeps no such pod.
 fn down(case: &Case<'_>, good: impl Fn(&Pod) -> bool) -> usize {
     case.fleet.count(good).values().filter(|count| **count == 0).count()
 }
@@ -183,7 +183,7 @@ fn too_many_unready(case: &Case<'_>) -> Option<Planted> {
     (doomed.len() > limit).then(|| without(case, "BudgetExceeded BeingReplaced", &doomed)).flatten()
 }
 
-/// What the plan replaces within the budget, after the new version took down as many nodes as may be down.
+/// The replacements within the budget, after the new version took down as many nodes as may be unavailable.
 fn beside_lost_nodes(case: &Case<'_>) -> Option<Planted> {
     let limit = max_unavailable(case.recording)?;
     let waits = case.recording.policy.unready == UnreadyPolicy::WithinBudget;

@@ -1,4 +1,4 @@
-//! Revisions that must not go or come, and labels that must not be set.
+//! Forbidden creates and deletes of revisions, and forbidden labels.
 
 use super::{Case, Fault, Planted, number_of, reference};
 use crate::properties::planned;
@@ -73,7 +73,7 @@ fn current_deleted(case: &Case<'_>) -> Option<Planted> {
     case.with("CurrentRevisionDeleted", delete(current))
 }
 
-/// Revisions of other templates that are the DaemonSet's and stay, whose hash pods carry, or don't.
+/// The DaemonSet's revisions of other templates that the plan keeps, with or without pods of their hash.
 fn old<'c>(case: &'c Case<'_>, carried: bool) -> Option<&'c ControllerRevision> {
     let carries = |hash: &str| case.fleet.owned().any(|pod| pod.metadata.labels.get(HASH) == Some(hash));
     let old = case.recording.revisions.iter().filter(|revision| {

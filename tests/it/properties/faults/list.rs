@@ -1,4 +1,4 @@
-//! Lists that are wrong as such, statuses, and DaemonSets that must be left alone.
+//! Lists in a wrong order or of a wrong size, wrong statuses, and DaemonSets that must be left alone.
 
 use super::{Case, Fault, Planted, stage};
 use daemonset::model::LabelSelector;

@@ -1,4 +1,4 @@
-//! Faults planted in good plans, each with the rule that the audit must find broken.
+//! Faults planted in valid plans, each with the rule that it breaks.
 
 mod creates;
 mod deletes;
@@ -12,7 +12,7 @@ use daemonset::model::{ObjectRef, Pod};
 use daemonset::{Action, DeleteReason, Plan, Recording, Situation, Violation, audit};
 use serde_json::Value;
 
-/// A good plan, and which of several places a fault goes to.
+/// A valid plan, and a number that picks one of several places for a fault.
 pub struct Case<'r> {
     recording: &'r Recording,
     plan: Plan,
@@ -20,17 +20,17 @@ pub struct Case<'r> {
     pick: usize,
 }
 
-/// What is audited instead of the plan, and what must be found.
+/// The actions to audit instead of the plan, and the rule that they break.
 pub struct Planted {
     recording: Recording,
     actions: Vec<Action>,
     pub rule: &'static str,
 }
 
-/// None where the plan has no place for this fault.
+/// `None` if the plan has no place for this fault.
 type Fault = fn(&Case<'_>) -> Option<Planted>;
 
-/// Every fault that this plan has a place for.
+/// All faults that fit this plan.
 pub fn planted(recording: &Recording, pick: usize) -> Vec<Planted> {
     let plan = planned(recording);
     if plan.report.situation != Situation::Synced {
@@ -53,8 +53,8 @@ impl Planted {
     }
 }
 
-/// The kind of a violation, in a word; a budget's with its figure. A limit that lost nodes have spent a part of is told
-/// once more.
+/// The kind of a violation in one word, with the figure for a budget. A limit of which lost nodes hold a part gets a
+/// suffix.
 fn rules(violation: &Violation) -> Vec<String> {
     let json = serde_json::to_value(violation).unwrap();
     let word = |key: &str| json["kind"][key].as_str().map(str::to_owned);
@@ -70,7 +70,7 @@ impl Case<'_> {
         if among.is_empty() { None } else { Some(among.swap_remove(self.pick % among.len())) }
     }
 
-    /// One of the plan's actions, as a position.
+    /// The position of one of the plan's actions.
     fn choose_action(&self, wanted: impl Fn(&Action) -> bool) -> Option<usize> {
         let actions = self.plan.actions.iter().enumerate();
         self.choose(actions.filter(|(_, action)| wanted(action)).map(|(index, _)| index))
@@ -95,7 +95,7 @@ impl Case<'_> {
         self.plan.actions.iter().any(same)
     }
 
-    /// What the report says of a pod.
+    /// The verdict on a pod in the report.
     fn is_updated(&self, pod: &Pod) -> Option<bool> {
         let mut verdicts = self.plan.report.nodes.iter().flat_map(|node| &node.pods);
         verdicts.find(|verdict| verdict.pod.uid == pod.metadata.uid).map(|verdict| verdict.updated)
@@ -106,7 +106,7 @@ impl Case<'_> {
     }
 }
 
-/// So many nodes more that went down with the updated pod on them.
+/// Adds nodes that went down with the updated pod on them.
 fn lose_nodes(case: &Case<'_>, planted: &mut Planted, count: usize) {
     let Some(current) = &case.plan.report.current_revision else { return };
     let lost =
@@ -131,7 +131,7 @@ fn delete(pod: &Pod) -> Action {
     Action::DeletePod { node, pod: reference(pod), reason, failure: None }
 }
 
-/// The object that an action does something to.
+/// The object of an action.
 fn object(action: &mut Action) -> Option<&mut ObjectRef> {
     match action {
         Action::AdoptPod { pod: object, .. }

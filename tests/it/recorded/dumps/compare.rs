@@ -1,8 +1,8 @@
-//! Where two JSON values differ.
+//! Differences between two JSON values.
 
 use serde_json::{Value, json};
 
-/// The JSON pointers at which two values differ; that of the list where two lists have different lengths.
+/// The JSON pointers at which two values differ. For two lists of different lengths it is the pointer of the list.
 pub(super) fn differences(ours: &Value, real: &Value) -> Vec<String> {
     match (ours, real) {
         (Value::Object(ours), Value::Object(real)) => {
@@ -27,7 +27,7 @@ fn below(key: &str, ours: Option<&Value>, real: Option<&Value>) -> Vec<String> {
     inner.into_iter().map(|path| format!("/{}{path}", escaped(key))).collect()
 }
 
-/// The JSON pointers of all that is in a value.
+/// The JSON pointers of all members and elements of a value.
 pub(super) fn pointers(value: &Value) -> Vec<String> {
     let below = |key: &str, value: &Value| {
         let path = format!("/{}", escaped(key));
@@ -51,8 +51,8 @@ pub(super) fn unescaped(key: &str) -> String {
     key.replace("~1", "/").replace("~0", "~")
 }
 
-/// Removes what is at a path; a list that has nothing else in it goes too. Returns how much was there. `*` stands for
-/// each element of a list, and a last word for the elements of a list whose names begin with it.
+/// Removes the values at a path, and lists that become empty. Returns the number of removed values. `*` means each
+/// element of a list, and a final word means the elements of a list whose names begin with it.
 pub(super) fn remove(value: &mut Value, path: &[&str]) -> usize {
     match (path, value) {
         ([last], Value::Object(members)) => usize::from(members.remove(*last).is_some()),

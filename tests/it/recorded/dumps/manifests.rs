@@ -1,12 +1,13 @@
-//! Planned pods and revisions equal those that Kubernetes' own controller sent, but for the hash, which is ours.
+//! Planned pods and revisions equal those that Kubernetes' own controller sent, except for the hash, which is computed
+//! differently.
 
 use super::compare::{differences, pointers, remove, unescaped};
 use super::{DUMPS, Dump, stored_template};
 use daemonset::{Action, Recording, plan};
 use serde_json::{Value, json};
 
-/// What is in a pod but was not sent by the controller, and who added it. In a path, `*` stands for each element of a
-/// list, and a last word for the elements of a list whose names begin with it.
+/// The fields of a pod that the controller did not send, with the component that added them. In a path, `*` means each
+/// element of a list, and a final word means the elements of a list whose names begin with it.
 const ADDED_TO_PODS: [(&[&str], &str); 16] = [
     (&["metadata", "name"], "API server, from generateName"),
     (&["metadata", "uid"], "API server"),
@@ -26,7 +27,7 @@ const ADDED_TO_PODS: [(&[&str], &str); 16] = [
     (&["status"], "API server, scheduler, kubelet"),
 ];
 
-/// The same for a revision.
+/// The fields of a revision that the controller did not send.
 const ADDED_TO_REVISIONS: [(&[&str], &str); 3] = [
     (&["metadata", "uid"], "API server"),
     (&["metadata", "resourceVersion"], "API server"),
@@ -36,7 +37,7 @@ const ADDED_TO_REVISIONS: [(&[&str], &str); 3] = [
 const HASH: &str = "/metadata/labels/controller-revision-hash";
 
 #[test]
-fn planned_pods_are_the_real_ones() {
+fn planned_pods_equal_the_real_ones() {
     let mut compared = 0;
     let mut seen = [0; ADDED_TO_PODS.len()];
     for (name, dump, recording) in daemon_sets() {
@@ -56,7 +57,7 @@ fn planned_pods_are_the_real_ones() {
 }
 
 #[test]
-fn planned_revisions_are_the_real_ones() {
+fn planned_revisions_equal_the_real_ones() {
     let mut compared = 0;
     let mut seen = [0; ADDED_TO_REVISIONS.len()];
     for (name, dump, recording) in daemon_sets() {
@@ -71,7 +72,7 @@ fn planned_revisions_are_the_real_ones() {
     assert_eq!(seen, [compared; 3]);
 }
 
-/// Any one value changed, any one member or element taken away is found, and where it is.
+/// The comparison finds each single change of a value and each removed member or element, and reports its path.
 #[test]
 fn planted_differences_are_found() {
     let mut planted = 0;
@@ -88,7 +89,7 @@ fn planted_differences_are_found() {
 }
 
 #[test]
-fn only_the_value_of_the_hash_is_ours() {
+fn only_the_value_of_the_hash_differs_from_kubernetes() {
     let dump = Dump::load("steady");
     let recording = dump.daemon_set("logging/fluent-bit");
     let pod = dump.owned("Pod", &recording).next().unwrap();
@@ -100,7 +101,7 @@ fn only_the_value_of_the_hash_is_ours() {
     assert_eq!(differences(&ours, &without_hash(changed)), [HASH]);
 }
 
-/// Plants every change but those to the hash, and returns how many.
+/// Plants every change except changes of the hash, and returns their number.
 fn changes_found(real: &Value, ours: &Value, added: &[(&[&str], &str)]) -> usize {
     let changes: Vec<_> = every_change(real, ours).into_iter().filter(|(path, _)| path != HASH).collect();
     for (path, changed) in &changes {
@@ -122,7 +123,8 @@ fn daemon_sets() -> impl Iterator<Item = (String, Dump, Recording)> {
     })
 }
 
-/// Before the first pod and revision, and before the taints: some pods were there first and stayed.
+/// The DaemonSet before its first pod and revision, and the nodes before their taints, because some pods are older than
+/// the taints.
 fn empty_fleet(recording: &Recording) -> Recording {
     let mut empty = Recording { pods: Vec::new(), revisions: Vec::new(), ..recording.clone() };
     for node in &mut empty.nodes {
@@ -131,7 +133,7 @@ fn empty_fleet(recording: &Recording) -> Recording {
     empty
 }
 
-/// What is created on the pod's node by the DaemonSet as it was when the pod was.
+/// The pod that the DaemonSet, as it was at the pod's creation, creates on the pod's node.
 fn planned_pod(empty: &Recording, pod: &Value, dump: &Dump) -> Value {
     let labels = &pod["metadata"]["labels"];
     let hash = &labels["controller-revision-hash"];
@@ -156,7 +158,7 @@ fn planned_pod(empty: &Recording, pod: &Value, dump: &Dump) -> Value {
     without_hash(manifest)
 }
 
-/// What is created by the DaemonSet as it was when this revision was, after the revisions before it.
+/// The revision that the DaemonSet, as it was at the revision's creation, creates after the older revisions.
 fn planned_revision(recording: &Recording, revision: &Value) -> Value {
     let mut then = recording.clone();
     then.pods.clear();
@@ -171,7 +173,7 @@ fn planned_revision(recording: &Recording, revision: &Value) -> Value {
     }
 }
 
-/// What the controller sent; counts what others added.
+/// The fields that the controller sent; counts the fields that others added.
 fn without(object: &Value, added: &[(&[&str], &str)], seen: &mut [usize]) -> Value {
     let mut sent = object.clone();
     for ((path, _), seen) in added.iter().zip(seen) {
@@ -180,7 +182,7 @@ fn without(object: &Value, added: &[(&[&str], &str)], seen: &mut [usize]) -> Val
     without_hash(sent)
 }
 
-/// Puts a word in place of the hash, in the label and, for a revision, in the name made with it.
+/// Replaces the hash by a fixed word, in the label and, for a revision, in the name that contains it.
 fn without_hash(mut object: Value) -> Value {
     let Some(label) = object.pointer_mut(HASH) else { return object };
     let Value::String(hash) = std::mem::replace(label, json!("HASH")) else { return object };
@@ -190,8 +192,8 @@ fn without_hash(mut object: Value) -> Value {
     object
 }
 
-/// Copies of the real object, each with one change to what the controller sent, and the path at which it must be
-/// found.
+/// Copies of the real object, each with one changed field of those that the controller sent, and the path that the
+/// comparison must report.
 fn every_change(real: &Value, sent: &Value) -> Vec<(String, Value)> {
     let mut changes = Vec::new();
     for path in pointers(sent) {

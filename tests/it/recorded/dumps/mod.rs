@@ -1,7 +1,7 @@
-//! What a real API server held, and what is planned from it.
+//! Objects of a real API server, and the plans made from them.
 //!
-//! The files are `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` against Kubernetes v1.36.3 with its
-//! own DaemonSet controller, ended at that moment; the nodes were simulated by kwok.
+//! The files are the output of `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` for Kubernetes
+//! v1.36.3. Its own DaemonSet controller was stopped at that moment; kwok simulated the nodes.
 
 mod compare;
 mod manifests;
@@ -19,10 +19,10 @@ use std::path::Path;
 
 pub const DUMPS: [&str; 7] = ["fresh", "steady", "midrollout", "surge", "tainted", "undo", "large"];
 
-/// One file, raw.
+/// One file as raw JSON.
 pub struct Dump {
     items: Vec<Value>,
-    /// The newest instant at which something in it was created or a condition changed.
+    /// The newest creation time or condition change in the file.
     now: Timestamp,
 }
 
@@ -34,17 +34,17 @@ impl Dump {
         Dump { items: serde_json::from_value(items).unwrap(), now }
     }
 
-    /// `namespace/name` of each.
+    /// `namespace/name` of each DaemonSet.
     pub fn daemon_sets(&self) -> Vec<String> {
         self.of_kind("DaemonSet").map(full_name).collect()
     }
 
-    /// All that a decision on this DaemonSet is made from.
+    /// The input of a decision on this DaemonSet.
     pub fn daemon_set(&self, name: &str) -> Recording {
         Recording::from_json(self.recording(name).to_string().as_bytes()).unwrap()
     }
 
-    /// The same, raw.
+    /// The input of a decision on this DaemonSet, as raw JSON.
     pub fn recording(&self, name: &str) -> Value {
         let daemon_set = self.of_kind("DaemonSet").find(|ds| full_name(ds) == name).unwrap();
         let namespace = &daemon_set["metadata"]["namespace"];

@@ -1,4 +1,4 @@
-//! A decision on a dump can be recorded and replayed, and does not depend on the order of its lists.
+//! A decision on a dump can be recorded and replayed, and does not depend on the order of the lists.
 
 use super::{DUMPS, Dump};
 use daemonset::{Recording, audit, plan};
@@ -45,7 +45,7 @@ fn planned(recording: &Recording) -> Vec<u8> {
     serde_json::to_vec(&plan).unwrap()
 }
 
-/// Each list turned round, and rotated.
+/// A recording with each list reversed, and with each list rotated.
 fn permutations(recording: &Recording) -> Vec<(&'static str, Recording)> {
     let with = |change: fn(&mut Recording)| {
         let mut permuted = recording.clone();

@@ -1,4 +1,4 @@
-//! What a person expects of each dump.
+//! The expected plan for each dump.
 
 use super::words::{actions, fleet, outcome, outcomes};
 use super::{Dump, stored_template};
@@ -22,7 +22,7 @@ fn fresh_gets_a_revision_and_a_pod_on_every_node() {
         update the status (Changed)
         "));
         assert_eq!(current(&plan).1, RevisionOrigin::Created);
-        // The figures of the snapshot, not those that this plan leads to.
+        // The figures of the snapshot, before this plan is executed.
         let expected = DaemonSetStatus {
             desired_number_scheduled: 5,
             number_unavailable: 5,
@@ -52,7 +52,7 @@ fn steady_has_nothing_to_do() {
 }
 
 #[test]
-fn steady_finds_whichever_revision_holds_the_template() {
+fn steady_finds_any_revision_that_holds_the_template() {
     let mut recording = Dump::load("steady").daemon_set("monitoring/node-exporter");
     assert_eq!(recording.revisions.len(), 3);
     for revision in recording.revisions.clone() {
@@ -111,8 +111,8 @@ fn surge_waits_for_the_new_pod_beside_the_old_one() {
     node-4: Run, 2mdbf of revision 1 (OldRevision) Available: HeldByMaxSurge { used: 1, limit: 1 }
     node-5: Run, w4qrb of revision 2 (TemplateGeneration) Available: UpToDate
     ");
-    // Kubernetes' controller ended before it counted node-5, whose old pod had just gone. node-1 still has its own
-    // and is not updated.
+    // Kubernetes' controller stopped before it counted node-5, whose old pod had just gone. node-1 still has its own
+    // pod and is not updated.
     let stored = recording.daemon_set.status;
     assert_eq!(stored.updated_number_scheduled, 0);
     assert_eq!(plan.status, Some(DaemonSetStatus { updated_number_scheduled: 1, ..stored }));
@@ -122,7 +122,7 @@ fn surge_waits_for_the_new_pod_beside_the_old_one() {
 fn surge_goes_on_when_the_new_pod_is_ready() {
     let mut recording = Dump::load("surge").daemon_set("logging/fluent-bit");
     make_ready(&mut recording);
-    // The old pod holds its place in maxSurge until it is gone: no other node is next yet.
+    // The old pod holds its place in maxSurge until it is gone, so that no other node is next.
     assert_snapshot!(actions(&planned(&recording)), @r"
     delete r4cx9 on node-1 (SuccessorAvailable)
     update the status (Changed)
@@ -149,13 +149,13 @@ fn tainted_leaves_every_node_as_it_is() {
     node-7: NodeSelectorMismatch: NotTarget
     node-8: Run, 8fsvg of revision 1 (TemplateGeneration) Available: UpToDate
     ");
-    // The pods of node-4 and node-5 were there before the taints.
+    // The pods of node-4 and node-5 are older than the taints.
     assert_eq!(recording.daemon_set.status.number_misscheduled, 2);
     assert_eq!(plan.status, Some(recording.daemon_set.status));
 }
 
 #[test]
-fn tainted_nodes_all_run_what_tolerates_everything() {
+fn a_template_that_tolerates_everything_runs_on_all_tainted_nodes() {
     let recording = Dump::load("tainted").daemon_set("monitoring/node-exporter");
     let plan = planned(&recording);
     assert_eq!(plan.actions, []);
@@ -225,7 +225,7 @@ fn planned(recording: &Recording) -> Plan {
     plan(&recording.snapshot().unwrap())
 }
 
-/// What happens next: the pods that are not Ready become so.
+/// The next state: the pods that are not Ready become Ready.
 fn make_ready(recording: &mut Recording) {
     let now = Some(recording.now);
     for pod in &mut recording.pods {

@@ -1,4 +1,4 @@
-//! A plan in a few words.
+//! Short texts for plans.
 
 use daemonset::{Action, NodePlacement, NodeVerdict, Plan};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ fn placement(placement: &NodePlacement) -> String {
     }
 }
 
-/// How many nodes have each outcome.
+/// The number of nodes with each outcome.
 pub(super) fn outcomes(plan: &Plan) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     for node in &plan.report.nodes {
@@ -74,7 +74,7 @@ pub(super) fn outcome(verdict: &NodeVerdict) -> String {
     format!("{:?}", verdict.outcome)
 }
 
-/// A pod's name without that of its DaemonSet.
+/// A pod's name without the DaemonSet's name.
 fn suffix(name: &str) -> &str {
     name.rsplit('-').next().unwrap()
 }

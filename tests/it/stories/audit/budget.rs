@@ -18,7 +18,7 @@ fn max_unavailable_holds_even_if_all_deletes_happen_at_once() {
     assert_eq!(broken(&four, &all), [exceeded(Unavailable, 0, 3, 2)], "2 of 4, not rounded");
     assert_eq!(broken(&three(rolling(0)), &all[..2]), [exceeded(Unavailable, 0, 2, 1)], "0 and 0 is 1");
     let down = three(rolling(1)).node(node("d")).node(node("e"));
-    assert_eq!(broken(&down, &all[..1]), [exceeded(Unavailable, 2, 3, 1)], "more are down already");
+    assert_eq!(broken(&down, &all[..1]), [exceeded(Unavailable, 2, 3, 1)], "more nodes are down already");
     let young = given(rolling(1))
         .min_ready(60)
         .node(node("a").has(old().ready_for(10)))
@@ -33,7 +33,7 @@ fn max_unavailable_holds_even_if_all_deletes_happen_at_once() {
 }
 
 #[test]
-fn what_a_list_takes_is_not_what_was_being_replaced() {
+fn nodes_that_a_list_takes_down_do_not_count_as_being_replaced_before() {
     let switched = given(rolling(2))
         .min_ready(60)
         .policy(json!({"unready": "WithinBudget"}))
@@ -48,7 +48,7 @@ fn what_a_list_takes_is_not_what_was_being_replaced() {
 }
 
 #[test]
-fn a_node_that_went_down_with_the_new_version_leaves_less_of_the_limit() {
+fn a_node_that_went_down_with_the_new_version_reduces_the_limit() {
     let fleet = |strategy: serde_json::Value, down: NodeStory| three(strategy).node(down);
     let down = || node("d").not_ready();
     let spent = fleet(rolling(1), down().has(new().not_ready()));
@@ -73,8 +73,11 @@ fn a_node_that_went_down_with_the_new_version_leaves_less_of_the_limit() {
         (down().has(new().not_ready().terminating(30)), "its pod is going"),
         (down().has(new().failed()), "its pod runs no more"),
         (down(), "it has none"),
-        (down().taint("x", "NoSchedule").has(new().not_ready()), "somebody keeps it for others"),
-        (down().taint("x", "NoExecute").has(new().not_ready()), "nobody may be there"),
+        (
+            down().taint("x", "NoSchedule").has(new().not_ready()),
+            "a user's taint keeps the node for other pods",
+        ),
+        (down().taint("x", "NoExecute").has(new().not_ready()), "the taint excludes every pod"),
         (
             node("d").taint("node.kubernetes.io/not-ready", "NoSchedule").has(new().not_ready()),
             "its condition says nothing",
@@ -87,7 +90,7 @@ fn a_node_that_went_down_with_the_new_version_leaves_less_of_the_limit() {
         let create = json!({"uid": "uid-created", "revision": revision, "at": at(-10)});
         fleet(rolling(1), down()).with("/memory", json!({"creates": {"d": create}}))
     };
-    assert_eq!(broken(&created("new"), &two[..1]), over(1, 1), "its pod is not seen yet");
+    assert_eq!(broken(&created("new"), &two[..1]), over(1, 1), "its pod is in flight");
     assert_eq!(broken(&created("old"), &two[..1]), []);
     let surging = |limit: u32| fleet(surging(limit), down().has(new().not_ready()));
     assert_eq!(broken(&surging(1), &[create("a")]), [Kind::SurgeExceeded { after: 1, limit: 1, lost: 1 }]);
@@ -123,14 +126,14 @@ fn exceeded(figure: BudgetFigure, before: u32, after: u32, limit: u32) -> [Kind;
 }
 
 #[test]
-fn what_is_young_is_unavailable_and_what_is_not_ready_is_neither() {
+fn a_pod_that_is_ready_for_too_short_a_time_is_unavailable_but_ready() {
     let beside = |pod: PodStory| given(rolling(1)).min_ready(60).node(node("b").has(pod));
     let takes_available = beside(new().ready_for(10)).node(node("a").has(old()));
     assert_eq!(broken(&takes_available, &[delete("a-1")]), exceeded(BudgetFigure::Unavailable, 1, 2, 1));
     let takes_young = |other| beside(other).node(node("a").has(old().ready_for(10)));
     let not_ready = exceeded(BudgetFigure::NotReady, 1, 2, 1);
     assert_eq!(broken(&takes_young(new().not_ready()), &[delete("a-1")]), not_ready);
-    assert_eq!(broken(&takes_young(new().ready_for(10)), &[delete("a-1")]), [], "the other one is Ready");
+    assert_eq!(broken(&takes_young(new().ready_for(10)), &[delete("a-1")]), [], "the other pod is Ready");
 }
 
 #[test]
@@ -157,17 +160,17 @@ fn within_budget_a_node_is_being_replaced_until_its_updated_pod_is_up() {
         "the spare one was none that served"
     );
     let twins = beside(node("b").has(old().not_ready()).has(old().not_ready()));
-    assert_eq!(broken(&twins, &[delete("a-1"), delete("b-1")]), [], "b keeps one");
+    assert_eq!(broken(&twins, &[delete("a-1"), delete("b-1")]), [], "node b keeps a pod");
     let both = [delete("a-1"), delete("b-1"), delete("b-2")];
     assert_eq!(broken(&twins, &both), exceeded(BudgetFigure::BeingReplaced, 0, 2, 1));
 }
 
 #[test]
-fn a_create_that_is_not_seen_makes_a_second_pod() {
+fn a_create_in_flight_counts_as_a_second_pod() {
     let memory = json!({"creates": {"d": {"uid": "uid-created", "revision": "new", "at": at(-10)}}});
     let pair = |limit: u32| three(surging(limit)).node(node("d").has(old())).with("/memory", memory.clone());
     assert_eq!(broken(&pair(1), &[create("a")]), [Kind::SurgeExceeded { after: 2, limit: 1, lost: 0 }]);
     assert_eq!(broken(&pair(2), &[create("a")]), []);
     let memory = json!({"creates": {"d": {"uid": "uid-d-1", "revision": "old", "at": at(-10)}}});
-    assert_eq!(broken(&pair(1).with("/memory", memory), &[create("a")]), [], "it is seen: there is one");
+    assert_eq!(broken(&pair(1).with("/memory", memory), &[create("a")]), [], "the snapshot shows the pod");
 }

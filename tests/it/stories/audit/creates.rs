@@ -1,4 +1,4 @@
-//! Where pods may be created, and what they are.
+//! Nodes on which pods may be created, and the manifests of created pods.
 
 use super::{broken, create, create_in, create_of};
 use crate::support::{NodeStory, PodStory, given, new, node, old, revision, rolling, surging};
@@ -29,7 +29,7 @@ fn a_pod_is_created_once_and_only_on_a_target_node_that_has_room() {
 }
 
 #[test]
-fn beside_a_surging_pod_nothing_else_may_be() {
+fn a_surge_pod_tolerates_only_the_outdated_pod_beside_it() {
     let occupied = |one: PodStory, other: Option<PodStory>| {
         let node = other.into_iter().fold(node("a").has(one), NodeStory::has);
         broken(&given(surging(5)).node(node), &[create("a")])
@@ -43,7 +43,7 @@ fn beside_a_surging_pod_nothing_else_may_be() {
 }
 
 #[test]
-fn a_manifest_is_of_its_node_and_of_the_current_revision() {
+fn a_manifest_belongs_to_its_node_and_to_the_current_revision() {
     let fleet = given(rolling(1)).node(node("a")).node(node("b"));
     let mut retargeted = create("a");
     if let Action::CreatePod { node, .. } = &mut retargeted {

@@ -1,4 +1,4 @@
-//! The list as a whole, its status and its words.
+//! The list as a whole: its order, size, status and events.
 
 use super::{broken, create, delete, delete_revision, json_status, named, three, violations, wake_up, write};
 use crate::support::{at, given, new, node, now, old, rolling};
@@ -30,7 +30,7 @@ fn doing_nothing_breaks_no_rule() {
 }
 
 #[test]
-fn a_status_is_possible_and_counts_collisions_upwards() {
+fn a_status_is_plausible_and_its_collision_count_rises() {
     let given = three(rolling(1)).with("/daemonSet/status", json!({"collisionCount": 2}));
     let good = json!({
         "desiredNumberScheduled": 3, "numberReady": 3, "numberAvailable": 2, "numberUnavailable": 1,
@@ -59,7 +59,7 @@ fn a_status_is_possible_and_counts_collisions_upwards() {
 }
 
 #[test]
-fn a_daemon_set_that_goes_or_selects_all_is_left_alone() {
+fn a_daemon_set_that_is_being_deleted_or_selects_all_is_left_alone() {
     let deleted = three(rolling(1)).with("/daemonSet/metadata/deletionTimestamp", json!(now()));
     assert_eq!(broken(&deleted, &[delete("a-1"), wake_up(1)]), [Kind::BeingDeleted]);
     let all = deleted.with("/daemonSet/spec/selector", json!({}));
@@ -67,7 +67,7 @@ fn a_daemon_set_that_goes_or_selects_all_is_left_alone() {
 }
 
 #[test]
-fn the_list_is_in_order_within_the_burst_and_wakes_up_once() {
+fn the_list_is_in_order_within_the_burst_and_requeues_once() {
     let given = three(rolling(3)).node(node("d"));
     assert_eq!(broken(&given, &[delete("a-1"), create("d"), wake_up(0)]), []);
     assert_eq!(broken(&given, &[create("d"), delete("a-1")]), [Kind::OutOfOrder]);
@@ -78,7 +78,7 @@ fn the_list_is_in_order_within_the_burst_and_wakes_up_once() {
 }
 
 #[test]
-fn subjects_and_figures_have_words() {
+fn subjects_and_figures_have_names() {
     let fleet = given(rolling(1)).node(node("a").has(old()).has(new()));
     let other = Action::DeletePod {
         node: "a".into(),

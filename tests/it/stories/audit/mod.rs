@@ -1,4 +1,4 @@
-//! The safety rules: for each one a list of actions that breaks it, and nothing else.
+//! The safety rules: each has a list of actions that breaks this rule and no other.
 
 mod budget;
 mod creates;
@@ -40,7 +40,7 @@ fn delete(name: &str) -> Action {
     Action::DeletePod { node, pod: named(name), reason: DeleteReason::OutdatedAvailable, failure: None }
 }
 
-/// What a plan creates on a node without pods, in this batch.
+/// The create for a node without pods, in this batch.
 fn create_in(batch: u32, on: &str) -> Action {
     create_of(&given(rolling(1)).node(node(on)), batch)
 }

@@ -1,4 +1,4 @@
-//! Which objects a list may touch, and which of them are already taken care of.
+//! Objects that a list may touch, and actions that are already in flight or done.
 
 use super::{adopt, broken, create, delete, delete_revision, json_status, label, named, release, three};
 use crate::support::{at, given, new, node, old, revision, rolling, surging};
@@ -7,7 +7,7 @@ use daemonset::{Action, ClaimReason, RevisionReason, StatusReason, ViolationKind
 use serde_json::json;
 
 #[test]
-fn an_object_is_named_by_namespace_name_and_uid() {
+fn an_object_is_identified_by_namespace_name_and_uid() {
     let given = three(rolling(3));
     let renamed = |change: fn(&mut ObjectRef)| {
         let mut action = delete("a-1");
@@ -19,7 +19,11 @@ fn an_object_is_named_by_namespace_name_and_uid() {
     assert_eq!(renamed(|_| ()), []);
     assert_eq!(renamed(|pod| pod.uid = "uid-of-yesterday".into()), [Kind::UnknownObject]);
     assert_eq!(renamed(|pod| pod.name = "a-2".to_owned()), [Kind::UnknownObject]);
-    assert_eq!(renamed(|pod| pod.uid = "uid-b-1".into()), [Kind::UnknownObject], "another's name");
+    assert_eq!(
+        renamed(|pod| pod.uid = "uid-b-1".into()),
+        [Kind::UnknownObject],
+        "the name of another object"
+    );
     assert_eq!(renamed(|pod| pod.namespace = "other".to_owned()), [Kind::UnknownObject]);
     let mut of_another_name = named("agent-old");
     of_another_name.name = "agent-older".to_owned();
@@ -47,18 +51,18 @@ fn only_pods_of_the_daemon_set_are_deleted() {
         assert_eq!(broken(&given, &[delete(pod)]), [Kind::ForeignObject], "{pod}");
         assert_eq!(broken(&given, &[label(pod, "new")]), [Kind::ForeignObject], "{pod}");
     }
-    assert_eq!(broken(&given, &[delete("b-1")]), [Kind::ForeignObject], "not adopted");
+    assert_eq!(broken(&given, &[delete("b-1")]), [Kind::ForeignObject], "the pod is the pod is not adopted");
     assert_eq!(broken(&given, &[adopt("b-1"), delete("b-1")]), []);
     assert_eq!(broken(&given, &[delete_revision("agent-old")]), [Kind::ForeignObject]);
     let elsewhere = three(rolling(1)).with("/revisions/0/metadata/namespace", json!("elsewhere"));
     let mut old = named("agent-old");
     old.namespace = "elsewhere".to_owned();
     let delete = Action::DeleteRevision { revision: old, reason: RevisionReason::HistoryLimit };
-    assert_eq!(broken(&elsewhere, &[delete]), [Kind::ForeignObject], "owners are of one namespace");
+    assert_eq!(broken(&elsewhere, &[delete]), [Kind::ForeignObject], "an owner is in the same namespace");
 }
 
 #[test]
-fn only_free_matching_objects_are_adopted_and_only_strangers_released() {
+fn only_matching_orphans_are_adopted_and_only_objects_that_no_longer_match_are_released() {
     let given = given(rolling(1))
         .node(node("a").has(old()).has(old().orphan()).has(old().orphan().terminating(30)))
         .node(node("b").has(old().orphan().label("app", "x")).has(old().label("app", "x")));
@@ -88,14 +92,14 @@ fn nothing_is_deleted_twice() {
 }
 
 #[test]
-fn what_memory_knows_to_be_in_flight_is_not_done_again() {
+fn actions_in_flight_are_not_repeated() {
     let remembered = |ago: i64| {
         let create = json!({"uid": "uid-created", "revision": "new", "at": at(-ago)});
         let memory = json!({"creates": {"d": create}, "deletes": {"a-1": at(-ago), "uid-a-1": at(-ago)}});
         three(rolling(3)).node(node("d")).with("/memory", memory)
     };
     assert_eq!(broken(&remembered(299), &[delete("a-1")]), [Kind::AlreadyTerminating]);
-    assert_eq!(broken(&remembered(300), &[delete("a-1")]), [], "no longer believed");
+    assert_eq!(broken(&remembered(300), &[delete("a-1")]), [], "the entry has expired");
     assert_eq!(broken(&remembered(299), &[create("d")]), [Kind::CreateInFlight]);
     assert_eq!(broken(&remembered(300), &[create("d")]), []);
 }

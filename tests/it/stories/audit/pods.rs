@@ -1,4 +1,4 @@
-//! Which pods may be deleted.
+//! Pods that may be deleted.
 
 use super::{broken, create, delete, named, three};
 use crate::support::{NodeStory, PodStory, at, given, new, node, old, on_delete, rolling, surging};
@@ -6,14 +6,18 @@ use daemonset::{Action, DeleteReason, Failure, ViolationKind as Kind};
 use serde_json::json;
 
 #[test]
-fn a_live_pod_goes_only_where_one_as_good_stays_or_can_come() {
+fn a_live_pod_is_deleted_only_where_an_equally_good_one_stays_or_can_follow() {
     let target = given(rolling(5)).node(node("a").has(new()).has(old()).has(new().not_ready()));
     assert_eq!(broken(&target, &[delete("a-2"), delete("a-3")]), []);
     let both = [delete("a-1"), delete("a-2")];
     assert_eq!(broken(&target, &both), [Kind::NeededPodDeleted], "the better one of the updated");
     let tainted = |pod: PodStory| given(rolling(5)).node(node("a").taint("x", "NoSchedule").has(pod));
     assert_eq!(broken(&tainted(old()), &[delete("a-1")]), [Kind::NeededPodDeleted]);
-    assert_eq!(broken(&tainted(old().tolerates("x")), &[delete("a-1")]), [], "the template has withdrawn it");
+    assert_eq!(
+        broken(&tainted(old().tolerates("x")), &[delete("a-1")]),
+        [],
+        "the template has withdrawn the toleration"
+    );
     assert_eq!(broken(&tainted(new().tolerates("x")), &[delete("a-1")]), [Kind::NeededPodDeleted]);
     let condition = given(rolling(5)).node(
         node("a").taint("node.kubernetes.io/x", "NoSchedule").has(old().tolerates("node.kubernetes.io/x")),
@@ -24,7 +28,7 @@ fn a_live_pod_goes_only_where_one_as_good_stays_or_can_come() {
 }
 
 #[test]
-fn under_surge_what_is_ready_waits_for_its_successor() {
+fn under_surge_a_ready_pod_waits_for_its_successor() {
     let fleet =
         |pods: Vec<PodStory>| given(surging(1)).node(pods.into_iter().fold(node("a"), NodeStory::has));
     assert_eq!(broken(&fleet(vec![old()]), &[delete("a-1")]), [Kind::NoSuccessor]);
@@ -39,11 +43,11 @@ fn under_surge_what_is_ready_waits_for_its_successor() {
 }
 
 #[test]
-fn on_delete_leaves_the_deleting_to_a_person() {
+fn on_delete_leaves_deletions_to_a_user() {
     let given = three(on_delete()).node(node("d").has(old()).has(old().not_ready()).has(new().failed()));
     assert_eq!(broken(&given, &[delete("a-1")]), [Kind::DeletedUnderOnDelete]);
     assert_eq!(broken(&given, &[delete("d-2")]), []);
-    assert_eq!(broken(&given, &[delete("d-1")]), [Kind::DeletedUnderOnDelete], "the better one");
+    assert_eq!(broken(&given, &[delete("d-1")]), [Kind::DeletedUnderOnDelete], "the better pod stays");
 }
 
 #[test]
@@ -57,7 +61,7 @@ fn a_delete_names_the_node_of_its_pod() {
 }
 
 #[test]
-fn pods_of_gone_nodes_are_the_garbage_collectors_unless_they_wait_for_one() {
+fn pods_of_gone_nodes_are_left_to_the_garbage_collector_unless_they_are_unbound() {
     let given = given(rolling(3)).stray("gone", old()).stray("gone", old().unbound().named("gone-2"));
     assert_eq!(broken(&given, &[delete("gone-2")]), []);
     let mut bound = delete("gone-stray");
@@ -129,7 +133,7 @@ fn under_surge_a_node_that_takes_no_more_pods_ends_its_pair() {
 }
 
 #[test]
-fn a_toleration_is_withdrawn_whatever_else_the_template_tolerates() {
+fn a_toleration_is_withdrawn_although_the_template_has_others() {
     let fleet = given(rolling(5)).tolerates(json!([{"key": "other", "operator": "Exists"}]));
     let both = node("a").taint("other", "NoSchedule").taint("x", "NoSchedule").has(old().tolerates("x"));
     assert_eq!(broken(&fleet.node(both), &[delete("a-1")]), []);

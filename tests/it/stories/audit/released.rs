@@ -1,4 +1,4 @@
-//! The labels that a released revision gets back.
+//! Labels that a released revision gets back.
 
 use super::{broken, named};
 use crate::support::{Given, given, node, pod, revision, rolling};
@@ -12,7 +12,7 @@ fn create() -> Action {
     actions.into_iter().find(|action| matches!(action, Action::CreateRevision { .. })).unwrap()
 }
 
-/// The name and the hash of that revision, and a fleet of it that has lost its labels.
+/// The name and the hash of that revision, and a fleet in which it has lost its labels.
 fn released(change: impl FnOnce(&mut Value)) -> (ObjectRef, String, Given) {
     let Action::CreateRevision { mut revision, .. } = create() else { panic!("a revision is created") };
     let name = revision["metadata"]["name"].as_str().unwrap().to_owned();
@@ -31,7 +31,7 @@ fn label(revision: &ObjectRef, labels: &[(&str, &str)]) -> Action {
 }
 
 #[test]
-fn it_gets_those_of_a_new_one_and_no_others() {
+fn a_released_revision_gets_the_labels_of_a_new_one_and_no_others() {
     let (revision, hash, given) = released(|_| ());
     let (key, hash) = ("controller-revision-hash", hash.as_str());
     assert_eq!(broken(&given, &[label(&revision, &[("app", "agent"), (key, hash)])]), []);
@@ -40,15 +40,23 @@ fn it_gets_those_of_a_new_one_and_no_others() {
     assert_eq!(broken(&given, &[label(&revision, &[("more", "agent")])]), [Kind::WrongLabel]);
     assert_eq!(broken(&given, &[label(&revision, &[(key, "other")])]), [Kind::WrongLabel]);
     let (revision, _, given) = released(|r| r["metadata"]["labels"] = json!({key: "by-hand"}));
-    assert_eq!(broken(&given, &[label(&revision, &[(key, hash)])]), [Kind::WrongLabel], "it has one");
-    assert_eq!(broken(&given, &[label(&revision, &[(key, "by-hand")])]), [Kind::WrongLabel], "it has one");
-    assert_eq!(broken(&given, &[super::delete("a-1")]), [], "what its name ends with is not its hash");
+    assert_eq!(
+        broken(&given, &[label(&revision, &[(key, hash)])]),
+        [Kind::WrongLabel],
+        "the revision has a label"
+    );
+    assert_eq!(
+        broken(&given, &[label(&revision, &[(key, "by-hand")])]),
+        [Kind::WrongLabel],
+        "the revision has a label"
+    );
+    assert_eq!(broken(&given, &[super::delete("a-1")]), [], "the end of its name is not its hash");
     let given = given.with("/pods/0/metadata/labels/controller-revision-hash", json!("by-hand"));
     assert_eq!(broken(&given, &[super::delete("a-1")]), [Kind::NeededPodDeleted]);
 }
 
 #[test]
-fn nothing_else_is_done_to_it_and_no_second_one_is_made() {
+fn a_released_revision_is_only_labelled_and_not_created_again() {
     let (revision, _, given) = released(|_| ());
     let number = Action::RenumberRevision {
         revision: revision.clone(),
@@ -67,7 +75,7 @@ fn nothing_else_is_done_to_it_and_no_second_one_is_made() {
 }
 
 #[test]
-fn only_nobodys_that_stays_and_has_the_name_and_the_template_gets_them() {
+fn only_an_orphan_with_the_name_and_the_template_gets_labels_back() {
     let refused = |change: fn(&mut Value)| {
         let (revision, _, given) = released(change);
         assert_eq!(broken(&given, &[label(&revision, &[("app", "agent")])]), [Kind::ForeignObject]);
@@ -88,8 +96,8 @@ fn only_nobodys_that_stays_and_has_the_name_and_the_template_gets_them() {
     };
     let app = |revision: &ObjectRef| [label(revision, &[("app", "agent")])];
     let owned = beside(revision("new", 2));
-    assert_eq!(broken(&owned, &app(&released)), [Kind::ForeignObject], "one is owned");
+    assert_eq!(broken(&owned, &app(&released)), [Kind::ForeignObject], "another revision is owned");
     let mut stray = revision("old", 1);
     stray["metadata"]["labels"] = json!({});
-    assert_eq!(broken(&beside(stray), &app(&named("agent-old"))), [Kind::ForeignObject], "another one");
+    assert_eq!(broken(&beside(stray), &app(&named("agent-old"))), [Kind::ForeignObject], "another revision");
 }

@@ -16,18 +16,26 @@ fn a_label_never_makes_an_outdated_pod_look_updated() {
     assert_eq!(broken(&given, &[label("a-2", "new")]), []);
     assert_eq!(broken(&given, &[label("a-1", "new")]), [Kind::WrongLabel]);
     assert_eq!(broken(&given, &[label("a-2", "old")]), [Kind::WrongLabel]);
-    assert_eq!(broken(&given, &[label("a-3", "new")]), [Kind::WrongLabel], "no generation says that it is");
+    assert_eq!(
+        broken(&given, &[label("a-3", "new")]),
+        [Kind::WrongLabel],
+        "no generation proves that the pod is updated"
+    );
     let relabel = |hash: &str| {
         let labels = Labels::from_iter([("controller-revision-hash", hash)]);
         Action::LabelRevision { revision: named("agent-old"), labels, reason: LabelReason::HashMissing }
     };
-    assert_eq!(broken(&given, &[relabel("agent-old")]), [Kind::WrongLabel], "it has one");
+    assert_eq!(broken(&given, &[relabel("agent-old")]), [Kind::WrongLabel], "the pod has a label");
     let bare = given.with("/revisions/0/metadata/labels", json!({"app": "agent"}));
     assert_eq!(broken(&bare, &[relabel("agent-old")]), []);
-    assert_eq!(broken(&bare, &[relabel("other")]), [Kind::WrongLabel], "not its name");
+    assert_eq!(
+        broken(&bare, &[relabel("other")]),
+        [Kind::WrongLabel],
+        "the hash is the hash is not its name"
+    );
 }
 
-/// The revision that a plan creates, changed.
+/// The revision that a plan creates, with a change.
 fn new_revision(change: impl FnOnce(&mut serde_json::Value)) -> Action {
     let actions = given(rolling(1)).revisions([]).plan().actions;
     let mut create =
@@ -39,7 +47,7 @@ fn new_revision(change: impl FnOnce(&mut serde_json::Value)) -> Action {
 }
 
 #[test]
-fn a_revision_is_created_once_whole_and_on_top() {
+fn a_revision_is_created_once_complete_and_with_the_largest_number() {
     let empty = given(rolling(1)).revisions([revision("old", 0)]);
     assert_eq!(broken(&empty, &[new_revision(|_| ())]), []);
     assert_eq!(broken(&empty, &[new_revision(|_| ()), new_revision(|_| ())]), [Kind::RevisionExists]);

@@ -1,10 +1,12 @@
-//! What the controller waits for before it acts again (v1.36 `controller_utils.go ControllerExpectations`).
+//! Creates and deletes that the controller waits for before it acts again (v1.36 `controller_utils.go
+//! ControllerExpectations`).
 
 use daemonset::Recording;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 
-/// Creates and deletes that were asked for and not seen yet. Two numbers: which pods they are is not known.
+/// The numbers of creates and deletes that were requested and are not visible yet. The controller does not know the
+/// pods.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expectations {
     creates: i64,
@@ -13,8 +15,8 @@ pub struct Expectations {
 }
 
 impl Expectations {
-    /// Counts what a watch tells between two states of the cache: new pods, those that begin to terminate, and those
-    /// that are gone (a pod that does both is counted twice, as it is there).
+    /// Counts the watch events between two states of the cache: new pods, pods that start to terminate, and pods that
+    /// are gone. As in v1.36, a pod that does both is counted twice.
     pub fn saw(&mut self, before: &Recording, after: &Recording) {
         let owner = &before.daemon_set.metadata.uid;
         let ours = |recording: &Recording| -> BTreeMap<String, bool> {
@@ -31,13 +33,13 @@ impl Expectations {
         self.deletes -= count(terminating.count());
     }
 
-    /// Nothing is waited for, or for more than five minutes.
+    /// Whether nothing is expected, or the wait has lasted for more than five minutes.
     pub(super) fn satisfied(&self, now: Timestamp) -> bool {
         let seen = self.creates <= 0 && self.deletes <= 0;
         seen || self.since.is_none_or(|since| now.duration_since(since) > SignedDuration::from_mins(5))
     }
 
-    /// Replaces what was waited for.
+    /// Replaces the expectations.
     pub(super) fn set(&mut self, creates: usize, deletes: usize, now: Timestamp) {
         let count = |asked: usize| i64::try_from(asked).unwrap();
         *self = Expectations { creates: count(creates), deletes: count(deletes), since: Some(now) };

@@ -1,4 +1,4 @@
-//! What the controller knows when it chooses.
+//! The facts that the controller knows when it chooses.
 
 use daemonset::model::{Labels, ObjectRef, Pod};
 use daemonset::{
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const HASH_LABEL: &str = "controller-revision-hash";
 
-/// Where a node stands, as v1.36's two answers of `NodeShouldRunDaemonPod`.
+/// The placement of a node, as the two results of v1.36's `NodeShouldRunDaemonPod`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placement {
     Run,
@@ -18,7 +18,7 @@ pub(super) enum Placement {
     Exclude,
 }
 
-/// How far a sync gets.
+/// The step at which a sync ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CleansUp {
     All,
@@ -28,20 +28,21 @@ pub(super) enum CleansUp {
 pub(super) struct Facts<'r> {
     pub(super) recording: &'r Recording,
     pub(super) now: Timestamp,
-    /// Ours: claims and history.
+    /// The crate's own actions for claims and history.
     pub(super) plan: Plan,
     hash: String,
     generation: Option<String>,
     pub(super) nodes: BTreeMap<&'r str, Placement>,
-    /// By target node, bound before unbound, then oldest first; a pod that is finished and terminating is gone.
+    /// The pods by target node, bound before unbound, then oldest first. Finished pods that are terminating count as
+    /// gone.
     pub(super) pods: BTreeMap<&'r str, Vec<&'r Pod>>,
-    /// What a created pod would be, by target node.
+    /// The pod that would be created, by target node.
     pub(super) manifests: BTreeMap<String, PodManifest>,
     memory: Value,
 }
 
 impl<'r> Facts<'r> {
-    /// None for a recording that the crate refuses.
+    /// `None` if the crate refuses the recording.
     pub(super) fn of(recording: &'r Recording) -> Option<Self> {
         let plan = without_collision(recording.clone())?;
         let mut empty = Recording { pods: Vec::new(), memory: None, ..recording.clone() };
@@ -76,13 +77,13 @@ impl<'r> Facts<'r> {
         })
     }
 
-    /// Selects every pod, or is being deleted.
+    /// Whether the selector matches every pod, or the DaemonSet is being deleted.
     pub(super) fn is_left_alone(&self) -> bool {
         self.plan.report.situation != Situation::Synced
     }
 
-    /// Claims and revisions as the crate has them; but beside a duplicate revision every pod of another hash is
-    /// relabelled, the outdated ones too (kubernetes#111280).
+    /// Claims and revisions are the crate's. But with a duplicate revision every pod of another hash is relabelled,
+    /// outdated ones included (kubernetes#111280).
     pub(super) fn claims_and_history(&self) -> Vec<Action> {
         let mut actions: Vec<Action> =
             self.plan.actions.iter().filter(|a| is_claim_or_history(a)).cloned().collect();
@@ -97,7 +98,7 @@ impl<'r> Facts<'r> {
         actions
     }
 
-    /// Duplicate revisions, and when the sync comes so far those beyond the limit.
+    /// Deletes of duplicate revisions, and of revisions beyond the limit if the sync comes that far.
     pub(super) fn cleanup(&self, cleans_up: CleansUp) -> impl Iterator<Item = Action> + '_ {
         let goes = move |action: &&Action| match cleans_up {
             CleansUp::All => matches!(action, Action::DeleteRevision { .. }),
@@ -128,18 +129,18 @@ impl<'r> Facts<'r> {
         pod.metadata.labels.get(HASH_LABEL) == Some(&self.hash)
     }
 
-    /// Generation or hash.
+    /// Updated by generation or by hash.
     pub(super) fn is_updated(&self, pod: &Pod) -> bool {
         let generation = pod.metadata.labels.get("pod-template-generation");
         self.has_current_hash(pod) || (generation.is_some() && generation == self.generation.as_deref())
     }
 
-    /// Whatever its phase, and even while it terminates.
+    /// Ready in any phase, even while terminating.
     pub(super) fn is_ready(&self, pod: &Pod) -> bool {
         pod.status.conditions.iter().find(|c| c.kind == "Ready").is_some_and(|c| c.status == "True")
     }
 
-    /// Ready for minReadySeconds; even while it terminates.
+    /// Ready for minReadySeconds, even while terminating.
     pub(super) fn is_available(&self, pod: &Pod) -> bool {
         let seconds = self.recording.daemon_set.spec.min_ready_seconds;
         let since = pod.status.conditions.first().and_then(|c| c.last_transition_time);
@@ -148,7 +149,8 @@ impl<'r> Facts<'r> {
         self.is_ready(pod) && (seconds == 0 || long_enough)
     }
 
-    /// How often the failed pods of this node were deleted before, and until when the next one is held back.
+    /// The number of earlier deletes of failed pods of this node, and the instant until which the next one is held
+    /// back.
     pub(super) fn failures(&self, node: &str) -> (u32, Option<Timestamp>) {
         let failures = &self.memory["failures"][node];
         let count = failures["count"].as_u64().map_or(0, |count| u32::try_from(count).unwrap());
@@ -176,7 +178,7 @@ fn is_claim_or_history(action: &Action) -> bool {
     )
 }
 
-/// The hashes are not the same, and neither are their collisions: a name that is taken here is free there.
+/// Hashes and their collisions differ from the crate's: a name that is in use here is free there.
 fn without_collision(mut recording: Recording) -> Option<Plan> {
     for _ in 0..5 {
         let plan = plan(&recording.snapshot().ok()?);

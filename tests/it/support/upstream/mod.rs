@@ -1,7 +1,7 @@
-//! What Kubernetes' own controller would do, its known bugs included (v1.36 `pkg/controller/daemon`).
+//! A model of the choices of Kubernetes' own controller, including its known bugs (v1.36 `pkg/controller/daemon`).
 //!
-//! Only its choices are modelled. Claims, history, placements and manifests are those of the crate's own plan. Where
-//! Go's map order decides, node names do.
+//! Claims, history, placements and manifests are those of the crate's own plan. Where Go's random map order decides,
+//! the model uses the order of node names.
 
 mod expectations;
 mod facts;
@@ -17,15 +17,15 @@ use facts::{CleansUp, Facts};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
 
-/// Creates and deletes of one call of `syncNodes`; a burst caps each of them.
+/// The creates and deletes of one call of `syncNodes`; a burst caps each list.
 const BURST: usize = 250;
 
-/// What one part of a sync asks for.
+/// The requests of one part of a sync.
 #[derive(Default)]
 struct Wish<'r> {
     deletes: Vec<Deletion<'r>>,
     creates: Vec<(&'r str, CreateReason)>,
-    /// When a failed pod's back-off ends.
+    /// The end of a failed pod's back-off.
     retry_at: Option<Timestamp>,
 }
 
@@ -47,10 +47,10 @@ impl<'r> Wish<'r> {
     }
 }
 
-/// One sync on what the caches show. Without expectations all that one part of a sync does is seen before the next part
-/// begins, but not by the caches.
+/// One sync on the objects of the caches. Without expectations the second part of the sync sees the effects of the
+/// first part, although the caches do not show them.
 ///
-/// Nothing for a recording that the crate refuses.
+/// Empty if the crate refuses the recording.
 pub fn upstream(recording: &Recording, expectations: Option<&mut Expectations>) -> Vec<Action> {
     let Some(facts) = Facts::of(recording) else { return Vec::new() };
     if facts.is_left_alone() {
@@ -90,7 +90,7 @@ pub fn upstream(recording: &Recording, expectations: Option<&mut Expectations>) 
     actions
 }
 
-/// Deletes, then creates. Both parts of a sync may ask for the same deletion; the second one finds nothing.
+/// Deletes, then creates. If both parts of a sync request the same deletion, the second request finds no pod.
 fn carry_out(facts: &Facts<'_>, manage: &Wish<'_>, update: &Wish<'_>, actions: &mut Vec<Action>) {
     let mut seen = BTreeSet::new();
     for Deletion { pod, reason, failure } in manage.deletes.iter().chain(&update.deletes) {

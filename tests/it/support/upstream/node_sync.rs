@@ -19,7 +19,7 @@ pub(super) fn wish<'r>(facts: &Facts<'r>) -> Wish<'r> {
             }
         }
     }
-    // Again and again, while they terminate.
+    // They are deleted again in each sync while they terminate.
     let strays = facts.pods.iter().filter(|(node, _)| !facts.nodes.contains_key(*node));
     for pod in strays.flat_map(|(_, pods)| pods).filter(|pod| pod.spec.node_name.as_str().is_empty()) {
         wish.delete(pod, DeleteReason::NodeGone);
@@ -42,7 +42,7 @@ fn continue_on<'r>(facts: &Facts<'r>, node: &'r str, pods: &[&'r Pod], wish: &mu
     }
 }
 
-/// One failed pod goes, and holds back the node's next one. What is left runs.
+/// One failed pod is deleted, and holds back the node's next one. Returns the pods that run.
 fn delete_finished<'r>(facts: &Facts<'r>, node: &str, pods: &[&'r Pod], wish: &mut Wish<'r>) -> Vec<&'r Pod> {
     let (count, mut held_until) = facts.failures(node);
     let mut holds = held_until.is_some();
@@ -65,7 +65,7 @@ fn delete_finished<'r>(facts: &Facts<'r>, node: &str, pods: &[&'r Pod], wish: &m
     running
 }
 
-/// The oldest pod with the current hash and the oldest without: sides are told by the hash alone.
+/// The oldest pod with the current hash and the oldest one without it: only the hash decides the side.
 fn keep_a_pair<'r>(facts: &Facts<'r>, running: &[&'r Pod], wish: &mut Wish<'r>) {
     let (mut updated, mut outdated) = (None, None);
     for pod in running.iter().copied() {
@@ -84,7 +84,7 @@ fn keep_a_pair<'r>(facts: &Facts<'r>, running: &[&'r Pod], wish: &mut Wish<'r>) 
     }
 }
 
-/// Of one node.
+/// Deletes for one node.
 fn allows_surge(facts: &Facts<'_>) -> bool {
     let strategy = &facts.recording.daemon_set.spec.update_strategy;
     let limit = strategy.rolling_update.as_ref().and_then(|rolling| rolling.max_surge);

@@ -1,6 +1,6 @@
-//! Which outdated pods go now (v1.36 `update.go rollingUpdate`).
+//! The outdated pods that are deleted or get a successor (v1.36 `update.go rollingUpdate`).
 //!
-//! It looks at every node that has a pod, and not at the target nodes only.
+//! It considers every node that has a pod, target or not.
 
 use super::Wish;
 use super::facts::Facts;
@@ -8,9 +8,9 @@ use daemonset::model::{IntOrString, Pod};
 use daemonset::{CreateReason, DeleteReason};
 use std::collections::BTreeMap;
 
-/// The pods of a node that don't terminate.
+/// The pods of a node that are not terminating.
 enum OnNode<'r> {
-    /// More than one of a side: node sync's work.
+    /// More than one pod on one side, which is left to node sync.
     TooMany,
     Pods {
         updated: Option<&'r Pod>,
@@ -18,7 +18,7 @@ enum OnNode<'r> {
     },
 }
 
-/// None when it fails.
+/// `None` if it fails.
 pub(super) fn wish<'r>(facts: &Facts<'r>) -> Option<Wish<'r>> {
     let strategy = &facts.recording.daemon_set.spec.update_strategy;
     if strategy.kind != "RollingUpdate" {
@@ -29,7 +29,7 @@ pub(super) fn wish<'r>(facts: &Facts<'r>) -> Option<Wish<'r>> {
     let mut max_unavailable = 0;
     let mut max_surge = 0;
     if let Some(rolling) = &strategy.rolling_update {
-        // The API server fills in 1.
+        // The API server defaults an absent value to 1.
         max_unavailable = rolling.max_unavailable.unwrap_or(IntOrString::Int(1)).of(desired);
         max_surge = rolling.max_surge.map_or(0, |limit: IntOrString| limit.of(desired));
     }
@@ -54,8 +54,9 @@ fn on_node<'r>(facts: &Facts<'r>, pods: &[&'r Pod]) -> OnNode<'r> {
     OnNode::Pods { updated: updated.first().copied(), outdated: outdated.first().copied() }
 }
 
-/// All outdated pods that are not available go, whatever the limit: Ready ones that are young, too (kruise#1323), and
-/// those on nodes where they can't be created again. What is not available counts on every node, target or not.
+/// Deletes all outdated pods that are not available, independent of the limit: also pods that are Ready but not yet
+/// available (kruise#1323), and pods on nodes where they can't be created again. Unavailable pods count on every node,
+/// target or not.
 fn replace<'r>(facts: &Facts<'r>, nodes: &BTreeMap<&'r str, OnNode<'r>>, max_unavailable: u32) -> Wish<'r> {
     let mut wish = Wish::default();
     let mut candidates = Vec::new();
@@ -84,7 +85,7 @@ fn replace<'r>(facts: &Facts<'r>, nodes: &BTreeMap<&'r str, OnNode<'r>>, max_una
 }
 
 /// Only pairs whose updated pod is not available count against the limit, and an outdated pod that is not available
-/// gets its successor without counting. None when an outdated pod is on a node that is gone.
+/// gets its successor without counting. `None` if an outdated pod is on a node that is gone.
 fn surge<'r>(
     facts: &Facts<'r>,
     nodes: &BTreeMap<&'r str, OnNode<'r>>,

@@ -1,18 +1,19 @@
-//! The status, by the oldest pod of each node (v1.36 `daemon_controller.go updateDaemonSetStatus`, kubernetes#122527).
+//! The status, counted by the oldest pod of each node (v1.36 `daemon_controller.go updateDaemonSetStatus`,
+//! kubernetes#122527).
 
 use super::facts::{Facts, Placement};
 use daemonset::model::DaemonSetStatus;
 use daemonset::{Action, StatusReason};
 use jiff::{SignedDuration, Timestamp};
 
-/// Whether the sync was done for this generation.
+/// Whether the sync completed for this generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Generation {
     Observed,
     AsWritten,
 }
 
-/// None when nothing changed.
+/// `None` if the status is unchanged.
 pub(super) fn update(facts: &Facts<'_>, generation: Generation) -> Option<Action> {
     let daemon_set = &facts.recording.daemon_set;
     let mut status = counted(facts);
@@ -27,8 +28,8 @@ pub(super) fn update(facts: &Facts<'_>, generation: Generation) -> Option<Action
     Some(Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed })
 }
 
-/// A last line of defence against clocks that differ (kubernetes#77203): minReadySeconds from now, whenever the pod
-/// becomes available.
+/// A safeguard against clocks that differ (kubernetes#77203): requeue after minReadySeconds, independent of the instant
+/// at which the pod becomes available.
 pub(super) fn resync_at(facts: &Facts<'_>) -> Option<Timestamp> {
     let status = counted(facts);
     let seconds = facts.recording.daemon_set.spec.min_ready_seconds;

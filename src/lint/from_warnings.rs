@@ -1,8 +1,8 @@
-//! What a plan warns of, as findings.
+//! Findings made from the warnings of a plan.
 
-use super::cluster::Cluster;
+use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
-use super::words::count;
+use super::format::count;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::reconcile::budget::BudgetUse;
 use crate::reconcile::warnings::warnings;
@@ -12,26 +12,26 @@ use crate::snapshot::strategy::Strategy;
 
 pub(super) const MAX_UNAVAILABLE: &str = "spec.updateStrategy.rollingUpdate.maxUnavailable";
 
-/// The findings that are warnings of a plan, too.
-pub(super) fn by_plan(cluster: &Cluster<'_>) -> Vec<Finding> {
-    let warnings = warnings(cluster.snapshot, &cluster.sync);
-    warnings.iter().filter_map(|warning| told(cluster, warning)).collect()
+/// One finding for each warning of the plan that is about the DaemonSet.
+pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
+    let warnings = warnings(context.snapshot, &context.sync);
+    warnings.iter().filter_map(|warning| finding(context, warning)).collect()
 }
 
-fn told(cluster: &Cluster<'_>, warning: &Warning) -> Option<Finding> {
+fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
     match warning {
         Warning::StrategyMissing => Some(strategy_missing()),
         Warning::BothLimitsZero => Some(both_limits_zero()),
         Warning::BothLimitsSet => Some(both_limits_set()),
         Warning::PercentRoundsToAll { percent, desired } => {
-            percent_rounds_to_all(cluster, *percent, *desired)
+            percent_rounds_to_all(context, *percent, *desired)
         }
-        Warning::NoTargetNodes => super::placement::no_target_nodes(cluster),
-        Warning::NodesLost { nodes } => Some(nodes_lost(cluster, *nodes)),
-        Warning::GenerationHashConflict { pods } => stale_generation(cluster, *pods),
-        // Told from the manifest alone, with its field.
+        Warning::NoTargetNodes => super::placement::no_target_nodes(context),
+        Warning::NodesLost { nodes } => Some(nodes_lost(context, *nodes)),
+        Warning::GenerationHashConflict { pods } => stale_generation(context, *pods),
+        // The rule about the manifest reports it with its field.
         Warning::HostPortWithSurge { .. } => None,
-        // About the moment, not about the DaemonSet.
+        // These are about the current state, not about the DaemonSet.
         Warning::PodsWithoutTarget { .. } | Warning::PodsOnUnknownNodes { .. } => None,
     }
 }
@@ -54,10 +54,11 @@ pub(super) fn both_limits_set() -> Finding {
         .remedy("Set maxUnavailable to 0 to create before deleting, or leave maxSurge out")
 }
 
-/// Of one node there is no part. Two pods everywhere cost room, one pod nowhere costs service.
-fn percent_rounds_to_all(cluster: &Cluster<'_>, percent: u32, desired: u32) -> Option<Finding> {
-    let by_proposal = cluster.manifest.daemon_set.spec.update_strategy.kind == "SurgingRollingUpdate";
-    let (severity, path, what) = match cluster.snapshot.strategy {
+/// A single target node is no finding. Under surge all nodes may have two pods, which costs resources; without surge
+/// all may be without a pod, which costs the service.
+fn percent_rounds_to_all(context: &Context<'_>, percent: u32, desired: u32) -> Option<Finding> {
+    let by_proposal = context.manifest.daemon_set.spec.update_strategy.kind == "SurgingRollingUpdate";
+    let (severity, path, what) = match context.snapshot.strategy {
         Strategy::Surge { .. } if by_proposal => {
             (Severity::Advice, "spec.updateStrategy.surgingRollingUpdate.maxSurge", "have two pods")
         }
@@ -74,10 +75,10 @@ fn percent_rounds_to_all(cluster: &Cluster<'_>, percent: u32, desired: u32) -> O
     (desired > 1).then_some(finding)
 }
 
-fn nodes_lost(cluster: &Cluster<'_>, lost: u32) -> Finding {
-    let fleet = &cluster.sync.fleet;
-    let is_lost = |node: &usize| BudgetUse::of(fleet, &cluster.sync.node_sync, *node).lost;
-    let nodes = (0..fleet.nodes.len()).filter(is_lost).map(|node| cluster.node_name(node)).collect();
+fn nodes_lost(context: &Context<'_>, lost: u32) -> Finding {
+    let fleet = &context.sync.fleet;
+    let is_lost = |node: &usize| BudgetUse::of(fleet, &context.sync.node_sync, *node).lost;
+    let nodes = (0..fleet.nodes.len()).filter(is_lost).map(|node| context.node_name(node)).collect();
     let why = if lost == 1 {
         "1 node went down with the updated pod on it and holds its place in the budget: this template may be what took it down".to_owned()
     } else {
@@ -91,10 +92,10 @@ fn nodes_lost(cluster: &Cluster<'_>, lost: u32) -> Finding {
         .nodes(nodes)
 }
 
-/// A policy by which the hash decides is not misled.
-fn stale_generation(cluster: &Cluster<'_>, pods: u32) -> Option<Finding> {
+/// `None` if the policy lets the hash decide, because then the generation misleads nobody.
+fn stale_generation(context: &Context<'_>, pods: u32) -> Option<Finding> {
     let path = format!("metadata.annotations[{TEMPLATE_GENERATION_ANNOTATION}]");
-    let generation = cluster.snapshot.template_generation.as_deref().unwrap_or_default();
+    let generation = context.snapshot.template_generation.as_deref().unwrap_or_default();
     let carry = if pods == 1 { "carries" } else { "carry" };
     let finding = Finding::new(Rule::StaleGeneration, Severity::Error, path)
         .why(format_args!(
@@ -102,7 +103,7 @@ fn stale_generation(cluster: &Cluster<'_>, pods: u32) -> Option<Finding> {
             count(pods, "pod")
         ))
         .remedy("Create the DaemonSet with a generation above that of all pods which it adopts, or let the hash decide");
-    match cluster.snapshot.policy.classification {
+    match context.snapshot.policy.classification {
         ClassificationPolicy::TemplateGenerationFirst => Some(finding),
         ClassificationPolicy::HashFirst => None,
     }

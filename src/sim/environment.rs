@@ -1,11 +1,11 @@
-//! The cluster as it really is: what the API server stores, what the machines do, and the history of it all.
+//! The actual state of the cluster: the objects in the API server, the kubelets, the running pods, and the history.
 
-use super::chance::Chance;
 use super::event::{Actor, Change, Event, NodeState, PodIdentity};
-use super::needs::{Needs, Resources};
-use super::queue::Queue;
+use super::event_queue::EventQueue;
+use super::random::RandomStreams;
+use super::requirements::{PodRequirements, Resources};
 use super::settings::{Behaviour, Settings};
-use super::watch::{Objects, Seen};
+use super::watch::{Objects, WatchEvent};
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::revision::has_template;
@@ -16,93 +16,95 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What the uids of a simulation begin with.
+/// The prefix of all uids that a simulation generates.
 const UID_PREFIX: &str = "00000000-0000-4000-8000-";
 
-/// Everything but the controller.
+/// Everything in the cluster except the DaemonSet controller.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct Environment {
     pub(super) now: Timestamp,
     pub(super) settings: Settings,
-    pub(super) chance: Chance,
-    pub(super) queue: Queue,
+    pub(super) random: RandomStreams,
+    pub(super) queue: EventQueue,
     pub(super) objects: Objects,
     /// `namespace/name` of all pods.
     pub(super) pod_names: IndexSet<String, Hasher>,
-    pub(super) machines: IndexMap<NodeName, Machine, Hasher>,
-    pub(super) lives: IndexMap<Uid, Life, Hasher>,
-    /// Nodes that have left, and when the garbage collector removes what they leave behind.
-    pub(super) left: IndexMap<NodeName, Timestamp, Hasher>,
+    pub(super) kubelets: IndexMap<NodeName, Kubelet, Hasher>,
+    pub(super) runtimes: IndexMap<Uid, PodRuntime, Hasher>,
+    /// Nodes that were deleted, and the instant at which the pod garbage collector removes their pods.
+    pub(super) removed_nodes: IndexMap<NodeName, Timestamp, Hasher>,
     pub(super) versions: Versions,
     pub(super) history: Vec<Event>,
-    /// Watch events that no cache has been sent yet.
-    pub(super) outbox: Vec<Seen>,
-    /// Counts uids and resource versions.
+    /// Watch events that have not been sent to the caches yet.
+    pub(super) unsent: Vec<WatchEvent>,
+    /// The last number used for a uid or a resource version.
     serial: u64,
 }
 
-/// A node's machine.
+/// The kubelet of a node, with the state of its machine.
 #[derive(Debug, Clone)]
-pub(super) struct Machine {
-    /// Its kubelet runs, and reaches the API server.
+pub(super) struct Kubelet {
+    /// It runs and reaches the API server.
     pub(super) up: bool,
     pub(super) capacity: Resources,
-    /// Revisions whose images it has.
+    /// Revisions whose images have been pulled.
     pub(super) pulled: IndexSet<String, Hasher>,
-    /// Pods for it, bound or not, oldest first.
+    /// Pods whose target is this node, bound or not, oldest first.
     pub(super) pods: Vec<Uid>,
-    /// How often each revision was tried on it.
-    pub(super) tries: IndexMap<String, u64, Hasher>,
-    /// Goes up with each change of its state, so that older plans for it lapse.
-    pub(super) turn: u32,
+    /// How many pods of each revision this node has had.
+    pub(super) attempts: IndexMap<String, u64, Hasher>,
+    /// Rises whenever the kubelet goes down or up; timers of an earlier epoch are stale.
+    pub(super) epoch: u32,
 }
 
-/// What the API server's object does not tell of a pod.
+/// The state of a pod that its API object does not show.
 #[derive(Debug, Clone)]
-pub(super) struct Life {
+pub(super) struct PodRuntime {
     pub(super) node: NodeName,
     pub(super) revision: String,
-    pub(super) needs: Arc<Needs>,
+    pub(super) requirements: Arc<PodRequirements>,
     pub(super) behaviour: Behaviour,
     pub(super) finalizers: Vec<String>,
-    /// Its containers have been started, or are being started.
+    /// The kubelet has started the containers, or is about to.
     pub(super) started: bool,
-    /// Its containers have ended after its deletion; finalizers keep the object.
+    /// The containers have ended after the pod's deletion; finalizers keep the object.
     pub(super) stopped: bool,
-    /// The how-manieth pod of its revision on its node.
+    /// The number of this pod among the pods of its revision on its node, from 1.
     pub(super) attempt: u64,
     pub(super) restarts: u32,
-    /// Goes up with each turn that its life takes, so that older plans for it lapse.
-    pub(super) turn: u32,
-    /// Its history is told: it is not somebody else's.
-    pub(super) told: bool,
+    /// Rises whenever the pod leaves its expected course (start, crash, deletion, node down); timers of an earlier
+    /// epoch are stale.
+    pub(super) epoch: u32,
+    /// The history records its events, because it belongs to the DaemonSet or could be adopted.
+    pub(super) in_history: bool,
 }
 
-/// What is known of the versions of the template, by the hash of their revisions.
+/// The requirements and the behaviour of each version of the template, by the hash of its revision.
 #[derive(Debug, Default)]
 pub(super) struct Versions {
-    known: IndexMap<String, (Arc<Needs>, Behaviour), Hasher>,
-    /// How templates behave that have no revision yet.
+    known: IndexMap<String, (Arc<PodRequirements>, Behaviour), Hasher>,
+    /// The behaviour of templates that may have no revision yet, newest first.
     expected: Vec<(Value, Behaviour)>,
     /// The labels of the last pod of each revision.
     labels: IndexMap<String, Labels, Hasher>,
 }
 
 impl Versions {
-    /// From now on pods of this template behave so.
-    pub(super) fn expect(&mut self, template: Value, behaviour: Behaviour) {
+    /// Sets the behaviour of the pods of a template that are created from now on.
+    pub(super) fn set_behaviour(&mut self, template: Value, behaviour: Behaviour) {
         self.expected.insert(0, (template, behaviour));
     }
 
-    pub(super) fn learn(&mut self, hash: &str, revision: &ControllerRevision, otherwise: Behaviour) {
+    /// Reads a revision; `default` is the behaviour of templates without one of their own.
+    pub(super) fn insert(&mut self, hash: &str, revision: &ControllerRevision, default: Behaviour) {
         let expected = self.expected.iter().find(|(template, _)| has_template(&revision.data, template));
-        let behaviour = expected.map_or(otherwise, |(_, behaviour)| *behaviour);
+        let behaviour = expected.map_or(default, |(_, behaviour)| *behaviour);
         let template = revision.data.pointer("/spec/template").unwrap_or(&Value::Null);
-        self.known.insert(hash.to_owned(), (Arc::new(Needs::of(template)), behaviour));
+        self.known.insert(hash.to_owned(), (Arc::new(PodRequirements::from_template(template)), behaviour));
     }
 
-    /// The same labels, shared with the last pod of this revision where it had the same.
-    pub(super) fn shared(&mut self, hash: &str, labels: Labels) -> Labels {
+    /// Returns equal labels that share memory with the last pod of this revision, if that pod had the same labels.
+    pub(super) fn share_labels(&mut self, hash: &str, labels: Labels) -> Labels {
         match self.labels.get(hash) {
             Some(known) if *known == labels => known.clone(),
             _ => {
@@ -112,37 +114,37 @@ impl Versions {
         }
     }
 
-    pub(super) fn of(&self, hash: &str) -> Option<(Arc<Needs>, Behaviour)> {
+    pub(super) fn get(&self, hash: &str) -> Option<(Arc<PodRequirements>, Behaviour)> {
         self.known.get(hash).cloned()
     }
 }
 
-impl World {
+impl Environment {
     pub(super) fn new(settings: Settings, seed: u64, now: Timestamp) -> Self {
-        World {
+        Environment {
             now,
             settings,
-            chance: Chance::new(seed),
-            queue: Queue::default(),
+            random: RandomStreams::new(seed),
+            queue: EventQueue::default(),
             objects: Objects::default(),
             pod_names: IndexSet::default(),
-            machines: IndexMap::default(),
-            lives: IndexMap::default(),
-            left: IndexMap::default(),
+            kubelets: IndexMap::default(),
+            runtimes: IndexMap::default(),
+            removed_nodes: IndexMap::default(),
             versions: Versions::default(),
             history: Vec::new(),
-            outbox: Vec::new(),
+            unsent: Vec::new(),
             serial: 0,
         }
     }
 
-    pub(super) fn tell(&mut self, by: Actor, change: Change) {
+    pub(super) fn record(&mut self, by: Actor, change: Change) {
         self.history.push(Event { t: self.now, by, change });
     }
 
-    /// Goes on after the uids and resource versions of these objects, where they are of a simulation: another object
-    /// must not get one of them again.
-    pub(super) fn go_on_after<'a>(&mut self, given: impl Iterator<Item = (&'a Uid, &'a str)> + Clone) {
+    /// Continues after the uids and resource versions of these objects if a simulation generated them, so that no new
+    /// object gets one of them again.
+    pub(super) fn skip_used_serials<'a>(&mut self, given: impl Iterator<Item = (&'a Uid, &'a str)> + Clone) {
         let serial = |uid: &Uid| u64::from_str_radix(uid.as_str().strip_prefix(UID_PREFIX)?, 16).ok();
         let Some(last) = given.clone().filter_map(|(uid, _)| serial(uid)).max() else { return };
         let versions = given.filter_map(|(_, version)| version.parse::<u64>().ok());
@@ -162,30 +164,30 @@ impl World {
         self.next_serial().to_string()
     }
 
-    /// What a watch tells changes the store at the same time.
-    pub(super) fn store(&mut self, seen: Seen) {
-        self.objects.apply(seen.clone());
-        self.outbox.push(seen);
+    /// Changes the store, and queues the watch event of the change.
+    pub(super) fn store(&mut self, event: WatchEvent) {
+        self.objects.apply(event.clone());
+        self.unsent.push(event);
     }
 
     pub(super) fn pod(&self, uid: &Uid) -> Option<&Arc<Pod>> {
         self.objects.pods.get(uid)
     }
 
-    /// Changes a pod's object; what reads it already keeps what it has.
+    /// Changes a pod's object; caches that share the object keep the unchanged one.
     pub(super) fn change_pod(&mut self, uid: &Uid, change: impl FnOnce(&mut Pod)) {
         let version = self.new_version();
         let Some(stored) = self.objects.pods.get_mut(uid) else { return };
         let pod = Arc::make_mut(stored);
         change(pod);
         pod.metadata.resource_version = version;
-        self.outbox.push(Seen::Pod(Arc::clone(stored)));
+        self.unsent.push(WatchEvent::Pod(Arc::clone(stored)));
     }
 
     pub(super) fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) {
         let Some(stored) = self.objects.nodes.get_mut(name) else { return };
         change(Arc::make_mut(stored));
-        self.outbox.push(Seen::Node(Arc::clone(stored)));
+        self.unsent.push(WatchEvent::Node(Arc::clone(stored)));
     }
 
     pub(super) fn change_revision(&mut self, uid: &Uid, change: impl FnOnce(&mut ControllerRevision)) {
@@ -194,59 +196,59 @@ impl World {
         let revision = Arc::make_mut(stored);
         change(revision);
         revision.metadata.resource_version = version;
-        let seen = Seen::Revision(Arc::clone(stored));
-        self.outbox.push(seen);
-        self.learn_version(uid);
+        let event = WatchEvent::Revision(Arc::clone(stored));
+        self.unsent.push(event);
+        self.read_version(uid);
     }
 
-    /// Reads what the pods of a revision need, and how they behave.
-    pub(super) fn learn_version(&mut self, uid: &Uid) {
+    /// Reads the requirements and the behaviour of the pods of a revision.
+    pub(super) fn read_version(&mut self, uid: &Uid) {
         let Some(revision) = self.objects.revisions.get(uid) else { return };
         let key = &self.settings.controller.policy.unique_label_key;
         let hash = revision.metadata.labels.get(key).unwrap_or(&revision.metadata.name).to_owned();
-        self.versions.learn(&hash, revision, self.settings.behaviour);
+        self.versions.insert(&hash, revision, self.settings.behaviour);
     }
 
-    /// The names under which a trace tells of a pod; none for one that is somebody else's.
+    /// The pod as the history names it; `None` for pods that the history leaves out.
     pub(super) fn identity(&self, uid: &Uid) -> Option<PodIdentity> {
-        let life = self.lives.get(uid).filter(|life| life.told)?;
+        let runtime = self.runtimes.get(uid).filter(|runtime| runtime.in_history)?;
         let pod = self.pod(uid)?;
         Some(PodIdentity {
-            node: life.node.clone(),
+            node: runtime.node.clone(),
             pod: pod.metadata.name.clone(),
             uid: uid.clone(),
-            revision: life.revision.clone(),
+            revision: runtime.revision.clone(),
         })
     }
 
-    pub(super) fn tell_of_pod(&mut self, by: Actor, uid: &Uid, change: impl FnOnce(PodIdentity) -> Change) {
+    pub(super) fn record_pod(&mut self, by: Actor, uid: &Uid, change: impl FnOnce(PodIdentity) -> Change) {
         if let Some(identity) = self.identity(uid) {
-            self.tell(by, change(identity));
+            self.record(by, change(identity));
         }
     }
 
-    pub(super) fn tell_of_node(
+    pub(super) fn record_node(
         &mut self,
         by: Actor,
         name: &NodeName,
         change: impl FnOnce(NodeState) -> Change,
     ) {
         if let Some(node) = self.objects.nodes.get(name) {
-            let state = NodeState::of(node);
-            self.tell(by, change(state));
+            let state = NodeState::from_node(node);
+            self.record(by, change(state));
         }
     }
 
-    /// Whether a pod is the DaemonSet's, or could become it: one without a controller that the selector chooses.
-    pub(super) fn is_told(&self, pod: &Pod) -> bool {
+    /// Whether the DaemonSet controls a pod or could adopt it: the pod has no controller and the selector matches.
+    pub(super) fn belongs_in_history(&self, pod: &Pod) -> bool {
         let controller = OwnerReference::controller_of(&pod.metadata.owner_references);
         let ours = self.objects.daemon_set.as_ref().map(|ds| ds.metadata.uid.as_str());
-        let fits = controller == ours || (controller.is_none() && self.is_chosen(pod));
+        let fits = controller == ours || (controller.is_none() && self.is_selected(pod));
         pod.metadata.annotations.mirror.is_none() && fits
     }
 
-    /// Before there is a DaemonSet nobody knows.
-    fn is_chosen(&self, pod: &Pod) -> bool {
+    /// Every pod counts as selected while there is no DaemonSet.
+    fn is_selected(&self, pod: &Pod) -> bool {
         let selector = self.objects.daemon_set.as_ref().and_then(|ds| ds.spec.selector.as_ref());
         selector.is_none_or(|selector| {
             Selector::compile(selector, "spec.selector", &mut Problems::default())
@@ -265,7 +267,7 @@ impl World {
     }
 }
 
-/// The name that makes a pod unique.
-pub(super) fn full_name(namespace: &str, name: &str) -> String {
+/// `namespace/name`, which is unique among pods.
+pub(super) fn namespaced_name(namespace: &str, name: &str) -> String {
     format!("{namespace}/{name}")
 }

@@ -1,19 +1,19 @@
-//! The DaemonSet among its nodes and pods: the values of a decision, and what a rule asks of them.
+//! The input of the rules about the cluster: the manifest, the snapshot and the decision.
 
 use super::manifest::Manifest;
 use crate::model::NodeName;
 use crate::reconcile::decision::Sync;
 use crate::snapshot::Snapshot;
 
-/// A DaemonSet, and what a plan for it would be made from.
-pub(super) struct Cluster<'a> {
+/// A DaemonSet with the snapshot and the intermediate results from which its plan would be made.
+pub(super) struct Context<'a> {
     pub(super) manifest: Manifest<'a>,
     pub(super) snapshot: &'a Snapshot<'a>,
     pub(super) sync: Box<Sync<'a>>,
 }
 
-impl Cluster<'_> {
-    /// D: how many nodes should run the pod.
+impl Context<'_> {
+    /// D: the number of nodes that should run the pod.
     pub(super) fn desired(&self) -> u32 {
         self.sync.budget.desired
     }
@@ -22,7 +22,7 @@ impl Cluster<'_> {
         self.sync.fleet.node_name(node).into()
     }
 
-    /// Whether the DaemonSet has a pod there that is not finished.
+    /// Whether the DaemonSet has an unfinished pod on this node.
     pub(super) fn has_pod(&self, node: usize) -> bool {
         self.sync.fleet.pods_of(node).any(|(_, pod)| pod.is_unfinished())
     }

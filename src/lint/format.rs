@@ -1,4 +1,4 @@
-//! Figures and names in sentences.
+//! Numbers, names and durations in the sentences of findings.
 
 use crate::model::NodeName;
 
@@ -10,7 +10,7 @@ pub(super) fn count(number: impl Into<u64>, one: &str) -> String {
     }
 }
 
-/// The first names, and how many more there are: `a, b, c and 7 more`. All of them are in the finding.
+/// The first three names in order, and the number of the others: `a, b, c and 7 more`.
 pub(super) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 3;
     let mut names: Vec<&str> = names.into_iter().collect();

@@ -1,17 +1,14 @@
-//! Chance, seeded: how long things take and how often they go wrong.
+//! Distributions of durations, and probabilities: parsed from text and sampled with a seeded generator.
 //!
-//! Each draw has its own seed, made from the simulation's seed and from what is drawn for whom. So one node is slow
-//! in every run of a seed, whatever else happens, and two settings can be compared on the same luck. All arithmetic is
-//! on integers: the same seed gives the same bytes on every machine.
+//! All arithmetic is on integers, so that the same seed gives the same bytes on every machine.
 
 use fastrand::Rng;
 use jiff::SignedDuration;
-use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// How a duration is spread, in milliseconds.
+/// The distribution of a duration, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distribution {
     least: u64,
@@ -21,13 +18,13 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Always the same.
+    /// Always this duration.
     pub const fn fixed(duration: SignedDuration) -> Self {
         let millis = millis(duration);
         Distribution { least: millis, median: millis, p99: millis, most: millis }
     }
 
-    /// Each between the two as likely as the other.
+    /// Every duration between the two is equally likely. The order of the two does not matter.
     pub const fn uniform(least: SignedDuration, most: SignedDuration) -> Self {
         let (a, b) = (millis(least), millis(most));
         let (least, most) = if a < b { (a, b) } else { (b, a) };
@@ -40,20 +37,20 @@ impl Distribution {
         }
     }
 
-    /// A long tail: half take no longer than the median, one in a hundred longer than `p99`; none less than half the
-    /// median, none more than twice `p99`.
+    /// A distribution with a long tail: half of the samples are at most `median`, and one in a hundred is above `p99`.
+    /// All samples are at least half the median and at most twice `p99`.
     pub const fn long_tail(median: SignedDuration, p99: SignedDuration) -> Self {
         let (a, b) = (millis(median), millis(p99));
         let (median, p99) = if a < b { (a, b) } else { (b, a) };
         Distribution { least: median / 2, median, p99, most: p99.saturating_mul(2) }
     }
 
-    /// The longest that it gives.
+    /// The longest duration that a sample can have.
     pub fn most(self) -> SignedDuration {
         SignedDuration::from_millis(i64::try_from(self.most).unwrap_or(i64::MAX))
     }
 
-    pub(super) fn draw(self, rng: &mut Rng) -> SignedDuration {
+    pub(super) fn sample(self, rng: &mut Rng) -> SignedDuration {
         let position = rng.u64(0..MILLION);
         let (from, to, start, end) = match position {
             0..500_000 => (0, 500_000, self.least, self.median),
@@ -66,7 +63,7 @@ impl Distribution {
 }
 
 const MILLION: u64 = 1_000_000;
-/// A hundred years: beyond it a draw could overflow.
+/// A hundred years in milliseconds: the interpolation of longer durations could overflow.
 const LONGEST: u64 = 100 * 366 * 86_400_000;
 
 const fn millis(duration: SignedDuration) -> u64 {
@@ -79,22 +76,22 @@ const fn millis(duration: SignedDuration) -> u64 {
     if millis > LONGEST { LONGEST } else { millis }
 }
 
-/// A text that is no [`Distribution`] or [`Probability`].
+/// A text that can't be parsed as a [`Distribution`] or a [`Probability`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?}: must be {must}")]
-pub struct UnreadableChance {
+pub struct UnreadableSetting {
     text: String,
     must: &'static str,
 }
 
-/// `10s`, `5s..20s` (each as likely), or `8s,p99=1m` (a median with a long tail).
+/// Parses `10s` (fixed), `5s..20s` (uniform), or `8s,p99=1m` (a median with a long tail).
 impl FromStr for Distribution {
-    type Err = UnreadableChance;
+    type Err = UnreadableSetting;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let must =
             "a duration such as 10s, a range such as 5s..20s, or a median with a tail such as 8s,p99=1m";
-        let unreadable = || UnreadableChance { text: text.to_owned(), must };
+        let unreadable = || UnreadableSetting { text: text.to_owned(), must };
         let duration = |part: &str| {
             let parsed: Option<SignedDuration> = part.trim().parse().ok();
             parsed.filter(|duration| !duration.is_negative()).ok_or_else(unreadable)
@@ -112,7 +109,7 @@ impl FromStr for Distribution {
     }
 }
 
-/// How likely something is, in millionths.
+/// A probability, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Probability(u32);
 
@@ -122,17 +119,17 @@ impl Probability {
     /// It always happens.
     pub const ALWAYS: Probability = Probability(1_000_000);
 
-    /// So many of a million; more are as many.
+    /// A probability in millionths; numbers above a million count as a million.
     pub const fn per_million(millionths: u32) -> Self {
         Probability(if millionths > 1_000_000 { 1_000_000 } else { millionths })
     }
 
-    /// So many of a hundred.
+    /// A probability in percent; numbers above 100 count as 100.
     pub const fn percent(percent: u32) -> Self {
         Probability::per_million(percent.saturating_mul(10_000))
     }
 
-    pub(super) fn strike(self, rng: &mut Rng) -> bool {
+    pub(super) fn sample(self, rng: &mut Rng) -> bool {
         self != Probability::NEVER && rng.u64(0..MILLION) < u64::from(self.0)
     }
 }
@@ -147,13 +144,13 @@ impl fmt::Display for Probability {
     }
 }
 
-/// `5%`, `0.01%`.
+/// Parses a percentage: `5%`, `0.01%`.
 impl FromStr for Probability {
-    type Err = UnreadableChance;
+    type Err = UnreadableSetting;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let must = "a percentage from 0% to 100%, with up to four decimals";
-        let unreadable = || UnreadableChance { text: text.to_owned(), must };
+        let unreadable = || UnreadableSetting { text: text.to_owned(), must };
         let number = text.trim().strip_suffix('%').ok_or_else(unreadable)?;
         let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
         let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -165,64 +162,21 @@ impl FromStr for Probability {
     }
 }
 
-/// What a draw is for.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Purpose {
-    Bind,
-    Pull,
-    Start,
-    Ready,
-    Stop,
-    Crash,
-    Evict,
-    Broken,
-    Lifetime,
-    PanicNode,
-    Watch,
-    Request,
-    Churn,
-    Join,
-}
-
-/// Makes the generators of one simulation.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Chance {
-    seed: u64,
-}
-
-impl Chance {
-    pub(super) fn new(seed: u64) -> Self {
-        Chance { seed }
-    }
-
-    /// The generator of one draw: for what, for whom, and for the how-manieth time.
-    pub(super) fn of(self, purpose: Purpose, whom: [&str; 2], time: u64) -> Rng {
-        let mut digest = Sha256::new();
-        digest.update(self.seed.to_le_bytes());
-        digest.update([purpose as u8]);
-        for part in whom {
-            digest.update(part.as_bytes());
-            digest.update([0]);
-        }
-        digest.update(time.to_le_bytes());
-        let first = digest.finalize().iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte));
-        Rng::with_seed(first)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::random::{Purpose, RandomStreams};
     use super::*;
 
-    fn quantiles(spread: Distribution) -> [SignedDuration; 3] {
-        let mut draws: Vec<_> =
-            (0..10_000).map(|n| spread.draw(&mut Chance::new(1).of(Purpose::Start, ["a", "b"], n))).collect();
-        draws.sort_unstable();
-        [draws[0], draws[5_000], draws[9_900]]
+    fn quantiles(distribution: Distribution) -> [SignedDuration; 3] {
+        let mut samples: Vec<_> = (0..10_000)
+            .map(|n| distribution.sample(&mut RandomStreams::new(1).stream(Purpose::Start, ["a", "b"], n)))
+            .collect();
+        samples.sort_unstable();
+        [samples[0], samples[5_000], samples[9_900]]
     }
 
     #[test]
-    fn a_spread_keeps_its_quantiles() {
+    fn samples_have_the_quantiles_of_their_distribution() {
         let seconds = SignedDuration::from_secs;
         let [least, median, p99] = quantiles(Distribution::long_tail(seconds(10), seconds(60)));
         assert!(least >= seconds(5) && least < seconds(6), "{least}");
@@ -233,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_people_write() {
+    fn durations_and_percentages_are_parsed() {
         assert_eq!("10s".parse(), Ok(Distribution::fixed(SignedDuration::from_secs(10))));
         assert_eq!(
             "5s..20s".parse(),
@@ -252,7 +206,8 @@ mod tests {
             assert!(bad.parse::<Probability>().is_err(), "{bad:?}");
         }
         assert_eq!(
-            [Probability::percent(5), Probability::per_million(100)].map(|odds| odds.to_string()),
+            [Probability::percent(5), Probability::per_million(100)]
+                .map(|probability| probability.to_string()),
             ["5%", "0.01%"]
         );
     }

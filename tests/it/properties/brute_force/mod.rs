@@ -1,131 +1,17 @@
-//! The budget, decided a second time by trying everything: of all sets of deletions the largest one that is safe. It
-//! reads small fleets of its own, knows nothing of how the crate counts, and is as slow as it looks.
+//! A second decision on the budget by exhaustive search: the largest safe set of deletions. It parses small fleets with
+//! its own code, shares no arithmetic with the crate, and is slow.
 
-use crate::support::{at, given, node, old, pod, rolling, surging};
+mod small_fleet;
+
 use daemonset::{Action, CreateReason, DeleteReason, Plan};
 use proptest::prelude::*;
-use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use serde_json::{Value, json};
-use std::cmp::Reverse;
+use small_fleet::{SmallFleet, SmallPod, State, name_of, small_fleet};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Available,
-    /// Ready for 10 of 60 seconds.
-    Young,
-    NotReady,
-    Pending,
-    Terminating,
-    /// Its deletionTimestamp has passed.
-    Overdue,
-    Failed,
-}
-
-#[derive(Debug, Clone)]
-struct SmallPod {
-    version: &'static str,
-    state: State,
-    delete_in_flight: bool,
-}
-
-#[derive(Debug, Clone)]
-struct SmallNode {
-    pods: Vec<SmallPod>,
-    tainted: bool,
-    create_in_flight: bool,
-    /// Its failed pods wait for their back-off.
-    failed_lately: bool,
-}
-
-#[derive(Debug, Clone)]
-struct SmallFleet {
-    nodes: Vec<SmallNode>,
-    limit: Value,
-    surges: bool,
-    within_budget: bool,
-}
-
-fn small_fleet() -> impl Strategy<Value = SmallFleet> {
-    let state = prop_oneof![
-        8 => Just(State::Available), 3 => Just(State::Young), 2 => Just(State::NotReady), 1 => Just(State::Pending),
-        1 => Just(State::Terminating), 1 => Just(State::Overdue), 1 => Just(State::Failed),
-    ];
-    let version = prop_oneof![3 => Just("new"), 5 => Just("old"), 2 => Just("older"), 1 => Just("unknown")];
-    let pod = (version, state, prop::bool::weighted(0.05))
-        .prop_map(|(version, state, delete_in_flight)| SmallPod { version, state, delete_in_flight });
-    let count = prop_oneof![1 => Just(0_usize), 8 => Just(1_usize), 2 => Just(2_usize), 1 => Just(3_usize)];
-    let pods = count.prop_flat_map(move |count| prop::collection::vec(pod.clone(), count));
-    let rare = || prop::bool::weighted(0.08);
-    let node =
-        (pods, rare(), rare(), prop::bool::weighted(0.3)).prop_map(|(pods, tainted, create, failed)| {
-            SmallNode { pods, tainted, create_in_flight: create, failed_lately: failed }
-        });
-    let limit = select(vec![
-        json!(1),
-        json!(2),
-        json!(3),
-        json!(4),
-        json!(6),
-        json!("1%"),
-        json!("34%"),
-        json!("50%"),
-        json!("100%"),
-    ]);
-    (prop::collection::vec(node, 0..=6), limit, prop::bool::weighted(0.3), any::<bool>())
-        .prop_map(|(nodes, limit, surges, within_budget)| SmallFleet { nodes, limit, surges, within_budget })
-}
-
 impl SmallFleet {
-    fn plan(&self) -> Plan {
-        let strategy = if self.surges { surging(self.limit.clone()) } else { rolling(self.limit.clone()) };
-        let unready = if self.within_budget { "WithinBudget" } else { "AtOnce" };
-        let older = crate::support::revision("older", 0);
-        let mut story = given(strategy).min_ready(60).policy(json!({"unready": unready}));
-        story.json["revisions"].as_array_mut().unwrap().push(older);
-        let mut memory = json!({"creates": {}, "deletes": {}, "failures": {}});
-        for (index, small) in self.nodes.iter().enumerate() {
-            let name = name_of(index);
-            let mut told = node(&name);
-            if small.tainted {
-                told = told.taint("dedicated", "NoSchedule");
-            }
-            for (serial, pod) in small.pods.iter().enumerate() {
-                told = told.has(pod.story());
-                if pod.delete_in_flight {
-                    memory["deletes"][format!("uid-{name}-{}", serial + 1)] = json!(at(-1));
-                }
-            }
-            story = story.node(told);
-            if small.create_in_flight {
-                memory["creates"][&name] = json!({"uid": "uid-unseen", "revision": "new", "at": at(-1)});
-            }
-            if small.failed_lately {
-                memory["failures"][&name] = json!({"generation": 2, "count": 9, "at": at(-1)});
-            }
-        }
-        story.with("/memory", memory).plan()
-    }
-
-    fn targets(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|index| !self.nodes[*index].tainted).collect()
-    }
-
-    /// Rounded up.
-    fn limit(&self) -> usize {
-        let targets = self.targets().len();
-        match self.limit.as_str() {
-            None => usize::try_from(self.limit.as_u64().unwrap()).unwrap(),
-            Some(percent) => {
-                let percent: usize = percent.trim_end_matches('%').parse().unwrap();
-                (0..100).find(|n| n * 100 >= percent * targets).unwrap()
-            }
-        }
-    }
-
-    /// The target nodes without a pod that is good in this sense, once the pods of these nodes are deleted.
+    /// The target nodes without a pod that satisfies the condition, after the pods of these nodes are deleted.
     fn without(&self, deleted: &BTreeSet<usize>, good: fn(&SmallPod) -> bool) -> usize {
         let has_one = |index: &usize| {
             !deleted.contains(index) && self.nodes[*index].kept(self.surges).into_iter().any(good)
@@ -156,12 +42,12 @@ impl SmallFleet {
         set.iter().copied().filter(|index| self.group(*index) == group).collect()
     }
 
-    /// How many of each group, the first one first.
+    /// The number of deletions in each group, in order.
     fn sizes(&self, set: &BTreeSet<usize>) -> [usize; 3] {
         [1, 2, 3].map(|group| self.of_group(set, group).len())
     }
 
-    /// Whether the pods of these nodes may go at the same time.
+    /// Whether the pods of these nodes may be deleted at the same time.
     fn is_safe(&self, set: &BTreeSet<usize>) -> bool {
         let limit = self.limit().max(1);
         let [unready, young, available] = self.sizes(set);
@@ -215,74 +101,6 @@ impl SmallFleet {
         let version = self.nodes[index].kept(self.surges)[0].version;
         (behind.iter().position(|known| *known == version).unwrap(), name_of(index))
     }
-}
-
-impl SmallNode {
-    /// The live pods that node sync leaves: the best one; under surge the best of each side.
-    fn kept(&self, surges: bool) -> Vec<&SmallPod> {
-        let mut live: Vec<(usize, &SmallPod)> =
-            self.pods.iter().enumerate().filter(|(_, pod)| pod.is_live()).collect();
-        let worth = |pod: &SmallPod, serial: usize| {
-            (Reverse(pod.is_available()), Reverse(pod.is_ready()), Reverse(pod.is_updated()), serial)
-        };
-        live.sort_by_key(|(serial, pod)| worth(pod, *serial));
-        let best = |updated: bool| live.iter().map(|(_, pod)| *pod).find(|pod| pod.is_updated() == updated);
-        match (surges, best(true), best(false)) {
-            (false, ..) => live.iter().take(1).map(|(_, pod)| *pod).collect(),
-            // The outdated one is of no use any more.
-            (true, Some(updated), Some(outdated)) if !outdated.is_ready() || updated.is_available() => {
-                vec![updated]
-            }
-            (true, updated, outdated) => updated.into_iter().chain(outdated).collect(),
-        }
-    }
-
-    /// A failed pod of the current version waits for its back-off.
-    fn is_held(&self) -> bool {
-        let waits = |pod: &SmallPod| pod.state == State::Failed && pod.is_updated() && !pod.delete_in_flight;
-        self.failed_lately && self.pods.iter().any(waits)
-    }
-}
-
-impl SmallPod {
-    fn story(&self) -> crate::support::PodStory {
-        let story = if self.version == "old" { old() } else { pod(self.version) };
-        match self.state {
-            State::Available => story,
-            State::Young => story.ready_for(10),
-            State::NotReady => story.not_ready(),
-            State::Pending => story.pending(),
-            State::Terminating => story.terminating(30),
-            State::Overdue => story.terminating(-30),
-            State::Failed => story.failed(),
-        }
-    }
-
-    fn is_updated(&self) -> bool {
-        self.version == "new"
-    }
-
-    /// Not ended, as far as one can see.
-    fn runs(&self) -> bool {
-        self.state != State::Failed
-    }
-
-    fn is_live(&self) -> bool {
-        let alive = [State::Available, State::Young, State::NotReady, State::Pending];
-        alive.contains(&self.state) && !self.delete_in_flight
-    }
-
-    fn is_ready(&self) -> bool {
-        self.is_live() && matches!(self.state, State::Available | State::Young)
-    }
-
-    fn is_available(&self) -> bool {
-        self.is_live() && self.state == State::Available
-    }
-}
-
-fn name_of(index: usize) -> String {
-    format!("n{index}")
 }
 
 fn subsets(of: &[usize]) -> Vec<BTreeSet<usize>> {
@@ -339,12 +157,12 @@ proptest! {
             return Ok(());
         }
         prop_assert!(doubled(&plan).is_empty());
-        prop_assert!(fleet.is_safe(&ours), "{ours:?} go at once");
+        prop_assert!(fleet.is_safe(&ours), "{ours:?} are deleted at once");
         prop_assert_eq!(fleet.sizes(&ours), fleet.sizes(&fleet.largest_safe()));
     }
 
     #[test]
-    fn those_furthest_behind_go_first(fleet in small_fleet()) {
+    fn a_plan_deletes_the_pods_furthest_behind_first(fleet in small_fleet()) {
         let plan = fleet.plan();
         let chosen = if fleet.surges { doubled(&plan) } else { deleted(&plan) };
         let could = |index: &usize| {
@@ -366,7 +184,7 @@ proptest! {
     }
 }
 
-/// Which cases a fleet is one of.
+/// The cases that a fleet covers.
 fn cases(fleet: &SmallFleet) -> [(&'static str, bool); 16] {
     let plan = fleet.plan();
     let candidates: BTreeSet<usize> = fleet.candidates().into_iter().collect();

@@ -1,13 +1,13 @@
-//! Starting from a real cluster: a recording becomes a simulated one, as it is or grown.
+//! Simulated clusters that start from a recording of a real one, with the same or another number of nodes.
 
 use super::cluster::Cluster;
+use super::environment::Environment;
 use super::event::{Actor, Change, Event, NodeState};
-use super::kubelet::is_finished;
-use super::needs::Resources;
-use super::queue::{Due, PodStep};
+use super::event_queue::{PodTransition, Timer};
+use super::pod_lifecycle::is_finished;
+use super::requirements::Resources;
 use super::settings::Settings;
-use super::watch::Seen;
-use super::world::World;
+use super::watch::WatchEvent;
 use crate::model::{NodeName, Pod, Uid};
 use crate::recording::Recording;
 use jiff::Timestamp;
@@ -15,29 +15,29 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Cluster {
-    /// The cluster of a recording at its instant; policy and memory are the recording's.
+    /// The cluster of a recording, at the recording's instant and with its policy and memory.
     ///
-    /// Its [history](Cluster::history) begins with how it came to be, as far as the objects tell: nodes, pods and their
-    /// readiness, at the times that they give.
-    pub fn restore(mut settings: Settings, seed: u64, recording: &Recording) -> Self {
+    /// The [history](Cluster::history) begins with the events that the objects give evidence of: nodes, pods and their
+    /// readiness, at the times in the objects.
+    pub fn from_recording(mut settings: Settings, seed: u64, recording: &Recording) -> Self {
         settings.controller.policy = recording.policy.clone();
-        let mut cluster = Cluster::with(settings, seed, recording.now);
+        let mut cluster = Cluster::with_settings(settings, seed, recording.now);
         cluster.start_from(recording);
         cluster
     }
 }
 
-impl World {
-    /// Takes over the objects, and sends the pods on from where they are.
-    pub(super) fn restore(&mut self, recording: &Recording) {
-        let beginning = beginning(recording);
+impl Environment {
+    /// Loads the objects, and schedules the next event of each pod.
+    pub(super) fn load_recording(&mut self, recording: &Recording) {
+        let earliest = earliest_creation(recording);
         let mut past = Past { now: self.now, events: Vec::new() };
         self.objects.daemon_set = None;
-        self.go_on_after(known(recording));
-        self.store(Seen::DaemonSet(Arc::new(recording.daemon_set.clone())));
+        self.skip_used_serials(uids_and_versions(recording));
+        self.store(WatchEvent::DaemonSet(Arc::new(recording.daemon_set.clone())));
         let ds = &recording.daemon_set;
-        past.tell(
-            ds.metadata.creation_timestamp.or(Some(beginning)),
+        past.record(
+            ds.metadata.creation_timestamp.or(Some(earliest)),
             Actor::User,
             Change::DaemonSetChanged {
                 generation: ds.metadata.generation,
@@ -46,72 +46,74 @@ impl World {
             },
         );
         for revision in &recording.revisions {
-            self.store(Seen::Revision(Arc::new(revision.clone())));
-            self.learn_version(&revision.metadata.uid);
+            self.store(WatchEvent::Revision(Arc::new(revision.clone())));
+            self.read_version(&revision.metadata.uid);
         }
         for node in &recording.nodes {
-            self.add_node(Actor::World, node.clone(), Resources::UNLIMITED);
-            past.tell(Some(beginning), Actor::World, Change::NodeAdded(NodeState::of(node)));
+            self.add_node(Actor::Environment, node.clone(), Resources::UNLIMITED);
+            past.record(Some(earliest), Actor::Environment, Change::NodeAdded(NodeState::from_node(node)));
         }
         for pod in &recording.pods {
-            let uid = self.add_pod(Actor::World, pod.clone(), None);
-            self.take_over(&uid, pod, &mut past);
+            let uid = self.add_pod(Actor::Environment, pod.clone(), None);
+            self.resume_pod(&uid, pod, &mut past);
         }
-        self.expect_garbage_of(recording);
+        self.schedule_garbage_collection_of_missing_nodes(recording);
         past.events.sort_by_key(|event| event.t);
         self.history = past.events;
     }
 
-    /// Nodes that pods are bound to, and that are gone: the garbage collector has seen that just now.
-    fn expect_garbage_of(&mut self, recording: &Recording) {
+    /// Pods are bound to these nodes, which do not exist. The garbage collector has noticed it at the recording's
+    /// instant.
+    fn schedule_garbage_collection_of_missing_nodes(&mut self, recording: &Recording) {
         let bound = recording.pods.iter().map(|pod| &pod.spec.node_name);
         let gone = |name: &&NodeName| !name.as_str().is_empty() && !self.objects.nodes.contains_key(*name);
         let gone: BTreeSet<NodeName> = bound.filter(gone).cloned().collect();
         for name in gone {
-            self.expect_garbage(name);
+            self.schedule_garbage_collection(name);
         }
     }
 
-    /// Where a pod is in its life, and what comes next.
-    fn take_over(&mut self, uid: &Uid, pod: &Pod, past: &mut Past) {
+    /// Derives a pod's state from its object, and schedules its next event.
+    fn resume_pod(&mut self, uid: &Uid, pod: &Pod, past: &mut Past) {
         let created = pod.metadata.creation_timestamp;
         let ready = pod.readiness().filter(|condition| condition.is_true());
         if let Some(identity) = self.identity(uid) {
-            past.tell(created, Actor::World, Change::PodCreated(identity.clone()));
+            past.record(created, Actor::Environment, Change::PodCreated(identity.clone()));
             if let Some(ready) = ready {
-                past.tell(
+                past.record(
                     ready.last_transition_time.or(created),
-                    Actor::World,
+                    Actor::Environment,
                     Change::PodReady(identity.clone()),
                 );
             }
             if pod.metadata.deletion_timestamp.is_some() {
-                past.tell(None, Actor::World, Change::PodTerminating { pod: identity, reason: None });
+                past.record(None, Actor::Environment, Change::PodTerminating { pod: identity, reason: None });
             }
         }
         let bound = pod.is_bound();
-        if let (Some(life), true) = (self.lives.get(uid), bound) {
-            let revision = life.revision.clone();
-            if let Some(machine) = self.machines.get_mut(&life.node) {
-                machine.pulled.insert(revision);
+        if let (Some(runtime), true) = (self.runtimes.get(uid), bound) {
+            let revision = runtime.revision.clone();
+            if let Some(kubelet) = self.kubelets.get_mut(&runtime.node) {
+                kubelet.pulled.insert(revision);
             }
         }
         let now = self.now;
         let finished = is_finished(pod);
-        let Some(life) = self.lives.get_mut(uid) else { return };
-        let up = self.machines.get(&life.node).is_some_and(|machine| machine.up);
+        let Some(runtime) = self.runtimes.get_mut(uid) else { return };
+        let up = self.kubelets.get(&runtime.node).is_some_and(|kubelet| kubelet.up);
         match (pod.metadata.deletion_timestamp, bound) {
-            // Nobody ends it there; the node may come back.
+            // No kubelet ends the pod; the node may come back.
             (Some(_), true) if !up => {}
             (Some(until), _) => {
-                life.started = true;
-                let due = Due::Pod { uid: uid.clone(), turn: life.turn, step: PodStep::Stopped };
-                self.queue.push(until.max(now), due);
+                runtime.started = true;
+                let timer =
+                    Timer::Pod { uid: uid.clone(), epoch: runtime.epoch, transition: PodTransition::Stopped };
+                self.queue.push(until.max(now), timer);
             }
-            (None, false) => self.schedule_soon(uid),
-            (None, true) if finished => life.started = true,
+            (None, false) => self.enqueue_for_scheduling(uid),
+            (None, true) if finished => runtime.started = true,
             (None, true) if ready.is_some() => {
-                life.started = true;
+                runtime.started = true;
                 self.plan_crash(uid);
             }
             (None, true) => self.start(uid),
@@ -119,21 +121,21 @@ impl World {
     }
 }
 
-/// What happened before the simulation starts.
+/// The events before the start of the simulation.
 struct Past {
     now: Timestamp,
     events: Vec<Event>,
 }
 
 impl Past {
-    /// At its time, or now where nothing tells it; never in the future.
-    fn tell(&mut self, t: Option<Timestamp>, by: Actor, change: Change) {
+    /// Records an event at `t`, or now if `t` is unknown or in the future.
+    fn record(&mut self, t: Option<Timestamp>, by: Actor, change: Change) {
         self.events.push(Event { t: t.map_or(self.now, |t| t.min(self.now)), by, change });
     }
 }
 
-/// Uid and resource version of every object that has them.
-fn known(recording: &Recording) -> impl Iterator<Item = (&Uid, &str)> + Clone {
+/// The uid and the resource version of the DaemonSet, the pods and the revisions.
+fn uids_and_versions(recording: &Recording) -> impl Iterator<Item = (&Uid, &str)> + Clone {
     let ds = &recording.daemon_set.metadata;
     let pods = recording.pods.iter().map(|pod| &pod.metadata);
     let revisions = recording.revisions.iter().map(|revision| &revision.metadata);
@@ -142,32 +144,33 @@ fn known(recording: &Recording) -> impl Iterator<Item = (&Uid, &str)> + Clone {
         .chain(revisions.map(|metadata| (&metadata.uid, metadata.resource_version.as_str())))
 }
 
-/// The oldest time that the objects tell.
-fn beginning(recording: &Recording) -> Timestamp {
+/// The earliest creation time of the DaemonSet and the pods.
+fn earliest_creation(recording: &Recording) -> Timestamp {
     let pods = recording.pods.iter().filter_map(|pod| pod.metadata.creation_timestamp);
     let ds = recording.daemon_set.metadata.creation_timestamp;
     pods.chain(ds).min().unwrap_or(recording.now).min(recording.now)
 }
 
-/// The same cluster with this many nodes: its nodes and their pods again and again under other names, or only the first
-/// ones. Pods that are for no node stay as they are.
+/// The same cluster with this many nodes: copies of its nodes and their pods under other names, or only the first
+/// nodes. Pods without a node of the recording stay as they are.
 pub fn resize(recording: &Recording, nodes: usize) -> Recording {
     let mut resized = Recording { nodes: Vec::new(), pods: Vec::new(), ..recording.clone() };
     let known = |node: &str| recording.nodes.iter().any(|other| other.metadata.name.as_str() == node);
-    let elsewhere = recording.pods.iter().filter(|pod| pod.target().is_none_or(|node| !known(node.as_str())));
-    resized.pods.extend(elsewhere.cloned());
+    let without_node =
+        recording.pods.iter().filter(|pod| pod.target().is_none_or(|node| !known(node.as_str())));
+    resized.pods.extend(without_node.cloned());
     let width = nodes.saturating_sub(1).to_string().len();
     for (number, original) in recording.nodes.iter().cycle().take(nodes).enumerate() {
-        let again = number >= recording.nodes.len();
+        let is_copy = number >= recording.nodes.len();
         let mut node = original.clone();
-        if again {
+        if is_copy {
             let name = unused_name(recording, &format!("node-{:0width$}", number + 1));
             node.metadata.labels.extend([("kubernetes.io/hostname", name.as_str())]);
             node.metadata.name = name.as_str().into();
         }
         for pod in recording.pods.iter().filter(|pod| pod.target() == Some(&original.metadata.name)) {
             let mut pod = pod.clone();
-            if again {
+            if is_copy {
                 pod.metadata.name = format!("{}-{number}", pod.metadata.name);
                 pod.metadata.uid = Uid::from(format!("{}-{number}", pod.metadata.uid).as_str());
                 if let Some(affinity) = &mut pod.spec.affinity_node {

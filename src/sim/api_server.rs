@@ -1,9 +1,9 @@
-//! The API server's side of the actions: what is asked for is done, or refused.
+//! The API server: executes the controller's actions, or refuses them.
 
+use super::environment::{Environment, namespaced_name};
 use super::event::Actor;
-use super::needs::Needs;
-use super::watch::Seen;
-use super::world::{World, full_name};
+use super::requirements::PodRequirements;
+use super::watch::WatchEvent;
 use crate::action::Action;
 use crate::kubernetes::canonical_json;
 use crate::memory::ActionOutcome;
@@ -16,24 +16,24 @@ use thiserror::Error;
 
 /// Why the API server refuses a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(super) enum Refusal {
-    /// There is no such object, or it is another one of that name.
+pub(super) enum ApiError {
+    /// No object has this uid.
     #[error("not found")]
     NotFound,
-    /// It has changed since.
+    /// The object has another name, version or controller than the request expects.
     #[error("conflict")]
     Conflict,
-    /// There is one of that name already.
+    /// Another object has that name.
     #[error("already exists")]
     AlreadyExists,
-    /// It is no object.
+    /// The manifest can't be parsed.
     #[error("invalid")]
     Invalid,
 }
 
-impl World {
-    /// Does what an action asks for.
-    pub(super) fn execute(&mut self, action: &Action) -> Result<ActionOutcome, Refusal> {
+impl Environment {
+    /// Executes an action.
+    pub(super) fn execute(&mut self, action: &Action) -> Result<ActionOutcome, ApiError> {
         match action {
             Action::AdoptPod { pod, .. } => self.adopt_pod(pod)?,
             Action::ReleasePod { pod, .. } => self.release_pod(pod)?,
@@ -42,7 +42,7 @@ impl World {
                 self.change_pod(&uid, |pod| pod.metadata.labels.extend(labels.iter()));
             }
             Action::DeletePod { pod, reason, .. } => {
-                // One that is not found is deleted.
+                // A pod that is not found counts as deleted.
                 if let Ok(uid) = self.existing_pod(pod) {
                     self.delete_pod(Actor::Controller, &uid, Some(*reason));
                 }
@@ -69,7 +69,7 @@ impl World {
             }
             Action::DeleteRevision { revision, .. } => {
                 if let Ok(uid) = self.existing_revision(revision) {
-                    self.store(Seen::RevisionGone(uid));
+                    self.store(WatchEvent::RevisionGone(uid));
                 }
             }
             Action::UpdateStatus { daemon_set, status, .. } => self.update_status(daemon_set, status)?,
@@ -78,44 +78,44 @@ impl World {
         Ok(ActionOutcome::Done)
     }
 
-    fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, Refusal> {
-        let pod = self.pod(&reference.uid).ok_or(Refusal::NotFound)?;
+    fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, ApiError> {
+        let pod = self.pod(&reference.uid).ok_or(ApiError::NotFound)?;
         let same = pod.metadata.name == reference.name && pod.metadata.namespace == reference.namespace;
-        if same { Ok(reference.uid.clone()) } else { Err(Refusal::Conflict) }
+        if same { Ok(reference.uid.clone()) } else { Err(ApiError::Conflict) }
     }
 
-    fn existing_revision(&self, reference: &ObjectRef) -> Result<Uid, Refusal> {
-        let revision = self.objects.revisions.get(&reference.uid).ok_or(Refusal::NotFound)?;
+    fn existing_revision(&self, reference: &ObjectRef) -> Result<Uid, ApiError> {
+        let revision = self.objects.revisions.get(&reference.uid).ok_or(ApiError::NotFound)?;
         let same = revision.metadata.name == reference.name;
-        if same { Ok(reference.uid.clone()) } else { Err(Refusal::Conflict) }
+        if same { Ok(reference.uid.clone()) } else { Err(ApiError::Conflict) }
     }
 
-    /// The reference that makes the DaemonSet an object's controller.
-    fn owner(&self) -> Result<OwnerReference, Refusal> {
-        Ok(self.objects.daemon_set.as_ref().ok_or(Refusal::NotFound)?.owner_reference())
+    /// The owner reference that makes the DaemonSet the controller of an object.
+    fn owner(&self) -> Result<OwnerReference, ApiError> {
+        Ok(self.objects.daemon_set.as_ref().ok_or(ApiError::NotFound)?.owner_reference())
     }
 
-    fn adopt_pod(&mut self, reference: &ObjectRef) -> Result<(), Refusal> {
+    fn adopt_pod(&mut self, reference: &ObjectRef) -> Result<(), ApiError> {
         let (uid, owner) = (self.existing_pod(reference)?, self.owner()?);
         let owned =
             self.pod(&uid).map(|pod| OwnerReference::controller_of(&pod.metadata.owner_references).is_some());
         if owned == Some(true) {
-            return Err(Refusal::Conflict);
+            return Err(ApiError::Conflict);
         }
         self.change_pod(&uid, |pod| pod.metadata.owner_references.push(owner));
         Ok(())
     }
 
-    fn release_pod(&mut self, reference: &ObjectRef) -> Result<(), Refusal> {
+    fn release_pod(&mut self, reference: &ObjectRef) -> Result<(), ApiError> {
         let (uid, owner) = (self.existing_pod(reference)?, self.owner()?);
         self.change_pod(&uid, |pod| pod.metadata.owner_references.retain(|other| other.uid != owner.uid));
         Ok(())
     }
 
-    /// Names it, gives it a uid, and sends it to the scheduler.
-    fn create_pod(&mut self, manifest: &PodManifest) -> Result<ObjectRef, Refusal> {
+    /// Creates a pod, with a generated name and uid, and puts it into the scheduler's queue.
+    fn create_pod(&mut self, manifest: &PodManifest) -> Result<ObjectRef, ApiError> {
         let value = manifest.to_value();
-        let mut pod = Pod::deserialize(&value).map_err(|_| Refusal::Invalid)?;
+        let mut pod = Pod::deserialize(&value).map_err(|_| ApiError::Invalid)?;
         let uid = self.new_uid();
         if pod.metadata.name.is_empty() {
             let prefix = value.pointer("/metadata/generateName").and_then(Value::as_str).unwrap_or_default();
@@ -123,26 +123,28 @@ impl World {
             let suffix: String = uid.as_str().chars().skip(31).collect();
             pod.metadata.name = format!("{prefix}{suffix}");
         }
-        if self.pod_names.contains(&full_name(&pod.metadata.namespace, &pod.metadata.name)) {
-            return Err(Refusal::AlreadyExists);
+        if self.pod_names.contains(&namespaced_name(&pod.metadata.namespace, &pod.metadata.name)) {
+            return Err(ApiError::AlreadyExists);
         }
         pod.metadata.uid = uid;
-        // Ten thousand pods of one revision have the same labels.
-        pod.metadata.labels = self.versions.shared(manifest.revision_hash(), pod.metadata.labels);
+        // Ten thousand pods of one revision share one copy of their labels.
+        pod.metadata.labels = self.versions.share_labels(manifest.revision_hash(), pod.metadata.labels);
         pod.metadata.creation_timestamp = Some(self.now);
         pod.status.phase = "Pending".to_owned();
-        let known = self.versions.of(manifest.revision_hash());
-        let mut needs = known.map(|(needs, _)| Needs::clone(&needs)).unwrap_or_else(|| Needs::of(&value));
-        // Those of the pod itself: the controller adds tolerations to the template's.
-        needs.tolerations = Needs::of(&value).tolerations;
-        let uid = self.add_pod(Actor::Controller, pod, Some(needs));
-        self.schedule_soon(&uid);
-        self.pod_ref(&uid).ok_or(Refusal::Invalid)
+        let known = self.versions.get(manifest.revision_hash());
+        let mut requirements = known
+            .map(|(requirements, _)| PodRequirements::clone(&requirements))
+            .unwrap_or_else(|| PodRequirements::from_template(&value));
+        // The pod itself has the tolerations that the controller adds to the template.
+        requirements.tolerations = PodRequirements::from_template(&value).tolerations;
+        let uid = self.add_pod(Actor::Controller, pod, Some(requirements));
+        self.enqueue_for_scheduling(&uid);
+        self.pod_ref(&uid).ok_or(ApiError::Invalid)
     }
 
-    /// A revision of the same name, owner and content is as good as a new one.
-    fn create_revision(&mut self, manifest: &Value) -> Result<(), Refusal> {
-        let mut revision = ControllerRevision::deserialize(manifest).map_err(|_| Refusal::Invalid)?;
+    /// Creates a revision. An existing revision of the same name, owner and content counts as created.
+    fn create_revision(&mut self, manifest: &Value) -> Result<(), ApiError> {
+        let mut revision = ControllerRevision::deserialize(manifest).map_err(|_| ApiError::Invalid)?;
         let owner = OwnerReference::controller_of(&revision.metadata.owner_references).map(str::to_owned);
         let same_name = |other: &&Arc<ControllerRevision>| {
             other.metadata.name == revision.metadata.name
@@ -152,32 +154,32 @@ impl World {
             let same_owner =
                 OwnerReference::controller_of(&other.metadata.owner_references) == owner.as_deref();
             let same = same_owner && canonical_json::equal(&other.data, &revision.data);
-            return if same { Ok(()) } else { Err(Refusal::AlreadyExists) };
+            return if same { Ok(()) } else { Err(ApiError::AlreadyExists) };
         }
         revision.metadata.uid = self.new_uid();
         revision.metadata.resource_version = self.new_version();
         revision.metadata.creation_timestamp = Some(self.now);
         let uid = revision.metadata.uid.clone();
-        self.store(Seen::Revision(Arc::new(revision)));
-        self.learn_version(&uid);
+        self.store(WatchEvent::Revision(Arc::new(revision)));
+        self.read_version(&uid);
         Ok(())
     }
 
-    /// The status subresource, with the resource version as precondition.
-    fn update_status(&mut self, reference: &ObjectRef, status: &DaemonSetStatus) -> Result<(), Refusal> {
+    /// Updates the status subresource; the resource version is a precondition.
+    fn update_status(&mut self, reference: &ObjectRef, status: &DaemonSetStatus) -> Result<(), ApiError> {
         let version = self.new_version();
-        let stored = self.objects.daemon_set.as_mut().ok_or(Refusal::NotFound)?;
+        let stored = self.objects.daemon_set.as_mut().ok_or(ApiError::NotFound)?;
         if stored.metadata.uid != reference.uid {
-            return Err(Refusal::NotFound);
+            return Err(ApiError::NotFound);
         }
         if stored.metadata.resource_version != reference.resource_version {
-            return Err(Refusal::Conflict);
+            return Err(ApiError::Conflict);
         }
         let daemon_set = Arc::make_mut(stored);
         daemon_set.status = status.clone();
         daemon_set.metadata.resource_version = version;
-        let seen = Seen::DaemonSet(Arc::clone(stored));
-        self.outbox.push(seen);
+        let event = WatchEvent::DaemonSet(Arc::clone(stored));
+        self.unsent.push(event);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Plans one DaemonSet of a real cluster and prints the actions, a line each. It executes nothing.
 //!
-//! `cargo run -p daemonset-controller --example minimal -- NAMESPACE NAME`, with the current context of your kubeconfig.
+//! `cargo run -p daemonset-controller --example list_and_plan -- NAMESPACE NAME`, with the current context of your kubeconfig.
 
 use anyhow::{Context, bail};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
@@ -13,7 +13,7 @@ use kube::{Api, Client};
 async fn main() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
     let (Some(namespace), Some(name)) = (args.next(), args.next()) else {
-        bail!("usage: minimal NAMESPACE NAME");
+        bail!("usage: list_and_plan NAMESPACE NAME");
     };
     let client = Client::try_default().await.context("find the API server")?;
 

@@ -1,13 +1,13 @@
-//! What the pods of a version ask of a node: read from their template, once a version.
+//! The requirements of the pods of one version: parsed from the template once.
 
 use crate::model::{Labels, Toleration, null_is_default};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a pod needs to be bound, and how it ends.
+/// A pod's requirements on its node, and the fields that decide how its deletion ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Needs {
+pub(super) struct PodRequirements {
     pub(super) resources: Resources,
     pub(super) host_ports: Vec<u32>,
     pub(super) tolerations: Vec<Toleration>,
@@ -16,7 +16,7 @@ pub(super) struct Needs {
     pub(super) finalizers: Vec<String>,
 }
 
-/// CPU in thousandths and memory in bytes.
+/// An amount of CPU and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resources {
     /// In thousandths of a CPU.
@@ -26,7 +26,7 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// More than anybody asks for.
+    /// More than any pod can request.
     pub const UNLIMITED: Resources = Resources { cpu_millis: u64::MAX, memory_bytes: u64::MAX };
 
     pub(super) fn plus(self, other: Resources) -> Resources {
@@ -41,7 +41,7 @@ impl Resources {
     }
 }
 
-/// core/v1 default of `terminationGracePeriodSeconds`.
+/// The core/v1 default of `terminationGracePeriodSeconds`.
 const DEFAULT_GRACE_SECONDS: i64 = 30;
 
 #[derive(Default, Deserialize)]
@@ -80,7 +80,7 @@ struct Container {
     #[serde(deserialize_with = "null_is_default")]
     ports: Vec<Port>,
     #[serde(deserialize_with = "null_is_default")]
-    resources: Requirements,
+    resources: ContainerResources,
 }
 
 #[derive(Default, Deserialize)]
@@ -94,7 +94,7 @@ struct Port {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Requirements {
+struct ContainerResources {
     #[serde(deserialize_with = "null_is_default")]
     requests: Requests,
 }
@@ -106,11 +106,11 @@ struct Requests {
     memory: Value,
 }
 
-impl Needs {
-    /// Of a pod template or a pod; what can't be read is taken as not asked for.
-    pub(super) fn of(template: &Value) -> Self {
+impl PodRequirements {
+    /// Parses a pod template or a pod. Values that can't be parsed count as absent.
+    pub(super) fn from_template(template: &Value) -> Self {
         let Template { metadata, spec } = Template::deserialize(template).unwrap_or_default();
-        let mut needs = Needs {
+        let mut requirements = PodRequirements {
             resources: Resources::default(),
             host_ports: Vec::new(),
             tolerations: spec.tolerations,
@@ -122,24 +122,24 @@ impl Needs {
         };
         for container in &spec.containers {
             let Requests { cpu, memory } = &container.resources.requests;
-            needs.resources = needs.resources.plus(Resources {
+            requirements.resources = requirements.resources.plus(Resources {
                 cpu_millis: thousandths(cpu).unwrap_or(0),
                 memory_bytes: thousandths(memory).map_or(0, |thousandths| thousandths / 1000),
             });
             for port in &container.ports {
-                let taken = if port.host_port == 0 && spec.host_network {
+                let number = if port.host_port == 0 && spec.host_network {
                     port.container_port
                 } else {
                     port.host_port
                 };
-                needs.host_ports.extend(Some(taken).filter(|port| *port != 0));
+                requirements.host_ports.extend(Some(number).filter(|port| *port != 0));
             }
         }
-        needs
+        requirements
     }
 }
 
-/// A Kubernetes quantity in thousandths: `250m`, `1`, `0.5`, `64Mi`, `1G`.
+/// Parses a Kubernetes quantity (`250m`, `1`, `0.5`, `64Mi`, `1G`) as thousandths; further digits are cut off.
 fn thousandths(quantity: &Value) -> Option<u64> {
     let text = match quantity {
         Value::String(text) => text.clone(),
@@ -174,7 +174,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn reads_quantities() {
+    fn quantities_are_parsed_as_thousandths() {
         for (quantity, expected) in [
             (json!("250m"), Some(250)),
             (json!("1"), Some(1000)),
@@ -191,15 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn containers_add_up() {
+    fn requirements_are_sums_over_the_containers() {
         let container = |cpu: &str| {
             json!({"resources": {"requests": {"cpu": cpu, "memory": "1Ki"}},
                    "ports": [{"containerPort": 80}, {"containerPort": 81, "hostPort": 8081}]})
         };
         let template = |host_network: bool| json!({"spec": {"hostNetwork": host_network, "containers": [container("1"), container("200m")]}});
-        let needs = Needs::of(&template(false));
-        assert_eq!(needs.resources, Resources { cpu_millis: 1200, memory_bytes: 2048 });
-        assert_eq!(needs.host_ports, [8081, 8081]);
-        assert_eq!(Needs::of(&template(true)).host_ports, [80, 8081, 80, 8081]);
+        let requirements = PodRequirements::from_template(&template(false));
+        assert_eq!(requirements.resources, Resources { cpu_millis: 1200, memory_bytes: 2048 });
+        assert_eq!(requirements.host_ports, [8081, 8081]);
+        assert_eq!(PodRequirements::from_template(&template(true)).host_ports, [80, 8081, 80, 8081]);
     }
 }

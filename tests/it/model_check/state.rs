@@ -1,0 +1,139 @@
+//! The state of the model: the objects in the API server and in the cache, and the effects of single events on them.
+
+use super::controller::{Remembered, Step};
+use super::objects::{Objects, Phase, Pod, PodEvent, PodId, Revision, Spec, Undelivered};
+use super::promises::{Broken, Promises};
+use daemonset::model::ObjectRef;
+use daemonset::{ActionOutcome, Memory};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The objects in the API server.
+    pub real: Objects,
+    /// The objects in the controller's cache.
+    pub cache: Objects,
+    pub undelivered: Undelivered,
+    pub memory: Remembered,
+    /// For each node: the controller deleted an available pod there, and no pod has been available since.
+    pub down: Vec<bool>,
+    pub user_moves: u8,
+    pub failures: u8,
+    pub broken: Option<Broken>,
+}
+
+impl State {
+    /// Whether the rollout is complete, so that no further event happens by itself.
+    pub fn is_complete(&self) -> bool {
+        let good = |pod: &Pod| pod.phase == Phase::Available && pod.version == self.real.spec.version;
+        let alone = (0_u8..).zip(&self.down).all(|(node, _)| self.real.pods_of(node).count() == 1);
+        self.undelivered.is_empty() && alone && self.real.pods.iter().all(good)
+    }
+
+    pub fn has_a_doubled_node(&self) -> bool {
+        (0_u8..).zip(&self.down).any(|(node, _)| self.real.pods_of(node).count() > 1)
+    }
+
+    /// A new process has no memory, and starts with a list, so that its cache is fresh.
+    pub(super) fn restart(&mut self) {
+        self.memory = Remembered::new(Memory::default());
+        self.cache.clone_from(&self.real);
+        self.undelivered = Undelivered::default();
+    }
+
+    pub(super) fn user(&mut self, change: impl FnOnce(&mut Spec)) {
+        self.user_moves -= 1;
+        change(&mut self.real.spec);
+        self.undelivered.specs.push(self.real.spec);
+    }
+
+    pub(super) fn pod_is(&mut self, id: PodId, phase: Phase) {
+        let Some(pod) = self.real.pod(id) else { return };
+        let pod = Pod { phase, ..*pod };
+        self.real.put_pod(pod);
+        self.undelivered.pods.push(PodEvent::Is(pod));
+        self.note_availability(pod);
+    }
+
+    /// Time passes for the real pod, for its copy in the cache, and for the copies in pending watch events.
+    pub(super) fn grows_old(&mut self, id: PodId) {
+        let grow = |pod: &mut Pod| {
+            if pod.id == id && pod.phase == Phase::Young {
+                pod.phase = Phase::Available;
+            }
+        };
+        self.real.pods.iter_mut().for_each(grow);
+        self.cache.pods.iter_mut().for_each(grow);
+        for event in &mut self.undelivered.pods {
+            if let PodEvent::Is(pod) = event {
+                grow(pod);
+            }
+        }
+        if let Some(pod) = self.real.pod(id).copied() {
+            self.note_availability(pod);
+        }
+    }
+
+    pub(super) fn note_availability(&mut self, pod: Pod) {
+        if pod.phase == Phase::Available {
+            self.down[usize::from(pod.id.node)] = false;
+        }
+    }
+
+    /// The API server executes a step.
+    pub(super) fn take(&mut self, step: Step) -> ActionOutcome {
+        match step {
+            Step::CreateRevision { version, number } => {
+                if self.real.revisions.iter().any(|revision| revision.version == version) {
+                    return ActionOutcome::Rejected;
+                }
+                self.revision_is(Revision { version, number })
+            }
+            Step::Renumber { version, number } => {
+                let seen = self.cache.revisions.iter().find(|revision| revision.version == version);
+                if !self.real.revisions.iter().any(|revision| Some(revision) == seen) {
+                    return ActionOutcome::Rejected;
+                }
+                self.revision_is(Revision { version, number })
+            }
+            Step::Delete(id) => {
+                if Promises::takes_down(self, id) {
+                    self.down[usize::from(id.node)] = true;
+                }
+                if self.real.pod(id).is_some_and(|pod| pod.phase != Phase::Terminating) {
+                    self.pod_is(id, Phase::Terminating);
+                }
+                ActionOutcome::Done
+            }
+            Step::Create { node, version, .. } => {
+                let id = self.unknown_id(node);
+                let pod = Pod { id, version, phase: Phase::Starting };
+                self.real.put_pod(pod);
+                self.undelivered.pods.push(PodEvent::Is(pod));
+                ActionOutcome::Created(ObjectRef {
+                    namespace: "ns".to_owned(),
+                    name: id.name(),
+                    uid: id.name().into(),
+                    resource_version: String::new(),
+                })
+            }
+        }
+    }
+
+    pub(super) fn revision_is(&mut self, revision: Revision) -> ActionOutcome {
+        self.real.put_revision(revision);
+        self.undelivered.revisions.push(revision);
+        ActionOutcome::Done
+    }
+
+    /// The first serial that no object, cache, event or memory refers to. Reusing serials keeps the number of states
+    /// finite.
+    pub(super) fn unknown_id(&self, node: u8) -> PodId {
+        let known = |id: PodId| {
+            self.real.pod(id).is_some()
+                || self.cache.pod(id).is_some()
+                || self.undelivered.pods.iter().any(|event| event.id() == id)
+                || self.memory.knows(id)
+        };
+        (0..).map(|serial| PodId { node, serial }).find(|id| !known(*id)).unwrap()
+    }
+}

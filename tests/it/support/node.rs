@@ -1,0 +1,43 @@
+//! A node in the language of the stories.
+
+use super::pod::PodStory;
+use serde_json::{Value, json};
+
+/// A node with its pods.
+#[derive(Debug, Clone)]
+pub struct NodeStory {
+    name: String,
+    pub(super) json: Value,
+    pub(super) pods: Vec<Value>,
+}
+
+pub fn node(name: &str) -> NodeStory {
+    let json = json!({"metadata": {"name": name, "labels": {}}, "spec": {"taints": []}});
+    NodeStory { name: name.to_owned(), json, pods: Vec::new() }
+}
+
+impl NodeStory {
+    pub fn has(mut self, pod: PodStory) -> Self {
+        let index = self.pods.len();
+        self.pods.push(pod.on(&self.name, &(index + 1).to_string()));
+        self
+    }
+
+    pub fn label(mut self, key: &str, value: &str) -> Self {
+        self.json["metadata"]["labels"][key] = json!(value);
+        self
+    }
+
+    /// Makes its condition Ready False, and adds the taint for it.
+    pub fn not_ready(self) -> Self {
+        let mut story = self.taint("node.kubernetes.io/not-ready", "NoSchedule");
+        story.json["status"] = json!({"conditions": [{"type": "Ready", "status": "False"}]});
+        story
+    }
+
+    pub fn taint(mut self, key: &str, effect: &str) -> Self {
+        let taints = self.json["spec"]["taints"].as_array_mut().unwrap();
+        taints.push(json!({"key": key, "effect": effect}));
+        self
+    }
+}
