@@ -8,28 +8,23 @@ use super::named::Subject;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::kubernetes::ownership::Ownership;
+use crate::snapshot::position::{PodIx, RevisionIx};
 
 /// Names, owners and second deletes of all actions.
 pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
     let mut deleted_revisions = Vec::new();
     let mut deletes = docket.deletes.iter().peekable();
-    for (index, action) in docket.actions.iter().enumerate() {
-        let position = docket.subject(index);
+    for (index, action, subject) in docket.actions() {
         let counts = deletes.next_if(|delete| delete.action == index).is_some();
-        let kind = match (Subject::of(action), position) {
-            (Subject::None, _) => continue,
-            (Subject::DaemonSet(named), _) => {
-                let ds = &docket.snapshot.daemon_set.metadata;
-                let same = named.uid == ds.uid && named.name == ds.name && named.namespace == ds.namespace;
-                (!same).then_some(ViolationKind::UnknownObject)
+        let kind = match subject {
+            Subject::Nothing | Subject::DaemonSet => continue,
+            Subject::Unknown => Some(ViolationKind::UnknownObject),
+            Subject::Pod(pod) if counts || docket.owns_pod(pod) => {
+                wrong_action_on_own_pod(docket, action, pod, counts)
             }
-            (Subject::Pod(_) | Subject::Revision(_), None) => Some(ViolationKind::UnknownObject),
-            (Subject::Pod(_), Some(position)) if counts || docket.owns_pod(position) => {
-                wrong_action_on_own_pod(docket, action, position, counts)
-            }
-            (Subject::Pod(_), Some(position)) => wrong_action_on_pod(docket, action, position),
-            (Subject::Revision(_), Some(position)) => wrong_action_on_revision(docket, action, position)
-                .or_else(|| deleted_again(&mut deleted_revisions, action, position)),
+            Subject::Pod(pod) => wrong_action_on_pod(docket, action, pod),
+            Subject::Revision(revision) => wrong_action_on_revision(docket, action, revision)
+                .or_else(|| deleted_again(&mut deleted_revisions, action, revision)),
         };
         if let Some(kind) = kind {
             findings.add(index, kind);
@@ -41,10 +36,10 @@ pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
 fn wrong_action_on_own_pod(
     docket: &Docket<'_>,
     action: &Action,
-    position: u32,
+    pod: PodIx,
     counts: bool,
 ) -> Option<ViolationKind> {
-    let (pod, facts) = docket.pod(position)?;
+    let (pod, facts) = (docket.snapshot.pod(pod), docket.snapshot.facts(pod));
     match action {
         Action::AdoptPod { .. } => {
             let may = facts.tie == Ownership::Orphan && pod.deleted_at.is_none();
@@ -61,8 +56,8 @@ fn wrong_action_on_own_pod(
 }
 
 /// The pod is not the DaemonSet's, or no longer.
-fn wrong_action_on_pod(docket: &Docket<'_>, action: &Action, position: u32) -> Option<ViolationKind> {
-    let (_, facts) = docket.pod(position)?;
+fn wrong_action_on_pod(docket: &Docket<'_>, action: &Action, pod: PodIx) -> Option<ViolationKind> {
+    let facts = docket.snapshot.facts(pod);
     match action {
         Action::AdoptPod { .. } => Some(ViolationKind::WrongAdoption),
         Action::ReleasePod { .. } => {
@@ -72,9 +67,13 @@ fn wrong_action_on_pod(docket: &Docket<'_>, action: &Action, position: u32) -> O
     }
 }
 
-fn wrong_action_on_revision(docket: &Docket<'_>, action: &Action, position: u32) -> Option<ViolationKind> {
+fn wrong_action_on_revision(
+    docket: &Docket<'_>,
+    action: &Action,
+    position: RevisionIx,
+) -> Option<ViolationKind> {
     let snapshot = docket.snapshot;
-    let revision = snapshot.revisions.get(position as usize)?;
+    let revision = snapshot.revision(position);
     let selected = snapshot.selector.matches(revision.labels);
     let tie = tie(snapshot, revision);
     match action {
@@ -91,7 +90,11 @@ fn wrong_action_on_revision(docket: &Docket<'_>, action: &Action, position: u32)
 }
 
 /// A revision that terminates may be deleted again, but not twice by one list.
-fn deleted_again(deleted: &mut Vec<u32>, action: &Action, position: u32) -> Option<ViolationKind> {
+fn deleted_again(
+    deleted: &mut Vec<RevisionIx>,
+    action: &Action,
+    position: RevisionIx,
+) -> Option<ViolationKind> {
     if !matches!(action, Action::DeleteRevision { .. }) {
         return None;
     }

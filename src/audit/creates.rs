@@ -16,16 +16,16 @@ pub(super) fn check(docket: &Docket<'_>, fleet: &mut Fleet, findings: &mut Findi
     for (index, action) in docket.actions.iter().enumerate() {
         let Action::CreatePod { node: name, .. } = action else { continue };
         let node = snapshot.index.node(name.as_str());
-        let target = node.filter(|node| snapshot.placements.get(*node) == Some(&Placement::Run));
-        let Some(station) = target.and_then(|node| fleet.stations.get_mut(node)) else {
+        let Some(target) = node.filter(|node| snapshot.placement(*node) == Placement::Run) else {
             findings.add(index, ViolationKind::NotTargetNode);
             continue;
         };
-        let wrong = must_not_get_a_pod(docket, station, name.as_str());
-        station.creates = true;
+        let station = fleet.stations.at(target);
+        let (wrong, live) = (must_not_get_a_pod(docket, station, name.as_str()), station.live());
+        fleet.stations.change(target, |station| station.creates = true);
         match wrong {
             Some(kind) => findings.add(index, kind),
-            None if station.live() > 0 => surged.push(index),
+            None if live > 0 => surged.push(index),
             None => {}
         }
     }

@@ -53,11 +53,11 @@ fn must_stay(docket: &Docket<'_>, fleet: &Fleet, delete: &Deletion<'_>) -> Optio
 }
 
 fn place<'s>(docket: &Docket<'s>, fleet: &'s Fleet, delete: &Deletion<'_>) -> Option<Place<'s>> {
-    let node = delete.facts.node()?;
+    let node = delete.facts.node?;
     Some(Place {
-        view: docket.snapshot.nodes.get(node as usize)?,
-        placement: *docket.snapshot.placements.get(node as usize)?,
-        station: fleet.station(node)?,
+        view: docket.snapshot.node(node),
+        placement: docket.snapshot.placement(node),
+        station: fleet.stations.at(node),
     })
 }
 
@@ -127,7 +127,7 @@ fn is_withdrawn(docket: &Docket<'_>, node: &NodeView<'_>, delete: &Deletion<'_>)
 
 /// The back-off grows by what the delete of a failed pod carries.
 fn wrong_failure(docket: &Docket<'_>, delete: &Deletion<'_>) -> Option<ViolationKind> {
-    let placement = delete.facts.node().and_then(|node| docket.snapshot.placements.get(node as usize));
+    let placement = delete.facts.node.map(|node| docket.snapshot.placement(node));
     let may_be_there = matches!(placement, Some(Placement::Run | Placement::ContinueOnly(_)));
     let counts = may_be_there && delete.life == Life::Failed && docket.lineage.is_updated(delete.facts);
     let expected =

@@ -6,21 +6,21 @@ use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::tolerations::tolerated;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::{HashIx, IndexVec, NodeIx, neutral};
 use crate::view::{NodeView, TaintView};
 
 /// All nodes of the snapshot.
 pub(super) struct Fleet {
-    /// By position of the node.
-    pub(super) stations: Vec<Station>,
+    pub(super) stations: IndexVec<NodeIx, Station>,
     /// D: target nodes.
     pub(super) desired: u32,
     /// U: target nodes without an available pod, before the list.
     pub(super) unavailable: u32,
     /// NR: target nodes without a Ready pod, before the list.
     pub(super) not_ready: u32,
-    /// How many pods of the DaemonSet carry each hash, by its number; and how many of those a duplicate's delete would
+    /// How many pods of the DaemonSet carry each hash; and how many of those a duplicate's delete would
     /// orphan: they may live, and are neither relabelled nor deleted by the list.
-    pub(super) carried: Vec<Carried>,
+    pub(super) carried: IndexVec<HashIx, Carried>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +30,7 @@ pub(super) struct Carried {
 }
 
 /// The pods of the DaemonSet on a node.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Station {
     is_target: bool,
     /// It would be one, were it Ready itself.
@@ -55,6 +55,25 @@ pub(super) struct Station {
     /// The list creates a pod here.
     pub(super) creates: bool,
 }
+
+impl Station {
+    const EMPTY: Station = Station {
+        is_target: false,
+        is_down: false,
+        staying: [0; Grade::ALL],
+        going: 0,
+        lost_ready: false,
+        finished: 0,
+        has_failed: false,
+        leaving: 0,
+        leaving_in_time: 0,
+        unseen: false,
+        unseen_updated: false,
+        creates: false,
+    };
+}
+
+neutral!(Station, Station::EMPTY);
 
 /// What a node loses by one delete.
 pub(super) struct Loss {
@@ -151,21 +170,21 @@ impl Fleet {
         let station = |(placement, node): (&Placement, &NodeView<'_>)| Station {
             is_target: *placement == Placement::Run,
             is_down: matches!(placement, Placement::ContinueOnly(_)) && is_down(snapshot, node),
-            ..Station::default()
+            ..Station::EMPTY
         };
         let mut fleet = Fleet {
             stations: snapshot.placements.iter().zip(&snapshot.nodes).map(station).collect(),
             desired: 0,
             unavailable: 0,
             not_ready: 0,
-            carried: vec![Carried::default(); snapshot.index.hashes().len()],
+            carried: IndexVec::repeat(Carried::default(), snapshot.index.hashes().len()),
         };
         fleet.settle(docket);
         for create in &docket.unseen {
-            if let Some(station) = fleet.stations.get_mut(create.node) {
+            fleet.stations.change(create.node, |station| {
                 station.unseen = true;
                 station.unseen_updated = docket.lineage.has_template(create.revision);
-            }
+            });
         }
         for station in fleet.stations.iter().filter(|station| station.is_target) {
             fleet.desired += 1;
@@ -173,10 +192,6 @@ impl Fleet {
             fleet.not_ready += u32::from(!station.has_ready());
         }
         fleet
-    }
-
-    pub(super) fn station(&self, node: u32) -> Option<&Station> {
-        self.stations.get(node as usize)
     }
 
     /// Nodes lost to the update, by the pods that stay.
@@ -188,10 +203,12 @@ impl Fleet {
     pub(super) fn lose(&mut self, deletes: &[Deletion<'_>]) -> Vec<Loss> {
         let mut losses = Vec::new();
         for delete in deletes {
-            let station = delete.facts.node().and_then(|node| self.stations.get_mut(node as usize));
-            if let (Some(station), Life::Live(grade)) = (station, delete.life) {
-                let loss = station.lose(grade, delete.action);
-                losses.extend(station.is_target.then_some(loss));
+            if let (Some(node), Life::Live(grade)) = (delete.facts.node, delete.life) {
+                let loss = self.stations.change(node, |station| {
+                    let loss = station.lose(grade, delete.action);
+                    station.is_target.then_some(loss)
+                });
+                losses.extend(loss.flatten());
             }
         }
         losses
@@ -199,8 +216,7 @@ impl Fleet {
 
     /// Puts every pod of the DaemonSet, and those that it may adopt, on its node.
     fn settle(&mut self, docket: &Docket<'_>) {
-        let Snapshot { pods, index, now, .. } = docket.snapshot;
-        for (position, (pod, facts)) in pods.iter().zip(&index.pods).enumerate() {
+        for (position, pod, facts) in docket.snapshot.pods_with_facts() {
             let ours = match facts.tie {
                 Ownership::Controlled => true,
                 Ownership::Orphan => pod.deleted_at.is_none(),
@@ -210,16 +226,20 @@ impl Fleet {
                 continue;
             }
             let life = docket.doctor.life(pod, facts, &docket.lineage);
-            if let Some(carried) = facts.hash().and_then(|hash| self.carried.get_mut(hash)) {
+            if let Some(hash) = facts.hash {
                 let marks = docket.marks(position);
                 let may_live = !matches!(life, Life::Leaving | Life::Gone);
-                carried.pods += 1;
-                carried.left_behind += u32::from(may_live && !marks.labelled && !marks.deleted);
+                self.carried.change(hash, |carried| {
+                    carried.pods += 1;
+                    carried.left_behind += u32::from(may_live && !marks.labelled && !marks.deleted);
+                });
             }
-            let station = facts.node().and_then(|node| self.stations.get_mut(node as usize));
-            if let Some(station) = station {
-                station.settle(life, pod.deleted_at.is_none_or(|overdue| *now < overdue));
-                station.has_failed |= life == Life::Failed && docket.lineage.is_updated(facts);
+            if let Some(node) = facts.node {
+                let now = docket.snapshot.now;
+                self.stations.change(node, |station| {
+                    station.settle(life, pod.deleted_at.is_none_or(|overdue| now < overdue));
+                    station.has_failed |= life == Life::Failed && docket.lineage.is_updated(facts);
+                });
             }
         }
     }

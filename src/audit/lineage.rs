@@ -6,6 +6,7 @@ use crate::kubernetes::{canonical_json, hash};
 use crate::snapshot::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
+use crate::snapshot::position::{HashIx, IndexVec, RevisionIx, enumerate};
 use crate::view::RevisionView;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -20,14 +21,13 @@ pub(super) struct Lineage<'s> {
     released: Option<Member<'s>>,
     /// The hash of the revision that the template has, or gets by the list.
     pub(super) current_hash: Option<&'s str>,
-    /// Whether this hash label, by its number, says that a pod is updated.
-    updated: Vec<bool>,
+    /// Whether this hash label, says that a pod is updated.
+    updated: IndexVec<HashIx, bool>,
 }
 
 /// A revision of the DaemonSet.
 pub(super) struct Member<'s> {
-    /// Position in the snapshot's list.
-    pub(super) position: u32,
+    pub(super) position: RevisionIx,
     pub(super) view: &'s RevisionView<'s>,
     /// Its label, or its name where it has none.
     pub(super) hash: &'s str,
@@ -39,7 +39,7 @@ impl<'s> Lineage<'s> {
     pub(super) fn of(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let key = snapshot.policy.unique_label_key.as_str();
         let template = &*snapshot.raw_template;
-        let ours = (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
+        let ours = enumerate(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
             .map(|(position, view)| Member {
                 position,
@@ -57,7 +57,8 @@ impl<'s> Lineage<'s> {
         let kept = kept.map(|member| member.hash);
         let current_hash = kept.or_else(|| actions.iter().find_map(|action| created_hash(action, key)));
         let policy = snapshot.policy.classification;
-        let mut lineage = Lineage { policy, members, current, released, current_hash, updated: Vec::new() };
+        let mut lineage =
+            Lineage { policy, members, current, released, current_hash, updated: Vec::new().into() };
         lineage.updated = snapshot.index.hashes().map(|hash| lineage.has_template(hash)).collect();
         lineage
     }
@@ -68,11 +69,11 @@ impl<'s> Lineage<'s> {
     }
 
     /// The current revision at this position, which is not the DaemonSet's until it has its labels back.
-    pub(super) fn released(&self, position: u32) -> Option<&Member<'s>> {
+    pub(super) fn released(&self, position: RevisionIx) -> Option<&Member<'s>> {
         self.released.as_ref().filter(|member| member.position == position)
     }
 
-    pub(super) fn member(&self, position: u32) -> Option<&Member<'s>> {
+    pub(super) fn member(&self, position: RevisionIx) -> Option<&Member<'s>> {
         let found = self.members.binary_search_by_key(&position, |member| member.position).ok()?;
         self.members.get(found)
     }
@@ -83,9 +84,9 @@ impl<'s> Lineage<'s> {
         old.map(|member| member.view.number).max().unwrap_or(0).max(0)
     }
 
-    /// Whether this hash, by its number, stands for the template.
-    pub(super) fn names_template(&self, hash: usize) -> bool {
-        self.updated.get(hash).copied().unwrap_or(false)
+    /// Whether this hash stands for the template.
+    pub(super) fn names_template(&self, hash: HashIx) -> bool {
+        *self.updated.at(hash)
     }
 
     /// Whether this hash stands for the template.
@@ -96,7 +97,7 @@ impl<'s> Lineage<'s> {
 
     /// Proposal: Controller; v1.36 `util.IsPodUpdated`.
     pub(super) fn is_updated(&self, pod: &PodFacts) -> bool {
-        let by_hash = pod.hash().map(|hash| self.names_template(hash));
+        let by_hash = pod.hash.map(|hash| self.names_template(hash));
         match (self.policy, by_hash) {
             (ClassificationPolicy::HashFirst, Some(by_hash)) => by_hash,
             (ClassificationPolicy::HashFirst, None) => pod.same_generation,
@@ -129,7 +130,7 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     };
     let free =
         |view: &RevisionView<'_>| tie(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none();
-    (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
+    enumerate(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
         let equal = is_of_template(view.data, template);
         let hash = if equal { named(view)? } else { return None };
         Some(Member { position, view, hash: view.labels.get(key).unwrap_or(hash), equal })

@@ -4,16 +4,18 @@ use super::named::ByUid;
 use crate::action::Failure;
 use crate::kubernetes::ownership::Ownership;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::{NodeIx, PodIx};
 use jiff::{SignedDuration, Timestamp};
 
 /// A create that was accepted, or may have been, and that the snapshot does not show.
 pub(super) struct Unseen<'s> {
-    /// Position of the node.
-    pub(super) node: usize,
+    pub(super) node: NodeIx,
     /// The hash of the pod's revision.
     pub(super) revision: &'s str,
     /// Its answer was lost: a live pod of that revision on that node shows it.
     lost: bool,
+    /// The snapshot has that pod.
+    shown: bool,
 }
 
 /// Whether something accepted at `at` is still believed in: not expired, and not of a clock that has gone back.
@@ -35,14 +37,14 @@ pub(super) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'
 }
 
 /// Creates that are not seen, by node.
-pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_>) -> Vec<Unseen<'s>> {
+pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, PodIx>) -> Vec<Unseen<'s>> {
     let creates = snapshot.memory.iter().flat_map(|memory| &memory.creates);
     let believed = creates.filter(|(_, create)| is_believed(snapshot, create.at));
     let hidden =
         believed.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
     let unseen = hidden.filter_map(|(node, create)| {
         let node = snapshot.index.node(node.as_str())?;
-        Some(Unseen { node, revision: &create.revision, lost: create.uid.is_none() })
+        Some(Unseen { node, revision: &create.revision, lost: create.uid.is_none(), shown: false })
     });
     let mut unseen: Vec<_> = unseen.collect();
     unseen.sort_unstable_by_key(|create| create.node);
@@ -54,21 +56,18 @@ pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_>) -
 
 /// A create whose answer was lost is shown by a live pod of its revision on its node.
 fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
-    let hashes: Vec<&str> = snapshot.index.hashes().collect();
-    let mut shown = vec![false; unseen.len()];
-    for (pod, facts) in snapshot.pods.iter().zip(&snapshot.index.pods) {
+    let key = snapshot.policy.unique_label_key.as_str();
+    for (_, pod, facts) in snapshot.pods_with_facts() {
         if facts.tie != Ownership::Controlled || pod.deleted_at.is_some() || pod.finished() {
             continue;
         }
-        let node = facts.node().unwrap_or(u32::MAX) as usize;
+        let Some(node) = facts.node else { continue };
         let Ok(found) = unseen.binary_search_by_key(&node, |create| create.node) else { continue };
-        let hash = facts.hash().and_then(|hash| hashes.get(hash));
-        if let (Some(create), Some(shown)) = (unseen.get(found), shown.get_mut(found)) {
-            *shown |= create.lost && hash == Some(&create.revision);
+        if let Some(create) = unseen.get_mut(found) {
+            create.shown |= create.lost && pod.labels.get(key) == Some(create.revision);
         }
     }
-    let mut shown = shown.into_iter();
-    unseen.retain(|_| !shown.next().unwrap_or(false));
+    unseen.retain(|create| !create.shown);
 }
 
 /// Until when the failed pods of a node are held back, and which failure deleting them now would be.

@@ -4,9 +4,11 @@ use super::docket::Docket;
 use super::fleet::Fleet;
 use super::kind::ViolationKind;
 use super::lineage::Member;
+use super::named::Subject;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::model::Labels;
+use crate::snapshot::position::{PodIx, RevisionIx};
 use serde_json::Value;
 
 /// `spec.revisionHistoryLimit` when absent.
@@ -15,24 +17,11 @@ const DEFAULT_LIMIT: i32 = 10;
 /// All actions on revisions, and the labels of pods.
 pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
     let mut history = Shelf::of(docket, fleet);
-    for (index, action) in docket.actions.iter().enumerate() {
-        let position = docket.subject(index);
-        let owned = position.filter(|position| docket.owns_revision(*position));
-        let member = owned.and_then(|position| docket.lineage.member(position));
-        let kind = match (action, member) {
+    for (index, action, subject) in docket.actions() {
+        let kind = match (action, subject) {
             (Action::CreateRevision { revision, .. }, _) => history.wrong_new(revision),
-            (Action::RenumberRevision { number, .. }, Some(member)) => history.wrong_number(member, *number),
-            (Action::DeleteRevision { .. }, Some(member)) => history.must_stay(member),
-            (Action::LabelRevision { labels, .. }, Some(member)) => {
-                wrong_revision_label(docket, member, labels)
-            }
-            (Action::LabelRevision { labels, .. }, None) => {
-                let released = position.and_then(|position| docket.lineage.released(position));
-                released.and_then(|member| wrong_restored_label(docket, member, labels))
-            }
-            (Action::LabelPod { labels, .. }, _) => {
-                position.and_then(|position| wrong_pod_label(docket, position, labels))
-            }
+            (Action::LabelPod { labels, .. }, Subject::Pod(pod)) => wrong_pod_label(docket, pod, labels),
+            (_, Subject::Revision(revision)) => history.wrong_change(action, revision),
             _ => None,
         };
         if let Some(kind) = kind {
@@ -48,7 +37,7 @@ struct Shelf<'s> {
     carried: Vec<(&'s str, Carrying)>,
     largest_old: i64,
     old: usize,
-    old_deleted: Vec<u32>,
+    old_deleted: Vec<RevisionIx>,
     created: bool,
 }
 
@@ -64,7 +53,7 @@ struct Carrying {
 impl<'s> Shelf<'s> {
     fn of(docket: &'s Docket<'s>, fleet: &Fleet) -> Self {
         let members = &docket.lineage.members;
-        let hashes = docket.snapshot.index.hashes().zip(&fleet.carried);
+        let hashes = docket.snapshot.index.hashes().zip(fleet.carried.iter());
         let seen = hashes.map(|(hash, carried)| {
             (hash, Carrying { live: carried.pods > 0, left_behind: carried.left_behind > 0 })
         });
@@ -86,6 +75,24 @@ impl<'s> Shelf<'s> {
         let first = self.carried.partition_point(|(other, _)| *other < hash);
         let same = self.carried.iter().skip(first).take_while(|(other, _)| *other == hash);
         same.into_iter().any(|(_, carrying)| counts(*carrying))
+    }
+
+    fn wrong_change(&mut self, action: &Action, revision: RevisionIx) -> Option<ViolationKind> {
+        let docket = self.docket;
+        let owned = docket.owns_revision(revision);
+        let member = docket.lineage.member(revision).filter(|_| owned);
+        match (action, member) {
+            (Action::RenumberRevision { number, .. }, Some(member)) => self.wrong_number(member, *number),
+            (Action::DeleteRevision { .. }, Some(member)) => self.must_stay(member),
+            (Action::LabelRevision { labels, .. }, Some(member)) => {
+                wrong_revision_label(docket, member, labels)
+            }
+            (Action::LabelRevision { labels, .. }, None) => {
+                let released = docket.lineage.released(revision);
+                released.and_then(|member| wrong_restored_label(docket, member, labels))
+            }
+            _ => None,
+        }
     }
 
     fn wrong_new(&mut self, revision: &Value) -> Option<ViolationKind> {
@@ -162,12 +169,12 @@ fn wrong_restored_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Label
 }
 
 /// A pod gets the current hash where that changes nothing about its being updated.
-fn wrong_pod_label(docket: &Docket<'_>, position: u32, labels: &Labels) -> Option<ViolationKind> {
-    if !docket.owns_pod(position) {
+fn wrong_pod_label(docket: &Docket<'_>, pod: PodIx, labels: &Labels) -> Option<ViolationKind> {
+    if !docket.owns_pod(pod) {
         return None;
     }
-    let (_, facts) = docket.pod(position)?;
-    let updated = match facts.hash() {
+    let facts = docket.snapshot.facts(pod);
+    let updated = match facts.hash {
         Some(hash) => docket.lineage.names_template(hash),
         None => facts.same_generation,
     };

@@ -4,6 +4,7 @@ use super::manifest::Manifest;
 use crate::model::NodeName;
 use crate::reconcile::decision::Sync;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::NodeIx;
 
 /// A DaemonSet, and what a plan for it would be made from.
 pub(super) struct Cluster<'a> {
@@ -18,12 +19,12 @@ impl Cluster<'_> {
         self.sync.budget.desired
     }
 
-    pub(super) fn node_name(&self, node: usize) -> NodeName {
-        self.sync.fleet.node_name(node).into()
+    pub(super) fn node_name(&self, node: NodeIx) -> NodeName {
+        self.snapshot.node(node).name.into()
     }
 
     /// Whether the DaemonSet has a pod there that is not finished.
-    pub(super) fn has_pod(&self, node: usize) -> bool {
+    pub(super) fn has_pod(&self, node: NodeIx) -> bool {
         self.sync.fleet.pods_of(node).any(|(_, pod)| pod.is_unfinished())
     }
 }

@@ -9,6 +9,7 @@ use super::words::node_names;
 use crate::model::NodeName;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, toleration_withdrawn};
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use crate::view::TolerationsView;
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ enum Loss {
 /// One finding for each reason.
 pub(super) fn of_nodes(cluster: &Cluster<'_>, stored: &Snapshot<'_>) -> Vec<Finding> {
     let mut lost: BTreeMap<Loss, Vec<NodeName>> = BTreeMap::new();
-    for node in 0..cluster.sync.fleet.nodes.len() {
+    for node in cluster.sync.fleet.nodes.positions() {
         if let Some(loss) = loss(cluster, stored, node).filter(|_| had_a_pod(cluster, stored, node)) {
             lost.entry(loss).or_default().push(cluster.node_name(node));
         }
@@ -34,9 +35,8 @@ pub(super) fn of_nodes(cluster: &Cluster<'_>, stored: &Snapshot<'_>) -> Vec<Find
     lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, targets)).collect()
 }
 
-fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Loss> {
-    let view = cluster.sync.fleet.node_view(node)?;
-    match cluster.sync.fleet.nodes.get(node)?.placement {
+fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: NodeIx) -> Option<Loss> {
+    match cluster.snapshot.placement(node) {
         Placement::Run => None,
         Placement::Exclude(Mismatch::NodeName) => Some(Loss::NodeName),
         Placement::Exclude(Mismatch::NodeSelector) => Some(Loss::NodeSelector),
@@ -45,7 +45,7 @@ fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Los
         Placement::ContinueOnly(_) => {
             let withdrawn = toleration_withdrawn(
                 &cluster.snapshot.tolerations,
-                view,
+                cluster.snapshot.node(node),
                 TolerationsView::Model(&stored.tolerations),
             );
             (withdrawn && cluster.snapshot.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
@@ -54,12 +54,12 @@ fn loss(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Los
 }
 
 /// Without pods to look at, a node that should have run one counts.
-fn had_a_pod(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: usize) -> bool {
-    let before = stored.placements.get(node);
+fn had_a_pod(cluster: &Cluster<'_>, stored: &Snapshot<'_>, node: NodeIx) -> bool {
+    let before = stored.placement(node);
     if cluster.snapshot.pods.is_empty() {
-        return before == Some(&Placement::Run);
+        return before == Placement::Run;
     }
-    let may_run = matches!(before, Some(Placement::Run | Placement::ContinueOnly(_)));
+    let may_run = matches!(before, Placement::Run | Placement::ContinueOnly(_));
     may_run && cluster.has_pod(node)
 }
 

@@ -8,6 +8,7 @@ use super::words::{count, names};
 use crate::kubernetes::Selector;
 use crate::model::DaemonSet;
 use crate::problem::Problems;
+use crate::snapshot::position::PodIx;
 use crate::snapshot::template::Template;
 use std::collections::BTreeSet;
 
@@ -61,8 +62,8 @@ fn chooses(one: &DaemonSet, other: &DaemonSet) -> bool {
 
 /// Pods that nobody controls: orphans of a DaemonSet before this one, or pods that somebody made by hand.
 pub(super) fn adopts(cluster: &Cluster<'_>) -> Option<Finding> {
-    let adopted: BTreeSet<u32> = cluster.sync.claim.pods.adopted.iter().copied().collect();
-    let views = adopted.iter().filter_map(|position| cluster.snapshot.pods.get(*position as usize));
+    let adopted: BTreeSet<PodIx> = cluster.sync.claim.pods.adopted.iter().copied().collect();
+    let views = adopted.iter().map(|pod| cluster.snapshot.pod(*pod));
     let key = &cluster.snapshot.policy.unique_label_key;
     let by_hand = views.clone().filter(|view| !view.labels.contains_key(key)).count();
     let fleet = &cluster.sync.fleet;

@@ -9,7 +9,7 @@ use crate::reconcile::decision::{Decision, Sync};
 use crate::reconcile::history::{self, History, Revision};
 use crate::reconcile::pod_template::Blueprint;
 use crate::snapshot::Snapshot;
-use crate::view::PodView;
+use crate::snapshot::position::{PodIx, RevisionIx};
 
 /// Puts a decision into actions: claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
 pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<Action> {
@@ -51,20 +51,9 @@ fn update_status(snapshot: &Snapshot<'_>, status: DaemonSetStatus, reason: Statu
 
 /// Adoptions and releases, by name.
 fn claim_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
-    let pods = |positions: &[u32]| {
-        let mut refs: Vec<ObjectRef> = positions
-            .iter()
-            .filter_map(|p| snapshot.pods.get(*p as usize))
-            .map(PodView::object_ref)
-            .collect();
-        refs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        refs
-    };
-    let revisions = |positions: &[u32]| {
-        let found = positions.iter().filter_map(|p| snapshot.revisions.get(*p as usize));
-        let mut refs: Vec<ObjectRef> = found.map(|revision| revision.object_ref()).collect();
-        refs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        refs
+    let pods = |pods: &[PodIx]| by_name(pods.iter().map(|pod| snapshot.pod(*pod).object_ref()));
+    let revisions = |revisions: &[RevisionIx]| {
+        by_name(revisions.iter().map(|revision| snapshot.revision(*revision).object_ref()))
     };
     let (adopt, release) = (ClaimReason::SelectorMatches, ClaimReason::SelectorNoLongerMatches);
     let claim = &sync.claim;
@@ -78,16 +67,22 @@ fn claim_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Act
     actions.extend(released.map(|revision| Action::ReleaseRevision { revision, reason: release }));
 }
 
+fn by_name(objects: impl Iterator<Item = ObjectRef>) -> Vec<ObjectRef> {
+    let mut objects: Vec<ObjectRef> = objects.collect();
+    objects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    objects
+}
+
 /// Create, label and renumber revisions, then relabel pods.
 fn history_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
     let key = &snapshot.policy.unique_label_key;
     let history = &sync.history;
-    if let Some(Revision { view: None, hash, number, .. }) = history.current() {
+    if let Revision { view: None, hash, number, .. } = history.current() {
         let revision = history::manifest(snapshot, hash, *number);
         actions.push(Action::CreateRevision { revision, reason: RevisionReason::NewTemplate });
     }
     label_revisions(key, history, actions);
-    if let (Some(number), Some(view)) = (history.renumbered, history.current().and_then(|c| c.view)) {
+    if let (Some(number), Some(view)) = (history.renumbered, history.current().view) {
         let revision = view.object_ref();
         actions.push(Action::RenumberRevision { revision, number, reason: RevisionReason::CurrentAgain });
     }
@@ -101,17 +96,15 @@ fn label_revisions(key: &str, history: &History<'_>, actions: &mut Vec<Action>) 
         actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing });
     }
     let lost = history.lost_labels.as_ref().filter(|labels| !labels.is_empty());
-    if let (Some(labels), Some(view)) = (lost, history.current().and_then(|current| current.view)) {
+    if let (Some(labels), Some(view)) = (lost, history.current().view) {
         let (revision, labels) = (view.object_ref(), labels.clone());
         actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::LabelsLost });
     }
 }
 
 fn label_pods(snapshot: &Snapshot<'_>, sync: &Sync<'_>, history: &History<'_>, actions: &mut Vec<Action>) {
-    let pod = |(position, reason): &(u32, LabelReason)| {
-        snapshot.pods.get(*position as usize).map(|pod| (pod, *reason))
-    };
-    let mut pods: Vec<_> = sync.fleet.labels.iter().filter_map(pod).collect();
+    let pod = |(pod, reason): &(PodIx, LabelReason)| (snapshot.pod(*pod), *reason);
+    let mut pods: Vec<_> = sync.fleet.labels.iter().map(pod).collect();
     pods.sort_unstable_by_key(|(pod, _)| pod.name);
     actions.extend(pods.into_iter().map(|(pod, reason)| {
         let labels = Labels::from_iter([(&snapshot.policy.unique_label_key, history.current_hash())]);
@@ -123,9 +116,10 @@ fn pod_deletes(sync: &Sync<'_>, actions: &mut Vec<Action>) {
     let fleet = &sync.fleet;
     let generation = fleet.snapshot.failure_generation();
     for deletion in &sync.agenda.deletes {
-        let Some(view) = fleet.pods.get(deletion.pod()).and_then(|pod| fleet.view(pod)) else { continue };
-        let node = view.target.unwrap_or_default().into();
-        let (pod, reason, failure) = (view.object_ref(), deletion.reason, deletion.failure(generation));
+        let pod = fleet.pod(deletion.pod);
+        let node = fleet.target_name(pod).into();
+        let (reason, failure) = (deletion.reason, deletion.failure(generation));
+        let pod = fleet.view(pod).object_ref();
         actions.push(Action::DeletePod { node, pod, reason, failure });
     }
 }
@@ -136,7 +130,7 @@ fn pod_creates(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Actio
     }
     let blueprint = Blueprint::new(snapshot, &sync.history);
     for (position, Creation { node, reason }) in sync.agenda.creates.iter().enumerate() {
-        let node = sync.fleet.node_name(*node as usize);
+        let node = snapshot.node(*node).name;
         actions.push(Action::CreatePod {
             node: node.into(),
             batch: Creation::batch(position),
@@ -175,10 +169,9 @@ fn events(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
             | DeleteReason::OutdatedNotYetAvailable
             | DeleteReason::OutdatedAvailable => continue,
         };
-        let Some(pod) = sync.fleet.pods.get(deletion.pod()).and_then(|p| sync.fleet.view(p)) else {
-            continue;
-        };
-        let node = pod.target.unwrap_or_default();
+        let pod = sync.fleet.pod(deletion.pod);
+        let node = sync.fleet.target_name(pod);
+        let pod = sync.fleet.view(pod);
         actions.push(Action::RecordEvent {
             daemon_set: snapshot.daemon_set.object_ref(),
             event_type,

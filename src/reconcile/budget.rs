@@ -7,6 +7,7 @@ use crate::mutants::{Mutant, is_active};
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness, Stage};
 use crate::reconcile::node_sync::NodeSync;
 use crate::snapshot::placement::{Placement, is_down, kept_out_only_by_being_down};
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -54,19 +55,19 @@ pub struct BudgetUse {
 
 impl BudgetUse {
     /// What a node counts for.
-    pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> Self {
-        match fleet.nodes.get(node).map(|node| node.placement) {
-            Some(Placement::Run) => BudgetUse::of_target(fleet, sync, node),
-            Some(Placement::ContinueOnly(_)) => {
-                let only_down = |view| kept_out_only_by_being_down(&fleet.snapshot.tolerations, view);
-                let lost = fleet.node_view(node).is_some_and(only_down) && is_lost(fleet, sync, node);
-                BudgetUse { lost, ..BudgetUse::default() }
+    pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync, node: NodeIx) -> Self {
+        match fleet.placement(node) {
+            Placement::Run => BudgetUse::of_target(fleet, sync, node),
+            Placement::ContinueOnly(_) => {
+                let only_down =
+                    kept_out_only_by_being_down(&fleet.snapshot.tolerations, fleet.node_view(node));
+                BudgetUse { lost: only_down && is_lost(fleet, sync, node), ..BudgetUse::default() }
             }
-            Some(Placement::Exclude(_)) | None => BudgetUse::default(),
+            Placement::Exclude(_) => BudgetUse::default(),
         }
     }
 
-    fn of_target(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> Self {
+    fn of_target(fleet: &Fleet<'_>, sync: &NodeSync, node: NodeIx) -> Self {
         let mut best = None;
         let mut outdated = false;
         for (_, pod) in sync.survivors(fleet, node) {
@@ -94,8 +95,8 @@ impl BudgetUse {
 ///
 /// It is asked of nodes that are no targets any more for being down; under surge also of targets whose pair has gone: as
 /// long as both pods are there they hold a place, and without surge maxUnavailable counts targets anyway.
-fn is_lost(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
-    if !fleet.node_view(node).is_some_and(is_down) {
+fn is_lost(fleet: &Fleet<'_>, sync: &NodeSync, node: NodeIx) -> bool {
+    if !is_down(fleet.node_view(node)) {
         return false;
     }
     let mut updated = sync.survivors(fleet, node).filter(|(_, pod)| pod.is_updated()).peekable();
@@ -105,7 +106,7 @@ fn is_lost(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
 
 /// How many unfinished pods a node has, or will have by node sync's create and by one in flight
 /// `[surge-counts-doubled-nodes]`.
-fn places(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> usize {
+fn places(fleet: &Fleet<'_>, sync: &NodeSync, node: NodeIx) -> usize {
     let unseen = usize::from(sync.creates_on(node)) + usize::from(fleet.in_flight(node).is_some());
     unseen + fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod)).count()
 }
@@ -136,7 +137,7 @@ pub(crate) fn place_free_at(fleet: &Fleet<'_>, sync: &NodeSync) -> Option<Timest
 impl Budget {
     pub(crate) fn of(fleet: &Fleet<'_>, sync: &NodeSync) -> Self {
         let mut budget = Budget::default();
-        for (node, state) in fleet.nodes.iter().enumerate() {
+        for (node, state) in fleet.nodes.enumerated() {
             let BudgetUse { unavailable, not_ready, being_replaced, doubled, lost } =
                 BudgetUse::of(fleet, sync, node);
             budget.desired += u32::from(state.placement == Placement::Run);

@@ -1,10 +1,11 @@
 //! The pod deletes and creates of one plan: their order, the cap, and when to look again.
 
 use crate::action::{CreateReason, DeleteReason, RequeueReason};
-use crate::reconcile::fleet::Fleet;
+use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::node_sync::{Deletion, NodeSync};
 use crate::reconcile::update::Update;
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::{FleetIx, NodeIx};
 use jiff::Timestamp;
 
 /// The pod deletes and creates of this plan, in order and within the cap.
@@ -19,8 +20,7 @@ pub(crate) struct Agenda {
 /// A pod to create.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Creation {
-    /// Position of the node.
-    pub(crate) node: u32,
+    pub(crate) node: NodeIx,
     pub(crate) reason: CreateReason,
 }
 
@@ -59,8 +59,8 @@ fn node_sync_deletes(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec
     let mut deletes: Vec<Deletion> = update.standing_deletes(sync).copied().collect();
     deletes.sort_unstable_by_key(|deletion| {
         let lost = deletion.reason == DeleteReason::NodeGone;
-        let view = fleet.pods.get(deletion.pod()).and_then(|pod| fleet.view(pod));
-        (lost, view.filter(|_| !lost).and_then(|v| v.target), view.map(|v| v.name))
+        let view = fleet.view(fleet.pod(deletion.pod));
+        (lost, view.target.filter(|_| !lost), view.name)
     });
     deletes
 }
@@ -69,8 +69,9 @@ fn node_sync_deletes(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec
 /// `[failed-pods-together]`, unless that node has more of them than a plan may hold.
 fn cut(fleet: &Fleet<'_>, deletes: &[Deletion], burst: usize) -> usize {
     let Some(first_dropped) = deletes.get(burst) else { return deletes.len() };
-    let node = fleet.target_name(first_dropped.pod());
-    let same_node = |deletion: &Deletion| fleet.target_name(deletion.pod()) == node;
+    let node_of = |deletion: &Deletion| fleet.target_name(fleet.pod(deletion.pod));
+    let node = node_of(first_dropped);
+    let same_node = |deletion: &Deletion| node_of(deletion) == node;
     let dropped = deletes.get(burst..).unwrap_or_default();
     if !dropped.iter().take_while(|deletion| same_node(deletion)).any(Deletion::is_failure) {
         return burst;
@@ -87,7 +88,7 @@ fn ordered_creates(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Vec<C
     let surge = update.creates.iter().map(|node| (*node, CreateReason::Surge));
     let mut creates: Vec<_> = missing.chain(surge).map(|(node, reason)| Creation { node, reason }).collect();
     let index = &fleet.snapshot.index;
-    creates.sort_unstable_by(|a, b| index.by_name(a.node as usize, b.node as usize));
+    creates.sort_unstable_by(|a, b| index.by_name(a.node, b.node));
     creates
 }
 
@@ -110,21 +111,21 @@ fn next_available(fleet: &Fleet<'_>, sync: &NodeSync, update: &Update) -> Option
     if fleet.snapshot.min_ready().is_zero() {
         return None;
     }
-    let mut going: Vec<usize> = update.deletes.iter().map(Deletion::pod).collect();
+    let mut going: Vec<FleetIx> = update.deletes.iter().map(|deletion| deletion.pod).collect();
     going.sort_unstable();
-    let nodes = (0..fleet.nodes.len()).filter(|node| waits_for_availability(fleet, sync, *node));
+    let nodes = fleet.nodes.positions().filter(|node| waits_for_availability(fleet, sync, *node));
     let kept = nodes.flat_map(|node| sync.survivors(fleet, node));
     let kept = kept.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);
-    let spared = update.spared.iter().filter_map(|index| fleet.pods.get(*index));
-    let young = kept.chain(spared).filter(|pod| pod.is_ready() && !pod.is_available());
+    let spared = update.spared.iter().map(|pod| fleet.pod(*pod));
+    let young = kept.chain(spared).filter(|pod: &&FleetPod| pod.is_ready() && !pod.is_available());
     young.filter_map(|pod| fleet.available_at(pod)).min()
 }
 
 /// Status and budget wait for target nodes; where a pod may only stay, the outdated one of a pair waits for its successor.
-fn waits_for_availability(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
-    match fleet.nodes.get(node).map(|node| node.placement) {
-        Some(Placement::Run) => true,
-        Some(Placement::ContinueOnly(_)) => sync.keeps_a_pair(fleet, node),
-        Some(Placement::Exclude(_)) | None => false,
+fn waits_for_availability(fleet: &Fleet<'_>, sync: &NodeSync, node: NodeIx) -> bool {
+    match fleet.placement(node) {
+        Placement::Run => true,
+        Placement::ContinueOnly(_) => sync.keeps_a_pair(fleet, node),
+        Placement::Exclude(_) => false,
     }
 }

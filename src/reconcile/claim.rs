@@ -7,38 +7,42 @@ use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::model::DaemonSet;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
+use crate::snapshot::position::{PodIx, Position, RevisionIx};
 use crate::view::{PodView, RevisionView};
 
-/// What belongs to the DaemonSet in this pass, as positions in the snapshot's lists.
-#[derive(Debug, Default)]
+/// The pods and revisions that belong to the DaemonSet in this pass.
+#[derive(Debug)]
 pub(crate) struct Claim {
-    pub(crate) pods: Claimed,
-    pub(crate) revisions: Claimed,
+    pub(crate) pods: Claimed<PodIx>,
+    pub(crate) revisions: Claimed<RevisionIx>,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Claimed {
-    /// Owned, the adopted ones included and the released ones not.
-    pub(crate) owned: Vec<u32>,
-    pub(crate) adopted: Vec<u32>,
-    pub(crate) released: Vec<u32>,
+/// Pods or revisions, by their positions in the snapshot.
+#[derive(Debug)]
+pub(crate) struct Claimed<I> {
+    /// Includes the adopted ones, but not the released ones.
+    pub(crate) owned: Vec<I>,
+    pub(crate) adopted: Vec<I>,
+    pub(crate) released: Vec<I>,
 }
 
 /// Sorts out all pods and revisions of the snapshot.
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
     let Snapshot { daemon_set, selector, .. } = snapshot;
-    let pods = snapshot.pods.iter().zip(&snapshot.index.pods);
+    let pods = snapshot.pods_with_facts();
     let revisions = snapshot.revisions.iter();
     Claim {
-        pods: Claimed::sort_out(pods.map(|(pod, facts)| verdict_on_pod(pod, facts))),
+        pods: Claimed::sort_out(pods.map(|(_, pod, facts)| verdict_on_pod(pod, facts))),
         revisions: Claimed::sort_out(revisions.map(|r| verdict_on_revision(daemon_set, selector, r))),
     }
 }
 
-impl Claimed {
+impl<I: Position> Claimed<I> {
     fn sort_out(verdicts: impl ExactSizeIterator<Item = ClaimVerdict>) -> Self {
-        let mut claimed = Claimed { owned: Vec::with_capacity(verdicts.len()), ..Claimed::default() };
-        for (position, verdict) in (0_u32..).zip(verdicts) {
+        let owned = Vec::with_capacity(verdicts.len());
+        let mut claimed = Claimed { owned, adopted: Vec::new(), released: Vec::new() };
+        for (index, verdict) in verdicts.enumerate() {
+            let position = I::new(index);
             match verdict {
                 ClaimVerdict::Owned => claimed.owned.push(position),
                 ClaimVerdict::Adopt => {

@@ -15,6 +15,7 @@ use crate::report::{
 };
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, Taints};
+use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
 use crate::view::NodeView;
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
             status: Some(sync.status.clone()),
             report: Report {
                 situation: Situation::Synced,
-                current_revision: current_revision(snapshot, sync),
+                current_revision: Some(current_revision(snapshot, sync)),
                 strategy: Some(strategy(snapshot.strategy)),
                 budget: Some(sync.budget),
                 nodes: Explainer::new(snapshot, sync).verdicts(),
@@ -46,8 +47,8 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
     }
 }
 
-fn current_revision(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Option<CurrentRevision> {
-    let current = sync.history.current()?;
+fn current_revision(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> CurrentRevision {
+    let current = sync.history.current();
     let (name, origin) = match (current.view, sync.history.renumbered) {
         (Some(view), None) => (view.name.to_owned(), RevisionOrigin::Kept),
         (Some(view), Some(_)) => (view.name.to_owned(), RevisionOrigin::CurrentAgain),
@@ -55,7 +56,7 @@ fn current_revision(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Option<CurrentR
             (format!("{}-{}", snapshot.daemon_set.metadata.name, current.hash), RevisionOrigin::Created)
         }
     };
-    Some(CurrentRevision { name, hash: current.hash.to_string(), number: current.number, origin })
+    CurrentRevision { name, hash: current.hash.to_string(), number: current.number, origin }
 }
 
 fn strategy(strategy: Strategy) -> StrategyInForce {
@@ -70,12 +71,12 @@ fn strategy(strategy: Strategy) -> StrategyInForce {
 struct Explainer<'d> {
     snapshot: &'d Snapshot<'d>,
     sync: &'d Sync<'d>,
-    /// By position in the fleet's pods, with whether it is in this plan or was left out by the cap.
-    deletes: BTreeMap<usize, (DeleteReason, bool)>,
-    /// By position of the node, with its place in the plan.
-    creates: BTreeMap<usize, (usize, Creation)>,
-    /// Nodes that the update wants a pod on, as sorted positions.
-    surging: Vec<u32>,
+    /// With whether it is in this plan or was left out by the cap.
+    deletes: BTreeMap<FleetIx, (DeleteReason, bool)>,
+    /// With its place in the plan.
+    creates: BTreeMap<NodeIx, (usize, Creation)>,
+    /// Nodes that the update wants a pod on, sorted.
+    surging: Vec<NodeIx>,
     /// How many pods of each readiness the update deletes.
     chosen_young: u32,
     chosen_available: u32,
@@ -87,10 +88,10 @@ impl<'d> Explainer<'d> {
         let agenda = &sync.agenda;
         let mut deletes = BTreeMap::new();
         for deletion in sync.update.all_deletes(&sync.node_sync) {
-            deletes.insert(deletion.pod(), (deletion.reason, false));
+            deletes.insert(deletion.pod, (deletion.reason, false));
         }
         for deletion in &agenda.deletes {
-            deletes.insert(deletion.pod(), (deletion.reason, true));
+            deletes.insert(deletion.pod, (deletion.reason, true));
         }
         let chosen = |reasons: &[DeleteReason]| {
             sync.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32
@@ -102,7 +103,7 @@ impl<'d> Explainer<'d> {
             sync,
             deletes,
             surging,
-            creates: agenda.creates.iter().enumerate().map(|(i, c)| (c.node as usize, (i, *c))).collect(),
+            creates: agenda.creates.iter().enumerate().map(|(i, c)| (c.node, (i, *c))).collect(),
             chosen_young: chosen(&[DeleteReason::OutdatedNotYetAvailable]),
             chosen_available: chosen(&[DeleteReason::OutdatedAvailable]),
             chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady]),
@@ -110,18 +111,18 @@ impl<'d> Explainer<'d> {
     }
 
     fn verdicts(&self) -> Vec<NodeVerdict> {
-        let mut nodes: Vec<(usize, &NodeView<'_>)> = self.snapshot.nodes.iter().enumerate().collect();
-        nodes.sort_unstable_by_key(|(_, node)| node.name);
-        nodes.into_iter().filter_map(|(position, node)| self.verdict(position, node)).collect()
+        let mut nodes: Vec<NodeIx> = self.sync.fleet.nodes.positions().collect();
+        nodes.sort_unstable_by(|a, b| self.snapshot.index.by_name(*a, *b));
+        nodes.into_iter().map(|position| self.verdict(position)).collect()
     }
 
-    fn verdict(&self, position: usize, node: &NodeView<'_>) -> Option<NodeVerdict> {
+    fn verdict(&self, position: NodeIx) -> NodeVerdict {
         let fleet = &self.sync.fleet;
-        let placement = fleet.nodes.get(position)?.placement;
+        let (node, placement) = (fleet.node_view(position), fleet.placement(position));
         let mut pods: Vec<_> =
-            fleet.pods_of(position).filter_map(|(index, pod)| self.pod_verdict(index, pod)).collect();
+            fleet.pods_of(position).map(|(index, pod)| self.pod_verdict(index, pod)).collect();
         pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
-        Some(NodeVerdict {
+        NodeVerdict {
             node: node.name.into(),
             node_ready: node.ready,
             unschedulable: node.unschedulable,
@@ -129,13 +130,13 @@ impl<'d> Explainer<'d> {
             counts: BudgetUse::of(fleet, &self.sync.node_sync, position),
             outcome: self.outcome(position, placement, &pods),
             pods,
-        })
+        }
     }
 
-    fn pod_verdict(&self, index: usize, pod: &FleetPod) -> Option<PodVerdict> {
-        let view = self.sync.fleet.view(pod)?;
-        let revision = pod.revision().and_then(|revision| self.sync.history.revision(revision));
-        Some(PodVerdict {
+    fn pod_verdict(&self, index: FleetIx, pod: &FleetPod) -> PodVerdict {
+        let view = self.sync.fleet.view(pod);
+        let revision = pod.revision.map(|revision| self.sync.history.revision(revision));
+        PodVerdict {
             pod: view.object_ref(),
             updated: pod.is_updated(),
             evidence: pod.evidence,
@@ -143,11 +144,11 @@ impl<'d> Explainer<'d> {
             revision: revision.map(|revision| revision.number),
             state: pod_state(&self.sync.fleet, pod),
             deleted: self.deletes.get(&index).filter(|(_, planned)| *planned).map(|(reason, _)| *reason),
-        })
+        }
     }
 
     /// What the plan does to the node comes first; then the first thing that it waits for.
-    fn outcome(&self, node: usize, placement: Placement, pods: &[PodVerdict]) -> NodeOutcome {
+    fn outcome(&self, node: NodeIx, placement: Placement, pods: &[PodVerdict]) -> NodeOutcome {
         if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
         }
@@ -168,7 +169,7 @@ impl<'d> Explainer<'d> {
         self.why_updated_waits(node, pods)
     }
 
-    fn action_on(&self, node: usize, pods: &[PodVerdict]) -> Option<NodeOutcome> {
+    fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {
         if let Some((position, creation)) = self.creates.get(&node) {
             let batch = Creation::batch(*position);
             return Some(NodeOutcome::Create { reason: creation.reason, batch });
@@ -177,12 +178,12 @@ impl<'d> Explainer<'d> {
             return Some(NodeOutcome::Delete { reason });
         }
         let sync = &self.sync;
-        let wanted = sync.node_sync.creates_on(node) || self.surging.binary_search(&(node as u32)).is_ok();
-        let unwanted = sync.fleet.range(node).any(|index| self.deletes.contains_key(&index));
+        let wanted = sync.node_sync.creates_on(node) || self.surging.binary_search(&node).is_ok();
+        let unwanted = sync.fleet.pods_of(node).any(|(index, _)| self.deletes.contains_key(&index));
         (unwanted || wanted).then_some(NodeOutcome::WaitsForNextPlan)
     }
 
-    fn why_outdated_stays(&self, node: usize, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {
+    fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {
         let budget = &self.sync.budget;
         match self.snapshot.strategy {
             Strategy::OnDelete => NodeOutcome::WaitsForDelete,
@@ -213,7 +214,7 @@ impl<'d> Explainer<'d> {
     }
 
     /// The node has an updated pod, or none that is live.
-    fn why_updated_waits(&self, node: usize, pods: &[PodVerdict]) -> NodeOutcome {
+    fn why_updated_waits(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
         let fleet = &self.sync.fleet;
         let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.is_updated());
         let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
@@ -258,7 +259,7 @@ fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
 
 fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
     let view = fleet.view(pod);
-    let since = view.and_then(|view| view.ready_since);
+    let since = view.ready_since;
     match (pod.stage, pod.readiness) {
         (Stage::Failed, _) => PodState::Failed,
         (Stage::Succeeded, _) => PodState::Succeeded,
@@ -268,8 +269,6 @@ fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
         (Stage::Live, Readiness::Available) => PodState::Available { ready_since: since },
         (Stage::Live, Readiness::Young) => PodState::Ready { available_at: fleet.available_at(pod) },
         (Stage::Live, Readiness::NotReady) => PodState::NotReady { since },
-        (Stage::Live, Readiness::Pending) => {
-            PodState::Pending { since: view.and_then(|view| view.created_at) }
-        }
+        (Stage::Live, Readiness::Pending) => PodState::Pending { since: view.created_at },
     }
 }

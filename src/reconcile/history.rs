@@ -8,6 +8,7 @@ use crate::model::Labels;
 use crate::reconcile::claim::Claim;
 use crate::reconcile::name_collision;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::{HistoryIx, IndexVec, neutral};
 use crate::view::RevisionView;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -20,11 +21,10 @@ const DEFAULT_HISTORY_LIMIT: i32 = 10;
 #[derive(Debug)]
 pub(crate) struct History<'a> {
     /// The current one is among them, even if this plan creates it.
-    pub(crate) revisions: Vec<Revision<'a>>,
-    current: usize,
-    /// Positions in `revisions` by hash: of several with one hash, the one that a pod labelled with it is taken to
-    /// run.
-    by_hash: Vec<(Cow<'a, str>, u32)>,
+    pub(crate) revisions: IndexVec<HistoryIx, Revision<'a>>,
+    current: HistoryIx,
+    /// By hash: of several revisions with one hash, the one that a pod labelled with it is taken to run.
+    by_hash: Vec<(Cow<'a, str>, HistoryIx)>,
     /// The current revision's new number, where it must change.
     pub(crate) renumbered: Option<i64>,
     /// The labels that the current revision lacks, where it is not the DaemonSet's for want of them.
@@ -40,6 +40,8 @@ pub(crate) struct Revision<'a> {
     pub(crate) number: i64,
     pub(crate) role: Role,
 }
+
+neutral!(Revision<'_>, Revision { view: None, hash: Cow::Borrowed(""), number: 0, role: Role::Old });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
@@ -60,11 +62,8 @@ impl<'a> History<'a> {
     /// When the new revision's name is taken by one of other content, of another owner, or that is being deleted.
     pub(crate) fn of(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
         let template = &*snapshot.raw_template;
-        let mut revisions: Vec<Revision<'a>> = claim
-            .revisions
-            .owned
-            .iter()
-            .filter_map(|position| snapshot.revisions.get(*position as usize))
+        let owned = claim.revisions.owned.iter().map(|position| snapshot.revision(*position));
+        let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
             .map(|view| Revision {
                 view: Some(*view),
                 hash: hash_of(view, &snapshot.policy.unique_label_key),
@@ -79,41 +78,37 @@ impl<'a> History<'a> {
             None => {
                 let (revision, lost) = named_as_new(snapshot, next)?;
                 lost_labels = lost;
-                revisions.push(revision);
-                revisions.len() - 1
+                revisions.push(revision)
             }
         };
-        let mut renumbered = None;
-        if let Some(revision) = revisions.get_mut(current) {
+        // One that is not the DaemonSet's yet is renumbered when it is.
+        let renumbered = (revisions.at(current).number < next && lost_labels.is_none()).then_some(next);
+        revisions.change(current, |revision| {
             revision.role = Role::Current;
-            // One that is not the DaemonSet's yet is renumbered when it is.
-            if revision.number < next && lost_labels.is_none() {
-                revision.number = next;
-                renumbered = Some(next);
-            }
-        }
+            revision.number = renumbered.unwrap_or(revision.number);
+        });
         let by_hash = index_by_hash(&revisions);
         Ok(History { revisions, current, by_hash, renumbered, lost_labels })
     }
 
     /// The hash of the current revision.
     pub(crate) fn current_hash(&self) -> &str {
-        self.current().map_or("", |revision| &revision.hash)
+        &self.current().hash
     }
 
     /// The current revision.
-    pub(crate) fn current(&self) -> Option<&Revision<'a>> {
-        self.revisions.get(self.current)
+    pub(crate) fn current(&self) -> &Revision<'a> {
+        self.revisions.at(self.current)
     }
 
-    /// The position of the revision that a pod labelled with this hash runs.
-    pub(crate) fn position(&self, hash: &str) -> Option<u32> {
+    /// The revision that a pod labelled with this hash runs.
+    pub(crate) fn position(&self, hash: &str) -> Option<HistoryIx> {
         let found = self.by_hash.binary_search_by(|(known, _)| known.as_ref().cmp(hash)).ok()?;
         self.by_hash.get(found).map(|(_, position)| *position)
     }
 
-    pub(crate) fn revision(&self, position: u32) -> Option<&Revision<'a>> {
-        self.revisions.get(position as usize)
+    pub(crate) fn revision(&self, position: HistoryIx) -> &Revision<'a> {
+        self.revisions.at(position)
     }
 
     /// Duplicates of the current revision, by name.
@@ -127,7 +122,7 @@ impl<'a> History<'a> {
     pub(crate) fn beyond_limit(
         &self,
         limit: Option<i32>,
-        carried: impl Fn(u32) -> bool,
+        carried: impl Fn(HistoryIx) -> bool,
     ) -> Vec<&Revision<'a>> {
         let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
         let mut old: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Old).collect();
@@ -192,14 +187,14 @@ fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
 }
 
 /// One more than the largest number of an old revision; 1 when there is none, or all are negative.
-fn next_number(revisions: &[Revision<'_>]) -> i64 {
+fn next_number(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> i64 {
     let old = revisions.iter().filter(|r| r.role == Role::Old).map(|r| r.number);
     old.max().unwrap_or(0).max(0).saturating_add(1)
 }
 
 /// Of the revisions equal to the template the one to keep.
-fn best_equal(revisions: &[Revision<'_>]) -> Option<usize> {
-    let equal = revisions.iter().enumerate().filter(|(_, r)| r.role == Role::Duplicate);
+fn best_equal(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> Option<HistoryIx> {
+    let equal = revisions.enumerated().filter(|(_, r)| r.role == Role::Duplicate);
     equal.min_by_key(|(_, r)| r.view.as_ref().map(revision::rank)).map(|(position, _)| position)
 }
 
@@ -225,8 +220,8 @@ fn named_as_new<'a>(
     Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
 }
 
-fn index_by_hash<'a>(revisions: &[Revision<'a>]) -> Vec<(Cow<'a, str>, u32)> {
-    let mut index: Vec<_> = (0_u32..).zip(revisions).collect();
+fn index_by_hash<'a>(revisions: &IndexVec<HistoryIx, Revision<'a>>) -> Vec<(Cow<'a, str>, HistoryIx)> {
+    let mut index: Vec<_> = revisions.enumerated().collect();
     index.sort_by_key(|(_, r)| (r.hash.clone(), r.role, Reverse(r.number), r.age()));
     index.dedup_by(|(_, later), (_, first)| later.hash == first.hash);
     index.into_iter().map(|(position, r)| (r.hash.clone(), position)).collect()

@@ -7,19 +7,19 @@ use crate::action::{DeleteReason, Failure};
 use crate::mutants::{Mutant, is_active};
 use crate::reconcile::fleet::{Fleet, FleetPod, Stage};
 use crate::snapshot::placement::{Placement, toleration_withdrawn};
+use crate::snapshot::position::{FleetIx, IndexVec, NodeIx};
 use crate::snapshot::strategy::Strategy;
-use crate::view::TolerationsView;
 use jiff::Timestamp;
 
 /// What node sync wants.
 #[derive(Debug)]
 pub(crate) struct NodeSync {
-    /// Nodes without a pod, as positions in order.
-    pub(crate) creates: Vec<u32>,
+    /// Nodes without a pod, in the order of the snapshot.
+    pub(crate) creates: Vec<NodeIx>,
     /// Node by node as in the snapshot; then those on unknown nodes.
     pub(crate) deletes: Vec<Deletion>,
-    /// By position in the fleet's pods: whether it is among `deletes`.
-    doomed: Vec<bool>,
+    /// Whether each pod is among `deletes`.
+    doomed: IndexVec<FleetIx, bool>,
     /// Nodes whose updated pod goes as excess only as long as the outdated one beside it stays.
     spares: Vec<Spare>,
     /// Nodes whose failed pods are held back.
@@ -29,20 +29,15 @@ pub(crate) struct NodeSync {
 /// A pod to delete; small, since a broken fleet has one for every node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deletion {
-    pod: u32,
+    pub(crate) pod: FleetIx,
     pub(crate) reason: DeleteReason,
     /// For an updated failed pod: how often its node has failed by now; else 0.
     failures: u32,
 }
 
 impl Deletion {
-    pub(crate) fn new(pod: usize, reason: DeleteReason) -> Self {
-        Deletion { pod: pod as u32, reason, failures: 0 }
-    }
-
-    /// Position in the fleet's pods.
-    pub(crate) fn pod(&self) -> usize {
-        self.pod as usize
+    pub(crate) fn new(pod: FleetIx, reason: DeleteReason) -> Self {
+        Deletion { pod, reason, failures: 0 }
     }
 
     /// It counts as a failure of its node.
@@ -56,18 +51,17 @@ impl Deletion {
     }
 }
 
-/// A node's best updated pod, which must stay if the outdated one that is kept instead of it goes. Both are positions
-/// in the fleet's pods.
+/// A node's best updated pod, which must stay if the outdated one that is kept instead of it goes.
 #[derive(Debug, Clone, Copy)]
 struct Spare {
-    kept: usize,
-    updated: usize,
+    kept: FleetIx,
+    updated: FleetIx,
 }
 
 /// A node whose failed pods wait for their back-off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    pub(crate) node: usize,
+    pub(crate) node: NodeIx,
     pub(crate) until: Timestamp,
     pub(crate) count: u32,
 }
@@ -77,11 +71,11 @@ pub(crate) fn sync(fleet: &Fleet<'_>) -> NodeSync {
     let mut sync = NodeSync {
         creates: Vec::new(),
         deletes: Vec::new(),
-        doomed: vec![false; fleet.pods.len()],
+        doomed: IndexVec::repeat(false, fleet.pods.len()),
         spares: Vec::new(),
         held: Vec::new(),
     };
-    for (node, state) in fleet.nodes.iter().enumerate() {
+    for (node, state) in fleet.nodes.enumerated() {
         match state.placement {
             Placement::Run => {
                 sync.delete_finished(fleet, node);
@@ -101,57 +95,55 @@ pub(crate) fn sync(fleet: &Fleet<'_>) -> NodeSync {
 }
 
 impl NodeSync {
-    /// Whether this pod goes; by position in the fleet's pods.
-    pub(crate) fn dooms(&self, pod: usize) -> bool {
-        self.doomed.get(pod).copied().unwrap_or(false)
+    /// Whether this pod goes.
+    pub(crate) fn dooms(&self, pod: FleetIx) -> bool {
+        *self.doomed.at(pod)
     }
 
     /// Whether a pod is created on this node.
-    pub(crate) fn creates_on(&self, node: usize) -> bool {
-        self.creates.binary_search(&(node as u32)).is_ok()
+    pub(crate) fn creates_on(&self, node: NodeIx) -> bool {
+        self.creates.binary_search(&node).is_ok()
     }
 
     /// The live pods of a node that stay.
     pub(crate) fn survivors<'f>(
         &'f self,
         fleet: &'f Fleet<'_>,
-        node: usize,
-    ) -> impl Iterator<Item = (usize, &'f FleetPod)> + Clone {
+        node: NodeIx,
+    ) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> + Clone {
         fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.dooms(*index))
     }
 
     /// Whether an outdated and an updated pod stay side by side until the updated one is available.
-    pub(crate) fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: usize) -> bool {
+    pub(crate) fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: NodeIx) -> bool {
         let side = |updated| self.survivors(fleet, node).any(|(_, pod)| pod.is_updated() == updated);
         side(true) && side(false)
     }
 
     /// Until when the failed pods of a node are held back.
-    pub(crate) fn held(&self, node: usize) -> Option<&Held> {
+    pub(crate) fn held(&self, node: NodeIx) -> Option<&Held> {
         let found = self.held.binary_search_by_key(&node, |held| held.node).ok()?;
         self.held.get(found)
     }
 
     /// The updated pod that goes only because `kept`, the better one of their node, stays.
-    pub(crate) fn spare_of(&self, kept: usize) -> Option<usize> {
+    pub(crate) fn spare_of(&self, kept: FleetIx) -> Option<FleetIx> {
         let found = self.spares.binary_search_by_key(&kept, |spare| spare.kept).ok()?;
         self.spares.get(found).map(|spare| spare.updated)
     }
 
-    fn delete(&mut self, pod: usize, reason: DeleteReason) {
+    fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
         self.push(Deletion::new(pod, reason));
     }
 
     fn push(&mut self, deletion: Deletion) {
-        if let Some(doomed) = self.doomed.get_mut(deletion.pod()) {
-            *doomed = true;
-        }
+        self.doomed.set(deletion.pod, true);
         self.deletes.push(deletion);
     }
 
     /// Succeeded pods go; failed ones too, unless they are updated and the node's back-off holds them. All failed
     /// pods of a node go together and count as one failure `[failed-pods-together]`.
-    fn delete_finished(&mut self, fleet: &Fleet<'_>, node: usize) {
+    fn delete_finished(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let snapshot = fleet.snapshot;
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
@@ -162,7 +154,7 @@ impl NodeSync {
                     let failures = snapshot
                         .memory
                         .as_ref()
-                        .map(|m| m.failures(fleet.node_name(node), generation, snapshot.now));
+                        .map(|m| m.failures(fleet.node_view(node).name, generation, snapshot.now));
                     let count = failures.as_ref().map_or(0, |failures| failures.count);
                     match failures.and_then(|failures| failures.held_until) {
                         Some(until) => self.hold(Held { node, until, count }),
@@ -184,7 +176,7 @@ impl NodeSync {
     }
 
     /// Without surge one live pod stays; with surge one of each side.
-    fn delete_excess(&mut self, fleet: &Fleet<'_>, node: usize) {
+    fn delete_excess(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let live = fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.dooms(*index));
         if live.clone().nth(1).is_none() {
             return;
@@ -216,9 +208,9 @@ impl NodeSync {
     fn keep_one_a_side(
         &mut self,
         fleet: &Fleet<'_>,
-        node: usize,
-        updated: Option<(usize, &FleetPod)>,
-        outdated: Option<(usize, &FleetPod)>,
+        node: NodeIx,
+        updated: Option<(FleetIx, &FleetPod)>,
+        outdated: Option<(FleetIx, &FleetPod)>,
     ) {
         let kept = [updated, outdated].map(|side| side.map(|(index, _)| index));
         self.keep_only(fleet, node, kept);
@@ -235,7 +227,7 @@ impl NodeSync {
         }
     }
 
-    fn keep_only(&mut self, fleet: &Fleet<'_>, node: usize, kept: [Option<usize>; 2]) {
+    fn keep_only(&mut self, fleet: &Fleet<'_>, node: NodeIx, kept: [Option<FleetIx>; 2]) {
         for (index, pod) in fleet.pods_of(node) {
             if pod.is_live() && !self.dooms(index) && !kept.contains(&Some(index)) {
                 self.delete(index, DeleteReason::ExcessPod);
@@ -245,16 +237,15 @@ impl NodeSync {
 
     /// A live outdated pod that stays only by a toleration which the template has withdrawn
     /// `[only-target-nodes]`. Under OnDelete a person decides.
-    fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: usize) {
-        let Some(node_view) = fleet.node_view(node) else { return };
+    fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         if fleet.snapshot.strategy == Strategy::OnDelete {
             return;
         }
         for (index, pod) in fleet.pods_of(node) {
-            let own = fleet.view(pod).map_or(TolerationsView::NONE, |view| view.tolerations);
+            let own = fleet.view(pod).tolerations;
             if pod.is_live()
                 && !pod.is_updated()
-                && toleration_withdrawn(&fleet.snapshot.tolerations, node_view, own)
+                && toleration_withdrawn(&fleet.snapshot.tolerations, fleet.node_view(node), own)
             {
                 self.delete(index, DeleteReason::TolerationWithdrawn);
             }
@@ -263,18 +254,18 @@ impl NodeSync {
 
     /// Without surge the node must have no pod at all, a terminating one neither. With surge no live pod is enough. A
     /// failed pod that is held back, and a create that is in flight, hold the node in both.
-    fn create_missing(&mut self, fleet: &Fleet<'_>, node: usize) {
+    fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
         let free = match fleet.snapshot.strategy {
             Strategy::Surge { .. } => pods.all(|(_, pod)| !pod.is_live()),
             Strategy::OnDelete | Strategy::Replace(_) => pods.next().is_none(),
         };
         if free && self.held(node).is_none() && fleet.in_flight(node).is_none() {
-            self.creates.push(node as u32);
+            self.creates.push(node);
         }
     }
 
-    fn delete_all(&mut self, fleet: &Fleet<'_>, node: usize) {
+    fn delete_all(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
                 Stage::Live | Stage::Failed | Stage::Succeeded => {
@@ -289,7 +280,7 @@ impl NodeSync {
     /// garbage collector's.
     fn delete_lost(&mut self, fleet: &Fleet<'_>) {
         for (index, pod) in fleet.strays() {
-            let unbound = fleet.view(pod).is_some_and(|view| !view.bound);
+            let unbound = !fleet.view(pod).bound;
             match pod.stage {
                 Stage::Live | Stage::Failed | Stage::Succeeded if unbound => {
                     self.delete(index, DeleteReason::NodeGone);

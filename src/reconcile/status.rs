@@ -6,6 +6,7 @@
 use crate::model::DaemonSetStatus;
 use crate::reconcile::fleet::Fleet;
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::NodeIx;
 
 /// The status that this fleet should have.
 pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
@@ -16,7 +17,7 @@ pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
         conditions: ds.status.conditions.clone(),
         ..DaemonSetStatus::default()
     };
-    for (position, node) in fleet.nodes.iter().enumerate() {
+    for (position, node) in fleet.nodes.enumerated() {
         let tally = Tally::of(fleet, position);
         match node.placement {
             Placement::Run => tally.add_to(&mut status),
@@ -40,7 +41,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(fleet: &Fleet<'_>, node: usize) -> Self {
+    fn of(fleet: &Fleet<'_>, node: NodeIx) -> Self {
         let in_flight = fleet.in_flight(node);
         let mut tally = Tally {
             present: in_flight.is_some(),

@@ -23,12 +23,12 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Vec<Warning>
         names.sort_unstable();
         names
     };
-    let views = sync.fleet.without_target.iter().filter_map(|p| snapshot.pods.get(*p as usize));
+    let views = sync.fleet.without_target.iter().map(|pod| snapshot.pod(*pod));
     let pods = named(views.map(|view| view.name.to_owned()).collect());
     if !pods.is_empty() {
         warnings.push(Warning::PodsWithoutTarget { pods });
     }
-    let bound = sync.fleet.strays().filter_map(|(_, pod)| sync.fleet.view(pod)).filter(|view| view.bound);
+    let bound = sync.fleet.strays().map(|(_, pod)| sync.fleet.view(pod)).filter(|view| view.bound);
     let pods = named(bound.map(|view| view.name.to_owned()).collect());
     if !pods.is_empty() {
         warnings.push(Warning::PodsOnUnknownNodes { pods });

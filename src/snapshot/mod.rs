@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod index;
 pub(crate) mod placement;
 mod policy;
+pub(crate) mod position;
 pub(crate) mod strategy;
 pub(crate) mod template;
 mod template_recovery;
@@ -16,9 +17,10 @@ use crate::memory::Memory;
 use crate::model::{DaemonSet, Toleration};
 use crate::problem::{InvalidSnapshot, Problems};
 use crate::view::{NodeView, PodView, RevisionView};
-use index::{Criteria, Index};
+use index::{Criteria, Index, PodFacts};
 use jiff::{SignedDuration, Timestamp};
 use placement::{Placement, PlacementRules};
+use position::{NodeIx, PodIx, RevisionIx, at};
 use serde_json::Value;
 use std::borrow::Cow;
 use strategy::Strategy;
@@ -45,7 +47,7 @@ pub struct Snapshot<'a> {
     /// As it stands in the label of a pod.
     pub(crate) template_generation: Option<String>,
     pub(crate) index: Index<'a>,
-    /// By position of the node.
+    /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
 }
 
@@ -67,6 +69,34 @@ impl<'a> Snapshot<'a> {
     /// The instant that it is taken at.
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    pub(crate) fn node(&self, node: NodeIx) -> &NodeView<'a> {
+        at(&self.nodes, node)
+    }
+
+    pub(crate) fn placement(&self, node: NodeIx) -> Placement {
+        *at(&self.placements, node)
+    }
+
+    pub(crate) fn pod(&self, pod: PodIx) -> &PodView<'a> {
+        at(&self.pods, pod)
+    }
+
+    pub(crate) fn facts(&self, pod: PodIx) -> &PodFacts {
+        self.index.pods.at(pod)
+    }
+
+    pub(crate) fn revision(&self, revision: RevisionIx) -> &RevisionView<'a> {
+        at(&self.revisions, revision)
+    }
+
+    /// Each pod with its facts.
+    pub(crate) fn pods_with_facts(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (PodIx, &PodView<'a>, &PodFacts)> + Clone {
+        let pods = position::enumerate(&self.pods).zip(self.index.pods.iter());
+        pods.map(|((position, pod), facts)| (position, pod, facts))
     }
 
     /// `spec.minReadySeconds`.

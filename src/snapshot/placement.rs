@@ -2,6 +2,7 @@
 //!
 //! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
 
+use super::position::neutral;
 use super::template::{RequiredAffinity, TemplateSpec};
 use crate::kubernetes::tolerations::tolerated;
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
@@ -18,6 +19,9 @@ pub(crate) enum Placement {
     /// No pod may be there.
     Exclude(Mismatch),
 }
+
+// A pod may stay, and none is created.
+neutral!(Placement, Placement::ContinueOnly(Taints { first: 0 }));
 
 /// The first taint of the node that the template does not tolerate, as a position in its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

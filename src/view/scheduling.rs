@@ -85,8 +85,6 @@ pub(crate) enum TolerationsView<'a> {
 }
 
 impl TolerationsView<'_> {
-    pub(crate) const NONE: TolerationsView<'static> = TolerationsView::Model(&[]);
-
     /// Whether one of them covers the taint.
     pub(crate) fn cover(self, taint: TaintView<'_>) -> bool {
         match self {

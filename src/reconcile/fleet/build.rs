@@ -7,7 +7,7 @@ use crate::reconcile::claim::Claim;
 use crate::reconcile::classify::{Class, Classifier, Evidence};
 use crate::reconcile::history::{History, Role};
 use crate::snapshot::Snapshot;
-use crate::snapshot::index::PodFacts;
+use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
 use crate::view::{Phase, PodView};
 use jiff::Timestamp;
 
@@ -15,25 +15,22 @@ impl<'a> Fleet<'a> {
     pub(crate) fn muster(snapshot: &'a Snapshot<'a>, claim: &Claim, history: &History<'_>) -> Self {
         let mut fleet = Fleet {
             snapshot,
-            nodes: Vec::with_capacity(snapshot.nodes.len()),
-            pods: Vec::new(),
-            strays: 0,
+            nodes: Vec::with_capacity(snapshot.nodes.len()).into(),
+            pods: Vec::new().into(),
+            strays: FleetIx::new(0),
             without_target: Vec::new(),
             in_flight: in_flight_creates(snapshot, history),
             labels: Vec::new(),
             belief_ends: None,
-            carried: vec![false; history.revisions.len()],
+            carried: IndexVec::repeat(false, history.revisions.len()),
             conflicts: 0,
         };
         fleet.carry_in_flight(history);
         let mut mustered = Vec::with_capacity(claim.pods.owned.len());
         let classifier = Classifier::new(snapshot, history);
         for position in &claim.pods.owned {
-            let pod = snapshot.pods.get(*position as usize).zip(snapshot.index.pods.get(*position as usize));
-            if let Some((pod, facts)) = pod {
-                let class = classifier.class(facts);
-                mustered.extend(fleet.muster_pod(*position, pod, facts, class, history));
-            }
+            let class = classifier.class(snapshot.facts(*position));
+            mustered.extend(fleet.muster_pod(*position, class, history));
         }
         fleet.station(&mustered);
         fleet
@@ -44,10 +41,13 @@ impl<'a> Fleet<'a> {
         let creates = self.snapshot.memory.as_ref().map(|memory| memory.unseen_creates(self.snapshot));
         for create in creates.into_iter().flatten() {
             self.believe_until(create.until);
-            let position = history.position(create.revision);
-            if let Some(carried) = position.and_then(|position| self.carried.get_mut(position as usize)) {
-                *carried = true;
-            }
+            self.carry(history.position(create.revision));
+        }
+    }
+
+    fn carry(&mut self, revision: Option<HistoryIx>) {
+        if let Some(revision) = revision {
+            self.carried.set(revision, true);
         }
     }
 
@@ -58,15 +58,12 @@ impl<'a> Fleet<'a> {
     /// What the pod adds to the fleet; none for one that is gone or has no target.
     fn muster_pod(
         &mut self,
-        position: u32,
-        pod: &PodView<'_>,
-        facts: &PodFacts,
+        position: PodIx,
         class: Class,
         history: &History<'_>,
-    ) -> Option<(u32, FleetPod)> {
-        if let Some(carried) = class.revision.and_then(|revision| self.carried.get_mut(revision as usize)) {
-            *carried = true;
-        }
+    ) -> Option<(Option<NodeIx>, FleetPod)> {
+        let pod = self.snapshot.pod(position);
+        self.carry(class.revision);
         let stage = self.stage(pod);
         // A pod whose deletion was accepted may be gone: a label for it could only fail.
         let may_be_gone = pod.deleted_at.is_none() && matches!(stage, None | Some(Stage::DeleteInFlight));
@@ -79,10 +76,10 @@ impl<'a> Fleet<'a> {
             self.without_target.push(position);
             return None;
         }
-        let node = facts.node().unwrap_or(u32::MAX);
+        let node = self.snapshot.facts(position).node;
         let readiness = readiness(self.snapshot, pod);
-        let revision = class.revision.map_or(0, |revision| revision + 1);
-        Some((node, FleetPod { view: position, revision, stage, readiness, evidence: class.evidence }))
+        let Class { evidence, revision, .. } = class;
+        Some((node, FleetPod { view: position, revision, stage, readiness, evidence }))
     }
 
     /// None for a pod that is terminating and finished: it runs nothing any more, and is as good as gone.
@@ -102,33 +99,36 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    /// Puts the pods of a node side by side: a counting sort, since the nodes have numbers.
-    fn station(&mut self, mustered: &[(u32, FleetPod)]) {
-        let unknown = self.snapshot.nodes.len();
-        let slot = |node: u32| (node as usize).min(unknown);
-        let mut ends = vec![0_u32; unknown + 1];
-        for (node, _) in mustered {
-            if let Some(count) = ends.get_mut(slot(*node)) {
-                *count += 1;
-            }
+    /// Puts the pods of a node side by side.
+    ///
+    /// A counting sort: nodes are small numbers, so that two passes over the pods do without a comparison. The first
+    /// pass counts the pods of each node, which gives the place of its first pod; the second one puts each pod into
+    /// the next free place of its node. Pods of unknown nodes come last, as those of one more node.
+    fn station(&mut self, pods: &[(Option<NodeIx>, FleetPod)]) {
+        let snapshot = self.snapshot;
+        let unknown = NodeIx::new(snapshot.nodes.len());
+        let mut places: IndexVec<NodeIx, u32> = IndexVec::repeat(0, snapshot.nodes.len() + 1);
+        for (node, _) in pods {
+            places.change(node.unwrap_or(unknown), |count| *count += 1);
         }
         let mut next = 0;
-        for (end, placement) in ends.iter_mut().zip(self.snapshot.placements.iter().map(Some).chain([None])) {
-            match placement {
-                Some(placement) => self.nodes.push(FleetNode { placement: *placement, first_pod: next }),
-                None => self.strays = next as usize,
+        for node in places.positions() {
+            let first_pod = FleetIx::new(next as usize);
+            if node == unknown {
+                self.strays = first_pod;
+            } else {
+                self.nodes.push(FleetNode { placement: snapshot.placement(node), first_pod });
             }
-            // From here on `end` is the place of the node's next pod.
-            (*end, next) = (next, next + *end);
+            // From here on it is the node's next free place.
+            places.change(node, |place| (*place, next) = (next, next + *place));
         }
-        let Some((_, first)) = mustered.first() else { return };
-        self.pods = vec![*first; mustered.len()];
-        for (node, pod) in mustered {
-            let Some(place) = ends.get_mut(slot(*node)) else { continue };
-            if let Some(free) = self.pods.get_mut(*place as usize) {
-                *free = *pod;
+        let Some((_, first)) = pods.first() else { return };
+        self.pods = IndexVec::repeat(*first, pods.len());
+        for (node, pod) in pods {
+            let place = places.change(node.unwrap_or(unknown), |place| std::mem::replace(place, *place + 1));
+            if let Some(place) = place {
+                self.pods.set(FleetIx::new(place as usize), *pod);
             }
-            *place += 1;
         }
     }
 }
@@ -136,7 +136,7 @@ impl<'a> Fleet<'a> {
 fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
     let Some(memory) = &snapshot.memory else { return Vec::new() };
     let of_template = |hash: &str| {
-        let named = history.position(hash).and_then(|position| history.revision(position));
+        let named = history.position(hash).map(|position| history.revision(position));
         named.is_some_and(|revision| revision.role != Role::Old)
     };
     let stationed = |create: UnseenCreate<'_>| {
@@ -156,7 +156,7 @@ fn label_needed(history: &History<'_>, class: &Class, stage: Option<Stage>) -> O
         let needed = class.evidence == Evidence::TemplateGeneration && stage == Some(Stage::Live);
         return needed.then_some(LabelReason::HashMissing);
     }
-    let revision = history.revision(class.revision?)?;
+    let revision = history.revision(class.revision?);
     let duplicate = revision.role == Role::Duplicate;
     (duplicate && revision.hash != history.current_hash()).then_some(LabelReason::DuplicateRevision)
 }

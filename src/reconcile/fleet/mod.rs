@@ -8,52 +8,70 @@ mod build;
 use crate::action::LabelReason;
 use crate::reconcile::classify::Evidence;
 use crate::snapshot::Snapshot;
-use crate::snapshot::placement::Placement;
+use crate::snapshot::placement::{Placement, Taints};
+use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, neutral};
 use crate::view::{NodeView, PodView};
 use jiff::Timestamp;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// All nodes of the snapshot and all pods of the DaemonSet.
 #[derive(Debug)]
 pub(crate) struct Fleet<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
     /// As in the snapshot.
-    pub(crate) nodes: Vec<FleetNode>,
-    /// Those of a node side by side, nodes as in the snapshot; then those of nodes that are not in it.
-    pub(crate) pods: Vec<FleetPod>,
-    /// Where the pods of unknown nodes begin.
-    strays: usize,
-    /// Pods without a target node, as positions in the snapshot: left alone.
-    pub(crate) without_target: Vec<u32>,
-    /// Creates that the snapshot does not show, by node position.
+    pub(crate) nodes: IndexVec<NodeIx, FleetNode>,
+    /// The pods of a node side by side, nodes as in the snapshot; then the pods of nodes that are not in it.
+    pub(crate) pods: IndexVec<FleetIx, FleetPod>,
+    /// The first pod of an unknown node.
+    strays: FleetIx,
+    /// Pods without a target node: left alone.
+    pub(crate) without_target: Vec<PodIx>,
+    /// Creates that the snapshot does not show, by node.
     pub(crate) in_flight: Vec<InFlight>,
-    /// Labels that pods need, by position in the snapshot.
-    pub(crate) labels: Vec<(u32, LabelReason)>,
+    /// Labels that pods need.
+    pub(crate) labels: Vec<(PodIx, LabelReason)>,
     /// When the belief in the first of the creates and deletes that the snapshot does not show ends.
     pub(crate) belief_ends: Option<Timestamp>,
     /// Whether a pod carries the hash of this revision.
-    carried: Vec<bool>,
+    carried: IndexVec<HistoryIx, bool>,
     pub(crate) conflicts: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FleetNode {
     pub(crate) placement: Placement,
-    first_pod: u32,
+    first_pod: FleetIx,
 }
+
+// Nothing is done on it, since it has no pods and none may be created.
+neutral!(
+    FleetNode,
+    FleetNode { placement: Placement::ContinueOnly(Taints { first: 0 }), first_pod: FleetIx::BEYOND }
+);
 
 /// A pod of the DaemonSet that is not gone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FleetPod {
-    /// Position in the snapshot's list.
-    pub(crate) view: u32,
-    /// The revision that its hash label names, plus one; 0 for none.
-    revision: u32,
+    /// Its object in the snapshot.
+    pub(crate) view: PodIx,
+    /// The revision that its hash label names.
+    pub(crate) revision: Option<HistoryIx>,
     pub(crate) stage: Stage,
     pub(crate) readiness: Readiness,
     pub(crate) evidence: Evidence,
 }
+
+// Not live, and on its way already: nothing is done about it.
+neutral!(
+    FleetPod,
+    FleetPod {
+        view: PodIx::BEYOND,
+        revision: None,
+        stage: Stage::Terminating,
+        readiness: Readiness::Pending,
+        evidence: Evidence::NoHash,
+    }
+);
 
 /// Where a pod is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +110,7 @@ impl Readiness {
 /// A create that the snapshot does not show.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InFlight {
-    pub(crate) node: usize,
+    pub(crate) node: NodeIx,
     pub(crate) until: Timestamp,
     /// It is of the current revision.
     pub(crate) updated: bool,
@@ -124,72 +142,68 @@ impl FleetPod {
             Stage::Failed | Stage::Succeeded => false,
         }
     }
-
-    pub(crate) fn revision(&self) -> Option<u32> {
-        self.revision.checked_sub(1)
-    }
 }
 
 impl<'a> Fleet<'a> {
-    /// The pods of a node, as positions in `pods`.
-    pub(crate) fn range(&self, node: usize) -> Range<usize> {
-        let first = |node: usize| self.nodes.get(node).map_or(self.strays, |n| n.first_pod as usize);
-        first(node)..first(node + 1)
+    pub(crate) fn placement(&self, node: NodeIx) -> Placement {
+        self.nodes.at(node).placement
     }
 
-    /// The pods of a node with their positions in `pods`.
-    pub(crate) fn pods_of(&self, node: usize) -> impl Iterator<Item = (usize, &FleetPod)> + Clone {
-        let range = self.range(node);
-        range.clone().zip(self.pods.get(range).unwrap_or_default())
+    pub(crate) fn pod(&self, pod: FleetIx) -> &FleetPod {
+        self.pods.at(pod)
     }
 
-    /// The pods of nodes that are not in the snapshot, with their positions in `pods`.
-    pub(crate) fn strays(&self) -> impl Iterator<Item = (usize, &FleetPod)> {
-        (self.strays..).zip(self.pods.get(self.strays..).unwrap_or_default())
+    /// The pods of a node.
+    pub(crate) fn pods_of(&self, node: NodeIx) -> impl Iterator<Item = (FleetIx, &FleetPod)> + Clone {
+        let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
+        self.pods.range(self.nodes.at(node).first_pod, end)
     }
 
-    /// Positions of the target nodes.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = usize> {
-        let nodes = self.nodes.iter().enumerate();
-        nodes.filter(|(_, node)| node.placement == Placement::Run).map(|(position, _)| position)
+    /// The pods of nodes that are not in the snapshot.
+    pub(crate) fn strays(&self) -> impl Iterator<Item = (FleetIx, &FleetPod)> {
+        self.pods.range(self.strays, self.pods.end())
+    }
+
+    /// The target nodes.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = NodeIx> {
+        let targets = self.nodes.enumerated().filter(|(_, node)| node.placement == Placement::Run);
+        targets.map(|(position, _)| position)
     }
 
     /// The create of this node that the snapshot does not show.
-    pub(crate) fn in_flight(&self, node: usize) -> Option<&InFlight> {
+    pub(crate) fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
         let found = self.in_flight.binary_search_by_key(&node, |create| create.node).ok()?;
         self.in_flight.get(found)
     }
 
     /// Whether a pod of the DaemonSet carries this revision's hash: then it is live history.
-    pub(crate) fn carries(&self, revision: u32) -> bool {
-        self.carried.get(revision as usize).copied().unwrap_or(false)
+    pub(crate) fn carries(&self, revision: HistoryIx) -> bool {
+        *self.carried.at(revision)
     }
 
-    pub(crate) fn view(&self, pod: &FleetPod) -> Option<&'a PodView<'a>> {
-        self.snapshot.pods.get(pod.view as usize)
+    pub(crate) fn view(&self, pod: &FleetPod) -> &'a PodView<'a> {
+        self.snapshot.pod(pod.view)
     }
 
-    pub(crate) fn node_view(&self, node: usize) -> Option<&'a NodeView<'a>> {
-        self.snapshot.nodes.get(node)
+    pub(crate) fn node_view(&self, node: NodeIx) -> &'a NodeView<'a> {
+        self.snapshot.node(node)
     }
 
-    pub(crate) fn node_name(&self, node: usize) -> &'a str {
-        self.node_view(node).map_or("", |node| node.name)
-    }
-
-    /// The name of the node that a pod is for, by the pod's position.
-    pub(crate) fn target_name(&self, pod: usize) -> &'a str {
-        self.pods.get(pod).and_then(|pod| self.view(pod)?.target).unwrap_or_default()
+    /// The name of the node that a pod is for.
+    pub(crate) fn target_name(&self, pod: &FleetPod) -> &'a str {
+        let target = self.view(pod).target;
+        debug_assert!(target.is_some(), "pods without a target are not in the fleet");
+        target.unwrap_or_default()
     }
 
     /// When a terminating pod is overdue; none for a delete in flight.
     pub(crate) fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
-        self.view(pod)?.deleted_at
+        self.view(pod).deleted_at
     }
 
     /// When a pod that is Ready becomes available; none when it never does by time alone.
     pub(crate) fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
-        available_at(self.snapshot, self.view(pod)?)
+        available_at(self.snapshot, self.view(pod))
     }
 
     /// Which of two live pods of a node is the better one to keep: available before ready before updated before
@@ -197,14 +211,7 @@ impl<'a> Fleet<'a> {
     pub(crate) fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
         let rank = |pod: &FleetPod| {
             let view = self.view(pod);
-            (
-                !pod.is_available(),
-                !pod.is_ready(),
-                !pod.is_updated(),
-                !view.is_some_and(|view| view.bound),
-                view.and_then(|view| view.created_at),
-                view.map(|view| view.name),
-            )
+            (!pod.is_available(), !pod.is_ready(), !pod.is_updated(), !view.bound, view.created_at, view.name)
         };
         rank(a).cmp(&rank(b))
     }

@@ -2,15 +2,15 @@
 
 use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::history::{History, Role};
+use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// An outdated pod that is alone on its node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
-    pub(crate) node: u32,
-    /// Position in the fleet's pods.
-    pub(crate) pod: u32,
+    pub(crate) node: NodeIx,
+    pub(crate) pod: FleetIx,
     /// Its place among those whose update was refused; 0 where it was not.
     refused: u32,
     /// How far its revision has come: 0 for an unknown one or none.
@@ -19,7 +19,7 @@ pub(crate) struct Candidate {
 
 /// Turns revisions and refusals into ranks, so that a candidate stays small.
 pub(crate) struct Ranks<'s> {
-    revisions: Vec<u32>,
+    revisions: IndexVec<HistoryIx, u32>,
     refused: BTreeMap<&'s str, u32>,
 }
 
@@ -40,17 +40,16 @@ impl<'s> Ranks<'s> {
     pub(crate) fn candidate(
         &self,
         fleet: &Fleet<'_>,
-        node: usize,
-        index: usize,
+        node: NodeIx,
+        index: FleetIx,
         pod: &FleetPod,
     ) -> Candidate {
-        let rank = pod.revision().and_then(|revision| self.revisions.get(revision as usize)).copied();
-        let refused = if self.refused.is_empty() { None } else { self.refused.get(fleet.target_name(index)) };
+        let refused = if self.refused.is_empty() { None } else { self.refused.get(fleet.target_name(pod)) };
         Candidate {
-            node: node as u32,
-            pod: index as u32,
+            node,
+            pod: index,
             refused: refused.copied().unwrap_or(0),
-            rank: rank.unwrap_or(0),
+            rank: pod.revision.map_or(0, |revision| *self.revisions.at(revision)),
         }
     }
 }
@@ -61,9 +60,7 @@ pub(crate) fn first(mut candidates: Vec<Candidate>, room: u32, fleet: &Fleet<'_>
     let room = room as usize;
     let by_age = |a: &Candidate, b: &Candidate| -> Ordering {
         let index = &fleet.snapshot.index;
-        (a.refused, a.rank)
-            .cmp(&(b.refused, b.rank))
-            .then_with(|| index.by_name(a.node as usize, b.node as usize))
+        (a.refused, a.rank).cmp(&(b.refused, b.rank)).then_with(|| index.by_name(a.node, b.node))
     };
     if (1..candidates.len()).contains(&room) {
         candidates.select_nth_unstable_by(room, by_age);

@@ -8,6 +8,7 @@ use crate::reconcile::budget::Budget;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
+use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
 
@@ -16,11 +17,10 @@ use jiff::Timestamp;
 pub(crate) struct Update {
     /// In the order in which they matter.
     pub(crate) deletes: Vec<Deletion>,
-    /// Updated pods that node sync would delete beside the outdated ones which now go themselves, as sorted positions in
-    /// the fleet's pods: a switch away from surge must not throw both away.
-    pub(crate) spared: Vec<usize>,
-    /// Nodes that get an updated pod beside the outdated one, as positions.
-    pub(crate) creates: Vec<u32>,
+    /// Updated pods that node sync would delete beside the outdated ones which now go themselves, sorted: a switch away from surge must not throw both away.
+    pub(crate) spared: Vec<FleetIx>,
+    /// Nodes that get an updated pod beside the outdated one.
+    pub(crate) creates: Vec<NodeIx>,
     /// When a terminating pod that holds a place in maxSurge is overdue, while others wait for that place.
     pub(crate) place_free_at: Option<Timestamp>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Update {
 impl Update {
     /// Node sync's deletes, but for the spared ones.
     pub(crate) fn standing_deletes<'u>(&'u self, sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
-        let stands = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod()).is_err();
+        let stands = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod).is_err();
         sync.deletes.iter().filter(stands)
     }
 
@@ -41,7 +41,7 @@ impl Update {
 /// Applies the strategy to what node sync leaves.
 pub(crate) fn update(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
     let mut update = strategy_update(fleet, history, sync, budget);
-    update.spared = update.deletes.iter().filter_map(|deletion| sync.spare_of(deletion.pod())).collect();
+    update.spared = update.deletes.iter().filter_map(|deletion| sync.spare_of(deletion.pod)).collect();
     update.spared.sort_unstable();
     update
 }

@@ -10,6 +10,7 @@ use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
 use crate::snapshot::UnreadyPolicy;
+use crate::snapshot::position::{FleetIx, NodeIx};
 
 /// Candidates by how ready they are.
 #[derive(Default)]
@@ -27,7 +28,7 @@ pub(crate) fn replace(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync,
     let mut update = Update::default();
     let mut take = |candidates: Vec<Candidate>, room: u32, reason: DeleteReason| -> u32 {
         let chosen = first(candidates, room, fleet);
-        let deletion = |c: &Candidate| Deletion::new(c.pod as usize, reason);
+        let deletion = |c: &Candidate| Deletion::new(c.pod, reason);
         update.deletes.extend(chosen.iter().map(deletion));
         chosen.len() as u32
     };
@@ -46,8 +47,8 @@ pub(crate) fn replace(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync,
 pub(crate) fn candidate<'f>(
     fleet: &'f Fleet<'_>,
     sync: &'f NodeSync,
-    node: usize,
-) -> Option<(usize, &'f FleetPod)> {
+    node: NodeIx,
+) -> Option<(FleetIx, &'f FleetPod)> {
     let mut survivors = sync.survivors(fleet, node);
     let only = survivors.next().filter(|(_, pod)| !pod.is_updated())?;
     (survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)

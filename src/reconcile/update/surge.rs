@@ -11,6 +11,7 @@ use crate::reconcile::budget::{Budget, place_free_at};
 use crate::reconcile::fleet::{Fleet, Readiness};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
+use crate::snapshot::position::NodeIx;
 
 /// Candidates by how ready they are.
 #[derive(Default)]
@@ -24,7 +25,7 @@ struct Candidates {
 /// one is created while there is room.
 pub(crate) fn surge(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
     let Candidates { mut unready, young, available } = candidates(fleet, history, sync);
-    unready.sort_unstable_by_key(|deletion| fleet.target_name(deletion.pod()));
+    unready.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
     let mut update = Update { deletes: unready, ..Update::default() };
     let mut room = budget.room_for_surge();
     for group in [young, available] {
@@ -39,7 +40,7 @@ pub(crate) fn surge(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, b
 }
 
 /// Whether a node may get a second pod: no failed pod is held back there, and no other one is unfinished.
-pub(crate) fn has_place(fleet: &Fleet<'_>, sync: &NodeSync, node: usize) -> bool {
+pub(crate) fn has_place(fleet: &Fleet<'_>, sync: &NodeSync, node: NodeIx) -> bool {
     let unfinished = fleet.pods_of(node).filter(|(_, pod)| pod.is_unfinished()).count();
     unfinished == 1 && sync.held(node).is_none()
 }

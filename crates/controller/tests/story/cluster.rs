@@ -88,7 +88,8 @@ impl Cluster {
     pub async fn undo(&self, name: &str, to: i64) {
         let (ds, revisions) =
             (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
-        let undone = daemonset_kubectl::undo(&ds, &revisions, Some(to), daemonset_kubectl::DryRun::None).unwrap();
+        let undone =
+            daemonset_kubectl::undo(&ds, &revisions, Some(to), daemonset_kubectl::DryRun::None).unwrap();
         let daemonset_kubectl::Undo::RolledBack(change) = undone else { panic!("{undone:?}") };
         self.patch(name, change.patches.strategic_merge).await;
     }
