@@ -1,29 +1,29 @@
 //! What actions name, and whose it is.
 
-use super::docket::Docket;
+use super::context::Context;
 use super::kind::ViolationKind;
-use super::life::Life;
 use super::lineage::tie;
 use super::named::Subject;
+use super::stage::PodStage;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::kubernetes::ownership::Ownership;
 use crate::snapshot::position::{PodIx, RevisionIx};
 
 /// Names, owners and second deletes of all actions.
-pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut deleted_revisions = Vec::new();
-    let mut deletes = docket.deletes.iter().peekable();
-    for (index, action, subject) in docket.actions() {
+    let mut deletes = context.deletes.iter().peekable();
+    for (index, action, subject) in context.actions() {
         let counts = deletes.next_if(|delete| delete.action == index).is_some();
         let kind = match subject {
             Subject::Nothing | Subject::DaemonSet => continue,
             Subject::Unknown => Some(ViolationKind::UnknownObject),
-            Subject::Pod(pod) if counts || docket.owns_pod(pod) => {
-                wrong_action_on_own_pod(docket, action, pod, counts)
+            Subject::Pod(pod) if counts || context.owns_pod(pod) => {
+                wrong_action_on_own_pod(context, action, pod, counts)
             }
-            Subject::Pod(pod) => wrong_action_on_pod(docket, action, pod),
-            Subject::Revision(revision) => wrong_action_on_revision(docket, action, revision)
+            Subject::Pod(pod) => wrong_action_on_pod(context, action, pod),
+            Subject::Revision(revision) => wrong_action_on_revision(context, action, revision)
                 .or_else(|| deleted_again(&mut deleted_revisions, action, revision)),
         };
         if let Some(kind) = kind {
@@ -34,21 +34,23 @@ pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
 
 /// The pod is the DaemonSet's, or adopted in the list; `counts` says that this is the first delete of one that is there.
 fn wrong_action_on_own_pod(
-    docket: &Docket<'_>,
+    context: &Context<'_>,
     action: &Action,
     pod: PodIx,
     counts: bool,
 ) -> Option<ViolationKind> {
-    let (pod, facts) = (docket.snapshot.pod(pod), docket.snapshot.facts(pod));
+    let (pod, facts) = (context.snapshot.pod(pod), context.snapshot.facts(pod));
     match action {
         Action::AdoptPod { .. } => {
-            let may = facts.tie == Ownership::Orphan && pod.deleted_at.is_none();
+            let may = facts.ownership == Ownership::Orphan && pod.deleted_at.is_none();
             (!may).then_some(ViolationKind::WrongAdoption)
         }
         Action::ReleasePod { .. } => Some(ViolationKind::WrongRelease),
         Action::DeletePod { .. } if !counts => {
-            let leaving =
-                matches!(docket.doctor.life(pod, facts, &docket.lineage), Life::Leaving | Life::Gone);
+            let leaving = matches!(
+                context.stages.stage(pod, facts, &context.lineage),
+                PodStage::Terminating | PodStage::Gone
+            );
             Some(if leaving { ViolationKind::AlreadyTerminating } else { ViolationKind::DeletedTwice })
         }
         _ => None,
@@ -56,23 +58,23 @@ fn wrong_action_on_own_pod(
 }
 
 /// The pod is not the DaemonSet's, or no longer.
-fn wrong_action_on_pod(docket: &Docket<'_>, action: &Action, pod: PodIx) -> Option<ViolationKind> {
-    let facts = docket.snapshot.facts(pod);
+fn wrong_action_on_pod(context: &Context<'_>, action: &Action, pod: PodIx) -> Option<ViolationKind> {
+    let facts = context.snapshot.facts(pod);
     match action {
         Action::AdoptPod { .. } => Some(ViolationKind::WrongAdoption),
         Action::ReleasePod { .. } => {
-            (facts.tie != Ownership::Controlled).then_some(ViolationKind::WrongRelease)
+            (facts.ownership != Ownership::Controlled).then_some(ViolationKind::WrongRelease)
         }
         _ => Some(ViolationKind::ForeignObject),
     }
 }
 
 fn wrong_action_on_revision(
-    docket: &Docket<'_>,
+    context: &Context<'_>,
     action: &Action,
     position: RevisionIx,
 ) -> Option<ViolationKind> {
-    let snapshot = docket.snapshot;
+    let snapshot = context.snapshot;
     let revision = snapshot.revision(position);
     let selected = snapshot.selector.matches(revision.labels);
     let tie = tie(snapshot, revision);
@@ -84,8 +86,8 @@ fn wrong_action_on_revision(
         Action::ReleaseRevision { .. } => {
             (tie != Ownership::Controlled || selected).then_some(ViolationKind::WrongRelease)
         }
-        Action::LabelRevision { .. } if docket.lineage.released(position).is_some() => None,
-        _ => (!docket.owns_revision(position)).then_some(ViolationKind::ForeignObject),
+        Action::LabelRevision { .. } if context.lineage.released(position).is_some() => None,
+        _ => (!context.owns_revision(position)).then_some(ViolationKind::ForeignObject),
     }
 }
 

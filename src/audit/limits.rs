@@ -1,6 +1,6 @@
 //! maxUnavailable and maxSurge, counted again.
 
-use super::docket::Docket;
+use super::context::Context;
 use super::fleet::{Fleet, Loss};
 use super::kind::{BudgetFigure, ViolationKind};
 use super::violation::Findings;
@@ -45,20 +45,20 @@ impl Meter {
 
 /// maxUnavailable without surge: what the list's deletes cost target nodes, all at once and with nothing coming up.
 pub(super) fn check_deletes(
-    docket: &Docket<'_>,
+    context: &Context<'_>,
     fleet: &Fleet,
     losses: &[Loss],
     findings: &mut Findings<'_>,
 ) {
-    let Strategy::Replace(limit) = docket.snapshot.strategy else { return };
+    let Strategy::Replace(limit) = context.snapshot.strategy else { return };
     let limit = nodes(limit, fleet.desired).max(1);
     let lost = fleet.lost();
     let mut unavailable = Meter::new(BudgetFigure::Unavailable, fleet.unavailable, limit, lost);
     let mut not_ready = Meter::new(BudgetFigure::NotReady, fleet.not_ready, limit, lost);
-    let mut replaced = match docket.snapshot.policy.unready {
+    let mut replaced = match context.snapshot.policy.unready {
         UnreadyPolicy::AtOnce => None,
         UnreadyPolicy::WithinBudget => {
-            let before = fleet.stations.iter().filter(|station| station.is_being_replaced()).count();
+            let before = fleet.nodes.iter().filter(|node| node.is_being_replaced()).count();
             Some(Meter::new(BudgetFigure::BeingReplaced, before as u32, limit, lost))
         }
     };
@@ -76,14 +76,19 @@ pub(super) fn check_deletes(
 }
 
 /// maxSurge: `surged` are the creates beside an outdated pod, as positions in the list.
-pub(super) fn check_surge(docket: &Docket<'_>, fleet: &Fleet, surged: &[usize], findings: &mut Findings<'_>) {
-    let Strategy::Surge { limit, .. } = docket.snapshot.strategy else { return };
+pub(super) fn check_surge(
+    context: &Context<'_>,
+    fleet: &Fleet,
+    surged: &[usize],
+    findings: &mut Findings<'_>,
+) {
+    let Strategy::Surge { limit, .. } = context.snapshot.strategy else { return };
     let limit = nodes(limit, fleet.desired);
     if surged.is_empty() {
         return;
     }
     let lost = fleet.lost();
-    let mut after = fleet.stations.iter().filter(|station| station.is_doubled()).count() as u32;
+    let mut after = fleet.nodes.iter().filter(|node| node.is_doubled()).count() as u32;
     for action in surged {
         after += 1;
         if after + lost > limit {

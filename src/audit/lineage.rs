@@ -36,7 +36,7 @@ pub(super) struct Member<'s> {
 }
 
 impl<'s> Lineage<'s> {
-    pub(super) fn of(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
+    pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let key = snapshot.policy.unique_label_key.as_str();
         let template = &*snapshot.raw_template;
         let ours = enumerate(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));

@@ -1,6 +1,6 @@
 //! The manifests of pods and revisions to create.
 
-use super::docket::Docket;
+use super::context::Context;
 use super::kind::ViolationKind;
 use super::lineage::is_of_template;
 use super::violation::Findings;
@@ -13,20 +13,20 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Checks all manifests. The creates of a plan share what is not the node's, so that it is looked at once.
-pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut seen: Option<(&Arc<Shared>, Option<&'static str>)> = None;
-    for (index, action) in docket.actions.iter().enumerate() {
+    for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
             Action::CreatePod { node, pod, .. } => {
                 let field = match seen {
                     Some((shared, field)) if Arc::ptr_eq(shared, &pod.shared) => field,
-                    _ => wrong_field(docket, &pod.shared),
+                    _ => wrong_field(context, &pod.shared),
                 };
                 seen = Some((&pod.shared, field));
                 let field = if pod.node == *node { field } else { Some("spec.affinity") };
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
-            Action::CreateRevision { revision, .. } => wrong_revision_field(docket.snapshot, revision)
+            Action::CreateRevision { revision, .. } => wrong_revision_field(context.snapshot, revision)
                 .map(|field| ViolationKind::WrongRevision { field }),
             _ => None,
         };
@@ -37,13 +37,13 @@ pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The first field that is wrong for every node.
-fn wrong_field(docket: &Docket<'_>, shared: &Shared) -> Option<&'static str> {
-    let snapshot = docket.snapshot;
+fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
+    let snapshot = context.snapshot;
     let metadata = &shared.metadata;
     let labels = labels(metadata);
     let hash = labels.get(&snapshot.policy.unique_label_key);
     let generation = snapshot.template_generation.as_deref();
-    if hash.is_none() || hash != docket.lineage.current_hash || hash != Some(&shared.revision_hash) {
+    if hash.is_none() || hash != context.lineage.current_hash || hash != Some(&shared.revision_hash) {
         Some("metadata.labels: hash")
     } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
         Some("metadata.labels: pod-template-generation")

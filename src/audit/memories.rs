@@ -58,7 +58,7 @@ pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, Po
 fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
     let key = snapshot.policy.unique_label_key.as_str();
     for (_, pod, facts) in snapshot.pods_with_facts() {
-        if facts.tie != Ownership::Controlled || pod.deleted_at.is_some() || pod.finished() {
+        if facts.ownership != Ownership::Controlled || pod.deleted_at.is_some() || pod.finished() {
             continue;
         }
         let Some(node) = facts.node else { continue };

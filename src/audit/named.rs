@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 pub(super) struct ByUid<'s, I>(IndexMap<&'s str, Option<I>, Hasher>);
 
 impl<'s, I: Position> ByUid<'s, I> {
-    pub(super) fn of(asked: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
+    pub(super) fn new(asked: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
         let mut positions: IndexMap<&str, Option<I>, Hasher> = asked.map(|uid| (uid, None)).collect();
         if !positions.is_empty() {
             for (index, uid) in uids.enumerate() {

@@ -1,6 +1,6 @@
 //! The history: what must not be lost, and which labels may be set.
 
-use super::docket::Docket;
+use super::context::Context;
 use super::fleet::Fleet;
 use super::kind::ViolationKind;
 use super::lineage::Member;
@@ -15,12 +15,12 @@ use serde_json::Value;
 const DEFAULT_LIMIT: i32 = 10;
 
 /// All actions on revisions, and the labels of pods.
-pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
-    let mut history = Shelf::of(docket, fleet);
-    for (index, action, subject) in docket.actions() {
+pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
+    let mut history = HistoryCheck::new(context, fleet);
+    for (index, action, subject) in context.actions() {
         let kind = match (action, subject) {
             (Action::CreateRevision { revision, .. }, _) => history.wrong_new(revision),
-            (Action::LabelPod { labels, .. }, Subject::Pod(pod)) => wrong_pod_label(docket, pod, labels),
+            (Action::LabelPod { labels, .. }, Subject::Pod(pod)) => wrong_pod_label(context, pod, labels),
             (_, Subject::Revision(revision)) => history.wrong_change(action, revision),
             _ => None,
         };
@@ -31,8 +31,8 @@ pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<
 }
 
 /// The history as the list goes through it.
-struct Shelf<'s> {
-    docket: &'s Docket<'s>,
+struct HistoryCheck<'s> {
+    context: &'s Context<'s>,
     /// What pods carry, by hash.
     carried: Vec<(&'s str, Carrying)>,
     largest_old: i64,
@@ -50,21 +50,21 @@ struct Carrying {
     left_behind: bool,
 }
 
-impl<'s> Shelf<'s> {
-    fn of(docket: &'s Docket<'s>, fleet: &Fleet) -> Self {
-        let members = &docket.lineage.members;
-        let hashes = docket.snapshot.index.hashes().zip(fleet.carried.iter());
+impl<'s> HistoryCheck<'s> {
+    fn new(context: &'s Context<'s>, fleet: &Fleet) -> Self {
+        let members = &context.lineage.members;
+        let hashes = context.snapshot.index.hashes().zip(fleet.carried.iter());
         let seen = hashes.map(|(hash, carried)| {
             (hash, Carrying { live: carried.pods > 0, left_behind: carried.left_behind > 0 })
         });
-        let unseen = docket.unseen.iter();
+        let unseen = context.unseen.iter();
         let unseen = unseen.map(|c| (c.revision, Carrying { live: true, left_behind: false }));
         let mut carried: Vec<_> = seen.chain(unseen).collect();
         carried.sort_unstable_by_key(|(hash, _)| *hash);
-        Shelf {
-            docket,
+        HistoryCheck {
+            context,
             carried,
-            largest_old: docket.lineage.largest_old(),
+            largest_old: context.lineage.largest_old(),
             old: members.iter().filter(|member| !member.equal).count(),
             old_deleted: Vec::new(),
             created: false,
@@ -78,18 +78,18 @@ impl<'s> Shelf<'s> {
     }
 
     fn wrong_change(&mut self, action: &Action, revision: RevisionIx) -> Option<ViolationKind> {
-        let docket = self.docket;
-        let owned = docket.owns_revision(revision);
-        let member = docket.lineage.member(revision).filter(|_| owned);
+        let context = self.context;
+        let owned = context.owns_revision(revision);
+        let member = context.lineage.member(revision).filter(|_| owned);
         match (action, member) {
             (Action::RenumberRevision { number, .. }, Some(member)) => self.wrong_number(member, *number),
             (Action::DeleteRevision { .. }, Some(member)) => self.must_stay(member),
             (Action::LabelRevision { labels, .. }, Some(member)) => {
-                wrong_revision_label(docket, member, labels)
+                wrong_revision_label(context, member, labels)
             }
             (Action::LabelRevision { labels, .. }, None) => {
-                let released = docket.lineage.released(revision);
-                released.and_then(|member| wrong_restored_label(docket, member, labels))
+                let released = context.lineage.released(revision);
+                released.and_then(|member| wrong_restored_label(context, member, labels))
             }
             _ => None,
         }
@@ -97,7 +97,7 @@ impl<'s> Shelf<'s> {
 
     fn wrong_new(&mut self, revision: &Value) -> Option<ViolationKind> {
         let second = std::mem::replace(&mut self.created, true);
-        if second || self.docket.lineage.current().is_some() {
+        if second || self.context.lineage.current().is_some() {
             return Some(ViolationKind::RevisionExists);
         }
         let number = revision.get("revision").and_then(Value::as_i64).unwrap_or(0);
@@ -106,7 +106,7 @@ impl<'s> Shelf<'s> {
 
     fn wrong_number(&self, member: &Member<'_>, number: i64) -> Option<ViolationKind> {
         let current =
-            self.docket.lineage.current().is_some_and(|current| current.position == member.position);
+            self.context.lineage.current().is_some_and(|current| current.position == member.position);
         let largest = self.largest_old;
         if current {
             self.too_low(number)
@@ -123,7 +123,7 @@ impl<'s> Shelf<'s> {
     }
 
     fn must_stay(&mut self, member: &Member<'_>) -> Option<ViolationKind> {
-        let lineage = &self.docket.lineage;
+        let lineage = &self.context.lineage;
         let live = || Some(ViolationKind::LiveRevisionDeleted { hash: member.hash.to_owned() });
         if member.equal {
             let current = lineage.current().is_some_and(|current| current.position == member.position);
@@ -140,7 +140,7 @@ impl<'s> Shelf<'s> {
         }
         let Err(place) = self.old_deleted.binary_search(&member.position) else { return None };
         self.old_deleted.insert(place, member.position);
-        let limit = self.docket.snapshot.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
+        let limit = self.context.snapshot.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
         let (old, limit) = (self.old, limit.try_into().unwrap_or(0));
         let short = old - self.old_deleted.len().min(old) < limit;
         short.then_some(ViolationKind::HistoryCutShort { old, limit })
@@ -148,16 +148,24 @@ impl<'s> Shelf<'s> {
 }
 
 /// Only a revision without the hash label gets one: its own name.
-fn wrong_revision_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Labels) -> Option<ViolationKind> {
-    let key = &docket.snapshot.policy.unique_label_key;
+fn wrong_revision_label(
+    context: &Context<'_>,
+    member: &Member<'_>,
+    labels: &Labels,
+) -> Option<ViolationKind> {
+    let key = &context.snapshot.policy.unique_label_key;
     let right = !member.view.labels.contains_key(key) && is_only(labels, key, member.view.name);
     (!right).then_some(ViolationKind::WrongLabel)
 }
 
 /// A released revision gets what the template's labels are, and the hash only where it has none.
-fn wrong_restored_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Labels) -> Option<ViolationKind> {
-    let key = docket.snapshot.policy.unique_label_key.as_str();
-    let template = &docket.snapshot.template.metadata.labels;
+fn wrong_restored_label(
+    context: &Context<'_>,
+    member: &Member<'_>,
+    labels: &Labels,
+) -> Option<ViolationKind> {
+    let key = context.snapshot.policy.unique_label_key.as_str();
+    let template = &context.snapshot.template.metadata.labels;
     let right = |(name, value): (&str, &str)| {
         if name == key {
             !member.view.labels.contains_key(key) && value == member.hash
@@ -169,17 +177,17 @@ fn wrong_restored_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Label
 }
 
 /// A pod gets the current hash where that changes nothing about its being updated.
-fn wrong_pod_label(docket: &Docket<'_>, pod: PodIx, labels: &Labels) -> Option<ViolationKind> {
-    if !docket.owns_pod(pod) {
+fn wrong_pod_label(context: &Context<'_>, pod: PodIx, labels: &Labels) -> Option<ViolationKind> {
+    if !context.owns_pod(pod) {
         return None;
     }
-    let facts = docket.snapshot.facts(pod);
+    let facts = context.snapshot.facts(pod);
     let updated = match facts.hash {
-        Some(hash) => docket.lineage.names_template(hash),
+        Some(hash) => context.lineage.names_template(hash),
         None => facts.same_generation,
     };
-    let key = &docket.snapshot.policy.unique_label_key;
-    let right = docket.lineage.current_hash.is_some_and(|hash| is_only(labels, key, hash));
+    let key = &context.snapshot.policy.unique_label_key;
+    let right = context.lineage.current_hash.is_some_and(|hash| is_only(labels, key, hash));
     (!(updated && right)).then_some(ViolationKind::WrongLabel)
 }
 

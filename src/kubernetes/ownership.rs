@@ -14,7 +14,7 @@ pub(crate) enum Ownership {
 
 impl Ownership {
     /// By the uid of the object's controller.
-    pub(crate) fn of(controller: Option<&str>, ours: &str) -> Self {
+    pub(crate) fn from_controller(controller: Option<&str>, ours: &str) -> Self {
         match controller {
             None => Ownership::Orphan,
             Some(uid) if uid == ours => Ownership::Controlled,

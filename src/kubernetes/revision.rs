@@ -32,7 +32,7 @@ pub(crate) fn rank<'a>(view: &RevisionView<'a>) -> (Reverse<i64>, Option<jiff::T
 /// Whether it is the current revision, though its labels don't match the selector. The name and the content are the
 /// DaemonSet's, and nobody else controls it: one that is the DaemonSet's still is released by this very pass.
 pub(crate) fn can_be_current(ds: &DaemonSet, template: &Value, revision: &RevisionView<'_>) -> bool {
-    let free = match Ownership::of(revision.controller, ds.metadata.uid.as_str()) {
+    let free = match Ownership::from_controller(revision.controller, ds.metadata.uid.as_str()) {
         Ownership::Orphan | Ownership::Controlled => true,
         Ownership::Foreign => false,
     };

@@ -2,7 +2,7 @@
 
 use super::manifest::Manifest;
 use crate::model::NodeName;
-use crate::reconcile::decision::Sync;
+use crate::reconcile::steps::Steps;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::NodeIx;
 
@@ -10,7 +10,7 @@ use crate::snapshot::position::NodeIx;
 pub(super) struct Cluster<'a> {
     pub(super) manifest: Manifest<'a>,
     pub(super) snapshot: &'a Snapshot<'a>,
-    pub(super) sync: Box<Sync<'a>>,
+    pub(super) sync: Box<Steps<'a>>,
 }
 
 impl Cluster<'_> {

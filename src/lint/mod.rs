@@ -63,8 +63,8 @@ pub use preflight::Preflight;
 
 use crate::model::{DaemonSet, DaemonSetStatus};
 use crate::problem::{InvalidSnapshot, Problem};
-use crate::reconcile::decide;
-use crate::reconcile::decision::Decision;
+use crate::reconcile::steps::Decision;
+use crate::reconcile::steps::decide;
 use cluster::Cluster;
 use manifest::Manifest;
 
@@ -107,7 +107,7 @@ fn look(preflight: &Preflight<'_>, applied: &DaemonSet) -> Look {
         Decision::SelectingAll => Look::Found(vec![selector::everything()]),
         Decision::BeingDeleted => Look::Found(Vec::new()),
         Decision::NameCollision(status) => Look::NameTaken(status),
-        Decision::Sync(sync) => {
+        Decision::Synced(sync) => {
             let cluster = Cluster { manifest: Manifest::of(applied), snapshot: &snapshot, sync };
             Look::Found(about_cluster(preflight, &cluster))
         }

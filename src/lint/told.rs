@@ -77,7 +77,7 @@ fn percent_rounds_to_all(cluster: &Cluster<'_>, percent: u32, desired: u32) -> O
 
 fn nodes_lost(cluster: &Cluster<'_>, lost: u32) -> Finding {
     let fleet = &cluster.sync.fleet;
-    let is_lost = |node: &NodeIx| BudgetUse::of(fleet, &cluster.sync.node_sync, *node).lost;
+    let is_lost = |node: &NodeIx| BudgetUse::new(fleet, &cluster.sync.node_sync, *node).lost;
     let nodes = fleet.nodes.positions().filter(is_lost).map(|node| cluster.node_name(node)).collect();
     let why = if lost == 1 {
         "1 node went down with the updated pod on it and holds its place in the budget: this template may be what took it down".to_owned()

@@ -33,9 +33,9 @@ pub(crate) const MUST_BE: &str = "must be an integer from 0 to 2147483647 or a p
 const LARGEST: u32 = i32::MAX as u32;
 
 impl IntOrString {
-    /// The number of nodes it stands for when there are `total` of them; percentages round up
+    /// The number of nodes that it means when there are `total` of them; percentages round up
     /// (v1.36 `GetScaledValueFromIntOrPercent` with `roundUp`). Saturates at `u32::MAX`.
-    pub fn of(self, total: u32) -> u32 {
+    pub fn scaled(self, total: u32) -> u32 {
         match self {
             IntOrString::Int(number) => number,
             IntOrString::Percent(percent) => {
@@ -158,8 +158,8 @@ mod tests {
         for (percent, total, expected) in
             [(1, 1, 1), (10, 15, 2), (33, 3, 1), (34, 3, 2), (100, 7, 7), (150, 3, 5), (0, 9, 0), (50, 0, 0)]
         {
-            assert_eq!(IntOrString::Percent(percent).of(total), expected, "{percent}% of {total}");
+            assert_eq!(IntOrString::Percent(percent).scaled(total), expected, "{percent}% of {total}");
         }
-        assert_eq!(IntOrString::Percent(u32::MAX).of(u32::MAX), u32::MAX);
+        assert_eq!(IntOrString::Percent(u32::MAX).scaled(u32::MAX), u32::MAX);
     }
 }

@@ -58,7 +58,7 @@ impl<I: Position> Claimed<I> {
 }
 
 fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> ClaimVerdict {
-    facts.tie.verdict(|| facts.selected, pod.deleted_at.is_some())
+    facts.ownership.verdict(|| facts.selected, pod.deleted_at.is_some())
 }
 
 fn verdict_on_revision(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> ClaimVerdict {
@@ -66,6 +66,6 @@ fn verdict_on_revision(ds: &DaemonSet, selector: &Selector<'_>, revision: &Revis
     if revision.namespace != ds.namespace {
         return ClaimVerdict::Ignore;
     }
-    let ownership = Ownership::of(revision.controller, ds.uid.as_str());
+    let ownership = Ownership::from_controller(revision.controller, ds.uid.as_str());
     ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some())
 }

@@ -1,4 +1,4 @@
-//! The revisions of a DaemonSet: which one is current, what must be put right about them, which ones go.
+//! The revisions of a DaemonSet: the current one, the corrections that they need, and those to delete.
 //!
 //! v1.36 `update.go constructHistory, dedupCurHistories, cleanupHistory, snapshot`.
 
@@ -6,7 +6,6 @@ use crate::kubernetes::revision;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Labels;
 use crate::reconcile::claim::Claim;
-use crate::reconcile::name_collision;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{HistoryIx, IndexVec, neutral};
 use crate::view::RevisionView;
@@ -20,21 +19,22 @@ const DEFAULT_HISTORY_LIMIT: i32 = 10;
 /// The revisions that belong to the DaemonSet, as they will be after the plan's history actions.
 #[derive(Debug)]
 pub(crate) struct History<'a> {
-    /// The current one is among them, even if this plan creates it.
+    /// Includes the current one, also when this plan creates it.
     pub(crate) revisions: IndexVec<HistoryIx, Revision<'a>>,
     current: HistoryIx,
-    /// By hash: of several revisions with one hash, the one that a pod labelled with it is taken to run.
+    /// The revision of each hash, sorted by hash. Of several revisions with the same hash, a pod with this label counts as
+    /// running the current one, then a duplicate, then the old one with the largest number.
     by_hash: Vec<(Cow<'a, str>, HistoryIx)>,
     /// The current revision's new number, where it must change.
     pub(crate) renumbered: Option<i64>,
-    /// The labels that the current revision lacks, where it is not the DaemonSet's for want of them.
+    /// The labels that the current revision lacks, where it is no longer the DaemonSet's because it lost them.
     pub(crate) lost_labels: Option<Labels>,
 }
 
-/// A revision, and what it is to the template.
+/// A revision, and its role for the template.
 #[derive(Debug)]
 pub(crate) struct Revision<'a> {
-    /// None when this plan creates it.
+    /// `None` when this plan creates it.
     pub(crate) view: Option<RevisionView<'a>>,
     pub(crate) hash: Cow<'a, str>,
     pub(crate) number: i64,
@@ -56,11 +56,12 @@ pub(crate) enum Role {
 pub(crate) struct NameCollision;
 
 impl<'a> History<'a> {
-    /// Finds the current revision by content, then by the name of a new one and content, or plans one.
+    /// Finds the current revision by content; then, among released ones, by name and content; else plans a new one.
     ///
     /// # Errors
-    /// When the new revision's name is taken by one of other content, of another owner, or that is being deleted.
-    pub(crate) fn of(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
+    /// When the new revision's name is taken: by another content, by another owner's revision, or by one that is being
+    /// deleted.
+    pub(crate) fn new(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
         let template = &*snapshot.raw_template;
         let owned = claim.revisions.owned.iter().map(|position| snapshot.revision(*position));
         let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
@@ -81,7 +82,7 @@ impl<'a> History<'a> {
                 revisions.push(revision)
             }
         };
-        // One that is not the DaemonSet's yet is renumbered when it is.
+        // A released revision is renumbered by the plan after its adoption.
         let renumbered = (revisions.at(current).number < next && lost_labels.is_none()).then_some(next);
         revisions.change(current, |revision| {
             revision.role = Role::Current;
@@ -91,12 +92,10 @@ impl<'a> History<'a> {
         Ok(History { revisions, current, by_hash, renumbered, lost_labels })
     }
 
-    /// The hash of the current revision.
     pub(crate) fn current_hash(&self) -> &str {
         &self.current().hash
     }
 
-    /// The current revision.
     pub(crate) fn current(&self) -> &Revision<'a> {
         self.revisions.at(self.current)
     }
@@ -118,17 +117,17 @@ impl<'a> History<'a> {
         duplicates
     }
 
-    /// Old revisions beyond the limit, oldest first; never one whose hash a pod of the DaemonSet carries.
+    /// Old revisions beyond the limit, oldest first; never live history. Live history still counts against the limit.
     pub(crate) fn beyond_limit(
         &self,
         limit: Option<i32>,
-        carried: impl Fn(HistoryIx) -> bool,
+        is_live_history: impl Fn(HistoryIx) -> bool,
     ) -> Vec<&Revision<'a>> {
         let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
         let mut old: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Old).collect();
         let excess = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
         old.sort_unstable_by_key(|r| (r.number, r.age()));
-        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&carried);
+        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&is_live_history);
         old.into_iter().filter(|r| !live(r)).take(excess).collect()
     }
 
@@ -147,7 +146,7 @@ impl<'a> Revision<'a> {
         self.view.map_or("", |view| view.name)
     }
 
-    /// Orders by creation, then name.
+    /// The order of revisions with the same number: oldest creation first, then name.
     fn age(&self) -> (Option<jiff::Timestamp>, &'a str) {
         (self.view.and_then(|view| view.created_at), self.name())
     }
@@ -181,7 +180,7 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     revision
 }
 
-/// Its label, or where it has none its own name, which it is given as label.
+/// The hash label of a revision. Without that label the revision gets its own name as label.
 fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
     Cow::Borrowed(view.labels.get(key).unwrap_or(view.name))
 }
@@ -192,14 +191,16 @@ fn next_number(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> i64 {
     old.max().unwrap_or(0).max(0).saturating_add(1)
 }
 
-/// Of the revisions equal to the template the one to keep.
+/// The one to keep of the revisions equal to the template.
 fn best_equal(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> Option<HistoryIx> {
     let equal = revisions.enumerated().filter(|(_, r)| r.role == Role::Duplicate);
     equal.min_by_key(|(_, r)| r.view.as_ref().map(revision::rank)).map(|(position, _)| position)
 }
 
-/// The revision of the name that a new one would get: the new one where the name is free; where it is the current one
-/// that was released, that one with the labels that it lacks `[released-revision-comes-back]`.
+/// The revision with the name that a new one would get: a new one if the name is free, or the current one that was
+/// released, with the labels that it lacks `[released-revision-comes-back]`.
+///
+/// v1.36 `update.go snapshot`, where the create is answered with `AlreadyExists`.
 fn named_as_new<'a>(
     snapshot: &'a Snapshot<'a>,
     number: i64,
@@ -208,16 +209,29 @@ fn named_as_new<'a>(
     let collisions = ds.status.collision_count.unwrap_or(0);
     let hash = hash::template_hash(&snapshot.raw_template, collisions);
     let name = revision::name(ds, &hash);
-    let namesake = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
-    let Some(view) = snapshot.revisions.iter().find(namesake) else {
+    let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
+    let Some(view) = snapshot.revisions.iter().find(has_that_name) else {
         return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
     };
     if !revision::can_be_current(ds, &snapshot.raw_template, view) {
         return Err(NameCollision);
     }
-    let lost = name_collision::missing_labels(snapshot, view, &hash);
+    let lost = missing_labels(snapshot, view, &hash);
     let hash = view.labels.get(&snapshot.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
     Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
+}
+
+/// The labels of a new revision that this one lacks: with them it is adopted by the usual rules. It keeps a hash label
+/// that it has, as every revision does.
+fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>, hash: &str) -> Labels {
+    let key = snapshot.policy.unique_label_key.as_str();
+    let wanted = snapshot.template.metadata.labels.with(key, hash);
+    let lacks = |(wanted, value): &(&str, &str)| match revision.labels.get(wanted) {
+        Some(_) if *wanted == key => false,
+        Some(found) => found != *value,
+        None => true,
+    };
+    wanted.iter().filter(lacks).collect()
 }
 
 fn index_by_hash<'a>(revisions: &IndexVec<HistoryIx, Revision<'a>>) -> Vec<(Cow<'a, str>, HistoryIx)> {

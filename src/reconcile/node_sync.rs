@@ -1,27 +1,26 @@
-//! Missing and excess pods, node by node, whatever the update strategy does next.
+//! Missing and excess pods, node by node, before the update strategy.
 //!
 //! v1.36 `daemon_controller.go podsShouldBeOnNode, manage`.
 
 use crate::action::{DeleteReason, Failure};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
-use crate::reconcile::fleet::{Fleet, FleetPod, Stage};
+use crate::reconcile::fleet::{Fleet, FleetPod, PodStage};
 use crate::snapshot::placement::{Placement, toleration_withdrawn};
 use crate::snapshot::position::{FleetIx, IndexVec, NodeIx};
 use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
 
-/// What node sync wants.
+/// The creates and deletes of node sync.
 #[derive(Debug)]
 pub(crate) struct NodeSync {
     /// Nodes without a pod, in the order of the snapshot.
     pub(crate) creates: Vec<NodeIx>,
-    /// Node by node as in the snapshot; then those on unknown nodes.
+    /// Node by node in the order of the snapshot; then the pods of nodes that are not in it.
     pub(crate) deletes: Vec<Deletion>,
     /// Whether each pod is among `deletes`.
-    doomed: IndexVec<FleetIx, bool>,
-    /// Nodes whose updated pod goes as excess only as long as the outdated one beside it stays.
-    spares: Vec<Spare>,
+    deleted: IndexVec<FleetIx, bool>,
+    kept_instead: Vec<KeptInstead>,
     /// Nodes whose failed pods are held back.
     pub(crate) held: Vec<Held>,
 }
@@ -31,7 +30,7 @@ pub(crate) struct NodeSync {
 pub(crate) struct Deletion {
     pub(crate) pod: FleetIx,
     pub(crate) reason: DeleteReason,
-    /// For an updated failed pod: how often its node has failed by now; else 0.
+    /// For an updated failed pod, how often its node has failed by now; else 0.
     failures: u32,
 }
 
@@ -45,16 +44,17 @@ impl Deletion {
         self.failures > 0
     }
 
-    /// What the caller is to remember for the node's back-off.
+    /// The failure that the caller remembers for the node's back-off.
     pub(crate) fn failure(&self, generation: i64) -> Option<Failure> {
         self.is_failure().then_some(Failure { generation, count: self.failures })
     }
 }
 
-/// A node's best updated pod, which must stay if the outdated one that is kept instead of it goes.
+/// An outdated pod that stays because it is better than its node's best updated one, which goes as excess. When the
+/// update then deletes the outdated pod, the updated one must stay.
 #[derive(Debug, Clone, Copy)]
-struct Spare {
-    kept: FleetIx,
+struct KeptInstead {
+    outdated: FleetIx,
     updated: FleetIx,
 }
 
@@ -63,41 +63,43 @@ struct Spare {
 pub(crate) struct Held {
     pub(crate) node: NodeIx,
     pub(crate) until: Timestamp,
+    /// Failures in a row.
     pub(crate) count: u32,
 }
 
 /// Decides for all nodes, and for pods that wait for a node that is gone.
-pub(crate) fn sync(fleet: &Fleet<'_>) -> NodeSync {
-    let mut sync = NodeSync {
+#[doc(alias = "podsShouldBeOnNode")]
+pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
+    let mut node_sync = NodeSync {
         creates: Vec::new(),
         deletes: Vec::new(),
-        doomed: IndexVec::repeat(false, fleet.pods.len()),
-        spares: Vec::new(),
+        deleted: IndexVec::repeat(false, fleet.pods.len()),
+        kept_instead: Vec::new(),
         held: Vec::new(),
     };
     for (node, state) in fleet.nodes.enumerated() {
         match state.placement {
             Placement::Run => {
-                sync.delete_finished(fleet, node);
-                sync.delete_excess(fleet, node);
-                sync.create_missing(fleet, node);
+                node_sync.delete_finished(fleet, node);
+                node_sync.delete_excess(fleet, node);
+                node_sync.create_missing(fleet, node);
             }
             Placement::ContinueOnly(_) => {
-                sync.delete_finished(fleet, node);
-                sync.delete_withdrawn(fleet, node);
-                sync.delete_excess(fleet, node);
+                node_sync.delete_finished(fleet, node);
+                // Before excess pods, so that the pod which is kept is one that may stay.
+                node_sync.delete_withdrawn(fleet, node);
+                node_sync.delete_excess(fleet, node);
             }
-            Placement::Exclude(_) => sync.delete_all(fleet, node),
+            Placement::Exclude(_) => node_sync.delete_all(fleet, node),
         }
     }
-    sync.delete_lost(fleet);
-    sync
+    node_sync.delete_lost(fleet);
+    node_sync
 }
 
 impl NodeSync {
-    /// Whether this pod goes.
-    pub(crate) fn dooms(&self, pod: FleetIx) -> bool {
-        *self.doomed.at(pod)
+    pub(crate) fn deletes_pod(&self, pod: FleetIx) -> bool {
+        *self.deleted.at(pod)
     }
 
     /// Whether a pod is created on this node.
@@ -111,7 +113,7 @@ impl NodeSync {
         fleet: &'f Fleet<'_>,
         node: NodeIx,
     ) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> + Clone {
-        fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.dooms(*index))
+        fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.deletes_pod(*index))
     }
 
     /// Whether an outdated and an updated pod stay side by side until the updated one is available.
@@ -120,16 +122,16 @@ impl NodeSync {
         side(true) && side(false)
     }
 
-    /// Until when the failed pods of a node are held back.
+    /// The back-off of a node whose failed pods are held back.
     pub(crate) fn held(&self, node: NodeIx) -> Option<&Held> {
         let found = self.held.binary_search_by_key(&node, |held| held.node).ok()?;
         self.held.get(found)
     }
 
-    /// The updated pod that goes only because `kept`, the better one of their node, stays.
-    pub(crate) fn spare_of(&self, kept: FleetIx) -> Option<FleetIx> {
-        let found = self.spares.binary_search_by_key(&kept, |spare| spare.kept).ok()?;
-        self.spares.get(found).map(|spare| spare.updated)
+    /// The updated pod that goes only because this outdated one of its node is kept instead.
+    pub(crate) fn given_up_for(&self, outdated: FleetIx) -> Option<FleetIx> {
+        let found = self.kept_instead.binary_search_by_key(&outdated, |pair| pair.outdated).ok()?;
+        self.kept_instead.get(found).map(|pair| pair.updated)
     }
 
     fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
@@ -137,34 +139,33 @@ impl NodeSync {
     }
 
     fn push(&mut self, deletion: Deletion) {
-        self.doomed.set(deletion.pod, true);
+        self.deleted.set(deletion.pod, true);
         self.deletes.push(deletion);
     }
 
     /// Succeeded pods go; failed ones too, unless they are updated and the node's back-off holds them. All failed
     /// pods of a node go together and count as one failure `[failed-pods-together]`.
     fn delete_finished(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
-        let snapshot = fleet.snapshot;
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
-                Stage::Succeeded => self.delete(index, DeleteReason::SucceededPod),
-                Stage::Failed if !pod.is_updated() => self.delete(index, DeleteReason::FailedPod),
-                Stage::Failed => {
-                    let generation = snapshot.failure_generation();
-                    let failures = snapshot
-                        .memory
-                        .as_ref()
-                        .map(|m| m.failures(fleet.node_view(node).name, generation, snapshot.now));
-                    let count = failures.as_ref().map_or(0, |failures| failures.count);
-                    match failures.and_then(|failures| failures.held_until) {
-                        Some(until) => self.hold(Held { node, until, count }),
-                        None => {
-                            let deletion = Deletion::new(index, DeleteReason::FailedPod);
-                            self.push(Deletion { failures: count.saturating_add(1), ..deletion });
-                        }
-                    }
-                }
-                Stage::Live | Stage::Terminating | Stage::DeleteInFlight => {}
+                PodStage::Succeeded => self.delete(index, DeleteReason::SucceededPod),
+                PodStage::Failed if pod.is_updated() => self.delete_or_hold(fleet, node, index),
+                PodStage::Failed => self.delete(index, DeleteReason::FailedPod),
+                PodStage::Live | PodStage::Terminating | PodStage::Gone => {}
+            }
+        }
+    }
+
+    fn delete_or_hold(&mut self, fleet: &Fleet<'_>, node: NodeIx, pod: FleetIx) {
+        let snapshot = fleet.snapshot;
+        let (name, generation) = (fleet.node_view(node).name, snapshot.failure_generation());
+        let failures = snapshot.memory.as_ref().map(|m| m.failures(name, generation, snapshot.now));
+        let count = failures.as_ref().map_or(0, |failures| failures.count);
+        match failures.and_then(|failures| failures.held_until) {
+            Some(until) => self.hold(Held { node, until, count }),
+            None => {
+                let deletion = Deletion::new(pod, DeleteReason::FailedPod);
+                self.push(Deletion { failures: count.saturating_add(1), ..deletion });
             }
         }
     }
@@ -177,7 +178,7 @@ impl NodeSync {
 
     /// Without surge one live pod stays; with surge one of each side.
     fn delete_excess(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
-        let live = fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.dooms(*index));
+        let live = fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.deletes_pod(*index));
         if live.clone().nth(1).is_none() {
             return;
         }
@@ -185,22 +186,30 @@ impl NodeSync {
             let side = live.clone().filter(move |(_, pod)| pod.is_updated() == updated);
             side.min_by(|(_, a), (_, b)| fleet.by_worth(a, b))
         };
-        match (fleet.snapshot.strategy, best(true), best(false)) {
-            (Strategy::Surge { .. }, updated, outdated) => {
-                self.keep_one_a_side(fleet, node, updated, outdated)
-            }
-            (Strategy::OnDelete | Strategy::Replace(_), updated, outdated) => {
-                let keep_outdated = match (updated, outdated) {
-                    (Some((_, u)), Some((_, o))) => fleet.by_worth(o, u).is_lt(),
-                    (updated, _) => updated.is_none(),
-                };
-                let kept = if keep_outdated { outdated } else { updated };
-                if let (true, Some((updated, _)), Some((kept, _))) = (keep_outdated, updated, outdated) {
-                    self.spares.push(Spare { kept, updated });
-                }
-                self.keep_only(fleet, node, [kept.map(|(index, _)| index), None]);
-            }
+        let (updated, outdated) = (best(true), best(false));
+        match fleet.snapshot.strategy {
+            Strategy::Surge { .. } => self.keep_one_a_side(fleet, node, updated, outdated),
+            Strategy::OnDelete | Strategy::Replace(_) => self.keep_the_best(fleet, node, updated, outdated),
         }
+    }
+
+    /// Of the best pods of both sides the better one stays `[keep-the-available-one]`.
+    fn keep_the_best(
+        &mut self,
+        fleet: &Fleet<'_>,
+        node: NodeIx,
+        updated: Option<(FleetIx, &FleetPod)>,
+        outdated: Option<(FleetIx, &FleetPod)>,
+    ) {
+        let kept = match (updated, outdated) {
+            (Some((updated, u)), Some((outdated, o))) if fleet.by_worth(o, u).is_lt() => {
+                self.kept_instead.push(KeptInstead { outdated, updated });
+                Some(outdated)
+            }
+            (Some((kept, _)), _) | (None, Some((kept, _))) => Some(kept),
+            (None, None) => None,
+        };
+        self.keep_only(fleet, node, [kept, None]);
     }
 
     /// Sides are by classification, not by hash label alone `[surge-sides-by-classification]`. The outdated one goes
@@ -229,7 +238,7 @@ impl NodeSync {
 
     fn keep_only(&mut self, fleet: &Fleet<'_>, node: NodeIx, kept: [Option<FleetIx>; 2]) {
         for (index, pod) in fleet.pods_of(node) {
-            if pod.is_live() && !self.dooms(index) && !kept.contains(&Some(index)) {
+            if pod.is_live() && !self.deletes_pod(index) && !kept.contains(&Some(index)) {
                 self.delete(index, DeleteReason::ExcessPod);
             }
         }
@@ -252,8 +261,8 @@ impl NodeSync {
         }
     }
 
-    /// Without surge the node must have no pod at all, a terminating one neither. With surge no live pod is enough. A
-    /// failed pod that is held back, and a create that is in flight, hold the node in both.
+    /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when
+    /// it has no live one. In both cases a failed pod that is held back, and a create in flight, prevent it.
     fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
         let free = match fleet.snapshot.strategy {
@@ -268,10 +277,10 @@ impl NodeSync {
     fn delete_all(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
-                Stage::Live | Stage::Failed | Stage::Succeeded => {
+                PodStage::Live | PodStage::Failed | PodStage::Succeeded => {
                     self.delete(index, DeleteReason::NodeExcluded);
                 }
-                Stage::Terminating | Stage::DeleteInFlight => {}
+                PodStage::Terminating | PodStage::Gone => {}
             }
         }
     }
@@ -282,14 +291,14 @@ impl NodeSync {
         for (index, pod) in fleet.strays() {
             let unbound = !fleet.view(pod).bound;
             match pod.stage {
-                Stage::Live | Stage::Failed | Stage::Succeeded if unbound => {
+                PodStage::Live | PodStage::Failed | PodStage::Succeeded if unbound => {
                     self.delete(index, DeleteReason::NodeGone);
                 }
-                Stage::Live
-                | Stage::Failed
-                | Stage::Succeeded
-                | Stage::Terminating
-                | Stage::DeleteInFlight => {}
+                PodStage::Live
+                | PodStage::Failed
+                | PodStage::Succeeded
+                | PodStage::Terminating
+                | PodStage::Gone => {}
             }
         }
     }

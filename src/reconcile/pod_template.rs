@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Makes the manifests of one plan.
-pub(crate) struct Blueprint<'s> {
+pub(crate) struct PodTemplate<'s> {
     shared: Arc<Shared>,
     /// None where the API server makes the names.
     names: Option<DeterministicNames<'s>>,
 }
 
-impl<'s> Blueprint<'s> {
+impl<'s> PodTemplate<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
     pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
@@ -37,10 +37,10 @@ impl<'s> Blueprint<'s> {
         let revision_hash = hash.to_owned();
         let names = match snapshot.policy.pod_names {
             PodNames::Generated => None,
-            PodNames::Deterministic => Some(DeterministicNames::of(snapshot)),
+            PodNames::Deterministic => Some(DeterministicNames::new(snapshot)),
         };
         let shared = Arc::new(Shared { metadata, spec, affinity, node_affinity, revision_hash });
-        Blueprint { shared, names }
+        PodTemplate { shared, names }
     }
 
     pub(crate) fn pod(&self, node: &str) -> PodManifest {
@@ -84,7 +84,7 @@ struct DeterministicNames<'s> {
 }
 
 impl<'s> DeterministicNames<'s> {
-    fn of(snapshot: &'s Snapshot<'_>) -> Self {
+    fn new(snapshot: &'s Snapshot<'_>) -> Self {
         /// As the API server cuts a `generateName`: 63 less the hash and its dash.
         const LONGEST_PREFIX: usize = 52;
         let ds = &snapshot.daemon_set.metadata;

@@ -18,7 +18,7 @@ pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
         ..DaemonSetStatus::default()
     };
     for (position, node) in fleet.nodes.enumerated() {
-        let tally = Tally::of(fleet, position);
+        let tally = Tally::new(fleet, position);
         match node.placement {
             Placement::Run => tally.add_to(&mut status),
             Placement::ContinueOnly(_) | Placement::Exclude(_) => {
@@ -41,7 +41,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(fleet: &Fleet<'_>, node: NodeIx) -> Self {
+    fn new(fleet: &Fleet<'_>, node: NodeIx) -> Self {
         let in_flight = fleet.in_flight(node);
         let mut tally = Tally {
             present: in_flight.is_some(),

@@ -11,8 +11,8 @@ use crate::memory::{ActionOutcome, Memory};
 use crate::problem::InvalidSnapshot;
 use crate::reconcile::actions::actions;
 use crate::reconcile::budget::Budget;
-use crate::reconcile::decide;
-use crate::reconcile::decision::Decision;
+use crate::reconcile::steps::Decision;
+use crate::reconcile::steps::decide;
 use crate::snapshot::Snapshot;
 use fastrand::Rng;
 use jiff::Timestamp;
@@ -222,7 +222,7 @@ impl Controller {
 
 fn told(number: u64, decision: &Decision<'_>) -> Reconciled {
     let (revision, budget) = match decision {
-        Decision::Sync(sync) => (sync.history.current_hash().to_owned(), sync.budget),
+        Decision::Synced(sync) => (sync.history.current_hash().to_owned(), sync.budget),
         Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => {
             (String::new(), Budget::default())
         }

@@ -28,7 +28,7 @@ pub(crate) struct Index<'a> {
 /// What a pod is to the DaemonSet, as numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodFacts {
-    pub(crate) tie: Ownership,
+    pub(crate) ownership: Ownership,
     /// The selector matches its labels.
     pub(crate) selected: bool,
     /// Its template generation is the DaemonSet's.
@@ -41,7 +41,13 @@ pub(crate) struct PodFacts {
 
 neutral!(
     PodFacts,
-    PodFacts { tie: Ownership::Foreign, selected: false, same_generation: false, node: None, hash: None }
+    PodFacts {
+        ownership: Ownership::Foreign,
+        selected: false,
+        same_generation: false,
+        node: None,
+        hash: None
+    }
 );
 
 /// What of a DaemonSet a pod is compared with.
@@ -53,7 +59,7 @@ pub(crate) struct Criteria<'s> {
 }
 
 impl<'a> Index<'a> {
-    pub(crate) fn of(
+    pub(crate) fn new(
         nodes: IndexSet<&'a str, Hasher>,
         pods: &[PodView<'a>],
         criteria: &Criteria<'_>,
@@ -63,7 +69,7 @@ impl<'a> Index<'a> {
             let hash = pod.labels.get(criteria.unique_label_key);
             let generation = pod.labels.get(TEMPLATE_GENERATION_LABEL);
             PodFacts {
-                tie: criteria.tie_of(pod),
+                ownership: criteria.ownership(pod),
                 selected: criteria.selector.matches(pod.labels),
                 same_generation: generation.is_some() && generation == criteria.template_generation,
                 node: pod.target.and_then(|target| node_position(&nodes, target)),
@@ -110,12 +116,12 @@ fn name_keys(names: &IndexSet<&str, Hasher>) -> IndexVec<NodeIx, u64> {
 }
 
 impl Criteria<'_> {
-    fn tie_of(&self, pod: &PodView<'_>) -> Ownership {
+    fn ownership(&self, pod: &PodView<'_>) -> Ownership {
         let ds = &self.daemon_set.metadata;
         if pod.namespace != ds.namespace || pod.mirror {
             return Ownership::Foreign;
         }
-        Ownership::of(pod.controller, ds.uid.as_str())
+        Ownership::from_controller(pod.controller, ds.uid.as_str())
     }
 }
 

@@ -96,6 +96,19 @@ pub(crate) fn at<I: Position, T: Neutral>(list: &[T], position: I) -> &T {
     found.unwrap_or_else(T::neutral)
 }
 
+/// Changes the element at a position of this list; `None` where there is none, so that nothing was changed.
+#[inline]
+pub(crate) fn change<I: Position, T, R>(
+    list: &mut [T],
+    position: I,
+    change: impl FnOnce(&mut T) -> R,
+) -> Option<R> {
+    let length = list.len();
+    let found = list.get_mut(position.index());
+    debug_assert!(found.is_some(), "position {} of {length} elements", position.index());
+    found.map(change)
+}
+
 /// A list whose elements are found by one type of position.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexVec<I, T> {
@@ -148,13 +161,10 @@ impl<I: Position, T> IndexVec<I, T> {
         position
     }
 
-    /// Changes the element at a position.
+    /// Changes the element at a position, as [`change`].
     #[inline]
     pub(crate) fn change<R>(&mut self, position: I, change: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let length = self.elements.len();
-        let found = self.elements.get_mut(position.index());
-        debug_assert!(found.is_some(), "position {} of {length} elements", position.index());
-        found.map(change)
+        self::change(&mut self.elements, position, change)
     }
 
     #[inline]

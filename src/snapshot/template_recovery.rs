@@ -33,7 +33,7 @@ pub(crate) fn template<'a>(
 #[cfg(feature = "k8s-openapi")]
 fn is_claimed(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> bool {
     use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-    let ownership = Ownership::of(revision.controller, ds.metadata.uid.as_str());
+    let ownership = Ownership::from_controller(revision.controller, ds.metadata.uid.as_str());
     let verdict = ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some());
     revision.namespace == ds.metadata.namespace
         && match verdict {

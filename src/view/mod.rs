@@ -21,7 +21,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    pub(crate) fn of(phase: &str) -> Self {
+    pub(crate) fn from_name(phase: &str) -> Self {
         match phase {
             "Running" => Phase::Running,
             "Succeeded" => Phase::Succeeded,
@@ -86,7 +86,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
             ready_since: ready.and_then(|c| c.last_transition_time),
-            phase: Phase::of(&status.phase),
+            phase: Phase::from_name(&status.phase),
             ready: ready.is_some_and(PodCondition::is_true),
             bound: pod.is_bound(),
             mirror: metadata.annotations.mirror.is_some(),

@@ -1,7 +1,7 @@
-//! Nodes with their placement and their classified pods, with what the caller remembers applied.
+//! Nodes with their placement and their classified pods, with the caller's memory applied.
 //!
-//! Everything after this step looks at the fleet only, so that each notion (live, Ready, available, updated) is
-//! decided once. It costs a few bytes per pod and node, in two lists.
+//! Every later step reads the fleet only, so that each notion (live, Ready, available, updated) is decided once. It
+//! costs a few bytes per pod and node, in two lists.
 
 mod build;
 
@@ -18,32 +18,35 @@ use std::cmp::Ordering;
 #[derive(Debug)]
 pub(crate) struct Fleet<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
-    /// As in the snapshot.
+    /// In the order of the snapshot.
     pub(crate) nodes: IndexVec<NodeIx, FleetNode>,
-    /// The pods of a node side by side, nodes as in the snapshot; then the pods of nodes that are not in it.
+    /// The pods of each node side by side, in the order of the nodes; then the pods of nodes that are not in the
+    /// snapshot.
     pub(crate) pods: IndexVec<FleetIx, FleetPod>,
-    /// The first pod of an unknown node.
+    /// The first pod of a node that is not in the snapshot.
     strays: FleetIx,
-    /// Pods without a target node: left alone.
+    /// Pods without a target node, which are left alone.
     pub(crate) without_target: Vec<PodIx>,
     /// Creates that the snapshot does not show, by node.
     pub(crate) in_flight: Vec<InFlight>,
     /// Labels that pods need.
     pub(crate) labels: Vec<(PodIx, LabelReason)>,
-    /// When the belief in the first of the creates and deletes that the snapshot does not show ends.
-    pub(crate) belief_ends: Option<Timestamp>,
-    /// Whether a pod carries the hash of this revision.
-    carried: IndexVec<HistoryIx, bool>,
+    /// When the first of the creates and deletes that the snapshot does not show expires.
+    pub(crate) expects_until: Option<Timestamp>,
+    /// Whether a pod has the hash of this revision.
+    live_history: IndexVec<HistoryIx, bool>,
+    /// Live pods whose generation says updated while their hash label names another known revision.
     pub(crate) conflicts: u32,
 }
 
+/// A node of the snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FleetNode {
     pub(crate) placement: Placement,
     first_pod: FleetIx,
 }
 
-// Nothing is done on it, since it has no pods and none may be created.
+// A node without pods that gets none.
 neutral!(
     FleetNode,
     FleetNode { placement: Placement::ContinueOnly(Taints { first: 0 }), first_pod: FleetIx::BEYOND }
@@ -56,34 +59,36 @@ pub(crate) struct FleetPod {
     pub(crate) view: PodIx,
     /// The revision that its hash label names.
     pub(crate) revision: Option<HistoryIx>,
-    pub(crate) stage: Stage,
+    pub(crate) stage: PodStage,
     pub(crate) readiness: Readiness,
     pub(crate) evidence: Evidence,
 }
 
-// Not live, and on its way already: nothing is done about it.
+// A large cluster has a hundred thousand of them, and a decision holds two copies of each at its peak.
+const _: () = assert!(size_of::<FleetPod>() == 12);
+
 neutral!(
     FleetPod,
     FleetPod {
         view: PodIx::BEYOND,
         revision: None,
-        stage: Stage::Terminating,
+        stage: PodStage::Gone,
         readiness: Readiness::Pending,
         evidence: Evidence::NoHash,
     }
 );
 
-/// Where a pod is in its life.
+/// The stage of a pod's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum PodStage {
     /// Neither terminating nor finished.
     Live,
     Failed,
     Succeeded,
-    /// Has a deletionTimestamp.
+    /// It has a deletionTimestamp, or its deletion was accepted and the snapshot does not show it yet.
     Terminating,
-    /// Its deletion was accepted, but the snapshot does not show it.
-    DeleteInFlight,
+    /// Terminating and finished: it runs nothing any more. No such pod is in the fleet.
+    Gone,
 }
 
 /// How ready a live pod is, best first.
@@ -91,8 +96,8 @@ pub(crate) enum Stage {
 pub(crate) enum Readiness {
     /// Ready for minReadySeconds.
     Available,
-    /// Ready, but not for that long yet.
-    Young,
+    /// Ready, but not for minReadySeconds.
+    NotYetAvailable,
     NotReady,
     /// Not Ready, and its phase is Pending or unknown.
     Pending,
@@ -101,7 +106,7 @@ pub(crate) enum Readiness {
 impl Readiness {
     pub(crate) fn is_ready(self) -> bool {
         match self {
-            Readiness::Available | Readiness::Young => true,
+            Readiness::Available | Readiness::NotYetAvailable => true,
             Readiness::NotReady | Readiness::Pending => false,
         }
     }
@@ -111,6 +116,7 @@ impl Readiness {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InFlight {
     pub(crate) node: NodeIx,
+    /// When it expires.
     pub(crate) until: Timestamp,
     /// It is of the current revision.
     pub(crate) updated: bool,
@@ -118,7 +124,7 @@ pub(crate) struct InFlight {
 
 impl FleetPod {
     pub(crate) fn is_live(&self) -> bool {
-        self.stage == Stage::Live
+        self.stage == PodStage::Live
     }
 
     /// Live and Ready.
@@ -138,8 +144,8 @@ impl FleetPod {
     /// Live or terminating: it still runs, or may.
     pub(crate) fn is_unfinished(&self) -> bool {
         match self.stage {
-            Stage::Live | Stage::Terminating | Stage::DeleteInFlight => true,
-            Stage::Failed | Stage::Succeeded => false,
+            PodStage::Live | PodStage::Terminating => true,
+            PodStage::Failed | PodStage::Succeeded | PodStage::Gone => false,
         }
     }
 }
@@ -176,9 +182,9 @@ impl<'a> Fleet<'a> {
         self.in_flight.get(found)
     }
 
-    /// Whether a pod of the DaemonSet carries this revision's hash: then it is live history.
-    pub(crate) fn carries(&self, revision: HistoryIx) -> bool {
-        *self.carried.at(revision)
+    /// Whether a pod of the DaemonSet has this revision's hash, so that the revision must stay.
+    pub(crate) fn is_live_history(&self, revision: HistoryIx) -> bool {
+        *self.live_history.at(revision)
     }
 
     pub(crate) fn view(&self, pod: &FleetPod) -> &'a PodView<'a> {
@@ -189,35 +195,36 @@ impl<'a> Fleet<'a> {
         self.snapshot.node(node)
     }
 
-    /// The name of the node that a pod is for.
+    /// The name of a pod's target node.
     pub(crate) fn target_name(&self, pod: &FleetPod) -> &'a str {
         let target = self.view(pod).target;
-        debug_assert!(target.is_some(), "pods without a target are not in the fleet");
+        debug_assert!(target.is_some(), "a pod without a target is not in the fleet");
         target.unwrap_or_default()
     }
 
-    /// When a terminating pod is overdue; none for a delete in flight.
+    /// When a terminating pod is overdue; `None` for a delete that the snapshot does not show.
     pub(crate) fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         self.view(pod).deleted_at
     }
 
-    /// When a pod that is Ready becomes available; none when it never does by time alone.
+    /// When a Ready pod becomes available; `None` when time alone never makes it so.
     pub(crate) fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         available_at(self.snapshot, self.view(pod))
     }
 
-    /// Which of two live pods of a node is the better one to keep: available before ready before updated before
+    /// Orders two live pods of a node by which is the better one to keep: available before Ready before updated before
     /// bound before oldest before name `[keep-the-available-one]`.
     pub(crate) fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
         let rank = |pod: &FleetPod| {
             let view = self.view(pod);
-            (!pod.is_available(), !pod.is_ready(), !pod.is_updated(), !view.bound, view.created_at, view.name)
+            let (available, ready, updated) = (pod.is_available(), pod.is_ready(), pod.is_updated());
+            (!available, !ready, !updated, !view.bound, view.created_at, view.name)
         };
         rank(a).cmp(&rank(b))
     }
 }
 
-/// None for a missing transition time, and for an instant beyond time's end.
+/// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
 fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
     pod.ready_since.and_then(|since| since.checked_add(snapshot.min_ready()).ok())
 }

@@ -1,9 +1,9 @@
-//! The list of actions beside the snapshot: what each of them is about, and what of it counts.
+//! The list of actions beside the snapshot: the subject of each action, and the deletes that count.
 
-use super::life::{Doctor, Life};
 use super::lineage::Lineage;
 use super::memories::{self, Unseen};
 use super::named::{ByUid, Named, Subject, subjects};
+use super::stage::{PodStage, PodStages};
 use crate::action::{Action, Failure};
 use crate::kubernetes::ownership::Ownership;
 use crate::model::NodeName;
@@ -12,25 +12,25 @@ use crate::snapshot::index::PodFacts;
 use crate::snapshot::position::{IndexVec, PodIx, RevisionIx, neutral};
 use crate::view::PodView;
 
-/// What the rules are applied to.
-pub(super) struct Docket<'s> {
+/// Everything that the rules are applied to.
+pub(super) struct Context<'s> {
     pub(super) snapshot: &'s Snapshot<'s>,
     pub(super) actions: &'s [Action],
     pub(super) lineage: Lineage<'s>,
-    pub(super) doctor: Doctor<'s>,
+    pub(super) stages: PodStages<'s>,
     /// For each action its subject.
     subjects: Vec<Subject>,
-    /// What the list does to each pod.
+    /// The changes of each pod by the list.
     marks: IndexVec<PodIx, Marks>,
     /// Revisions that the list adopts, sorted.
     adopted_revisions: Vec<RevisionIx>,
     /// Deletes of pods that are there and the DaemonSet's, each pod once.
     pub(super) deletes: Vec<Deletion<'s>>,
-    /// Created pods that are not seen yet, by node.
+    /// Created pods that the snapshot does not show, by node.
     pub(super) unseen: Vec<Unseen<'s>>,
 }
 
-/// What the list does to a pod.
+/// The changes of a pod by the list.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
     pub(super) adopted: bool,
@@ -46,32 +46,32 @@ pub(super) struct Deletion<'s> {
     pub(super) action: usize,
     pub(super) pod: &'s PodView<'s>,
     pub(super) facts: &'s PodFacts,
-    pub(super) life: Life,
+    pub(super) stage: PodStage,
     pub(super) node: &'s NodeName,
     pub(super) failure: Option<Failure>,
 }
 
-impl<'s> Docket<'s> {
-    pub(super) fn of(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
+impl<'s> Context<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let named = || actions.iter().map(Named::by);
         let pod_uids = named().filter_map(|subject| subject.pod()).map(|pod| pod.uid.as_str());
         let asked = pod_uids.chain(memories::created(snapshot));
-        let pods = ByUid::of(asked, snapshot.pods.iter().map(|pod| pod.uid));
+        let pods = ByUid::new(asked, snapshot.pods.iter().map(|pod| pod.uid));
         let asked = named().filter_map(|subject| subject.revision()).map(|revision| revision.uid.as_str());
-        let revisions = ByUid::of(asked, snapshot.revisions.iter().map(|revision| revision.uid));
-        let mut docket = Docket {
+        let revisions = ByUid::new(asked, snapshot.revisions.iter().map(|revision| revision.uid));
+        let mut context = Context {
             snapshot,
             actions,
-            lineage: Lineage::of(snapshot, actions),
-            doctor: Doctor::new(snapshot),
+            lineage: Lineage::new(snapshot, actions),
+            stages: PodStages::new(snapshot),
             subjects: subjects(snapshot, actions, &pods, &revisions),
             marks: IndexVec::repeat(Marks::default(), snapshot.pods.len()),
             adopted_revisions: Vec::new(),
             deletes: Vec::new(),
             unseen: memories::unseen_creates(snapshot, &pods),
         };
-        docket.mark();
-        docket
+        context.mark_changes();
+        context
     }
 
     /// Each action with its position in the list and its subject.
@@ -87,7 +87,7 @@ impl<'s> Docket<'s> {
     /// The DaemonSet's, or adopted in this list; a pod that is released is not.
     pub(super) fn owns_pod(&self, pod: PodIx) -> bool {
         let facts = self.snapshot.facts(pod);
-        let ours = match facts.tie {
+        let ours = match facts.ownership {
             Ownership::Controlled => true,
             Ownership::Orphan => self.marks(pod).adopted,
             Ownership::Foreign => false,
@@ -102,7 +102,7 @@ impl<'s> Docket<'s> {
         })
     }
 
-    fn mark(&mut self) {
+    fn mark_changes(&mut self) {
         let (actions, subjects) = (self.actions, std::mem::take(&mut self.subjects));
         // Adoptions first: a list out of order is judged as if it were in order.
         for (action, subject) in actions.iter().zip(&subjects) {
@@ -133,10 +133,10 @@ impl<'s> Docket<'s> {
 
     fn mark_deleted(&mut self, action: usize, position: PodIx, node: &'s NodeName, failure: Option<Failure>) {
         let (pod, facts) = (self.snapshot.pod(position), self.snapshot.facts(position));
-        let life = self.doctor.life(pod, facts, &self.lineage);
-        if !self.marks(position).deleted && !matches!(life, Life::Leaving | Life::Gone) {
+        let stage = self.stages.stage(pod, facts, &self.lineage);
+        if !self.marks(position).deleted && !matches!(stage, PodStage::Terminating | PodStage::Gone) {
             self.marks.change(position, |marks| marks.deleted = true);
-            self.deletes.push(Deletion { action, pod, facts, life, node, failure });
+            self.deletes.push(Deletion { action, pod, facts, stage, node, failure });
         }
     }
 }
