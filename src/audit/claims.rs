@@ -1,8 +1,8 @@
-//! What actions name, and whose it is.
+//! The objects that actions name, and their owners.
 
 use super::context::Context;
 use super::kind::ViolationKind;
-use super::lineage::tie;
+use super::lineage::ownership;
 use super::named::Subject;
 use super::stage::PodStage;
 use super::violation::Findings;
@@ -10,7 +10,7 @@ use crate::action::Action;
 use crate::kubernetes::ownership::Ownership;
 use crate::snapshot::position::{PodIx, RevisionIx};
 
-/// Names, owners and second deletes of all actions.
+/// Checks names, owners and second deletes of all actions.
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut deleted_revisions = Vec::new();
     let mut deletes = context.deletes.iter().peekable();
@@ -32,7 +32,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// The pod is the DaemonSet's, or adopted in the list; `counts` says that this is the first delete of one that is there.
+/// For a pod of the DaemonSet, or one that the list adopts; `counts` says that the action is the first delete of a pod that
+/// is not terminating.
 fn wrong_action_on_own_pod(
     context: &Context<'_>,
     action: &Action,
@@ -57,7 +58,7 @@ fn wrong_action_on_own_pod(
     }
 }
 
-/// The pod is not the DaemonSet's, or no longer.
+/// For a pod that does not belong to the DaemonSet, or no longer does.
 fn wrong_action_on_pod(context: &Context<'_>, action: &Action, pod: PodIx) -> Option<ViolationKind> {
     let facts = context.snapshot.facts(pod);
     match action {
@@ -77,21 +78,21 @@ fn wrong_action_on_revision(
     let snapshot = context.snapshot;
     let revision = snapshot.revision(position);
     let selected = snapshot.selector.matches(revision.labels);
-    let tie = tie(snapshot, revision);
+    let ownership = ownership(snapshot, revision);
     match action {
         Action::AdoptRevision { .. } => {
-            let may = tie == Ownership::Orphan && selected && revision.deleted_at.is_none();
+            let may = ownership == Ownership::Orphan && selected && revision.deleted_at.is_none();
             (!may).then_some(ViolationKind::WrongAdoption)
         }
         Action::ReleaseRevision { .. } => {
-            (tie != Ownership::Controlled || selected).then_some(ViolationKind::WrongRelease)
+            (ownership != Ownership::Controlled || selected).then_some(ViolationKind::WrongRelease)
         }
         Action::LabelRevision { .. } if context.lineage.released(position).is_some() => None,
         _ => (!context.owns_revision(position)).then_some(ViolationKind::ForeignObject),
     }
 }
 
-/// A revision that terminates may be deleted again, but not twice by one list.
+/// A terminating revision may be deleted again, but not twice by one list.
 fn deleted_again(
     deleted: &mut Vec<RevisionIx>,
     action: &Action,

@@ -55,10 +55,10 @@ impl<'s> Context<'s> {
     pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let named = || actions.iter().map(Named::by);
         let pod_uids = named().filter_map(|subject| subject.pod()).map(|pod| pod.uid.as_str());
-        let asked = pod_uids.chain(memories::created(snapshot));
-        let pods = ByUid::new(asked, snapshot.pods.iter().map(|pod| pod.uid));
-        let asked = named().filter_map(|subject| subject.revision()).map(|revision| revision.uid.as_str());
-        let revisions = ByUid::new(asked, snapshot.revisions.iter().map(|revision| revision.uid));
+        let requested = pod_uids.chain(memories::created(snapshot));
+        let pods = ByUid::new(requested, snapshot.pods.iter().map(|pod| pod.uid));
+        let requested = named().filter_map(|subject| subject.revision()).map(|revision| revision.uid.as_str());
+        let revisions = ByUid::new(requested, snapshot.revisions.iter().map(|revision| revision.uid));
         let mut context = Context {
             snapshot,
             actions,

@@ -20,7 +20,7 @@ fn nodes(limit: IntOrString, desired: u32) -> u32 {
     }
 }
 
-/// One count with its limit; the worse it is, the higher.
+/// A count of nodes with its limit.
 struct Meter {
     figure: BudgetFigure,
     before: u32,
@@ -34,7 +34,7 @@ impl Meter {
         Meter { figure, before, now: before, limit, lost }
     }
 
-    /// Counts one more, if it is one: a count that is above its limit already must not grow either.
+    /// Counts one more node, if it counts. A count that is already above its limit must not grow either.
     fn count(&mut self, more: bool) -> Option<ViolationKind> {
         self.now += u32::from(more);
         let Meter { figure, before, now: after, limit, lost } = *self;
@@ -43,7 +43,8 @@ impl Meter {
     }
 }
 
-/// maxUnavailable without surge: what the list's deletes cost target nodes, all at once and with nothing coming up.
+/// maxUnavailable without surge: the losses of target nodes by the list's deletes, as if all happened at once and no new
+/// pod became available.
 pub(super) fn check_deletes(
     context: &Context<'_>,
     fleet: &Fleet,
@@ -68,7 +69,7 @@ pub(super) fn check_deletes(
             not_ready.count(loss.ready),
             replaced.as_mut().and_then(|meter| meter.count(loss.unready)),
         ];
-        // One delete is told once.
+        // One delete is one violation.
         if let Some(kind) = kinds.into_iter().flatten().next() {
             findings.add(loss.action, kind);
         }

@@ -1,4 +1,4 @@
-//! The DaemonSet's revisions: which one has the template, and which hashes stand for it.
+//! The DaemonSet's revisions: the one with the template, and the hashes that mean it.
 
 use crate::action::Action;
 use crate::kubernetes::ownership::Ownership;
@@ -11,15 +11,15 @@ use crate::view::RevisionView;
 use serde_json::Value;
 use std::cmp::Reverse;
 
-/// The revisions that are the DaemonSet's, or may be adopted.
+/// The revisions that belong to the DaemonSet or may be adopted.
 pub(super) struct Lineage<'s> {
     policy: ClassificationPolicy,
     pub(super) members: Vec<Member<'s>>,
-    /// Position in `members` of the one to keep of those with the template.
+    /// The one to keep of the members with the template, as a position in `members`.
     current: Option<usize>,
-    /// Where none of them has the template: the revision that was let go and has both the template and the name for it.
+    /// If no member has the template, the released revision that has both the template and the name for it.
     released: Option<Member<'s>>,
-    /// The hash of the revision that the template has, or gets by the list.
+    /// The hash of the template's revision, be it there or created by the list.
     pub(super) current_hash: Option<&'s str>,
     /// Whether this hash label, says that a pod is updated.
     updated: IndexVec<HashIx, bool>,
@@ -68,7 +68,8 @@ impl<'s> Lineage<'s> {
         self.current.and_then(|current| self.members.get(current)).or(self.released.as_ref())
     }
 
-    /// The current revision at this position, which is not the DaemonSet's until it has its labels back.
+    /// The current revision, if it is the released one at this position: it is not the DaemonSet's until it has its labels
+    /// back.
     pub(super) fn released(&self, position: RevisionIx) -> Option<&Member<'s>> {
         self.released.as_ref().filter(|member| member.position == position)
     }
@@ -78,18 +79,18 @@ impl<'s> Lineage<'s> {
         self.members.get(found)
     }
 
-    /// The largest number of those without the template; at least 0.
+    /// The largest number of the revisions without the template; at least 0.
     pub(super) fn largest_old(&self) -> i64 {
         let old = self.members.iter().filter(|member| !member.equal);
         old.map(|member| member.view.number).max().unwrap_or(0).max(0)
     }
 
-    /// Whether this hash stands for the template.
+    /// Whether this hash means the template.
     pub(super) fn names_template(&self, hash: HashIx) -> bool {
         *self.updated.at(hash)
     }
 
-    /// Whether this hash stands for the template.
+    /// Whether this hash means the template.
     pub(super) fn has_template(&self, hash: &str) -> bool {
         self.current_hash == Some(hash)
             || self.members.iter().any(|member| member.equal && member.hash == hash)
@@ -108,9 +109,9 @@ impl<'s> Lineage<'s> {
     }
 }
 
-/// It is the DaemonSet's, or free to be.
+/// It is the DaemonSet's, or may be adopted.
 fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
-    let ours = match tie(snapshot, revision) {
+    let ours = match ownership(snapshot, revision) {
         Ownership::Controlled => true,
         Ownership::Orphan => revision.deleted_at.is_none(),
         Ownership::Foreign => false,
@@ -118,8 +119,8 @@ fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
     ours && snapshot.selector.matches(revision.labels)
 }
 
-/// The revision that has the template and the name for it, stays, and is no other controller's: no second one is made
-/// `[released-revision-comes-back]`.
+/// The revision that has the template and the name for it, is not terminating, and has no other controller: it is used
+/// instead of a new one `[released-revision-comes-back]`.
 fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     let ds = snapshot.daemon_set;
     let template = &*snapshot.raw_template;
@@ -129,7 +130,7 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
         rest.strip_prefix('-').filter(|hash| **hash == hash::template_hash(template, collisions))
     };
     let free =
-        |view: &RevisionView<'_>| tie(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none();
+        |view: &RevisionView<'_>| ownership(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none();
     enumerate(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
         let equal = is_of_template(view.data, template);
         let hash = if equal { named(view)? } else { return None };
@@ -137,8 +138,8 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     })
 }
 
-/// Whose a revision is.
-pub(super) fn tie(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
+/// The controller of a revision, seen from the DaemonSet.
+pub(super) fn ownership(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
     let ds = &snapshot.daemon_set.metadata;
     match revision.controller {
         _ if revision.namespace != ds.namespace => Ownership::Foreign,

@@ -12,7 +12,7 @@ use crate::snapshot::Snapshot;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Checks all manifests. The creates of a plan share what is not the node's, so that it is looked at once.
+/// Checks all manifests. The creates of a plan share everything but the node's part, and the shared part is checked once.
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut seen: Option<(&Arc<Shared>, Option<&'static str>)> = None;
     for (index, action) in context.actions.iter().enumerate() {
@@ -86,7 +86,7 @@ fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'s
     }
 }
 
-/// A null stands for no text, as everywhere in labels.
+/// A null is an empty value, as everywhere in labels.
 fn labels(metadata: &Map<String, Value>) -> Labels {
     let labels = metadata.get("labels").and_then(Value::as_object);
     labels.into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default())).collect()
@@ -97,7 +97,7 @@ fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bo
     namespace == Some(&snapshot.daemon_set.metadata.namespace)
 }
 
-/// The DaemonSet is its one owner that is a controller.
+/// Whether the DaemonSet is its only controller.
 fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
     let owners = metadata.get("ownerReferences").and_then(Value::as_array);
     let controls = |owner: &&Value| owner.get("controller").and_then(Value::as_bool) == Some(true);

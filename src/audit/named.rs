@@ -1,4 +1,4 @@
-//! Which objects of the snapshot the actions name, and by that which ones they change.
+//! The object of each action, as the action names it and as it is found in the snapshot.
 
 use crate::action::Action;
 use crate::kubernetes::hash::Hasher;
@@ -7,12 +7,12 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::position::{PodIx, Position, RevisionIx};
 use indexmap::IndexMap;
 
-/// Positions by uid, of those objects only that are asked for.
+/// Positions by uid, only of the requested objects.
 pub(super) struct ByUid<'s, I>(IndexMap<&'s str, Option<I>, Hasher>);
 
 impl<'s, I: Position> ByUid<'s, I> {
-    pub(super) fn new(asked: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
-        let mut positions: IndexMap<&str, Option<I>, Hasher> = asked.map(|uid| (uid, None)).collect();
+    pub(super) fn new(requested: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
+        let mut positions: IndexMap<&str, Option<I>, Hasher> = requested.map(|uid| (uid, None)).collect();
         if !positions.is_empty() {
             for (index, uid) in uids.enumerate() {
                 if let Some(found) = positions.get_mut(uid) {

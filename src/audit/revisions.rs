@@ -1,4 +1,4 @@
-//! The history: what must not be lost, and which labels may be set.
+//! Revisions: which ones must stay, and which labels may be set.
 
 use super::context::Context;
 use super::fleet::Fleet;
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// `spec.revisionHistoryLimit` when absent.
 const DEFAULT_LIMIT: i32 = 10;
 
-/// All actions on revisions, and the labels of pods.
+/// Checks all actions on revisions, and the labels of pods.
 pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
     let mut history = HistoryCheck::new(context, fleet);
     for (index, action, subject) in context.actions() {
@@ -30,10 +30,10 @@ pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Finding
     }
 }
 
-/// The history as the list goes through it.
+/// The history, with the changes of the actions that were checked so far.
 struct HistoryCheck<'s> {
     context: &'s Context<'s>,
-    /// What pods carry, by hash.
+    /// The pods of each hash, sorted by hash.
     carried: Vec<(&'s str, Carrying)>,
     largest_old: i64,
     old: usize,
@@ -41,12 +41,12 @@ struct HistoryCheck<'s> {
     created: bool,
 }
 
-/// What would be lost with a hash.
+/// The pods that depend on a hash.
 #[derive(Clone, Copy)]
 struct Carrying {
-    /// A pod of the DaemonSet carries it, or one that is not seen yet.
+    /// A pod of the DaemonSet has it, or one that the snapshot does not show yet.
     live: bool,
-    /// One of them would be taken for outdated.
+    /// Without a revision of this hash, one of them would count as outdated.
     left_behind: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'s> HistoryCheck<'s> {
         }
     }
 
-    fn carries(&self, hash: &str, counts: impl Fn(Carrying) -> bool) -> bool {
+    fn is_carried(&self, hash: &str, counts: impl Fn(Carrying) -> bool) -> bool {
         let first = self.carried.partition_point(|(other, _)| *other < hash);
         let same = self.carried.iter().skip(first).take_while(|(other, _)| *other == hash);
         same.into_iter().any(|(_, carrying)| counts(*carrying))
@@ -89,7 +89,7 @@ impl<'s> HistoryCheck<'s> {
             }
             (Action::LabelRevision { labels, .. }, None) => {
                 let released = context.lineage.released(revision);
-                released.and_then(|member| wrong_restored_label(context, member, labels))
+                released.and_then(|member| wrong_released_label(context, member, labels))
             }
             _ => None,
         }
@@ -115,7 +115,7 @@ impl<'s> HistoryCheck<'s> {
         }
     }
 
-    /// There is nothing above the largest of all numbers.
+    /// The number must be above all others, unless it is the largest that there is.
     fn too_low(&self, number: i64) -> Option<ViolationKind> {
         let largest = self.largest_old;
         let above = number > largest || number == i64::MAX;
@@ -128,14 +128,14 @@ impl<'s> HistoryCheck<'s> {
         if member.equal {
             let current = lineage.current().is_some_and(|current| current.position == member.position);
             let shared = lineage.current_hash == Some(member.hash);
-            let orphans = !shared && self.carries(member.hash, |carrying| carrying.left_behind);
+            let orphans = !shared && self.is_carried(member.hash, |carrying| carrying.left_behind);
             return if current {
                 Some(ViolationKind::CurrentRevisionDeleted)
             } else {
                 live().filter(|_| orphans)
             };
         }
-        if self.carries(member.hash, |carrying| carrying.live) {
+        if self.is_carried(member.hash, |carrying| carrying.live) {
             return live();
         }
         let Err(place) = self.old_deleted.binary_search(&member.position) else { return None };
@@ -158,8 +158,8 @@ fn wrong_revision_label(
     (!right).then_some(ViolationKind::WrongLabel)
 }
 
-/// A released revision gets what the template's labels are, and the hash only where it has none.
-fn wrong_restored_label(
+/// A released revision gets labels of the template, and the hash only if it has none.
+fn wrong_released_label(
     context: &Context<'_>,
     member: &Member<'_>,
     labels: &Labels,
@@ -176,7 +176,7 @@ fn wrong_restored_label(
     (!labels.iter().all(right)).then_some(ViolationKind::WrongLabel)
 }
 
-/// A pod gets the current hash where that changes nothing about its being updated.
+/// A pod gets the current hash only if it is updated with and without it.
 fn wrong_pod_label(context: &Context<'_>, pod: PodIx, labels: &Labels) -> Option<ViolationKind> {
     if !context.owns_pod(pod) {
         return None;

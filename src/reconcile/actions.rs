@@ -135,7 +135,7 @@ fn pod_creates(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Act
             node: node.into(),
             batch: Creation::batch(position),
             reason: *reason,
-            pod: pod_template.pod(node),
+            pod: pod_template.manifest(node),
         });
     }
 }

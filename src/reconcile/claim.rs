@@ -1,4 +1,4 @@
-//! Whose pods and revisions are these: adopt, release, ignore.
+//! Claims pods and revisions: adopts, releases or ignores each of them.
 //!
 //! v1.36 `controller_ref_manager.go ClaimObject`.
 
@@ -26,7 +26,8 @@ pub(crate) struct Claimed<I> {
     pub(crate) released: Vec<I>,
 }
 
-/// Sorts out all pods and revisions of the snapshot.
+/// Claims all pods and revisions of the snapshot.
+#[doc(alias = "ClaimObject")]
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
     let Snapshot { daemon_set, selector, .. } = snapshot;
     let pods = snapshot.pods_with_facts();

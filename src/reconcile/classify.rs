@@ -1,4 +1,4 @@
-//! Updated or outdated, and on what evidence.
+//! Whether a pod is updated or outdated, with the evidence.
 //!
 //! Proposal: Controller; v1.36 `util.IsPodUpdated`.
 
@@ -9,7 +9,8 @@ use crate::snapshot::index::PodFacts;
 use crate::snapshot::position::{HashIx, HistoryIx, IndexVec, neutral};
 use serde::{Deserialize, Serialize};
 
-/// Which rule says whether a pod is updated.
+/// The rule that decides whether a pod is updated.
+#[doc(alias = "IsPodUpdated")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Evidence {
@@ -26,7 +27,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Whether it says that the pod runs the current template.
+    /// Whether the pod runs the current template.
     pub fn is_updated(self) -> bool {
         match self {
             Evidence::TemplateGeneration | Evidence::CurrentRevision => true,
@@ -35,7 +36,7 @@ impl Evidence {
     }
 }
 
-/// The answer about one pod.
+/// The class of one pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
     pub(crate) evidence: Evidence,
@@ -47,7 +48,7 @@ pub(crate) struct Class {
     pub(crate) unlabelled: bool,
 }
 
-/// Classifies pods of the DaemonSet by what their labels mean.
+/// Classifies the pods of the DaemonSet by their labels.
 #[derive(Debug)]
 pub(crate) struct Classifier {
     policy: ClassificationPolicy,
@@ -55,7 +56,7 @@ pub(crate) struct Classifier {
     meanings: IndexVec<HashIx, Meaning>,
 }
 
-/// What a hash label says.
+/// The meaning of a hash label.
 #[derive(Debug, Clone, Copy)]
 struct Meaning {
     evidence: Evidence,

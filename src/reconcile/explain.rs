@@ -68,7 +68,7 @@ fn strategy(strategy: Strategy) -> StrategyInForce {
     }
 }
 
-/// Finds out for each node and pod what the plan does to it.
+/// Explains the effect of the plan on each node and pod.
 struct Explainer<'d> {
     snapshot: &'d Snapshot<'d>,
     steps: &'d Steps<'d>,

@@ -1,6 +1,6 @@
 //! The counters of the DaemonSet's status.
 //!
-//! v1.36 `daemon_controller.go updateDaemonSetStatus`, but looking at any pod of a node instead of the oldest one
+//! v1.36 `daemon_controller.go updateDaemonSetStatus`, but with all pods of a node instead of the oldest one
 //! `[any-pod-counts]` (kubernetes#122527).
 
 use crate::model::DaemonSetStatus;
@@ -8,7 +8,8 @@ use crate::reconcile::fleet::Fleet;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
 
-/// The status that this fleet should have.
+/// The status for this fleet.
+#[doc(alias = "updateDaemonSetStatus")]
 pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
     let ds = fleet.snapshot.daemon_set;
     let mut status = DaemonSetStatus {
@@ -30,7 +31,7 @@ pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
     status
 }
 
-/// What a node has, whichever pod it is.
+/// The state of a node, over all of its pods.
 struct Tally {
     /// A terminating pod counts: it is still there.
     present: bool,
@@ -61,8 +62,8 @@ impl Tally {
         tally
     }
 
-    /// Updated is a node that runs the current template and nothing older: `kubectl rollout status` must not be done
-    /// while an old pod keeps a node up beside a new one that is not available.
+    /// A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
+    /// success while an old pod keeps a node up beside a new one that is not available.
     fn add_to(&self, status: &mut DaemonSetStatus) {
         status.desired_number_scheduled += 1;
         status.current_number_scheduled += i32::from(self.present);

@@ -1,4 +1,4 @@
-//! What a person should know about a plan, though it changes no action.
+//! Warnings: facts about a plan for a person, which change no action.
 
 use crate::model::IntOrString;
 use crate::reconcile::steps::Steps;

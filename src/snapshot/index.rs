@@ -1,7 +1,7 @@
-//! Strings to numbers, once: what the labels, the owner and the node of each pod are to this DaemonSet.
+//! Turns the labels, the owner and the node of each pod into small numbers, once.
 //!
-//! Steps after this one compare small numbers side by side in memory. Strings lie all over the heap, and looking at
-//! them again for each question would be most of the cost of a decision.
+//! Later steps compare these numbers, which are side by side in memory. The strings are spread over the heap, and reading
+//! them for each question would be most of the cost of a decision.
 
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
@@ -13,19 +13,19 @@ use crate::view::PodView;
 use indexmap::IndexSet;
 use std::cmp::Ordering;
 
-/// Names of the snapshot, each with its number, and what each pod has to do with them.
+/// Positions of names and hash labels, and the facts about each pod.
 #[derive(Debug, Clone)]
 pub(crate) struct Index<'a> {
     /// Node names, in the order of the nodes.
     nodes: IndexSet<&'a str, Hasher>,
-    /// The first bytes in which node names differ, so that most comparisons need no string.
+    /// Order nodes by name; see [`name_keys`].
     name_keys: IndexVec<NodeIx, u64>,
     /// The different hash labels of pods.
     hashes: IndexSet<&'a str, Hasher>,
     pub(crate) pods: IndexVec<PodIx, PodFacts>,
 }
 
-/// What a pod is to the DaemonSet, as numbers.
+/// The relation of a pod to the DaemonSet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodFacts {
     pub(crate) ownership: Ownership,
@@ -50,7 +50,7 @@ neutral!(
     }
 );
 
-/// What of a DaemonSet a pod is compared with.
+/// The parts of a DaemonSet that a pod is compared with.
 pub(crate) struct Criteria<'s> {
     pub(crate) daemon_set: &'s DaemonSet,
     pub(crate) selector: &'s Selector<'s>,
@@ -92,7 +92,7 @@ impl<'a> Index<'a> {
         node_position(&self.nodes, name)
     }
 
-    /// The different hash labels of pods, in the order of their numbers.
+    /// The different hash labels of pods, in the order of their positions.
     pub(crate) fn hashes(&self) -> impl ExactSizeIterator<Item = &'a str> {
         self.hashes.iter().copied()
     }
@@ -102,8 +102,11 @@ fn node_position(names: &IndexSet<&str, Hasher>, name: &str) -> Option<NodeIx> {
     names.get_index_of(name).map(NodeIx::new)
 }
 
-/// The eight bytes behind the prefix that all names share, as a number: `node-00017.example` and its like are told apart
-/// by it. A shorter name is filled up with zeros, which keeps the order; equal keys say nothing.
+/// For each name the eight bytes after the prefix that all names share, as a number.
+///
+/// Plans sort nodes by name, and node names of a cluster begin alike (`node-00017.example`). The prefix has no part in the
+/// order, and the bytes after it decide nearly every comparison without a look at the strings. A shorter name is filled
+/// up with zeros, which keeps the order. Equal keys decide nothing: then the names are compared.
 fn name_keys(names: &IndexSet<&str, Hasher>) -> IndexVec<NodeIx, u64> {
     let first = names.first().map_or(&[][..], |name| name.as_bytes());
     let shared = |name: &&str| name.bytes().zip(first).take_while(|(a, b)| a == *b).count();

@@ -1,4 +1,4 @@
-//! What a decision is made from: borrowed, checked once, never changed.
+//! The input of a decision: borrowed, checked once, never changed.
 
 pub(crate) mod check;
 pub(crate) mod index;
@@ -38,13 +38,13 @@ pub struct Snapshot<'a> {
     pub(crate) memory: Option<Memory>,
     pub(crate) policy: Policy,
     pub(crate) selector: Selector<'a>,
-    /// The template as the API server holds it, as far as that is known.
+    /// The template that the API server holds, as far as it is known.
     pub(crate) raw_template: Cow<'a, Value>,
     pub(crate) template: Template,
     /// The template's tolerations and those of every daemon pod.
     pub(crate) tolerations: Vec<Toleration>,
     pub(crate) strategy: Strategy,
-    /// As it stands in the label of a pod.
+    /// In the form of a pod's label.
     pub(crate) template_generation: Option<String>,
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.
@@ -104,15 +104,15 @@ impl<'a> Snapshot<'a> {
         SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
     }
 
-    /// Until when an action accepted at `at` is believed in; none when that time is over, or so far ahead that a clock
-    /// must have gone back.
+    /// Until when an action accepted at `at` is expected to show. `None` when that time is over, or when `at` is so far
+    /// ahead that a clock must have gone back.
     pub(crate) fn in_flight_until(&self, at: Timestamp) -> Option<Timestamp> {
         let expiry = SignedDuration::from_secs(self.policy.in_flight_expiry_seconds.into());
-        let believable = at.duration_since(self.now) <= expiry;
-        at.checked_add(expiry).ok().filter(|until| believable && self.now < *until)
+        let plausible = at.duration_since(self.now) <= expiry;
+        at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)
     }
 
-    /// The template generation, or where there is none `metadata.generation`: what a failure counts against.
+    /// The generation that a failure counts against: the template generation or, without one, `metadata.generation`.
     pub(crate) fn failure_generation(&self) -> i64 {
         let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
         template.unwrap_or(self.daemon_set.metadata.generation)
