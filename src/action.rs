@@ -1,4 +1,4 @@
-//! What the caller is to do: actions, each with its typed reason, and their JSON form.
+//! Actions for the caller to execute, each with its typed reason, and their JSON form.
 //!
 //! The JSON form is stable: `type` names the action, field names are camelCase, reasons PascalCase words. `Action`
 //! is exhaustive on purpose, since an executor must handle every kind; reasons may grow.
@@ -83,8 +83,8 @@ pub enum Action {
         pod: ObjectRef,
         /// Why.
         reason: DeleteReason,
-        /// For an updated pod that failed: how often its node has failed by now. [`Memory`](crate::Memory) keeps it
-        /// for the back-off.
+        /// For an updated pod that failed, how often its node has failed by now. [`Memory`](crate::Memory) keeps it for the
+        /// back-off.
         #[serde(skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
     },
@@ -94,6 +94,7 @@ pub enum Action {
         node: NodeName,
         /// Creates of batch 0 go first, then those of batch 1 if all went well, and so on: 1, 2, 4 … pods
         /// (v1.36 `slowStartBatch`).
+        #[doc(alias = "slowStartBatch")]
         batch: u32,
         /// Why.
         reason: CreateReason,
@@ -127,11 +128,11 @@ pub enum Action {
         /// The event's text.
         message: String,
     },
-    /// Reconcile again at this instant, even if nothing is seen to change before.
+    /// Reconcile again at this instant, even if no change is seen before.
     Requeue {
         /// The earliest instant at which time alone changes the answer.
         at: Timestamp,
-        /// What changes then.
+        /// The change at that instant.
         reason: RequeueReason,
     },
 }
@@ -152,10 +153,10 @@ pub enum ClaimReason {
 pub enum LabelReason {
     /// The hash label is missing.
     HashMissing,
-    /// The pod's hash names a revision that goes as a duplicate of the current one.
+    /// The pod's hash names a revision that is deleted as a duplicate of the current one.
     DuplicateRevision,
-    /// The revision has the current template and the name for it, and no controller, since its labels don't match the
-    /// selector: with these it is adopted by a later plan.
+    /// The revision has the current template and the name for it, but no controller, since its labels don't match the
+    /// selector. With these labels a later plan adopts it.
     LabelsLost,
 }
 
@@ -167,9 +168,11 @@ pub enum RevisionReason {
     NewTemplate,
     /// The current revision must have the largest number.
     CurrentAgain,
-    /// Another revision of the same content is kept.
+    /// Another revision with the same content is kept.
+    #[doc(alias = "dedupCurHistories")]
     Duplicate,
     /// More old revisions than `spec.revisionHistoryLimit`.
+    #[doc(alias = "cleanupHistory")]
     HistoryLimit,
 }
 
@@ -199,13 +202,13 @@ pub enum DeleteReason {
     NotReadyBesideSuccessor,
     /// Its node must not run it.
     NodeExcluded,
-    /// It is outdated, and the template has withdrawn the toleration that it runs by (kubernetes#118823).
+    /// It is outdated, and stays only by a toleration that the template has withdrawn (kubernetes#118823).
     TolerationWithdrawn,
-    /// It was never bound, and the node that it waits for is gone.
+    /// It was never bound, and its target node is gone.
     NodeGone,
     /// It is outdated, and pending or unknown.
     OutdatedPending,
-    /// It is outdated, and runs but is not Ready.
+    /// It is outdated, and running but not Ready.
     OutdatedNotReady,
     /// It is outdated, Ready, and not yet available; within the budget.
     OutdatedNotYetAvailable,
@@ -219,7 +222,7 @@ pub enum DeleteReason {
 pub enum StatusReason {
     /// A counter or the observed generation differs.
     Changed,
-    /// The new revision's name is taken: the next one needs another hash.
+    /// The new revision's name is taken: the next plan needs another hash.
     NameCollision,
 }
 
@@ -227,9 +230,9 @@ pub enum StatusReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum EventType {
-    /// For the record.
+    /// Information.
     Normal,
-    /// Somebody should look.
+    /// A problem that a person should look at.
     Warning,
 }
 
@@ -246,7 +249,7 @@ pub enum EventReason {
 }
 
 impl EventReason {
-    /// As it stands in the event (v1.36 `daemon_controller.go`).
+    /// The text in the event (v1.36 `daemon_controller.go`).
     pub const fn as_str(self) -> &'static str {
         match self {
             EventReason::SelectingAll => "SelectingAll",
@@ -256,7 +259,7 @@ impl EventReason {
     }
 }
 
-/// What time alone will change.
+/// The change that time alone brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RequeueReason {
@@ -266,7 +269,7 @@ pub enum RequeueReason {
     MinReadySeconds,
     /// A node's failed pod may be deleted.
     BackOff,
-    /// An action that was accepted, but is not seen, is no longer believed in.
+    /// An accepted action that no snapshot has shown expires.
     InFlightExpiry,
     /// A terminating pod is overdue and no longer holds a place in maxSurge.
     TerminationOverdue,

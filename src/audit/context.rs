@@ -57,7 +57,8 @@ impl<'s> Context<'s> {
         let pod_uids = named().filter_map(|subject| subject.pod()).map(|pod| pod.uid.as_str());
         let requested = pod_uids.chain(memories::created(snapshot));
         let pods = ByUid::new(requested, snapshot.pods.iter().map(|pod| pod.uid));
-        let requested = named().filter_map(|subject| subject.revision()).map(|revision| revision.uid.as_str());
+        let requested =
+            named().filter_map(|subject| subject.revision()).map(|revision| revision.uid.as_str());
         let revisions = ByUid::new(requested, snapshot.revisions.iter().map(|revision| revision.uid));
         let mut context = Context {
             snapshot,

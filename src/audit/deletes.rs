@@ -7,7 +7,7 @@ use super::kind::ViolationKind;
 use super::memories;
 use super::stage::{PodStage, Rank};
 use super::violation::Findings;
-use crate::kubernetes::tolerations::tolerated;
+use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::strategy::Strategy;
 use crate::view::{NodeView, TaintView};
@@ -123,8 +123,9 @@ fn is_withdrawn(context: &Context<'_>, node: &NodeView<'_>, delete: &Deletion<'_
     let blocks = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, template);
     let mut blocking = node.taints.iter().filter(blocks).peekable();
     blocking.peek().is_some()
-        && blocking
-            .all(|taint| delete.pod.tolerations.cover(taint) && !taint.key.starts_with("node.kubernetes.io/"))
+        && blocking.all(|taint| {
+            tolerated_by_pod(taint, delete.pod.tolerations) && !taint.key.starts_with("node.kubernetes.io/")
+        })
 }
 
 /// The back-off grows by the failure in the delete of a failed pod.

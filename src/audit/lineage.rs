@@ -129,8 +129,9 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
         let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
         rest.strip_prefix('-').filter(|hash| **hash == hash::template_hash(template, collisions))
     };
-    let free =
-        |view: &RevisionView<'_>| ownership(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none();
+    let free = |view: &RevisionView<'_>| {
+        ownership(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none()
+    };
     enumerate(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
         let equal = is_of_template(view.data, template);
         let hash = if equal { named(view)? } else { return None };

@@ -4,7 +4,7 @@
 
 use super::position::neutral;
 use super::template::{RequiredAffinity, TemplateSpec};
-use crate::kubernetes::tolerations::tolerated;
+use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
 use crate::view::{NodeView, TaintView, TolerationsView};
@@ -89,7 +89,7 @@ pub(crate) fn toleration_withdrawn(
         .filter(|taint| taint.effect == "NoSchedule" && !tolerated(*taint, tolerations))
         .peekable();
     held_by.peek().is_some()
-        && held_by.all(|taint| !taint.key.starts_with("node.kubernetes.io/") && own.cover(taint))
+        && held_by.all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated_by_pod(taint, own))
 }
 
 /// Taints of a node that is not Ready or does not report (v1.36 `node_lifecycle_controller.go`). Each has the effects

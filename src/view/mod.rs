@@ -1,4 +1,4 @@
-//! Borrowed views of the objects in a snapshot: what the core reads, whoever holds the objects.
+//! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
 mod labels;
 mod scheduling;
@@ -106,7 +106,7 @@ pub struct NodeView<'a> {
     pub(crate) name: &'a str,
     pub(crate) labels: LabelsView<'a>,
     pub(crate) taints: TaintsView<'a>,
-    /// Cordoned; told in reports only.
+    /// Cordoned; only reported.
     pub(crate) unschedulable: bool,
     /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
     pub(crate) ready: Option<bool>,
@@ -163,7 +163,7 @@ impl<'a> From<&'a ControllerRevision> for RevisionView<'a> {
     }
 }
 
-/// A reflector's store holds its objects so.
+/// For objects in an `Arc`, as a reflector's store holds them.
 macro_rules! shared {
     ($object:ty, $view:ident) => {
         impl<'a> From<&'a std::sync::Arc<$object>> for $view<'a> {

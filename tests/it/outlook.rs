@@ -1,17 +1,17 @@
 //! Whether a rollout moves, and how long it may take.
 
 use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
-use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, stuck};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use jiff::SignedDuration;
 use serde_json::json;
 
 fn outlook(given: &Given) -> Outlook {
-    stuck(&given.plan(), now(), SignedDuration::from_secs(600))
+    Outlook::new(&given.plan(), now(), SignedDuration::from_secs(600))
 }
 
 /// `NotReady: a b`.
 fn obstacles(given: &Given) -> Vec<String> {
-    match outlook(given).standing {
+    match outlook(given).state {
         RolloutState::Stuck { obstacles } => obstacles
             .iter()
             .map(|found| {
