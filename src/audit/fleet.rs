@@ -107,7 +107,7 @@ impl NodeCounts {
         self.staying(|_| true) > 0
     }
 
-    /// Live pods of the snapshot, whatever the list does to them.
+    /// Live pods of the snapshot, including those that the list deletes.
     pub(super) fn live(&self) -> u32 {
         self.staying(|_| true) + self.going
     }

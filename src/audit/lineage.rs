@@ -15,10 +15,11 @@ use std::cmp::Reverse;
 pub(super) struct Lineage<'s> {
     policy: ClassificationPolicy,
     pub(super) members: Vec<Member<'s>>,
-    /// The one to keep of the members with the template, as a position in `members`.
-    current: Option<usize>,
-    /// If no member has the template, the released revision that has both the template and the name for it.
-    released: Option<Member<'s>>,
+    /// The one to keep of the members with the template; if no member has it, the released revision that has both the
+    /// template and the name for it.
+    current: Option<Member<'s>>,
+    /// The current one is a released revision.
+    current_is_released: bool,
     /// The hash of the template's revision, be it there or created by the list.
     pub(super) current_hash: Option<&'s str>,
     /// Whether this hash label, says that a pod is updated.
@@ -26,6 +27,7 @@ pub(super) struct Lineage<'s> {
 }
 
 /// A revision of the DaemonSet.
+#[derive(Clone, Copy)]
 pub(super) struct Member<'s> {
     pub(super) position: RevisionIx,
     pub(super) view: &'s RevisionView<'s>,
@@ -48,30 +50,35 @@ impl<'s> Lineage<'s> {
                 equal: is_of_template(view.data, template),
             })
             .collect();
-        let equal = members.iter().enumerate().filter(|(_, member)| member.equal);
         let by_rank =
-            |member: &Member<'s>| (Reverse(member.view.number), member.view.created_at, member.view.name);
-        let current = equal.min_by_key(|(_, member)| by_rank(member)).map(|(position, _)| position);
-        let released = if current.is_none() { released(snapshot, key) } else { None };
-        let kept = current.and_then(|current| members.get(current)).or(released.as_ref());
-        let kept = kept.map(|member| member.hash);
-        let current_hash = kept.or_else(|| actions.iter().find_map(|action| created_hash(action, key)));
+            |member: &&Member<'s>| (Reverse(member.view.number), member.view.created_at, member.view.name);
+        let kept = members.iter().filter(|member| member.equal).min_by_key(by_rank).copied();
+        let current_is_released = kept.is_none();
+        let current = kept.or_else(|| released(snapshot, key));
+        let created = || actions.iter().find_map(|action| created_hash(action, key));
+        let current_hash = current.map(|member| member.hash).or_else(created);
         let policy = snapshot.policy.classification;
-        let mut lineage =
-            Lineage { policy, members, current, released, current_hash, updated: Vec::new().into() };
+        let mut lineage = Lineage {
+            policy,
+            members,
+            current,
+            current_is_released,
+            current_hash,
+            updated: Vec::new().into(),
+        };
         lineage.updated = snapshot.index.hashes().map(|hash| lineage.has_template(hash)).collect();
         lineage
     }
 
     /// The revision that has the template and is kept.
     pub(super) fn current(&self) -> Option<&Member<'s>> {
-        self.current.and_then(|current| self.members.get(current)).or(self.released.as_ref())
+        self.current.as_ref()
     }
 
     /// The current revision, if it is the released one at this position: it is not the DaemonSet's until it has its labels
     /// back.
     pub(super) fn released(&self, position: RevisionIx) -> Option<&Member<'s>> {
-        self.released.as_ref().filter(|member| member.position == position)
+        self.current().filter(|member| self.current_is_released && member.position == position)
     }
 
     pub(super) fn member(&self, position: RevisionIx) -> Option<&Member<'s>> {

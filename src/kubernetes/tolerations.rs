@@ -3,7 +3,7 @@
 use crate::model::Toleration;
 use crate::view::{TaintView, TolerationView, TolerationsView};
 
-/// Key and effect of the taints that every daemon pod tolerates, whatever their value
+/// Key and effect of the taints that every daemon pod tolerates, with any value
 /// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
 pub(crate) fn daemon_tolerations(host_network: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
     const ALWAYS: [(&str, &str); 6] = [

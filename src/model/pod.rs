@@ -34,7 +34,7 @@ impl Pod {
         if self.is_bound() { Some(&self.spec.node_name) } else { self.spec.affinity_node.as_ref() }
     }
 
-    /// Condition Ready, whatever its status.
+    /// Condition Ready, with any status.
     pub(crate) fn readiness(&self) -> Option<&PodCondition> {
         self.status.conditions.iter().find(|condition| condition.kind == "Ready")
     }

@@ -246,7 +246,9 @@ fn termination(pods: &[PodVerdict]) -> Option<NodeOutcome> {
 
 fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
     let taint = |taints: Taints| -> Taint {
-        node.taints.iter().nth(taints.first as usize).map(Taint::from).unwrap_or_default()
+        let found = node.taints.iter().nth(taints.first.into());
+        debug_assert!(found.is_some(), "the taint of a placement is the node's");
+        found.map(Taint::from).unwrap_or_default()
     };
     match placement {
         Placement::Run => NodePlacement::Run,

@@ -127,6 +127,7 @@ impl<'a> History<'a> {
         let mut old: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Old).collect();
         let excess = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
         old.sort_unstable_by_key(|r| (r.number, r.age()));
+        // The hash decides, not the revision itself: pods name the hash, and several revisions may share it.
         let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&is_live_history);
         old.into_iter().filter(|r| !live(r)).take(excess).collect()
     }
@@ -234,6 +235,11 @@ fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>, hash: &s
     wanted.iter().filter(lacks).collect()
 }
 
+/// For each hash the revision that a pod with this label counts as running.
+///
+/// Revisions share a hash when one lacks the label and is named as another one's hash, or when somebody has copied a
+/// revision. The current one comes first, so that its pods are never outdated; then a duplicate, which has the same
+/// template; then the newest old one.
 fn index_by_hash<'a>(revisions: &IndexVec<HistoryIx, Revision<'a>>) -> Vec<(Cow<'a, str>, HistoryIx)> {
     let mut index: Vec<_> = revisions.enumerated().collect();
     index.sort_by_key(|(_, r)| (r.hash.clone(), r.role, Reverse(r.number), r.age()));

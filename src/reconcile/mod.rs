@@ -25,10 +25,10 @@ use actions::actions;
 use explain::explain;
 use steps::decide;
 
-/// Decides what the controller must do next.
+/// Decides the next actions of the controller.
 ///
-/// A total function of the snapshot: no clock, no randomness, no I/O, no panic, and the same actions in whatever order
-/// the snapshot's lists are. The caller executes the actions in order, may run consecutive creates and deletes of pods
+/// A total function of the snapshot: no clock, no randomness, no I/O, no panic, and the same actions for any order of
+/// the snapshot's lists. The caller executes the actions in order, may run consecutive creates and deletes of pods
 /// of one batch at the same time, stops at the first failure and reconciles again. An empty list means that nothing has
 /// to be done until something changes.
 #[doc(alias = "syncDaemonSet")]

@@ -61,7 +61,7 @@ position!(
     NodeIx
 );
 position!(
-    /// A pod in the snapshot, whoever owns it.
+    /// A pod in the snapshot, of any owner.
     PodIx
 );
 position!(
@@ -69,7 +69,7 @@ position!(
     HashIx
 );
 position!(
-    /// A revision in the snapshot, whoever owns it.
+    /// A revision in the snapshot, of any owner.
     RevisionIx
 );
 position!(
@@ -200,7 +200,7 @@ impl<I, T> FromIterator<T> for IndexVec<I, T> {
     }
 }
 
-/// Has an element that stands in for one that is not there, and that makes no decision do harm.
+/// Has an element for positions without one, with which no decision does harm.
 pub(crate) trait Neutral {
     fn neutral<'n>() -> &'n Self
     where
