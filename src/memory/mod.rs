@@ -9,8 +9,6 @@ pub(crate) mod observe;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
-#[cfg(daemonset_mutants)]
-use crate::mutants::{Mutant, is_active};
 use jiff::Timestamp;
 use node_failures::{NodeFailures, updated_within_a_limit};
 use serde::{Deserialize, Serialize};

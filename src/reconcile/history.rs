@@ -59,8 +59,8 @@ impl<'a> History<'a> {
     /// Finds the current revision by content; then, among released ones, by name and content; else plans a new one.
     ///
     /// # Errors
-    /// When the new revision's name is taken: by another content, by another owner's revision, or by one that is being
-    /// deleted.
+    /// When the new revision's name is taken: by another content, by another owner's revision
+    /// `[foreign-revision-of-the-same-name]`, or by one that is being deleted.
     pub(crate) fn new(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
         let template = &*snapshot.raw_template;
         let owned = claim.revisions.owned.iter().map(|position| snapshot.revision(*position));

@@ -17,7 +17,7 @@ pub(crate) enum Strategy {
 }
 
 /// The strategy in force. An absent type is OnDelete, as in the proposal; surge is on when maxSurge is above 0 or 0 %,
-/// regardless of the number of target nodes.
+/// regardless of the number of target nodes `[surge-without-targets]`.
 pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
     let strategy = &ds.spec.update_strategy;
     match strategy.kind.as_str() {
