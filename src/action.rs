@@ -1,4 +1,4 @@
-//! What the caller is to do: actions, each with its typed reason, and their JSON form.
+//! Actions for the caller to execute, each with its typed reason, and their JSON form.
 //!
 //! The JSON form is stable: `type` names the action, field names are camelCase, reasons PascalCase words. `Action`
 //! is exhaustive on purpose, since an executor must handle every kind; reasons may grow.
@@ -13,6 +13,10 @@ use std::fmt;
 /// One step for the executor, complete: object, precondition and reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "an executor must handle every kind: a new one is a breaking change"
+)]
 pub enum Action {
     /// Make the DaemonSet the pod's controller.
     AdoptPod {
@@ -84,8 +88,8 @@ pub enum Action {
         pod: ObjectRef,
         /// Why.
         reason: DeleteReason,
-        /// For an updated pod that failed: how often its node has failed by now. [`Memory`](crate::Memory) keeps it
-        /// for the back-off.
+        /// For an updated pod that failed, how often its node has failed by now. [`Memory`](crate::Memory) keeps it for the
+        /// back-off.
         #[serde(skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
     },
@@ -95,6 +99,7 @@ pub enum Action {
         node: NodeName,
         /// Creates of batch 0 go first, then those of batch 1 if all went well, and so on: 1, 2, 4 … pods
         /// (v1.36 `slowStartBatch`).
+        #[doc(alias = "slowStartBatch")]
         batch: u32,
         /// Why.
         reason: CreateReason,
@@ -128,11 +133,11 @@ pub enum Action {
         /// The event's text.
         message: String,
     },
-    /// Reconcile again at this instant, even if nothing is seen to change before.
+    /// Reconcile again at this instant, even if no change is seen before.
     Requeue {
         /// The earliest instant at which time alone changes the answer.
         at: Timestamp,
-        /// What changes then.
+        /// The change at that instant.
         reason: RequeueReason,
     },
 }
@@ -184,6 +189,89 @@ impl Action {
             (Action::CreatePod { batch: a, .. }, Action::CreatePod { batch: b, .. }) => a == b,
             _ => false,
         })
+    }
+}
+
+/// Constructors, for other planners than this crate's, and for tests. A field that an action gets later has a default there.
+impl Action {
+    /// Makes an [`Action::AdoptPod`].
+    pub fn adopt_pod(pod: ObjectRef, reason: ClaimReason) -> Self {
+        Action::AdoptPod { pod, reason }
+    }
+
+    /// Makes an [`Action::ReleasePod`].
+    pub fn release_pod(pod: ObjectRef, reason: ClaimReason) -> Self {
+        Action::ReleasePod { pod, reason }
+    }
+
+    /// Makes an [`Action::AdoptRevision`].
+    pub fn adopt_revision(revision: ObjectRef, reason: ClaimReason) -> Self {
+        Action::AdoptRevision { revision, reason }
+    }
+
+    /// Makes an [`Action::ReleaseRevision`].
+    pub fn release_revision(revision: ObjectRef, reason: ClaimReason) -> Self {
+        Action::ReleaseRevision { revision, reason }
+    }
+
+    /// Makes an [`Action::CreateRevision`].
+    pub fn create_revision(revision: Value, reason: RevisionReason) -> Self {
+        Action::CreateRevision { revision, reason }
+    }
+
+    /// Makes an [`Action::LabelRevision`].
+    pub fn label_revision(revision: ObjectRef, labels: Labels, reason: LabelReason) -> Self {
+        Action::LabelRevision { revision, labels, reason }
+    }
+
+    /// Makes an [`Action::RenumberRevision`].
+    pub fn renumber_revision(revision: ObjectRef, number: i64, reason: RevisionReason) -> Self {
+        Action::RenumberRevision { revision, number, reason }
+    }
+
+    /// Makes an [`Action::LabelPod`].
+    pub fn label_pod(pod: ObjectRef, labels: Labels, reason: LabelReason) -> Self {
+        Action::LabelPod { pod, labels, reason }
+    }
+
+    /// Makes an [`Action::DeletePod`] that counts as no failure of its node.
+    pub fn delete_pod(node: NodeName, pod: ObjectRef, reason: DeleteReason) -> Self {
+        Action::DeletePod { node, pod, reason, failure: None }
+    }
+
+    /// Makes an [`Action::DeletePod`] of an updated pod that failed.
+    pub fn delete_failed_pod(node: NodeName, pod: ObjectRef, reason: DeleteReason, failure: Failure) -> Self {
+        Action::DeletePod { node, pod, reason, failure: Some(failure) }
+    }
+
+    /// Makes an [`Action::CreatePod`].
+    pub fn create_pod(node: NodeName, batch: u32, reason: CreateReason, pod: PodManifest) -> Self {
+        Action::CreatePod { node, batch, reason, pod }
+    }
+
+    /// Makes an [`Action::DeleteRevision`].
+    pub fn delete_revision(revision: ObjectRef, reason: RevisionReason) -> Self {
+        Action::DeleteRevision { revision, reason }
+    }
+
+    /// Makes an [`Action::UpdateStatus`].
+    pub fn update_status(daemon_set: ObjectRef, status: DaemonSetStatus, reason: StatusReason) -> Self {
+        Action::UpdateStatus { daemon_set, status, reason }
+    }
+
+    /// Makes an [`Action::RecordEvent`].
+    pub fn record_event(
+        daemon_set: ObjectRef,
+        event_type: EventType,
+        reason: EventReason,
+        message: impl Into<String>,
+    ) -> Self {
+        Action::RecordEvent { daemon_set, event_type, reason, message: message.into() }
+    }
+
+    /// Makes an [`Action::Requeue`].
+    pub fn requeue(at: Timestamp, reason: RequeueReason) -> Self {
+        Action::Requeue { at, reason }
     }
 }
 
@@ -273,10 +361,10 @@ pub enum ClaimReason {
 pub enum LabelReason {
     /// The hash label is missing.
     HashMissing,
-    /// The pod's hash names a revision that goes as a duplicate of the current one.
+    /// The pod's hash names a revision that is deleted as a duplicate of the current one.
     DuplicateRevision,
-    /// The revision has the current template and the name for it, and no controller, since its labels don't match the
-    /// selector: with these it is adopted by a later plan.
+    /// The revision has the current template and the name for it, but no controller, since its labels don't match the
+    /// selector. With these labels a later plan adopts it.
     LabelsLost,
 }
 
@@ -288,9 +376,11 @@ pub enum RevisionReason {
     NewTemplate,
     /// The current revision must have the largest number.
     CurrentAgain,
-    /// Another revision of the same content is kept.
+    /// Another revision with the same content is kept.
+    #[doc(alias = "dedupCurHistories")]
     Duplicate,
     /// More old revisions than `spec.revisionHistoryLimit`.
+    #[doc(alias = "cleanupHistory")]
     HistoryLimit,
 }
 
@@ -320,13 +410,13 @@ pub enum DeleteReason {
     NotReadyBesideSuccessor,
     /// Its node must not run it.
     NodeExcluded,
-    /// It is outdated, and the template has withdrawn the toleration that it runs by (kubernetes#118823).
+    /// It is outdated, and stays only by a toleration that the template has withdrawn (kubernetes#118823).
     TolerationWithdrawn,
-    /// It was never bound, and the node that it waits for is gone.
+    /// It was never bound, and its target node is gone.
     NodeGone,
     /// It is outdated, and pending or unknown.
     OutdatedPending,
-    /// It is outdated, and runs but is not Ready.
+    /// It is outdated, and running but not Ready.
     OutdatedNotReady,
     /// It is outdated, Ready, and not yet available; within the budget.
     OutdatedNotYetAvailable,
@@ -340,7 +430,7 @@ pub enum DeleteReason {
 pub enum StatusReason {
     /// A counter or the observed generation differs.
     Changed,
-    /// The new revision's name is taken: the next one needs another hash.
+    /// The new revision's name is taken: the next plan needs another hash.
     NameCollision,
 }
 
@@ -348,9 +438,9 @@ pub enum StatusReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum EventType {
-    /// For the record.
+    /// Information.
     Normal,
-    /// Somebody should look.
+    /// A problem that a person should look at.
     Warning,
 }
 
@@ -366,7 +456,7 @@ pub enum EventReason {
     SucceededDaemonPod,
 }
 
-/// What time alone will change.
+/// The change that time alone brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RequeueReason {
@@ -376,7 +466,7 @@ pub enum RequeueReason {
     MinReadySeconds,
     /// A node's failed pod may be deleted.
     BackOff,
-    /// An action that was accepted, but is not seen, is no longer believed in.
+    /// An accepted action that no snapshot has shown expires.
     InFlightExpiry,
     /// A terminating pod is overdue and no longer holds a place in maxSurge.
     TerminationOverdue,
@@ -390,4 +480,11 @@ pub struct Failure {
     pub generation: i64,
     /// Failures in a row, this one included.
     pub count: u32,
+}
+
+impl Failure {
+    /// So many failures in a row under this template generation.
+    pub fn new(generation: i64, count: u32) -> Self {
+        Failure { generation, count }
+    }
 }

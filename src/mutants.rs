@@ -1,10 +1,10 @@
-//! Deliberate errors in the core, one at a time: a model that does not find them proves nothing.
+//! Deliberate errors in the core, one at a time: a model check that does not find them proves nothing.
 //!
 //! Only with `--cfg daemonset_mutants`; an ordinary build knows nothing of them.
 
 use std::cell::Cell;
 
-/// An error that the core can be told to make.
+/// A deliberate error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutant {
     /// One node more than maxUnavailable may be down.
@@ -13,7 +13,7 @@ pub enum Mutant {
     DeletesForgotten,
     /// Creates in flight are not remembered.
     CreatesForgotten,
-    /// Of a pair, the outdated pod goes before the updated one is available.
+    /// The outdated pod of a pair goes before the updated one is available.
     SurgeWithoutWaiting,
 }
 
@@ -21,7 +21,7 @@ thread_local! {
     static ACTIVE: Cell<Option<Mutant>> = const { Cell::new(None) };
 }
 
-/// Runs this with the error, on this thread only.
+/// Runs a closure with the error, on this thread only.
 pub fn with<T>(mutant: Option<Mutant>, run: impl FnOnce() -> T) -> T {
     let before = ACTIVE.replace(mutant);
     let result = run();
@@ -29,7 +29,7 @@ pub fn with<T>(mutant: Option<Mutant>, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Whether the core is to make this error.
+/// Whether the core makes this error now.
 pub(crate) fn is_active(mutant: Mutant) -> bool {
     ACTIVE.get() == Some(mutant)
 }

@@ -1,5 +1,5 @@
-//! Whether a rollout still moves, what stands in its way, and how many rounds are left: what `kubectl rollout status`
-//! can't tell.
+//! The outlook of a rollout: whether it still moves, the obstacles in its way, and how many rounds are left.
+//! `kubectl rollout status` shows none of these.
 
 use crate::model::NodeName;
 use crate::report::{
@@ -9,18 +9,19 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Where a rollout stands.
+/// The outlook of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
 pub struct Outlook {
     /// Whether it moves.
-    pub standing: RolloutState,
+    #[serde(rename = "standing")]
+    pub state: RolloutState,
     /// Target nodes with an outdated pod that is neither terminating nor finished.
     pub outdated: u32,
-    /// How many more times as many nodes as the limit allows must come up: the Ready ones of `outdated` over
-    /// maxUnavailable or maxSurge, rounded up, and 1 while anything else is under way. An estimate: it takes every round
-    /// to be full and every pod to become available. None where a person deletes the pods.
+    /// How many rounds of updates are left: the Ready ones of `outdated` divided by maxUnavailable or maxSurge, rounded up,
+    /// and at least 1 while anything is under way. An estimate, as if every round were full and every pod became
+    /// available. `None` under OnDelete, where a person deletes the pods.
     pub rounds_left: Option<u32>,
 }
 
@@ -31,31 +32,31 @@ pub struct Outlook {
 pub enum RolloutState {
     /// Nothing is left to do.
     Complete,
-    /// The plan does something, or what it waits for comes by itself.
+    /// The plan acts, or time alone lets it go on.
     Moving {
         /// Nodes that the plan, or the next one, acts on.
         acting: u32,
         /// Nodes that need nothing but time.
         waiting: u32,
     },
-    /// Nothing moves until somebody does something about one of these.
+    /// Nothing moves until a person removes one of these obstacles.
     Stuck {
-        /// In the order of their declaration; never empty.
+        /// In the order of [`ObstacleKind`]; never empty.
         obstacles: Vec<Obstacle>,
     },
 }
 
-/// What is in the way, with the nodes where it is, by name.
+/// An obstacle, with its nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Obstacle {
-    /// What it is.
+    /// The kind.
     pub kind: ObstacleKind,
-    /// Where; empty where it is no node's.
+    /// The nodes with this obstacle, by name; empty for an obstacle of the whole DaemonSet.
     pub nodes: Vec<NodeName>,
 }
 
-/// What can be in the way.
+/// The kind of an obstacle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub enum ObstacleKind {
@@ -65,56 +66,58 @@ pub enum ObstacleKind {
     BeingDeleted,
     /// The strategy is OnDelete: a person deletes the outdated pods.
     WaitsForDelete,
-    /// The updated pod has not been Ready for longer than one is patient.
+    /// The updated pod has not been Ready for longer than the caller's patience.
     NotReady,
     /// The updated pod fails again and again.
     Failing,
-    /// The updated pod's Ready condition tells no time, so that minReadySeconds never pass.
+    /// The updated pod's Ready condition has no transition time, so that minReadySeconds never pass.
     NoReadyTime,
-    /// A pod should be gone and is not: its kubelet does not answer, or a finalizer holds it.
+    /// A terminating pod is overdue: its kubelet does not answer, or a finalizer holds it.
     Overdue,
     /// The node went down with the updated pod on it, and counts against the limit.
     NodeLost,
-    /// The limit is used up, and none of the above tells by what.
+    /// The limit is used up for another reason than those above.
     NoRoom,
 }
 
-/// What is to be said of one node.
+/// The movement of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Movement {
     Settled,
     Acting,
     Waiting,
-    /// By the limit: others must move first.
+    /// The limit holds it: other nodes must move first.
     Held,
     Blocked(ObstacleKind),
 }
 
-/// Where a rollout stands, by its plan made at `now`. Who has waited for a pod to become Ready for `patience` calls it
-/// stuck; a Deployment's `progressDeadlineSeconds` is 600 by default, a DaemonSet has none.
-pub fn stuck(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Outlook {
-    let report = &plan.report;
-    let nothing_done = |kind| Outlook {
-        standing: RolloutState::Stuck { obstacles: vec![Obstacle { kind, nodes: Vec::new() }] },
-        outdated: 0,
-        rounds_left: None,
-    };
-    match report.situation {
-        Situation::SelectingAll => return nothing_done(ObstacleKind::SelectingAll),
-        Situation::BeingDeleted => return nothing_done(ObstacleKind::BeingDeleted),
-        Situation::NameCollision => {
-            let standing = RolloutState::Moving { acting: 0, waiting: 0 };
-            return Outlook { standing, outdated: 0, rounds_left: None };
+impl Outlook {
+    /// The outlook by a plan made at `now`. A pod that has not become Ready for `patience` is an obstacle; for a Deployment,
+    /// `progressDeadlineSeconds` is 600 by default, and a DaemonSet has no such field.
+    pub fn new(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Self {
+        let report = &plan.report;
+        let nothing_done = |kind| Outlook {
+            state: RolloutState::Stuck { obstacles: vec![Obstacle { kind, nodes: Vec::new() }] },
+            outdated: 0,
+            rounds_left: None,
+        };
+        match report.situation {
+            Situation::SelectingAll => return nothing_done(ObstacleKind::SelectingAll),
+            Situation::BeingDeleted => return nothing_done(ObstacleKind::BeingDeleted),
+            Situation::NameCollision => {
+                let state = RolloutState::Moving { acting: 0, waiting: 0 };
+                return Outlook { state, outdated: 0, rounds_left: None };
+            }
+            Situation::Synced => {}
         }
-        Situation::Synced => {}
+        let watch = Watch { now, patience };
+        let moves: Vec<_> = report.nodes.iter().map(|node| (&node.node, watch.movement(node))).collect();
+        let outdated = report.nodes.iter().filter(|node| is_outdated(node, is_live)).count();
+        Outlook { outdated: whole(outdated), rounds_left: rounds_left(plan, &moves), state: state(&moves) }
     }
-    let watch = Watch { now, patience };
-    let moves: Vec<_> = report.nodes.iter().map(|node| (&node.node, watch.movement(node))).collect();
-    let outdated = report.nodes.iter().filter(|node| is_outdated(node, is_live)).count();
-    Outlook { outdated: whole(outdated), rounds_left: rounds_left(plan, &moves), standing: standing(&moves) }
 }
 
-/// What it takes for time to be up.
+/// The time, and the caller's patience.
 struct Watch {
     now: Timestamp,
     patience: SignedDuration,
@@ -169,7 +172,7 @@ fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
     if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
 }
 
-fn standing(moves: &[(&NodeName, Movement)]) -> RolloutState {
+fn state(moves: &[(&NodeName, Movement)]) -> RolloutState {
     let count = |wanted| whole(moves.iter().filter(|(_, movement)| *movement == wanted).count());
     let (acting, waiting) = (count(Movement::Acting), count(Movement::Waiting));
     if acting + waiting > 0 {

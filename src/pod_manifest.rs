@@ -8,17 +8,16 @@ use std::sync::Arc;
 
 /// The full manifest of a pod to create.
 ///
-/// All creates of a plan share one body; [`to_value`](PodManifest::to_value) and the JSON form have the whole
-/// manifest.
+/// All creates of a plan share one body. [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
 #[derive(Clone, PartialEq)]
 pub struct PodManifest {
     pub(crate) shared: Arc<Shared>,
     pub(crate) node: NodeName,
-    /// Given by this crate; else the API server makes one from `generateName`.
+    /// A deterministic name; `None` where the API server generates one from `generateName`.
     pub(crate) name: Option<String>,
 }
 
-/// The manifest in the parts between which a node's name goes.
+/// The parts of the manifest that do not depend on the node.
 #[derive(PartialEq)]
 pub(crate) struct Shared {
     pub(crate) metadata: Map<String, Value>,
@@ -26,18 +25,18 @@ pub(crate) struct Shared {
     pub(crate) spec: Map<String, Value>,
     /// Without node affinity.
     pub(crate) affinity: Map<String, Value>,
-    /// Without what is required.
+    /// Without the required terms.
     pub(crate) node_affinity: Map<String, Value>,
     pub(crate) revision_hash: String,
 }
 
 impl PodManifest {
-    /// The node that it is for.
+    /// The node of the pod.
     pub fn node(&self) -> &NodeName {
         &self.node
     }
 
-    /// The hash of the revision that it is made from.
+    /// The hash of the pod's revision.
     pub fn revision_hash(&self) -> &str {
         &self.shared.revision_hash
     }

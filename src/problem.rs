@@ -1,9 +1,9 @@
-//! What is wrong with an input, by field path, all at once.
+//! Problems of an input, by field path, all at once.
 
 use std::fmt;
 use thiserror::Error;
 
-/// Everything that is wrong with a snapshot's input; never empty.
+/// All problems of a snapshot's input; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", list(.problems))]
 pub struct InvalidSnapshot {
@@ -15,31 +15,31 @@ fn list(problems: &[Problem]) -> String {
     problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// One thing that is wrong, and where.
+/// A problem of one field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {kind}")]
 pub struct Problem {
     /// The field, as Kubernetes writes it: `spec.updateStrategy.rollingUpdate.maxUnavailable` for the DaemonSet's,
     /// `pods[3].metadata.uid` for the lists'.
     pub path: String,
-    /// What is wrong with it.
+    /// The problem.
     pub kind: ProblemKind,
 }
 
-/// What is wrong with a field (v1.36 `apimachinery/pkg/util/validation/field`).
+/// The kind of a problem (v1.36 `apimachinery/pkg/util/validation/field`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// The field must be there.
+    /// The field is required and absent.
     Required,
     /// Its value can't be used.
     Invalid {
         /// The value found.
         found: String,
-        /// What it must be.
+        /// The valid values.
         must: String,
     },
-    /// It is not of the type that the field has.
+    /// The value has another type than the field.
     Unreadable {
         /// The decoder's message.
         message: String,

@@ -1,4 +1,4 @@
-//! A snapshot that owns what it holds: one JSON object, for replaying a production decision on a laptop.
+//! An owned snapshot as one JSON object, for replaying a production decision on a laptop.
 
 use crate::memory::Memory;
 use crate::model::{
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// Everything that one decision was made from.
+/// The whole input of one decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recording {
@@ -37,24 +37,24 @@ pub struct Recording {
     /// The caller's choices.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Policy::is_default")]
     pub policy: Policy,
-    /// What the caller remembered.
+    /// The caller's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
 }
 
-/// A text that is no recording.
+/// A text that is not a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {message}")]
 pub struct UnreadableRecording {
-    /// Where, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
+    /// The field, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
     pub path: String,
-    /// What is wrong there.
+    /// The decoder's message.
     pub message: String,
 }
 
 impl UnreadableRecording {
     fn at(path: &serde_path_to_error::Path, error: &serde_json::Error) -> Self {
-        // A syntax error has no field; the path then ends in a question mark, or in nothing.
+        // A syntax error has no field: the path ends in a question mark or is empty.
         let path = path.to_string();
         let path = path.trim_end_matches('?').trim_end_matches('.');
         let path = if path.is_empty() { "recording" } else { path }.to_owned();
@@ -68,13 +68,13 @@ impl Recording {
     /// # Errors
     /// With the path of the first field that can't be read.
     pub fn from_json(json: &[u8]) -> Result<Self, UnreadableRecording> {
-        // The common case first: following the path costs.
+        // The common case first: tracking the path costs time.
         serde_json::from_slice(json).map_err(|first: serde_json::Error| {
             let deserializer = &mut serde_json::Deserializer::from_slice(json);
             let read: Result<Recording, _> = serde_path_to_error::deserialize(deserializer);
             match read {
                 Err(error) => UnreadableRecording::at(error.path(), error.inner()),
-                // A whole recording, and something after it.
+                // A whole recording with more text after it.
                 Ok(_) => UnreadableRecording { path: "recording".to_owned(), message: first.to_string() },
             }
         })
@@ -96,7 +96,7 @@ impl Recording {
 }
 
 impl From<&Snapshot<'_>> for Recording {
-    /// Keeps what a decision reads: planning it gives the same plan.
+    /// Keeps everything that a decision reads: the recording gives the same plan.
     fn from(snapshot: &Snapshot<'_>) -> Self {
         Recording {
             name: format!("{}/{}", snapshot.daemon_set.metadata.namespace, snapshot.daemon_set.metadata.name),
@@ -111,7 +111,7 @@ impl From<&Snapshot<'_>> for Recording {
     }
 }
 
-/// The DaemonSet with the template that is decided about, so that a replay needs to restore nothing.
+/// The DaemonSet with the template of the decision, so that a replay needs no template recovery.
 fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
     let mut ds = snapshot.daemon_set.clone();
     ds.template_fidelity = TemplateFidelity::Exact;
@@ -195,7 +195,7 @@ impl From<&RevisionView<'_>> for ControllerRevision {
     }
 }
 
-/// All that a view knows of its controller.
+/// The controller with the only field that a view has of it.
 fn controller(uid: &str) -> OwnerReference {
     OwnerReference { uid: uid.into(), controller: Some(true), ..OwnerReference::default() }
 }

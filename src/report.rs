@@ -1,6 +1,6 @@
 //! A plan with its reasons: one verdict on every node, the budget's figures, warnings.
 //!
-//! Reasons are data; whoever shows them makes the prose. The JSON form follows that of actions: camelCase fields,
+//! Reasons are data; the caller makes text of them. The JSON form follows that of actions: camelCase fields,
 //! PascalCase words.
 
 use crate::action::{Action, CreateReason, DeleteReason};
@@ -11,18 +11,18 @@ use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt;
 
-/// What to do, and why.
+/// The actions of a decision, with the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub struct Plan {
-    /// The same as [`reconcile`](crate::reconcile) gives.
+    /// The same actions as [`reconcile`](crate::reconcile) gives.
     pub actions: Vec<Action>,
-    /// The status once the plan's UpdateStatus, if it has one, is done; none where the status is left alone.
+    /// The status after the plan; `None` if the decision leaves the status alone.
     pub status: Option<DaemonSetStatus>,
-    /// Why.
+    /// The reasons.
     pub report: Report,
-    /// What a person should know.
+    /// Facts that a person should know.
     pub warnings: Vec<Warning>,
 }
 
@@ -35,27 +35,27 @@ impl Plan {
     }
 }
 
-/// Why a plan is what it is.
+/// The reasons of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Whether the DaemonSet was looked at at all.
+    /// Whether the decision went through all steps.
     pub situation: Situation,
-    /// The revision of the template; none where the situation stops before it.
+    /// The revision of the template; `None` if the situation stops before it.
     pub current_revision: Option<CurrentRevision>,
-    /// Which limit counts; none where the situation stops before it.
+    /// The strategy with its limit; `None` if the situation stops before it.
     pub strategy: Option<StrategyInForce>,
-    /// The budget's figures; none where the situation stops before it.
+    /// The budget's figures; `None` if the situation stops before it.
     pub budget: Option<Budget>,
     /// One verdict per node, by name.
     pub nodes: Vec<NodeVerdict>,
 }
 
-/// Whether the DaemonSet was looked at at all.
+/// Whether the decision went through all steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum Situation {
-    /// All steps were gone through.
+    /// The decision went through all steps.
     Synced,
     /// The selector is empty: nothing is done.
     SelectingAll,
@@ -71,27 +71,27 @@ pub enum Situation {
 pub struct CurrentRevision {
     /// Object name.
     pub name: String,
-    /// The hash that its pods carry.
+    /// The hash in the label of its pods.
     pub hash: String,
     /// Its number, after this plan.
     pub number: i64,
-    /// How it came to be current.
+    /// Why it is the current one.
     pub origin: RevisionOrigin,
 }
 
-/// How a revision came to be current.
+/// Why a revision is the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum RevisionOrigin {
-    /// It was and is.
+    /// It was current before.
     Kept,
     /// This plan creates it.
     Created,
-    /// It is an older one whose template is back: this plan renumbers it.
+    /// It is an older one whose template is current again: this plan renumbers it.
     CurrentAgain,
 }
 
-/// The strategy, with the limit that counts as it is written.
+/// The strategy, with the limit that counts, in its written form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", content = "limit")]
 #[non_exhaustive]
@@ -104,34 +104,35 @@ pub enum StrategyInForce {
     Surge(crate::model::IntOrString),
 }
 
-/// What is to be said of one node.
+/// The verdict on one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeVerdict {
     /// The node.
     pub node: NodeName,
-    /// Condition Ready of the node, where there is one.
+    /// Condition Ready of the node; `None` if it has no such condition.
     pub node_ready: Option<bool>,
-    /// Cordoned; no decision asks for it.
+    /// Cordoned; no decision depends on it.
     pub unschedulable: bool,
-    /// Should it run the pod?
+    /// Whether it should run the pod.
     pub placement: NodePlacement,
-    /// What it counts for in the budget.
+    /// The figures of the budget that it counts in.
     pub counts: BudgetUse,
     /// The pods of the DaemonSet on it, by name.
     pub pods: Vec<PodVerdict>,
-    /// What happens to it now, and if nothing: why.
+    /// The action on it or, without one, the reason.
     pub outcome: NodeOutcome,
 }
 
-/// Should a node run the pod, and if not, why?
+/// Whether a node should run the pod, with the reason if not.
+#[doc(alias = "nodeShouldRunDaemonPod")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum NodePlacement {
     /// A target node.
     Run,
-    /// A pod may stay but none is created: the template does not tolerate this NoSchedule taint.
+    /// A pod may stay, but no pod is created: the template does not tolerate this NoSchedule taint.
     ContinueOnly {
         /// The first such taint.
         taint: Taint,
@@ -149,7 +150,7 @@ pub enum NodePlacement {
     },
 }
 
-/// What is to be said of one pod.
+/// The verdict on one pod.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodVerdict {
@@ -157,55 +158,55 @@ pub struct PodVerdict {
     pub pod: ObjectRef,
     /// Whether it runs the current template.
     pub updated: bool,
-    /// Which rule says so.
+    /// The rule that decides so.
     pub evidence: Evidence,
     /// The hash in its label.
     pub hash: Option<String>,
     /// The number of the revision that this hash names.
     pub revision: Option<i64>,
-    /// How it is.
+    /// Its state.
     pub state: PodState,
-    /// Why this plan deletes it, if it does.
+    /// The reason for which this plan deletes it; `None` if it does not.
     pub deleted: Option<DeleteReason>,
 }
 
-/// How a pod is.
+/// The state of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum PodState {
     /// Ready for minReadySeconds.
     Available {
-        /// Since when it is Ready.
+        /// The start of its being Ready.
         ready_since: Option<Timestamp>,
     },
     /// Ready, but not for minReadySeconds yet.
     Ready {
-        /// When it becomes available; none when its Ready condition tells no time.
+        /// When it becomes available; `None` when its Ready condition has no transition time.
         available_at: Option<Timestamp>,
     },
     /// It runs, but is not Ready.
     NotReady {
-        /// Since when.
+        /// The start of this state, if known.
         since: Option<Timestamp>,
     },
     /// Pending, or its phase is unknown.
     Pending {
-        /// Since it was created.
+        /// The time of its creation.
         since: Option<Timestamp>,
     },
     /// It is being deleted.
     Terminating {
-        /// When it is overdue; none for a delete that the snapshot does not show yet.
+        /// When it is overdue; `None` for a delete that the snapshot does not show yet.
         overdue_at: Option<Timestamp>,
     },
     /// It has failed.
     Failed,
-    /// It has succeeded, which a daemon should not.
+    /// It has succeeded, though a daemon should run forever.
     Succeeded,
 }
 
-/// What happens to a node now, and if nothing: why.
+/// The action on a node or, without one, the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -218,15 +219,15 @@ pub enum NodeOutcome {
     Create {
         /// Why.
         reason: CreateReason,
-        /// In which batch.
+        /// The batch of the create.
         batch: u32,
     },
     /// Pods are deleted.
     Delete {
-        /// Why the first of them is.
+        /// The reason for the first of them.
         reason: DeleteReason,
     },
-    /// Something is due, but this plan is full.
+    /// An action is due, but this plan is full.
     WaitsForNextPlan,
     /// Its outdated pod waits until enough others are available.
     HeldByMaxUnavailable {
@@ -246,14 +247,14 @@ pub enum NodeOutcome {
     WaitsForDelete,
     /// Its updated pod is not Ready yet.
     WaitsForReady,
-    /// Its pod is Ready, and must be so for minReadySeconds.
+    /// Its pod is Ready, and must stay so for minReadySeconds.
     WaitsForMinReady {
-        /// Until when; none when its Ready condition tells no time.
+        /// Until when; `None` when its Ready condition has no transition time.
         until: Option<Timestamp>,
     },
     /// A terminating pod must be gone first.
     WaitsForTermination {
-        /// When it is overdue; none for a delete that the snapshot does not show yet.
+        /// When it is overdue; `None` for a delete that the snapshot does not show yet.
         overdue_at: Option<Timestamp>,
     },
     /// Its failed pod is held back.
@@ -265,24 +266,24 @@ pub enum NodeOutcome {
     },
     /// A pod was created that the snapshot does not show yet.
     WaitsForCreatedPod {
-        /// Until when this is believed.
+        /// When the create expires.
         until: Timestamp,
     },
 }
 
-/// What a person should know, though it changes no action.
+/// A fact about a plan for a person, which changes no action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Warning {
-    /// Two pods of one node can't both have this host port: under surge the new one may stay Pending, hold its place in
-    /// maxSurge and so stop the others.
+    /// Two pods of one node can't both have this host port: under surge the new one may stay Pending, keep its place in
+    /// maxSurge and so hold up the other nodes.
     HostPortWithSurge {
         /// The port.
         port: u32,
     },
-    /// These nodes went down with the updated pod on them, and count against the limit: the new version may be what took
-    /// them down (kubernetes#117204). Repair or remove them, or undo the update.
+    /// These nodes went down with the updated pod on them, and count against the limit: the new version may have taken them
+    /// down (kubernetes#117204). Repair or remove them, or undo the update.
     NodesLost {
         /// How many nodes.
         nodes: u32,
@@ -292,7 +293,7 @@ pub enum Warning {
         /// How many pods.
         pods: u32,
     },
-    /// These pods have neither a node nor one to go to: they are left alone.
+    /// These pods have no target node: they are left alone.
     PodsWithoutTarget {
         /// Their names.
         pods: Vec<String>,
@@ -309,11 +310,11 @@ pub enum Warning {
         /// Target nodes.
         desired: u32,
     },
-    /// Both limits are set: maxSurge counts, maxUnavailable does not.
+    /// Both limits are set: only maxSurge counts.
     BothLimitsSet,
-    /// Both limits are 0: maxUnavailable is taken as 1.
+    /// Both limits are 0: maxUnavailable counts as 1.
     BothLimitsZero,
-    /// The strategy's type is absent: OnDelete is taken.
+    /// The strategy's type is absent: OnDelete is in force.
     StrategyMissing,
     /// No node should run the pod.
     NoTargetNodes,

@@ -25,7 +25,7 @@ fn check(json: &str) {
     let again = serde_json::to_string(&limit).unwrap();
     assert_eq!(serde_json::from_str::<IntOrString>(&again).unwrap(), limit);
     for total in [0, 1, 2, 3, 7, 99, 100, 101, 5000, u32::MAX] {
-        assert_eq!(u128::from(limit.of(total)), scaled(limit, total), "{limit} of {total}");
+        assert_eq!(u128::from(limit.scaled(total)), scaled(limit, total), "{limit} of {total}");
     }
 }
 

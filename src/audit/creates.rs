@@ -1,7 +1,7 @@
-//! Where pods may be created: on target nodes that have none, or under surge one that is outdated.
+//! Creates are allowed on target nodes that have no pod or, under surge, an outdated one.
 
-use super::docket::Docket;
-use super::fleet::{Fleet, Station};
+use super::context::Context;
+use super::fleet::{Fleet, NodeCounts};
 use super::kind::ViolationKind;
 use super::memories;
 use super::violation::Findings;
@@ -10,50 +10,50 @@ use crate::snapshot::placement::Placement;
 use crate::snapshot::strategy::Strategy;
 
 /// Checks all creates, and gives those that put a second pod on their node, as positions in the list.
-pub(super) fn check(docket: &Docket<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {
-    let snapshot = docket.snapshot;
+pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {
+    let snapshot = context.snapshot;
     let mut surged = Vec::new();
-    for (index, action) in docket.actions.iter().enumerate() {
+    for (index, action) in context.actions.iter().enumerate() {
         let Action::CreatePod { node: name, .. } = action else { continue };
         let node = snapshot.index.node(name.as_str());
-        let target = node.filter(|node| snapshot.placements.get(*node) == Some(&Placement::Run));
-        let Some(station) = target.and_then(|node| fleet.stations.get_mut(node)) else {
+        let Some(target) = node.filter(|node| snapshot.placement(*node) == Placement::Run) else {
             findings.add(index, ViolationKind::NotTargetNode);
             continue;
         };
-        let wrong = must_not_get_a_pod(docket, station, name.as_str());
-        station.creates = true;
+        let node = fleet.nodes.at(target);
+        let (wrong, live) = (must_not_get_a_pod(context, node, name.as_str()), node.live());
+        fleet.nodes.change(target, |node| node.creates = true);
         match wrong {
             Some(kind) => findings.add(index, kind),
-            None if station.live() > 0 => surged.push(index),
+            None if live > 0 => surged.push(index),
             None => {}
         }
     }
     surged
 }
 
-fn must_not_get_a_pod(docket: &Docket<'_>, station: &Station, node: &str) -> Option<ViolationKind> {
-    if station.creates {
+fn must_not_get_a_pod(context: &Context<'_>, counts: &NodeCounts, node: &str) -> Option<ViolationKind> {
+    if counts.creates {
         return Some(ViolationKind::SecondCreate);
     }
-    if station.unseen {
+    if counts.unseen {
         return Some(ViolationKind::CreateInFlight);
     }
-    let held = station.has_failed.then(|| memories::back_off(docket.snapshot, node).0).flatten();
+    let held = counts.has_failed.then(|| memories::back_off(context.snapshot, node).0).flatten();
     if let Some(until) = held {
         return Some(ViolationKind::HeldBack { until });
     }
-    let live = station.live();
-    let free = match docket.snapshot.strategy {
-        Strategy::OnDelete | Strategy::Replace(_) => live + station.leaving + station.finished == 0,
+    let live = counts.live();
+    let free = match context.snapshot.strategy {
+        Strategy::OnDelete | Strategy::Replace(_) => live + counts.terminating + counts.finished == 0,
         Strategy::Surge { .. } => {
-            live == 0 || (live == 1 && station.leaving == 0 && waits_for_successor(station))
+            live == 0 || (live == 1 && counts.terminating == 0 && waits_for_successor(counts))
         }
     };
-    (!free).then(|| ViolationKind::NodeOccupied { pods: live + station.leaving + station.finished })
+    (!free).then(|| ViolationKind::NodeOccupied { pods: live + counts.terminating + counts.finished })
 }
 
-/// Its live pod stays, is outdated and Ready `[surge-replaces-unready]`.
-fn waits_for_successor(station: &Station) -> bool {
-    station.staying(|grade| grade == 1 || grade == 3) > 0
+/// Whether its live pod stays, is outdated and Ready `[surge-replaces-unready]`.
+fn waits_for_successor(counts: &NodeCounts) -> bool {
+    counts.staying(|rank| rank.is_outdated() && rank.is_ready()) > 0
 }

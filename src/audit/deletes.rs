@@ -1,137 +1,140 @@
-//! Whether a pod may go: finished, superfluous, misplaced, or outdated where it can be created again.
+//! Deletes are allowed for pods that are finished, superfluous or misplaced, and for outdated ones that can be created
+//! again.
 
-use super::docket::{Deletion, Docket};
-use super::fleet::{Fleet, Station};
+use super::context::{Context, Deletion};
+use super::fleet::{Fleet, NodeCounts};
 use super::kind::ViolationKind;
-use super::life::{Grade, Life};
 use super::memories;
+use super::stage::{PodStage, Rank};
 use super::violation::Findings;
-use crate::kubernetes::tolerations::tolerated;
+use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::strategy::Strategy;
 use crate::view::{NodeView, TaintView};
 
-/// All deletes, once the fleet has lost what they delete.
-pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
-    for delete in &docket.deletes {
+/// Checks all deletes, once the fleet has lost the deleted pods.
+pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
+    for delete in &context.deletes {
         let target = delete.pod.target.unwrap_or_default();
         if delete.node.as_str() != target {
             let found = delete.node.clone();
             findings.add(delete.action, ViolationKind::WrongNode { found, expected: target.into() });
         }
-        if let Some(kind) = wrong_failure(docket, delete) {
+        if let Some(kind) = wrong_failure(context, delete) {
             findings.add(delete.action, kind);
         }
-        if let Some(kind) = must_stay(docket, fleet, delete) {
+        if let Some(kind) = must_stay(context, fleet, delete) {
             findings.add(delete.action, kind);
         }
     }
 }
 
-/// A node as the rules see it.
+/// The node of a deleted pod.
 struct Place<'s> {
     view: &'s NodeView<'s>,
     placement: Placement,
-    station: &'s Station,
+    counts: &'s NodeCounts,
 }
 
-fn must_stay(docket: &Docket<'_>, fleet: &Fleet, delete: &Deletion<'_>) -> Option<ViolationKind> {
-    let Some(place) = place(docket, fleet, delete) else {
+fn must_stay(context: &Context<'_>, fleet: &Fleet, delete: &Deletion<'_>) -> Option<ViolationKind> {
+    let Some(place) = place(context, fleet, delete) else {
         let waits_for_gone_node = delete.pod.target.is_some() && !delete.pod.bound;
         return (!waits_for_gone_node).then_some(ViolationKind::StrayDeleted);
     };
-    match (place.placement, delete.life) {
-        (Placement::Exclude(_), _) | (_, Life::Succeeded | Life::Leaving | Life::Gone) => None,
-        (Placement::Run | Placement::ContinueOnly(_), Life::Failed) => {
-            let updated = docket.lineage.is_updated(delete.facts);
-            if updated { held_back(docket, &place) } else { None }
+    match (place.placement, delete.stage) {
+        (Placement::Exclude(_), _) | (_, PodStage::Succeeded | PodStage::Terminating | PodStage::Gone) => {
+            None
         }
-        (Placement::Run | Placement::ContinueOnly(_), Life::Live(grade)) => {
-            live_must_stay(docket, &place, delete, grade)
+        (Placement::Run | Placement::ContinueOnly(_), PodStage::Failed) => {
+            let updated = context.lineage.is_updated(delete.facts);
+            if updated { held_back(context, &place) } else { None }
+        }
+        (Placement::Run | Placement::ContinueOnly(_), PodStage::Live(rank)) => {
+            live_must_stay(context, &place, delete, rank)
         }
     }
 }
 
-fn place<'s>(docket: &Docket<'s>, fleet: &'s Fleet, delete: &Deletion<'_>) -> Option<Place<'s>> {
-    let node = delete.facts.node()?;
+fn place<'s>(context: &Context<'s>, fleet: &'s Fleet, delete: &Deletion<'_>) -> Option<Place<'s>> {
+    let node = delete.facts.node?;
     Some(Place {
-        view: docket.snapshot.nodes.get(node as usize)?,
-        placement: *docket.snapshot.placements.get(node as usize)?,
-        station: fleet.station(node)?,
+        view: context.snapshot.node(node),
+        placement: context.snapshot.placement(node),
+        counts: fleet.nodes.at(node),
     })
 }
 
 fn live_must_stay(
-    docket: &Docket<'_>,
+    context: &Context<'_>,
     place: &Place<'_>,
     delete: &Deletion<'_>,
-    grade: Grade,
+    rank: Rank,
 ) -> Option<ViolationKind> {
     let covered = |same_side: bool| {
-        let good =
-            |other: usize| other <= grade.position() && !(same_side && other % 2 != grade.position() % 2);
-        place.station.staying(good) > 0
+        let good = |other: Rank| other <= rank && !(same_side && other.is_outdated() != rank.is_outdated());
+        place.counts.staying(good) > 0
     };
     let may_be_replaced = || {
-        let withdrawn = is_withdrawn(docket, place.view, delete);
-        grade.is_outdated() && (place.placement == Placement::Run || withdrawn)
+        let withdrawn = is_withdrawn(context, place.view, delete);
+        rank.is_outdated() && (place.placement == Placement::Run || withdrawn)
     };
-    match docket.snapshot.strategy {
+    match context.snapshot.strategy {
         Strategy::OnDelete => (!covered(false)).then_some(ViolationKind::DeletedUnderOnDelete),
         Strategy::Replace(_) if covered(false) => None,
-        Strategy::Replace(_) if may_be_replaced() => taken_from_held_node(docket, place, grade),
+        Strategy::Replace(_) if may_be_replaced() => taken_from_held_node(context, place, rank),
         Strategy::Replace(_) => Some(ViolationKind::NeededPodDeleted),
         Strategy::Surge { .. } if covered(true) => None,
-        Strategy::Surge { .. } => surge_must_keep(place, grade, may_be_replaced()),
+        Strategy::Surge { .. } => surge_must_keep(place, rank, may_be_replaced()),
     }
 }
 
-/// Create first: what is Ready goes only beside an available updated pod, what is not Ready only beside an updated one
-/// or where another can be created.
-fn surge_must_keep(place: &Place<'_>, grade: Grade, may_be_replaced: bool) -> Option<ViolationKind> {
-    let successor = place.station.staying(|other| other % 2 == 0) > 0;
-    let available_successor = place.station.staying(|other| other == 0) > 0;
+/// Create first: a Ready pod goes only beside an available updated one, a pod that is not Ready only beside an updated
+/// one or where another can be created.
+fn surge_must_keep(place: &Place<'_>, rank: Rank, may_be_replaced: bool) -> Option<ViolationKind> {
+    let successor = place.counts.staying(|other| !other.is_outdated()) > 0;
+    let available_successor = place.counts.staying(|other| !other.is_outdated() && other.is_available()) > 0;
     let withdrawn = may_be_replaced && place.placement != Placement::Run;
-    let may_go = grade.is_outdated()
-        && (available_successor || withdrawn || (!grade.is_ready() && (successor || may_be_replaced)));
+    let may_go = rank.is_outdated()
+        && (available_successor || withdrawn || (!rank.is_ready() && (successor || may_be_replaced)));
     if may_go {
         None
-    } else if grade.is_outdated() && grade.is_ready() && (successor || place.placement == Placement::Run) {
+    } else if rank.is_outdated() && rank.is_ready() && (successor || place.placement == Placement::Run) {
         Some(ViolationKind::NoSuccessor)
     } else {
         Some(ViolationKind::NeededPodDeleted)
     }
 }
 
-/// A node whose failed pod is held back could get no new pod: it keeps the Ready one that it has.
-fn taken_from_held_node(docket: &Docket<'_>, place: &Place<'_>, grade: Grade) -> Option<ViolationKind> {
-    let emptied = place.placement == Placement::Run && grade.is_ready() && !place.station.has_live();
-    if emptied { held_back(docket, place) } else { None }
+/// A node whose failed pod is held back gets no new pod, and so keeps its Ready one.
+fn taken_from_held_node(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> Option<ViolationKind> {
+    let emptied = place.placement == Placement::Run && rank.is_ready() && !place.counts.has_live();
+    if emptied { held_back(context, place) } else { None }
 }
 
-fn held_back(docket: &Docket<'_>, place: &Place<'_>) -> Option<ViolationKind> {
-    let held = place.station.has_failed.then(|| memories::back_off(docket.snapshot, place.view.name).0);
+fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> {
+    let held = place.counts.has_failed.then(|| memories::back_off(context.snapshot, place.view.name).0);
     held.flatten().map(|until| ViolationKind::HeldBack { until })
 }
 
-/// It tolerates each NoSchedule taint that keeps the node from Run, none of them the node's own condition: the template
-/// has withdrawn what it runs by (kubernetes#118823).
-fn is_withdrawn(docket: &Docket<'_>, node: &NodeView<'_>, delete: &Deletion<'_>) -> bool {
-    let template = &docket.snapshot.tolerations;
+/// Whether the template has withdrawn the toleration that the pod stays by (kubernetes#118823): the pod tolerates each
+/// NoSchedule taint that keeps the node from being a target, and none of these is a condition of the node itself.
+fn is_withdrawn(context: &Context<'_>, node: &NodeView<'_>, delete: &Deletion<'_>) -> bool {
+    let template = &context.snapshot.tolerations;
     let blocks = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, template);
     let mut blocking = node.taints.iter().filter(blocks).peekable();
     blocking.peek().is_some()
-        && blocking
-            .all(|taint| delete.pod.tolerations.cover(taint) && !taint.key.starts_with("node.kubernetes.io/"))
+        && blocking.all(|taint| {
+            tolerated_by_pod(taint, delete.pod.tolerations) && !taint.key.starts_with("node.kubernetes.io/")
+        })
 }
 
-/// The back-off grows by what the delete of a failed pod carries.
-fn wrong_failure(docket: &Docket<'_>, delete: &Deletion<'_>) -> Option<ViolationKind> {
-    let placement = delete.facts.node().and_then(|node| docket.snapshot.placements.get(node as usize));
+/// The back-off grows by the failure in the delete of a failed pod.
+fn wrong_failure(context: &Context<'_>, delete: &Deletion<'_>) -> Option<ViolationKind> {
+    let placement = delete.facts.node.map(|node| context.snapshot.placement(node));
     let may_be_there = matches!(placement, Some(Placement::Run | Placement::ContinueOnly(_)));
-    let counts = may_be_there && delete.life == Life::Failed && docket.lineage.is_updated(delete.facts);
+    let counts = may_be_there && delete.stage == PodStage::Failed && context.lineage.is_updated(delete.facts);
     let expected =
-        counts.then(|| memories::back_off(docket.snapshot, delete.pod.target.unwrap_or_default()).1);
+        counts.then(|| memories::back_off(context.snapshot, delete.pod.target.unwrap_or_default()).1);
     let found = delete.failure;
     (found != expected).then_some(ViolationKind::WrongFailure { expected, found })
 }

@@ -1,42 +1,43 @@
-//! The nodes with what stands on them, before and after the list's deletes: counts, no pods.
+//! The nodes with the counts of their pods, before and after the deletes of the list.
 
-use super::docket::{Deletion, Docket};
-use super::life::{Grade, Life};
+use super::context::{Context, Deletion};
+use super::stage::{PodStage, Rank};
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::tolerations::tolerated;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::{HashIx, IndexVec, NodeIx, change, enumerate, neutral};
 use crate::view::{NodeView, TaintView};
 
 /// All nodes of the snapshot.
 pub(super) struct Fleet {
-    /// By position of the node.
-    pub(super) stations: Vec<Station>,
+    pub(super) nodes: IndexVec<NodeIx, NodeCounts>,
     /// D: target nodes.
     pub(super) desired: u32,
     /// U: target nodes without an available pod, before the list.
     pub(super) unavailable: u32,
     /// NR: target nodes without a Ready pod, before the list.
     pub(super) not_ready: u32,
-    /// How many pods of the DaemonSet carry each hash, by its number; and how many of those a duplicate's delete would
-    /// orphan: they may live, and are neither relabelled nor deleted by the list.
-    pub(super) carried: Vec<Carried>,
+    pub(super) carried: IndexVec<HashIx, Carried>,
 }
 
+/// The pods of the DaemonSet that have one hash.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Carried {
     pub(super) pods: u32,
+    /// Those that may live and that the list neither relabels nor deletes: without a revision of this hash they would
+    /// count as outdated.
     pub(super) left_behind: u32,
 }
 
 /// The pods of the DaemonSet on a node.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Station {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NodeCounts {
     is_target: bool,
-    /// It would be one, were it Ready itself.
+    /// It would be a target node if it were Ready itself.
     is_down: bool,
-    /// Live ones that stay, by grade.
-    staying: [u32; Grade::ALL],
+    /// Live ones that stay, by rank.
+    staying: [u32; Rank::COUNT],
     /// Live ones that the list deletes.
     pub(super) going: u32,
     /// One of them is Ready.
@@ -45,9 +46,9 @@ pub(super) struct Station {
     pub(super) finished: u32,
     /// An updated one has failed: the back-off counts.
     pub(super) has_failed: bool,
-    pub(super) leaving: u32,
-    /// Those of them that hold a place in maxSurge: until their deletionTimestamp has passed.
-    leaving_in_time: u32,
+    pub(super) terminating: u32,
+    /// Terminating ones that count in maxSurge: until their deletionTimestamp has passed.
+    terminating_in_time: u32,
     /// A pod was created here, and is not seen yet.
     pub(super) unseen: bool,
     /// That pod is updated.
@@ -56,7 +57,26 @@ pub(super) struct Station {
     pub(super) creates: bool,
 }
 
-/// What a node loses by one delete.
+impl NodeCounts {
+    const EMPTY: NodeCounts = NodeCounts {
+        is_target: false,
+        is_down: false,
+        staying: [0; Rank::COUNT],
+        going: 0,
+        lost_ready: false,
+        finished: 0,
+        has_failed: false,
+        terminating: 0,
+        terminating_in_time: 0,
+        unseen: false,
+        unseen_updated: false,
+        creates: false,
+    };
+}
+
+neutral!(NodeCounts, NodeCounts::EMPTY);
+
+/// The loss of a node by one delete.
 pub(super) struct Loss {
     /// Position in the list.
     pub(super) action: usize,
@@ -64,78 +84,74 @@ pub(super) struct Loss {
     pub(super) available: bool,
     /// Its last Ready pod.
     pub(super) ready: bool,
-    /// Its last live pod, none that the list deletes here having been Ready.
+    /// Its last live pod, where no pod that the list deletes on this node was Ready.
     pub(super) unready: bool,
 }
 
-impl Station {
+impl NodeCounts {
     /// Live pods that stay, of these grades.
-    pub(super) fn staying(&self, wanted: impl Fn(usize) -> bool) -> u32 {
-        let counts = self.staying.iter().enumerate().filter(|(grade, _)| wanted(*grade));
+    pub(super) fn staying(&self, wanted: impl Fn(Rank) -> bool) -> u32 {
+        let counts = enumerate(&self.staying).filter(|(rank, _)| wanted(*rank));
         counts.map(|(_, count)| count).sum()
     }
 
     pub(super) fn has_available(&self) -> bool {
-        self.staying(|grade| grade < 2) > 0
+        self.staying(Rank::is_available) > 0
     }
 
     pub(super) fn has_ready(&self) -> bool {
-        self.staying(|grade| grade < 4) > 0
+        self.staying(Rank::is_ready) > 0
     }
 
     pub(super) fn has_live(&self) -> bool {
         self.staying(|_| true) > 0
     }
 
-    /// Live pods of the snapshot, whatever the list does to them.
+    /// Live pods of the snapshot, including those that the list deletes.
     pub(super) fn live(&self) -> u32 {
         self.staying(|_| true) + self.going
     }
 
-    /// No available pod, no live outdated one, and not by what this list takes.
+    /// It has neither an available pod nor a live outdated one, and not because of the deletes of this list.
     pub(super) fn is_being_replaced(&self) -> bool {
         let taken = self.lost_ready || (self.going > 0 && !self.has_live());
-        let outdated = self.staying(|grade| grade % 2 == 1) > 0;
+        let outdated = self.staying(Rank::is_outdated) > 0;
         self.is_target && !taken && !self.has_available() && !outdated
     }
 
-    /// Two unfinished pods or more `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.
+    /// It has two or more unfinished pods `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.
     pub(super) fn is_doubled(&self) -> bool {
         let live = self.live();
         let missing = u32::from(self.creates && live == 0);
-        self.is_target && live + self.leaving_in_time + u32::from(self.unseen) + missing >= 2
+        self.is_target && live + self.terminating_in_time + u32::from(self.unseen) + missing >= 2
     }
 
-    /// The node went down with the updated pod on it, which is not Ready any more `[lost-nodes-count]`.
+    /// The node went down with the updated pod on it, and that pod is not Ready `[lost-nodes-count]`.
     fn is_lost(&self) -> bool {
-        let updated = self.unseen_updated || self.staying(|grade| grade % 2 == 0) > 0;
-        let ready = self.staying(|grade| grade == 0 || grade == 2) > 0;
+        let updated = self.unseen_updated || self.staying(|rank| !rank.is_outdated()) > 0;
+        let ready = self.staying(|rank| !rank.is_outdated() && rank.is_ready()) > 0;
         self.is_down && updated && !ready
     }
 
-    fn settle(&mut self, life: Life, holds_place: bool) {
-        match life {
-            Life::Live(grade) => {
-                if let Some(count) = self.staying.get_mut(grade.position()) {
-                    *count += 1;
-                }
+    fn count(&mut self, stage: PodStage, holds_place: bool) {
+        match stage {
+            PodStage::Live(rank) => {
+                change(&mut self.staying, rank, |count| *count += 1);
             }
-            Life::Failed | Life::Succeeded => self.finished += 1,
-            Life::Leaving => {
-                self.leaving += 1;
-                self.leaving_in_time += u32::from(holds_place);
+            PodStage::Failed | PodStage::Succeeded => self.finished += 1,
+            PodStage::Terminating => {
+                self.terminating += 1;
+                self.terminating_in_time += u32::from(holds_place);
             }
-            Life::Gone => {}
+            PodStage::Gone => {}
         }
     }
 
-    fn lose(&mut self, grade: Grade, action: usize) -> Loss {
+    fn lose(&mut self, rank: Rank, action: usize) -> Loss {
         let (available, ready) = (self.has_available(), self.has_ready());
-        if let Some(count) = self.staying.get_mut(grade.position()) {
-            *count = count.saturating_sub(1);
-        }
+        change(&mut self.staying, rank, |count| *count = count.saturating_sub(1));
         self.going += 1;
-        self.lost_ready |= grade.is_ready();
+        self.lost_ready |= rank.is_ready();
         Loss {
             action,
             available: available && !self.has_available(),
@@ -146,62 +162,59 @@ impl Station {
 }
 
 impl Fleet {
-    pub(super) fn of(docket: &Docket<'_>) -> Self {
-        let snapshot = docket.snapshot;
-        let station = |(placement, node): (&Placement, &NodeView<'_>)| Station {
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let snapshot = context.snapshot;
+        let counts = |(placement, node): (&Placement, &NodeView<'_>)| NodeCounts {
             is_target: *placement == Placement::Run,
             is_down: matches!(placement, Placement::ContinueOnly(_)) && is_down(snapshot, node),
-            ..Station::default()
+            ..NodeCounts::EMPTY
         };
         let mut fleet = Fleet {
-            stations: snapshot.placements.iter().zip(&snapshot.nodes).map(station).collect(),
+            nodes: snapshot.placements.iter().zip(&snapshot.nodes).map(counts).collect(),
             desired: 0,
             unavailable: 0,
             not_ready: 0,
-            carried: vec![Carried::default(); snapshot.index.hashes().len()],
+            carried: IndexVec::repeat(Carried::default(), snapshot.index.hashes().len()),
         };
-        fleet.settle(docket);
-        for create in &docket.unseen {
-            if let Some(station) = fleet.stations.get_mut(create.node) {
-                station.unseen = true;
-                station.unseen_updated = docket.lineage.has_template(create.revision);
-            }
+        fleet.count_pods(context);
+        for create in &context.unseen {
+            fleet.nodes.change(create.node, |node| {
+                node.unseen = true;
+                node.unseen_updated = context.lineage.has_template(create.revision);
+            });
         }
-        for station in fleet.stations.iter().filter(|station| station.is_target) {
+        for node in fleet.nodes.iter().filter(|node| node.is_target) {
             fleet.desired += 1;
-            fleet.unavailable += u32::from(!station.has_available());
-            fleet.not_ready += u32::from(!station.has_ready());
+            fleet.unavailable += u32::from(!node.has_available());
+            fleet.not_ready += u32::from(!node.has_ready());
         }
         fleet
     }
 
-    pub(super) fn station(&self, node: u32) -> Option<&Station> {
-        self.stations.get(node as usize)
-    }
-
     /// Nodes lost to the update, by the pods that stay.
     pub(super) fn lost(&self) -> u32 {
-        self.stations.iter().map(|station| u32::from(station.is_lost())).sum()
+        self.nodes.iter().map(|node| u32::from(node.is_lost())).sum()
     }
 
-    /// Takes the list's deletes away, and tells what each costs its target node.
+    /// Takes the list's deletes away and gives the loss of each target node.
     pub(super) fn lose(&mut self, deletes: &[Deletion<'_>]) -> Vec<Loss> {
         let mut losses = Vec::new();
         for delete in deletes {
-            let station = delete.facts.node().and_then(|node| self.stations.get_mut(node as usize));
-            if let (Some(station), Life::Live(grade)) = (station, delete.life) {
-                let loss = station.lose(grade, delete.action);
-                losses.extend(station.is_target.then_some(loss));
+            if let (Some(node), PodStage::Live(rank)) = (delete.facts.node, delete.stage) {
+                let loss = self.nodes.change(node, |node| {
+                    let loss = node.lose(rank, delete.action);
+                    node.is_target.then_some(loss)
+                });
+                losses.extend(loss.flatten());
             }
         }
         losses
     }
 
-    /// Puts every pod of the DaemonSet, and those that it may adopt, on its node.
-    fn settle(&mut self, docket: &Docket<'_>) {
-        let Snapshot { pods, index, now, .. } = docket.snapshot;
-        for (position, (pod, facts)) in pods.iter().zip(&index.pods).enumerate() {
-            let ours = match facts.tie {
+    /// Counts every pod of the DaemonSet, and those that it may adopt, on its node.
+    fn count_pods(&mut self, context: &Context<'_>) {
+        for (position, pod, facts) in context.snapshot.pods_with_facts() {
+            let ours = match facts.ownership {
                 Ownership::Controlled => true,
                 Ownership::Orphan => pod.deleted_at.is_none(),
                 Ownership::Foreign => false,
@@ -209,24 +222,28 @@ impl Fleet {
             if !ours || !facts.selected {
                 continue;
             }
-            let life = docket.doctor.life(pod, facts, &docket.lineage);
-            if let Some(carried) = facts.hash().and_then(|hash| self.carried.get_mut(hash)) {
-                let marks = docket.marks(position);
-                let may_live = !matches!(life, Life::Leaving | Life::Gone);
-                carried.pods += 1;
-                carried.left_behind += u32::from(may_live && !marks.labelled && !marks.deleted);
+            let stage = context.stages.stage(pod, facts, &context.lineage);
+            if let Some(hash) = facts.hash {
+                let marks = context.marks(position);
+                let may_live = !matches!(stage, PodStage::Terminating | PodStage::Gone);
+                self.carried.change(hash, |carried| {
+                    carried.pods += 1;
+                    carried.left_behind += u32::from(may_live && !marks.labelled && !marks.deleted);
+                });
             }
-            let station = facts.node().and_then(|node| self.stations.get_mut(node as usize));
-            if let Some(station) = station {
-                station.settle(life, pod.deleted_at.is_none_or(|overdue| *now < overdue));
-                station.has_failed |= life == Life::Failed && docket.lineage.is_updated(facts);
+            if let Some(node) = facts.node {
+                let now = context.snapshot.now;
+                self.nodes.change(node, |node| {
+                    node.count(stage, pod.deleted_at.is_none_or(|overdue| now < overdue));
+                    node.has_failed |= stage == PodStage::Failed && context.lineage.is_updated(facts);
+                });
             }
         }
     }
 }
 
-/// Its kubelet says that it is not Ready, or is not heard of, and no other NoSchedule taint keeps it from being a target
-/// node (v1.36 `node_lifecycle_controller.go`).
+/// The kubelet reports the node as not Ready, or has not reported at all, and no other NoSchedule taint keeps the node from
+/// being a target (v1.36 `node_lifecycle_controller.go`).
 fn is_down(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
     let of_others = |taint: TaintView<'_>| {
         let own = matches!(taint.key.strip_prefix("node.kubernetes.io/"), Some("not-ready" | "unreachable"));

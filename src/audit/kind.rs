@@ -1,4 +1,4 @@
-//! The rules, each with where it comes from, and the figures that show it broken.
+//! The rules, each with its source and the figures that show a violation.
 
 use crate::action::Failure;
 use crate::model::NodeName;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
 
-/// What a budget counts: target nodes of these kinds.
+/// A figure of the budget: a number of target nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub enum BudgetFigure {
@@ -29,7 +29,7 @@ impl fmt::Display for BudgetFigure {
     }
 }
 
-/// Which rule is broken. Each variant says what must hold, and where the rule comes from.
+/// The broken rule. Each variant documents the rule and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Error)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -54,7 +54,7 @@ pub enum ViolationKind {
     /// A pod that terminates, or whose deletion `Memory` knows to be in flight, is not deleted again.
     #[error("its deletion is on its way already")]
     AlreadyTerminating,
-    /// A delete names the node that its pod is for: back-off is kept by it (v1.36 `util.GetTargetNodeName`).
+    /// A delete names the target node of its pod: the back-off is kept by that node (v1.36 `util.GetTargetNodeName`).
     #[error("the delete names node {found:?}, but the pod is for {expected:?}")]
     WrongNode {
         /// The node that the action names.
@@ -62,18 +62,19 @@ pub enum ViolationKind {
         /// The pod's target node; empty where it has none.
         expected: NodeName,
     },
-    /// A pod without target node is left alone, and so is one that was bound to a node which is gone: that one is the
-    /// pod garbage collector's.
+    /// A pod without target node is left alone. So is a pod that was bound to a node which is gone: it is the pod garbage
+    /// collector's.
     #[error("a pod without node, or bound to a node that is gone, is not the controller's to delete")]
     StrayDeleted,
-    /// A live pod goes only when a pod at least as good stays on its node, or when it is outdated and can be created
-    /// again there `[keep-the-available-one]` `[only-target-nodes]` (kubernetes#118823).
+    /// A live pod goes only when a pod at least as good stays on its node, or when it is outdated and a new one can be
+    /// created there `[keep-the-available-one]` `[only-target-nodes]` (kubernetes#118823).
     #[error("it may stay, and no pod as good stays on its node")]
     NeededPodDeleted,
     /// Under surge an outdated Ready pod goes only beside an available updated one (proposal: SurgingRollingUpdate).
     #[error("surge: it is Ready, and no updated pod on its node is available")]
     NoSuccessor,
-    /// Under OnDelete a person deletes; the controller only where a pod at least as good stays (proposal: OnDelete).
+    /// Under OnDelete a person deletes live pods. The controller deletes one only where a pod at least as good stays
+    /// (proposal: OnDelete).
     #[error("OnDelete: a live pod is deleted that no other one on its node makes superfluous")]
     DeletedUnderOnDelete,
     /// While a node's failed pod is held back, it stays, its node gets no new pod, and no Ready pod is taken from that
@@ -83,21 +84,21 @@ pub enum ViolationKind {
         /// The end of the back-off.
         until: Timestamp,
     },
-    /// A delete carries the node's failures so far exactly where it deletes an updated failed pod that may be there, so
-    /// that the back-off grows `[failed-pods-together]`.
+    /// A delete holds the number of the node's failures if and only if it deletes an updated failed pod from a node where
+    /// pods may be, so that the back-off grows `[failed-pods-together]`.
     #[error("the failure to remember must be {expected:?}, not {found:?}")]
     WrongFailure {
-        /// What the action must carry.
+        /// The right failure.
         expected: Option<Failure>,
-        /// What it carries.
+        /// The failure in the action.
         found: Option<Failure>,
     },
-    /// maxUnavailable: no more target nodes go down than it allows, even if nothing comes up; 1 where both limits are 0
-    /// (v1.36 `update.go rollingUpdate`). A node that went down with the updated pod on it counts, too, though it is no
-    /// target node any more `[lost-nodes-count]`.
+    /// maxUnavailable: no more target nodes go down than it allows, even if no new pod becomes available; 1 where both
+    /// limits are 0 (v1.36 `update.go rollingUpdate`). A node that went down with the updated pod on it counts, too, though
+    /// it is no longer a target node `[lost-nodes-count]`.
     #[error("maxUnavailable: {after} target nodes would be {figure}; {before} are, {limit} may{}", less(*.lost))]
     BudgetExceeded {
-        /// Which count.
+        /// The exceeded figure.
         figure: BudgetFigure,
         /// Target nodes that count before the list.
         before: u32,
@@ -105,7 +106,7 @@ pub enum ViolationKind {
         after: u32,
         /// M: maxUnavailable of the target nodes, percentages rounded up.
         limit: u32,
-        /// Nodes lost to the update: so much less is left of the limit.
+        /// Nodes lost to the update, which use up a part of the limit.
         lost: u32,
     },
     /// maxSurge: no more target nodes get two pods than it allows `[surge-counts-doubled-nodes]`, less one for each node
@@ -116,7 +117,7 @@ pub enum ViolationKind {
         after: u32,
         /// S: maxSurge of the target nodes, percentages rounded up.
         limit: u32,
-        /// Nodes lost to the update: so much less is left of the limit.
+        /// Nodes lost to the update, which use up a part of the limit.
         lost: u32,
     },
     /// At most `Policy::burst` creates and as many deletes of pods in one list `[one-burst]` (v1.36 `BurstReplicas`).
@@ -131,21 +132,21 @@ pub enum ViolationKind {
     /// At most one pod is created on a node.
     #[error("a second pod is created on it")]
     SecondCreate,
-    /// No pod is created where `Memory` knows of one that is not seen yet.
+    /// No pod is created on a node for which `Memory` knows of a create that the snapshot does not show.
     #[error("a pod that was created there is not seen yet")]
     CreateInFlight,
-    /// No pod is created where one is: with surge an outdated Ready one may be there, alone, or a terminating one
-    /// (v1.36 `podsShouldBeOnNode`).
+    /// No pod is created beside another one. With surge, a pod may be created beside a single outdated Ready pod, or beside
+    /// terminating ones (v1.36 `podsShouldBeOnNode`).
     #[error("{pods} pods are in the way")]
     NodeOccupied {
         /// Pods of the DaemonSet on the node that are not gone.
         pods: u32,
     },
-    /// A manifest is the node's, of the current revision, the DaemonSet's own, and matches its selector
+    /// A manifest is for its node, of the current revision, owned by the DaemonSet, and matches its selector
     /// (v1.36 `util.CreatePodTemplate`, `ReplaceDaemonSetPodNodeNameNodeAffinity`).
     #[error("the manifest's {field} is wrong")]
     WrongManifest {
-        /// The first such field.
+        /// The first wrong field.
         field: &'static str,
     },
     /// Creates go out in batches of 1, 2, 4 … (v1.36 `slowStartBatch`).
@@ -161,30 +162,30 @@ pub enum ViolationKind {
     /// a released one of the template the labels of a new one.
     #[error("it must not get these labels")]
     WrongLabel,
-    /// A revision is created only where the DaemonSet has none of the template (v1.36 `constructHistory`), and none of it
-    /// that was released is there under its name.
+    /// A revision is created only if the DaemonSet has none with the template (v1.36 `constructHistory`), and no released
+    /// one has both the template and the name for it.
     #[error("the DaemonSet has a revision of the template already")]
     RevisionExists,
-    /// A new revision holds the template, is the DaemonSet's own, and its name is free (v1.36 `update.go snapshot`).
+    /// A new revision holds the template, is owned by the DaemonSet, and its name is free (v1.36 `update.go snapshot`).
     #[error("the new revision's {field} is wrong")]
     WrongRevision {
-        /// The first such field.
+        /// The first wrong field.
         field: &'static str,
     },
-    /// Only the current revision is renumbered, and its number is above all others.
+    /// Only the current revision is renumbered, to a number above all others.
     #[error("number {number} must be the current revision's, and above {largest}")]
     WrongRevisionNumber {
         /// The number that it would get.
         number: i64,
-        /// The largest number of another one; at least 0.
+        /// The largest number of the other revisions; at least 0.
         largest: i64,
     },
     /// The revision of the template is never deleted; of several the one with the largest number stays
     /// (v1.36 `dedupCurHistories`).
     #[error("it is the current revision")]
     CurrentRevisionDeleted,
-    /// A revision whose hash a pod of the DaemonSet carries is never deleted; a duplicate only when these pods are
-    /// relabelled (v1.36 `cleanupHistory`).
+    /// A revision is never deleted while a pod of the DaemonSet has its hash; a duplicate only when these pods are relabelled
+    /// (v1.36 `cleanupHistory`).
     #[error("pods carry its hash {hash:?}")]
     LiveRevisionDeleted {
         /// The hash.
@@ -201,35 +202,35 @@ pub enum ViolationKind {
     /// A DaemonSet that is being deleted is left to the garbage collector (v1.36 `syncDaemonSet`).
     #[error("the DaemonSet is being deleted")]
     BeingDeleted,
-    /// An empty selector would choose every pod: nothing is done, the status neither (v1.36 `syncDaemonSet`).
+    /// An empty selector would select every pod: nothing is done, and the status is not written (v1.36 `syncDaemonSet`).
     #[error("the selector is empty")]
     SelectingAll,
-    /// The status is of the DaemonSet's generation, its counters are possible, and what it is not about stays
+    /// The status has the DaemonSet's generation and possible counters, and keeps the other fields
     /// (v1.36 `storeDaemonSetStatus`).
     #[error("the status's {field} is wrong")]
     WrongStatus {
-        /// The first such field.
+        /// The first wrong field.
         field: &'static str,
     },
-    /// The collision count changes by one, upwards, and only for a name that is taken (v1.36 `update.go snapshot`).
+    /// The collision count grows by one, and only because a name is taken (v1.36 `update.go snapshot`).
     #[error("the collision count must not go from {from} to {to}")]
     WrongCollisionCount {
-        /// As it is.
+        /// The present count.
         from: i32,
-        /// As it would be.
+        /// The written count.
         to: i32,
     },
-    /// A name collision is all that a plan is about: the next one goes on (v1.36 `update.go snapshot`).
+    /// A plan for a name collision does nothing else: the next plan goes on (v1.36 `update.go snapshot`).
     #[error("a name collision leaves room for nothing else")]
     CollisionNotAlone,
     /// Claim, history (create, label, renumber, label pods), pod deletes, pod creates, revision deletes, status, events,
-    /// requeue: what comes later counts on what came before.
+    /// requeue: later actions rely on earlier ones.
     #[error("it comes too late in the list")]
     OutOfOrder,
     /// A wake-up is never before the snapshot's now.
     #[error("the wake-up at {at} is in the past")]
     RequeueInThePast {
-        /// When it would be.
+        /// The requested instant.
         at: Timestamp,
     },
     /// A plan asks for one wake-up.
@@ -237,7 +238,7 @@ pub enum ViolationKind {
     SecondRequeue,
 }
 
-/// How a limit is told that lost nodes have spent a part of.
+/// The part of a limit that lost nodes have used up.
 fn less(lost: u32) -> String {
     if lost == 0 { String::new() } else { format!(", less {lost} lost to the update") }
 }

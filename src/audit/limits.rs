@@ -1,6 +1,6 @@
 //! maxUnavailable and maxSurge, counted again.
 
-use super::docket::Docket;
+use super::context::Context;
 use super::fleet::{Fleet, Loss};
 use super::kind::{BudgetFigure, ViolationKind};
 use super::violation::Findings;
@@ -20,7 +20,7 @@ fn nodes(limit: IntOrString, desired: u32) -> u32 {
     }
 }
 
-/// One count with its limit; the worse it is, the higher.
+/// A count of nodes with its limit.
 struct Meter {
     figure: BudgetFigure,
     before: u32,
@@ -34,7 +34,7 @@ impl Meter {
         Meter { figure, before, now: before, limit, lost }
     }
 
-    /// Counts one more, if it is one: a count that is above its limit already must not grow either.
+    /// Counts one more node, if it counts. A count that is already above its limit must not grow either.
     fn count(&mut self, more: bool) -> Option<ViolationKind> {
         self.now += u32::from(more);
         let Meter { figure, before, now: after, limit, lost } = *self;
@@ -43,22 +43,23 @@ impl Meter {
     }
 }
 
-/// maxUnavailable without surge: what the list's deletes cost target nodes, all at once and with nothing coming up.
+/// maxUnavailable without surge: the losses of target nodes by the list's deletes, as if all happened at once and no new
+/// pod became available.
 pub(super) fn check_deletes(
-    docket: &Docket<'_>,
+    context: &Context<'_>,
     fleet: &Fleet,
     losses: &[Loss],
     findings: &mut Findings<'_>,
 ) {
-    let Strategy::Replace(limit) = docket.snapshot.strategy else { return };
+    let Strategy::Replace(limit) = context.snapshot.strategy else { return };
     let limit = nodes(limit, fleet.desired).max(1);
     let lost = fleet.lost();
     let mut unavailable = Meter::new(BudgetFigure::Unavailable, fleet.unavailable, limit, lost);
     let mut not_ready = Meter::new(BudgetFigure::NotReady, fleet.not_ready, limit, lost);
-    let mut replaced = match docket.snapshot.policy.unready {
+    let mut replaced = match context.snapshot.policy.unready {
         UnreadyPolicy::AtOnce => None,
         UnreadyPolicy::WithinBudget => {
-            let before = fleet.stations.iter().filter(|station| station.is_being_replaced()).count();
+            let before = fleet.nodes.iter().filter(|node| node.is_being_replaced()).count();
             Some(Meter::new(BudgetFigure::BeingReplaced, before as u32, limit, lost))
         }
     };
@@ -68,7 +69,7 @@ pub(super) fn check_deletes(
             not_ready.count(loss.ready),
             replaced.as_mut().and_then(|meter| meter.count(loss.unready)),
         ];
-        // One delete is told once.
+        // One delete is one violation.
         if let Some(kind) = kinds.into_iter().flatten().next() {
             findings.add(loss.action, kind);
         }
@@ -76,14 +77,19 @@ pub(super) fn check_deletes(
 }
 
 /// maxSurge: `surged` are the creates beside an outdated pod, as positions in the list.
-pub(super) fn check_surge(docket: &Docket<'_>, fleet: &Fleet, surged: &[usize], findings: &mut Findings<'_>) {
-    let Strategy::Surge { limit, .. } = docket.snapshot.strategy else { return };
+pub(super) fn check_surge(
+    context: &Context<'_>,
+    fleet: &Fleet,
+    surged: &[usize],
+    findings: &mut Findings<'_>,
+) {
+    let Strategy::Surge { limit, .. } = context.snapshot.strategy else { return };
     let limit = nodes(limit, fleet.desired);
     if surged.is_empty() {
         return;
     }
     let lost = fleet.lost();
-    let mut after = fleet.stations.iter().filter(|station| station.is_doubled()).count() as u32;
+    let mut after = fleet.nodes.iter().filter(|node| node.is_doubled()).count() as u32;
     for action in surged {
         after += 1;
         if after + lost > limit {

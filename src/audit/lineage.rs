@@ -1,4 +1,4 @@
-//! The DaemonSet's revisions: which one has the template, and which hashes stand for it.
+//! The DaemonSet's revisions: the one with the template, and the hashes that mean it.
 
 use crate::action::Action;
 use crate::kubernetes::ownership::Ownership;
@@ -6,28 +6,30 @@ use crate::kubernetes::{canonical_json, hash};
 use crate::snapshot::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
+use crate::snapshot::position::{HashIx, IndexVec, RevisionIx, enumerate};
 use crate::view::RevisionView;
 use serde_json::Value;
 use std::cmp::Reverse;
 
-/// The revisions that are the DaemonSet's, or may be adopted.
+/// The revisions that belong to the DaemonSet or may be adopted.
 pub(super) struct Lineage<'s> {
     policy: ClassificationPolicy,
     pub(super) members: Vec<Member<'s>>,
-    /// Position in `members` of the one to keep of those with the template.
-    current: Option<usize>,
-    /// Where none of them has the template: the revision that was let go and has both the template and the name for it.
-    released: Option<Member<'s>>,
-    /// The hash of the revision that the template has, or gets by the list.
+    /// The one to keep of the members with the template; if no member has it, the released revision that has both the
+    /// template and the name for it.
+    current: Option<Member<'s>>,
+    /// The current one is a released revision.
+    current_is_released: bool,
+    /// The hash of the template's revision, be it there or created by the list.
     pub(super) current_hash: Option<&'s str>,
-    /// Whether this hash label, by its number, says that a pod is updated.
-    updated: Vec<bool>,
+    /// Whether this hash label, says that a pod is updated.
+    updated: IndexVec<HashIx, bool>,
 }
 
 /// A revision of the DaemonSet.
+#[derive(Clone, Copy)]
 pub(super) struct Member<'s> {
-    /// Position in the snapshot's list.
-    pub(super) position: u32,
+    pub(super) position: RevisionIx,
     pub(super) view: &'s RevisionView<'s>,
     /// Its label, or its name where it has none.
     pub(super) hash: &'s str,
@@ -36,10 +38,10 @@ pub(super) struct Member<'s> {
 }
 
 impl<'s> Lineage<'s> {
-    pub(super) fn of(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
+    pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let key = snapshot.policy.unique_label_key.as_str();
         let template = &*snapshot.raw_template;
-        let ours = (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
+        let ours = enumerate(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
             .map(|(position, view)| Member {
                 position,
@@ -48,47 +50,54 @@ impl<'s> Lineage<'s> {
                 equal: is_of_template(view.data, template),
             })
             .collect();
-        let equal = members.iter().enumerate().filter(|(_, member)| member.equal);
         let by_rank =
-            |member: &Member<'s>| (Reverse(member.view.number), member.view.created_at, member.view.name);
-        let current = equal.min_by_key(|(_, member)| by_rank(member)).map(|(position, _)| position);
-        let released = if current.is_none() { released(snapshot, key) } else { None };
-        let kept = current.and_then(|current| members.get(current)).or(released.as_ref());
-        let kept = kept.map(|member| member.hash);
-        let current_hash = kept.or_else(|| actions.iter().find_map(|action| created_hash(action, key)));
+            |member: &&Member<'s>| (Reverse(member.view.number), member.view.created_at, member.view.name);
+        let kept = members.iter().filter(|member| member.equal).min_by_key(by_rank).copied();
+        let current_is_released = kept.is_none();
+        let current = kept.or_else(|| released(snapshot, key));
+        let created = || actions.iter().find_map(|action| created_hash(action, key));
+        let current_hash = current.map(|member| member.hash).or_else(created);
         let policy = snapshot.policy.classification;
-        let mut lineage = Lineage { policy, members, current, released, current_hash, updated: Vec::new() };
+        let mut lineage = Lineage {
+            policy,
+            members,
+            current,
+            current_is_released,
+            current_hash,
+            updated: Vec::new().into(),
+        };
         lineage.updated = snapshot.index.hashes().map(|hash| lineage.has_template(hash)).collect();
         lineage
     }
 
     /// The revision that has the template and is kept.
     pub(super) fn current(&self) -> Option<&Member<'s>> {
-        self.current.and_then(|current| self.members.get(current)).or(self.released.as_ref())
+        self.current.as_ref()
     }
 
-    /// The current revision at this position, which is not the DaemonSet's until it has its labels back.
-    pub(super) fn released(&self, position: u32) -> Option<&Member<'s>> {
-        self.released.as_ref().filter(|member| member.position == position)
+    /// The current revision, if it is the released one at this position: it is not the DaemonSet's until it has its labels
+    /// back.
+    pub(super) fn released(&self, position: RevisionIx) -> Option<&Member<'s>> {
+        self.current().filter(|member| self.current_is_released && member.position == position)
     }
 
-    pub(super) fn member(&self, position: u32) -> Option<&Member<'s>> {
+    pub(super) fn member(&self, position: RevisionIx) -> Option<&Member<'s>> {
         let found = self.members.binary_search_by_key(&position, |member| member.position).ok()?;
         self.members.get(found)
     }
 
-    /// The largest number of those without the template; at least 0.
+    /// The largest number of the revisions without the template; at least 0.
     pub(super) fn largest_old(&self) -> i64 {
         let old = self.members.iter().filter(|member| !member.equal);
         old.map(|member| member.view.number).max().unwrap_or(0).max(0)
     }
 
-    /// Whether this hash, by its number, stands for the template.
-    pub(super) fn names_template(&self, hash: usize) -> bool {
-        self.updated.get(hash).copied().unwrap_or(false)
+    /// Whether this hash means the template.
+    pub(super) fn names_template(&self, hash: HashIx) -> bool {
+        *self.updated.at(hash)
     }
 
-    /// Whether this hash stands for the template.
+    /// Whether this hash means the template.
     pub(super) fn has_template(&self, hash: &str) -> bool {
         self.current_hash == Some(hash)
             || self.members.iter().any(|member| member.equal && member.hash == hash)
@@ -96,7 +105,7 @@ impl<'s> Lineage<'s> {
 
     /// Proposal: Controller; v1.36 `util.IsPodUpdated`.
     pub(super) fn is_updated(&self, pod: &PodFacts) -> bool {
-        let by_hash = pod.hash().map(|hash| self.names_template(hash));
+        let by_hash = pod.hash.map(|hash| self.names_template(hash));
         match (self.policy, by_hash) {
             (ClassificationPolicy::HashFirst, Some(by_hash)) => by_hash,
             (ClassificationPolicy::HashFirst, None) => pod.same_generation,
@@ -107,9 +116,9 @@ impl<'s> Lineage<'s> {
     }
 }
 
-/// It is the DaemonSet's, or free to be.
+/// It is the DaemonSet's, or may be adopted.
 fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
-    let ours = match tie(snapshot, revision) {
+    let ours = match ownership(snapshot, revision) {
         Ownership::Controlled => true,
         Ownership::Orphan => revision.deleted_at.is_none(),
         Ownership::Foreign => false,
@@ -117,8 +126,8 @@ fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
     ours && snapshot.selector.matches(revision.labels)
 }
 
-/// The revision that has the template and the name for it, stays, and is no other controller's: no second one is made
-/// `[released-revision-comes-back]`.
+/// The revision that has the template and the name for it, is not terminating, and has no other controller: it is used
+/// instead of a new one `[released-revision-comes-back]`.
 fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     let ds = snapshot.daemon_set;
     let template = &*snapshot.raw_template;
@@ -127,17 +136,18 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
         let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
         rest.strip_prefix('-').filter(|hash| **hash == hash::template_hash(template, collisions))
     };
-    let free =
-        |view: &RevisionView<'_>| tie(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none();
-    (0_u32..).zip(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
+    let free = |view: &RevisionView<'_>| {
+        ownership(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none()
+    };
+    enumerate(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
         let equal = is_of_template(view.data, template);
         let hash = if equal { named(view)? } else { return None };
         Some(Member { position, view, hash: view.labels.get(key).unwrap_or(hash), equal })
     })
 }
 
-/// Whose a revision is.
-pub(super) fn tie(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
+/// The controller of a revision, seen from the DaemonSet.
+pub(super) fn ownership(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
     let ds = &snapshot.daemon_set.metadata;
     match revision.controller {
         _ if revision.namespace != ds.namespace => Ownership::Foreign,

@@ -1,12 +1,12 @@
-//! The list as such: its order, how much it holds, its batches and its wake-up.
+//! The list itself: its order, its length, its batches and its wake-up.
 
 use super::kind::ViolationKind;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::snapshot::Snapshot;
 
-/// Where an action stands in the order; creates and deletes of pods are counted.
-fn stage(action: &Action) -> u8 {
+/// The place of an action in the order of a list.
+fn place(action: &Action) -> u8 {
     match action {
         Action::AdoptPod { .. }
         | Action::ReleasePod { .. }
@@ -25,16 +25,16 @@ fn stage(action: &Action) -> u8 {
     }
 }
 
-/// All rules that need no object.
+/// Checks all rules that need no object.
 pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
     let limit = snapshot.policy.burst;
     let (mut furthest, mut deletes, mut creates, mut requeued) = (0, 0_u32, 0_u32, false);
     for (index, action) in actions.iter().enumerate() {
-        let stage = stage(action);
-        if stage < furthest {
+        let place = place(action);
+        if place < furthest {
             findings.add(index, ViolationKind::OutOfOrder);
         }
-        furthest = furthest.max(stage);
+        furthest = furthest.max(place);
         let kind = match action {
             Action::DeletePod { .. } => {
                 deletes = deletes.saturating_add(1);

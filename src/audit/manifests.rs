@@ -1,6 +1,6 @@
 //! The manifests of pods and revisions to create.
 
-use super::docket::Docket;
+use super::context::Context;
 use super::kind::ViolationKind;
 use super::lineage::is_of_template;
 use super::violation::Findings;
@@ -12,21 +12,21 @@ use crate::snapshot::Snapshot;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Checks all manifests. The creates of a plan share what is not the node's, so that it is looked at once.
-pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
+/// Checks all manifests. The creates of a plan share everything but the node's part, and the shared part is checked once.
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut seen: Option<(&Arc<Shared>, Option<&'static str>)> = None;
-    for (index, action) in docket.actions.iter().enumerate() {
+    for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
             Action::CreatePod { node, pod, .. } => {
                 let field = match seen {
                     Some((shared, field)) if Arc::ptr_eq(shared, &pod.shared) => field,
-                    _ => wrong_field(docket, &pod.shared),
+                    _ => wrong_field(context, &pod.shared),
                 };
                 seen = Some((&pod.shared, field));
                 let field = if pod.node == *node { field } else { Some("spec.affinity") };
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
-            Action::CreateRevision { revision, .. } => wrong_revision_field(docket.snapshot, revision)
+            Action::CreateRevision { revision, .. } => wrong_revision_field(context.snapshot, revision)
                 .map(|field| ViolationKind::WrongRevision { field }),
             _ => None,
         };
@@ -37,13 +37,13 @@ pub(super) fn check(docket: &Docket<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The first field that is wrong for every node.
-fn wrong_field(docket: &Docket<'_>, shared: &Shared) -> Option<&'static str> {
-    let snapshot = docket.snapshot;
+fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
+    let snapshot = context.snapshot;
     let metadata = &shared.metadata;
     let labels = labels(metadata);
     let hash = labels.get(&snapshot.policy.unique_label_key);
     let generation = snapshot.template_generation.as_deref();
-    if hash.is_none() || hash != docket.lineage.current_hash || hash != Some(&shared.revision_hash) {
+    if hash.is_none() || hash != context.lineage.current_hash || hash != Some(&shared.revision_hash) {
         Some("metadata.labels: hash")
     } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
         Some("metadata.labels: pod-template-generation")
@@ -86,7 +86,7 @@ fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'s
     }
 }
 
-/// A null stands for no text, as everywhere in labels.
+/// A null is an empty value, as everywhere in labels.
 fn labels(metadata: &Map<String, Value>) -> Labels {
     let labels = metadata.get("labels").and_then(Value::as_object);
     labels.into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default())).collect()
@@ -97,7 +97,7 @@ fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bo
     namespace == Some(&snapshot.daemon_set.metadata.namespace)
 }
 
-/// The DaemonSet is its one owner that is a controller.
+/// Whether the DaemonSet is its only controller.
 fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
     let owners = metadata.get("ownerReferences").and_then(Value::as_array);
     let controls = |owner: &&Value| owner.get("controller").and_then(Value::as_bool) == Some(true);

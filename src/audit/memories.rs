@@ -1,23 +1,26 @@
-//! What `Memory` says, read with an arithmetic of its own.
+//! The entries of `Memory`, read with an arithmetic apart from the planner's.
 
 use super::named::ByUid;
 use crate::action::Failure;
 use crate::kubernetes::ownership::Ownership;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::{NodeIx, PodIx};
 use jiff::{SignedDuration, Timestamp};
 
 /// A create that was accepted, or may have been, and that the snapshot does not show.
 pub(super) struct Unseen<'s> {
-    /// Position of the node.
-    pub(super) node: usize,
+    pub(super) node: NodeIx,
     /// The hash of the pod's revision.
     pub(super) revision: &'s str,
     /// Its answer was lost: a live pod of that revision on that node shows it.
     lost: bool,
+    /// The snapshot has that pod.
+    shown: bool,
 }
 
-/// Whether something accepted at `at` is still believed in: not expired, and not of a clock that has gone back.
-fn is_believed(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
+/// Whether an action accepted at `at` is still expected to show: it has not expired, and it is not so far ahead that a
+/// clock must have gone back.
+fn is_expected(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
     let expiry = SignedDuration::from_secs(snapshot.policy.in_flight_expiry_seconds.into());
     let age = snapshot.now.duration_since(at);
     age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
@@ -25,24 +28,24 @@ fn is_believed(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
 
 pub(super) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
     let accepted = snapshot.memory.as_ref().and_then(|memory| memory.deletes.get(uid));
-    accepted.is_some_and(|at| is_believed(snapshot, *at))
+    accepted.is_some_and(|at| is_expected(snapshot, *at))
 }
 
-/// The uids of created pods that are known.
+/// The known uids of created pods.
 pub(super) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'s str> {
     let creates = snapshot.memory.iter().flat_map(|memory| memory.creates.values());
     creates.filter_map(|create| create.uid.as_ref().map(|uid| uid.as_str()))
 }
 
-/// Creates that are not seen, by node.
-pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_>) -> Vec<Unseen<'s>> {
+/// Creates that the snapshot does not show, by node.
+pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, PodIx>) -> Vec<Unseen<'s>> {
     let creates = snapshot.memory.iter().flat_map(|memory| &memory.creates);
-    let believed = creates.filter(|(_, create)| is_believed(snapshot, create.at));
+    let expected = creates.filter(|(_, create)| is_expected(snapshot, create.at));
     let hidden =
-        believed.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
+        expected.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
     let unseen = hidden.filter_map(|(node, create)| {
         let node = snapshot.index.node(node.as_str())?;
-        Some(Unseen { node, revision: &create.revision, lost: create.uid.is_none() })
+        Some(Unseen { node, revision: &create.revision, lost: create.uid.is_none(), shown: false })
     });
     let mut unseen: Vec<_> = unseen.collect();
     unseen.sort_unstable_by_key(|create| create.node);
@@ -54,24 +57,21 @@ pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_>) -
 
 /// A create whose answer was lost is shown by a live pod of its revision on its node.
 fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
-    let hashes: Vec<&str> = snapshot.index.hashes().collect();
-    let mut shown = vec![false; unseen.len()];
-    for (pod, facts) in snapshot.pods.iter().zip(&snapshot.index.pods) {
-        if facts.tie != Ownership::Controlled || pod.deleted_at.is_some() || pod.finished() {
+    let key = snapshot.policy.unique_label_key.as_str();
+    for (_, pod, facts) in snapshot.pods_with_facts() {
+        if facts.ownership != Ownership::Controlled || pod.deleted_at.is_some() || pod.finished() {
             continue;
         }
-        let node = facts.node().unwrap_or(u32::MAX) as usize;
+        let Some(node) = facts.node else { continue };
         let Ok(found) = unseen.binary_search_by_key(&node, |create| create.node) else { continue };
-        let hash = facts.hash().and_then(|hash| hashes.get(hash));
-        if let (Some(create), Some(shown)) = (unseen.get(found), shown.get_mut(found)) {
-            *shown |= create.lost && hash == Some(&create.revision);
+        if let Some(create) = unseen.get_mut(found) {
+            create.shown |= create.lost && pod.labels.get(key) == Some(create.revision);
         }
     }
-    let mut shown = shown.into_iter();
-    unseen.retain(|_| !shown.next().unwrap_or(false));
+    unseen.retain(|create| !create.shown);
 }
 
-/// Until when the failed pods of a node are held back, and which failure deleting them now would be.
+/// The end of the back-off of a node's failed pods, if it holds them back, and the failure that their deletion counts as.
 pub(super) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp>, Failure) {
     const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
     const LONGEST_SECONDS: i64 = 15 * 60;
@@ -82,7 +82,7 @@ pub(super) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp
     });
     let next = |count: u32| Failure { generation, count: count.saturating_add(1) };
     let Some(last) = last else { return (None, next(0)) };
-    // 2^10 s is longer than the longest.
+    // 2^10 s is more than the longest back-off.
     let seconds = LONGEST_SECONDS.min(1 << last.count.saturating_sub(1).min(10));
     let until = last.at.checked_add(SignedDuration::from_secs(seconds)).ok();
     (until.filter(|until| snapshot.now < *until), next(last.count))

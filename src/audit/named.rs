@@ -1,95 +1,121 @@
-//! Which objects of the snapshot the actions name, and by that which ones they change.
+//! The object of each action, as the action names it and as it is found in the snapshot.
 
 use crate::action::Action;
 use crate::kubernetes::hash::Hasher;
 use crate::model::ObjectRef;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::{PodIx, Position, RevisionIx};
 use indexmap::IndexMap;
 
-/// Positions by uid, of those objects only that are asked for.
-pub(super) struct ByUid<'s>(IndexMap<&'s str, Option<u32>, Hasher>);
+/// Positions by uid, only of the requested objects.
+pub(super) struct ByUid<'s, I>(IndexMap<&'s str, Option<I>, Hasher>);
 
-impl<'s> ByUid<'s> {
-    pub(super) fn of(asked: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
-        let mut positions: IndexMap<&str, Option<u32>, Hasher> = asked.map(|uid| (uid, None)).collect();
+impl<'s, I: Position> ByUid<'s, I> {
+    pub(super) fn new(requested: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
+        let mut positions: IndexMap<&str, Option<I>, Hasher> = requested.map(|uid| (uid, None)).collect();
         if !positions.is_empty() {
-            for (position, uid) in (0_u32..).zip(uids) {
+            for (index, uid) in uids.enumerate() {
                 if let Some(found) = positions.get_mut(uid) {
-                    *found = Some(position);
+                    *found = Some(I::new(index));
                 }
             }
         }
         ByUid(positions)
     }
 
-    pub(super) fn get(&self, uid: &str) -> Option<u32> {
+    pub(super) fn get(&self, uid: &str) -> Option<I> {
         self.0.get(uid).copied().flatten()
     }
 }
 
-/// What an action does something to.
+/// The object that an action changes, as the action names it.
 #[derive(Clone, Copy)]
-pub(super) enum Subject<'s> {
+pub(super) enum Named<'s> {
     Pod(&'s ObjectRef),
     Revision(&'s ObjectRef),
     DaemonSet(&'s ObjectRef),
     /// It creates, or wakes up.
-    None,
+    Nothing,
 }
 
-impl<'s> Subject<'s> {
-    pub(super) fn of(action: &'s Action) -> Self {
+impl<'s> Named<'s> {
+    pub(super) fn by(action: &'s Action) -> Self {
         match action {
             Action::AdoptPod { pod, .. }
             | Action::ReleasePod { pod, .. }
             | Action::LabelPod { pod, .. }
-            | Action::DeletePod { pod, .. } => Subject::Pod(pod),
+            | Action::DeletePod { pod, .. } => Named::Pod(pod),
             Action::AdoptRevision { revision, .. }
             | Action::ReleaseRevision { revision, .. }
             | Action::LabelRevision { revision, .. }
             | Action::RenumberRevision { revision, .. }
-            | Action::DeleteRevision { revision, .. } => Subject::Revision(revision),
+            | Action::DeleteRevision { revision, .. } => Named::Revision(revision),
             Action::UpdateStatus { daemon_set, .. } | Action::RecordEvent { daemon_set, .. } => {
-                Subject::DaemonSet(daemon_set)
+                Named::DaemonSet(daemon_set)
             }
             Action::CreateRevision { .. } | Action::CreatePod { .. } | Action::Requeue { .. } => {
-                Subject::None
+                Named::Nothing
             }
         }
     }
 
     pub(super) fn pod(self) -> Option<&'s ObjectRef> {
         match self {
-            Subject::Pod(pod) => Some(pod),
-            Subject::Revision(_) | Subject::DaemonSet(_) | Subject::None => None,
+            Named::Pod(pod) => Some(pod),
+            Named::Revision(_) | Named::DaemonSet(_) | Named::Nothing => None,
         }
     }
 
     pub(super) fn revision(self) -> Option<&'s ObjectRef> {
         match self {
-            Subject::Revision(revision) => Some(revision),
-            Subject::Pod(_) | Subject::DaemonSet(_) | Subject::None => None,
+            Named::Revision(revision) => Some(revision),
+            Named::Pod(_) | Named::DaemonSet(_) | Named::Nothing => None,
         }
     }
 }
 
-/// For each action the position of its pod or revision; none where it names none that is there under this name.
-pub(super) fn positions(
+/// The object that an action changes, as it was found in the snapshot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    Pod(PodIx),
+    Revision(RevisionIx),
+    DaemonSet,
+    /// The action names an object, and none of its kind has this namespace, name and uid.
+    Unknown,
+    /// The action creates, or wakes up.
+    Nothing,
+}
+
+/// For each action its subject.
+pub(super) fn subjects(
     snapshot: &Snapshot<'_>,
     actions: &[Action],
-    pods: &ByUid<'_>,
-    revisions: &ByUid<'_>,
-) -> Vec<Option<u32>> {
-    let position = |action| match Subject::of(action) {
-        Subject::Pod(named) => pods.get(named.uid.as_str()).filter(|position| {
-            let pod = snapshot.pods.get(*position as usize);
-            pod.is_some_and(|pod| pod.name == named.name && pod.namespace == named.namespace)
-        }),
-        Subject::Revision(named) => revisions.get(named.uid.as_str()).filter(|position| {
-            let found = snapshot.revisions.get(*position as usize);
-            found.is_some_and(|found| found.name == named.name && found.namespace == named.namespace)
-        }),
-        Subject::DaemonSet(_) | Subject::None => None,
+    pods: &ByUid<'_, PodIx>,
+    revisions: &ByUid<'_, RevisionIx>,
+) -> Vec<Subject> {
+    let is =
+        |named: &ObjectRef, namespace: &str, name: &str| named.namespace == namespace && named.name == name;
+    let subject = |action| match Named::by(action) {
+        Named::Pod(named) => {
+            match pods.get(named.uid.as_str()).map(|position| (position, snapshot.pod(position))) {
+                Some((position, pod)) if is(named, pod.namespace, pod.name) => Subject::Pod(position),
+                Some(_) | None => Subject::Unknown,
+            }
+        }
+        Named::Revision(named) => {
+            match revisions.get(named.uid.as_str()).map(|position| (position, snapshot.revision(position))) {
+                Some((position, found)) if is(named, found.namespace, found.name) => {
+                    Subject::Revision(position)
+                }
+                Some(_) | None => Subject::Unknown,
+            }
+        }
+        Named::DaemonSet(named) => {
+            let ds = &snapshot.daemon_set.metadata;
+            let same = named.uid == ds.uid && is(named, &ds.namespace, &ds.name);
+            if same { Subject::DaemonSet } else { Subject::Unknown }
+        }
+        Named::Nothing => Subject::Nothing,
     };
-    actions.iter().map(position).collect()
+    actions.iter().map(subject).collect()
 }

@@ -1,38 +1,27 @@
-//! The history: what must not be lost, and which labels may be set.
+//! Revisions: which ones must stay, and which labels may be set.
 
-use super::docket::Docket;
+use super::context::Context;
 use super::fleet::Fleet;
 use super::kind::ViolationKind;
 use super::lineage::Member;
+use super::named::Subject;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::model::Labels;
+use crate::snapshot::position::{PodIx, RevisionIx};
 use serde_json::Value;
 
 /// `spec.revisionHistoryLimit` when absent.
 const DEFAULT_LIMIT: i32 = 10;
 
-/// All actions on revisions, and the labels of pods.
-pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
-    let mut history = Shelf::of(docket, fleet);
-    for (index, action) in docket.actions.iter().enumerate() {
-        let position = docket.subject(index);
-        let owned = position.filter(|position| docket.owns_revision(*position));
-        let member = owned.and_then(|position| docket.lineage.member(position));
-        let kind = match (action, member) {
+/// Checks all actions on revisions, and the labels of pods.
+pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
+    let mut history = HistoryCheck::new(context, fleet);
+    for (index, action, subject) in context.actions() {
+        let kind = match (action, subject) {
             (Action::CreateRevision { revision, .. }, _) => history.wrong_new(revision),
-            (Action::RenumberRevision { number, .. }, Some(member)) => history.wrong_number(member, *number),
-            (Action::DeleteRevision { .. }, Some(member)) => history.must_stay(member),
-            (Action::LabelRevision { labels, .. }, Some(member)) => {
-                wrong_revision_label(docket, member, labels)
-            }
-            (Action::LabelRevision { labels, .. }, None) => {
-                let released = position.and_then(|position| docket.lineage.released(position));
-                released.and_then(|member| wrong_restored_label(docket, member, labels))
-            }
-            (Action::LabelPod { labels, .. }, _) => {
-                position.and_then(|position| wrong_pod_label(docket, position, labels))
-            }
+            (Action::LabelPod { labels, .. }, Subject::Pod(pod)) => wrong_pod_label(context, pod, labels),
+            (_, Subject::Revision(revision)) => history.wrong_change(action, revision),
             _ => None,
         };
         if let Some(kind) = kind {
@@ -41,56 +30,74 @@ pub(super) fn check(docket: &Docket<'_>, fleet: &Fleet, findings: &mut Findings<
     }
 }
 
-/// The history as the list goes through it.
-struct Shelf<'s> {
-    docket: &'s Docket<'s>,
-    /// What pods carry, by hash.
+/// The history, with the changes of the actions that were checked so far.
+struct HistoryCheck<'s> {
+    context: &'s Context<'s>,
+    /// The pods of each hash, sorted by hash.
     carried: Vec<(&'s str, Carrying)>,
     largest_old: i64,
     old: usize,
-    old_deleted: Vec<u32>,
+    old_deleted: Vec<RevisionIx>,
     created: bool,
 }
 
-/// What would be lost with a hash.
+/// The pods that depend on a hash.
 #[derive(Clone, Copy)]
 struct Carrying {
-    /// A pod of the DaemonSet carries it, or one that is not seen yet.
+    /// A pod of the DaemonSet has it, or one that the snapshot does not show yet.
     live: bool,
-    /// One of them would be taken for outdated.
+    /// Without a revision of this hash, one of them would count as outdated.
     left_behind: bool,
 }
 
-impl<'s> Shelf<'s> {
-    fn of(docket: &'s Docket<'s>, fleet: &Fleet) -> Self {
-        let members = &docket.lineage.members;
-        let hashes = docket.snapshot.index.hashes().zip(&fleet.carried);
+impl<'s> HistoryCheck<'s> {
+    fn new(context: &'s Context<'s>, fleet: &Fleet) -> Self {
+        let members = &context.lineage.members;
+        let hashes = context.snapshot.index.hashes().zip(fleet.carried.iter());
         let seen = hashes.map(|(hash, carried)| {
             (hash, Carrying { live: carried.pods > 0, left_behind: carried.left_behind > 0 })
         });
-        let unseen = docket.unseen.iter();
+        let unseen = context.unseen.iter();
         let unseen = unseen.map(|c| (c.revision, Carrying { live: true, left_behind: false }));
         let mut carried: Vec<_> = seen.chain(unseen).collect();
         carried.sort_unstable_by_key(|(hash, _)| *hash);
-        Shelf {
-            docket,
+        HistoryCheck {
+            context,
             carried,
-            largest_old: docket.lineage.largest_old(),
+            largest_old: context.lineage.largest_old(),
             old: members.iter().filter(|member| !member.equal).count(),
             old_deleted: Vec::new(),
             created: false,
         }
     }
 
-    fn carries(&self, hash: &str, counts: impl Fn(Carrying) -> bool) -> bool {
+    fn is_carried(&self, hash: &str, counts: impl Fn(Carrying) -> bool) -> bool {
         let first = self.carried.partition_point(|(other, _)| *other < hash);
         let same = self.carried.iter().skip(first).take_while(|(other, _)| *other == hash);
         same.into_iter().any(|(_, carrying)| counts(*carrying))
     }
 
+    fn wrong_change(&mut self, action: &Action, revision: RevisionIx) -> Option<ViolationKind> {
+        let context = self.context;
+        let owned = context.owns_revision(revision);
+        let member = context.lineage.member(revision).filter(|_| owned);
+        match (action, member) {
+            (Action::RenumberRevision { number, .. }, Some(member)) => self.wrong_number(member, *number),
+            (Action::DeleteRevision { .. }, Some(member)) => self.must_stay(member),
+            (Action::LabelRevision { labels, .. }, Some(member)) => {
+                wrong_revision_label(context, member, labels)
+            }
+            (Action::LabelRevision { labels, .. }, None) => {
+                let released = context.lineage.released(revision);
+                released.and_then(|member| wrong_released_label(context, member, labels))
+            }
+            _ => None,
+        }
+    }
+
     fn wrong_new(&mut self, revision: &Value) -> Option<ViolationKind> {
         let second = std::mem::replace(&mut self.created, true);
-        if second || self.docket.lineage.current().is_some() {
+        if second || self.context.lineage.current().is_some() {
             return Some(ViolationKind::RevisionExists);
         }
         let number = revision.get("revision").and_then(Value::as_i64).unwrap_or(0);
@@ -99,7 +106,7 @@ impl<'s> Shelf<'s> {
 
     fn wrong_number(&self, member: &Member<'_>, number: i64) -> Option<ViolationKind> {
         let current =
-            self.docket.lineage.current().is_some_and(|current| current.position == member.position);
+            self.context.lineage.current().is_some_and(|current| current.position == member.position);
         let largest = self.largest_old;
         if current {
             self.too_low(number)
@@ -108,7 +115,7 @@ impl<'s> Shelf<'s> {
         }
     }
 
-    /// There is nothing above the largest of all numbers.
+    /// The number must be above all others, unless it is the largest that there is.
     fn too_low(&self, number: i64) -> Option<ViolationKind> {
         let largest = self.largest_old;
         let above = number > largest || number == i64::MAX;
@@ -116,24 +123,24 @@ impl<'s> Shelf<'s> {
     }
 
     fn must_stay(&mut self, member: &Member<'_>) -> Option<ViolationKind> {
-        let lineage = &self.docket.lineage;
+        let lineage = &self.context.lineage;
         let live = || Some(ViolationKind::LiveRevisionDeleted { hash: member.hash.to_owned() });
         if member.equal {
             let current = lineage.current().is_some_and(|current| current.position == member.position);
             let shared = lineage.current_hash == Some(member.hash);
-            let orphans = !shared && self.carries(member.hash, |carrying| carrying.left_behind);
+            let orphans = !shared && self.is_carried(member.hash, |carrying| carrying.left_behind);
             return if current {
                 Some(ViolationKind::CurrentRevisionDeleted)
             } else {
                 live().filter(|_| orphans)
             };
         }
-        if self.carries(member.hash, |carrying| carrying.live) {
+        if self.is_carried(member.hash, |carrying| carrying.live) {
             return live();
         }
         let Err(place) = self.old_deleted.binary_search(&member.position) else { return None };
         self.old_deleted.insert(place, member.position);
-        let limit = self.docket.snapshot.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
+        let limit = self.context.snapshot.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
         let (old, limit) = (self.old, limit.try_into().unwrap_or(0));
         let short = old - self.old_deleted.len().min(old) < limit;
         short.then_some(ViolationKind::HistoryCutShort { old, limit })
@@ -141,16 +148,24 @@ impl<'s> Shelf<'s> {
 }
 
 /// Only a revision without the hash label gets one: its own name.
-fn wrong_revision_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Labels) -> Option<ViolationKind> {
-    let key = &docket.snapshot.policy.unique_label_key;
+fn wrong_revision_label(
+    context: &Context<'_>,
+    member: &Member<'_>,
+    labels: &Labels,
+) -> Option<ViolationKind> {
+    let key = &context.snapshot.policy.unique_label_key;
     let right = !member.view.labels.contains_key(key) && is_only(labels, key, member.view.name);
     (!right).then_some(ViolationKind::WrongLabel)
 }
 
-/// A released revision gets what the template's labels are, and the hash only where it has none.
-fn wrong_restored_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Labels) -> Option<ViolationKind> {
-    let key = docket.snapshot.policy.unique_label_key.as_str();
-    let template = &docket.snapshot.template.metadata.labels;
+/// A released revision gets labels of the template, and the hash only if it has none.
+fn wrong_released_label(
+    context: &Context<'_>,
+    member: &Member<'_>,
+    labels: &Labels,
+) -> Option<ViolationKind> {
+    let key = context.snapshot.policy.unique_label_key.as_str();
+    let template = &context.snapshot.template.metadata.labels;
     let right = |(name, value): (&str, &str)| {
         if name == key {
             !member.view.labels.contains_key(key) && value == member.hash
@@ -161,18 +176,18 @@ fn wrong_restored_label(docket: &Docket<'_>, member: &Member<'_>, labels: &Label
     (!labels.iter().all(right)).then_some(ViolationKind::WrongLabel)
 }
 
-/// A pod gets the current hash where that changes nothing about its being updated.
-fn wrong_pod_label(docket: &Docket<'_>, position: u32, labels: &Labels) -> Option<ViolationKind> {
-    if !docket.owns_pod(position) {
+/// A pod gets the current hash only if it is updated with and without it.
+fn wrong_pod_label(context: &Context<'_>, pod: PodIx, labels: &Labels) -> Option<ViolationKind> {
+    if !context.owns_pod(pod) {
         return None;
     }
-    let (_, facts) = docket.pod(position)?;
-    let updated = match facts.hash() {
-        Some(hash) => docket.lineage.names_template(hash),
+    let facts = context.snapshot.facts(pod);
+    let updated = match facts.hash {
+        Some(hash) => context.lineage.names_template(hash),
         None => facts.same_generation,
     };
-    let key = &docket.snapshot.policy.unique_label_key;
-    let right = docket.lineage.current_hash.is_some_and(|hash| is_only(labels, key, hash));
+    let key = &context.snapshot.policy.unique_label_key;
+    let right = context.lineage.current_hash.is_some_and(|hash| is_only(labels, key, hash));
     (!(updated && right)).then_some(ViolationKind::WrongLabel)
 }
 

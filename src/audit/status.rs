@@ -1,4 +1,4 @@
-//! What is written to the status, and when nothing may be done at all.
+//! The written status, and the DaemonSets for which nothing may be done at all.
 
 use super::kind::ViolationKind;
 use super::violation::Findings;
@@ -12,8 +12,8 @@ fn changes_an_object(action: &Action) -> bool {
     !matches!(action, Action::RecordEvent { .. } | Action::Requeue { .. })
 }
 
-/// Whether nothing may be done: then each action that does something is told, and no other rule is needed. The empty
-/// selector comes first.
+/// Whether nothing may be done. Then each action that changes an object is a violation, and no other rule applies. An
+/// empty selector comes before a deletion.
 pub(super) fn check_untouched(
     snapshot: &Snapshot<'_>,
     actions: &[Action],
@@ -32,7 +32,7 @@ pub(super) fn check_untouched(
     true
 }
 
-/// Every status that is written.
+/// Checks every status that is written.
 pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
     let alone = actions.iter().filter(|action| changes_an_object(action)).nth(1).is_none();
     for (index, action) in actions.iter().enumerate() {
@@ -74,7 +74,7 @@ fn wrong_beside_collision(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> 
     (!same).then_some("counters")
 }
 
-/// The first figure that can't be.
+/// The first impossible figure.
 fn wrong_field(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'static str> {
     let targets = snapshot.placements.iter().filter(|placement| **placement == Placement::Run).count();
     let others = snapshot.placements.len() - targets;

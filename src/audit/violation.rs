@@ -1,4 +1,4 @@
-//! What a list of actions does that no plan may do.
+//! Violations of the safety rules.
 
 use super::kind::ViolationKind;
 use crate::action::Action;
@@ -15,15 +15,16 @@ use thiserror::Error;
 #[non_exhaustive]
 #[error("action {action}, {subject}: {kind}")]
 pub struct Violation {
-    /// The position of the action in the list, from 0; where several break a limit together, of each one beyond it.
+    /// The position of the action in the list, from 0. Where several actions break a limit together, each one beyond the
+    /// limit is a violation.
     pub action: usize,
-    /// What that action is about.
+    /// The object of that action.
     pub subject: ViolationSubject,
-    /// Which rule, with the figures.
+    /// The broken rule, with the figures.
     pub kind: ViolationKind,
 }
 
-/// What an action is about.
+/// The object of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -33,7 +34,7 @@ pub enum ViolationSubject {
         /// The pod.
         pod: ObjectRef,
     },
-    /// A revision, as the action names it; one to be created has no uid.
+    /// A revision, as the action names it; a revision to create has no uid.
     Revision {
         /// The revision.
         revision: ObjectRef,
@@ -89,7 +90,7 @@ impl<'s> Findings<'s> {
     }
 }
 
-/// None where it is about the DaemonSet itself.
+/// `None` for an action on the DaemonSet itself.
 fn subject(action: &Action) -> Option<ViolationSubject> {
     match action {
         Action::AdoptPod { pod, .. }
@@ -114,7 +115,7 @@ fn subject(action: &Action) -> Option<ViolationSubject> {
     }
 }
 
-/// What a manifest calls itself.
+/// The name that a manifest gives itself.
 fn named_in(manifest: &Value) -> ObjectRef {
     let text = |pointer| manifest.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     ObjectRef { namespace: text("/metadata/namespace"), name: text("/metadata/name"), ..ObjectRef::default() }

@@ -1,19 +1,16 @@
-//! For who holds k8s-openapi's types (feature `k8s-openapi`): views of them, and what is planned as typed objects.
+//! For callers with k8s-openapi's types (feature `k8s-openapi`): views of them, and planned objects in typed form.
 //!
-//! `&Pod`, `&Node`, `&ControllerRevision` and `&Arc` of each are what [`SnapshotBuilder`](crate::SnapshotBuilder) takes,
-//! and nothing of them is copied. A typed DaemonSet becomes one of the model by
-//! [`DaemonSet::lossy_from`](crate::model::DaemonSet::lossy_from), whose name says what to mind; better is to read
-//! [`DaemonSet`](crate::model::DaemonSet) itself, whose template is raw.
+//! [`SnapshotBuilder`](crate::SnapshotBuilder) takes `&Pod`, `&Node`, `&ControllerRevision` and `&Arc` of each, without a copy.
+//! [`DaemonSet::lossy_from`](crate::model::DaemonSet::lossy_from) converts a typed DaemonSet and, as its name says, loses
+//! fields; it is better to read [`DaemonSet`](crate::model::DaemonSet) itself, whose template is raw.
 //!
-//! Which version of Kubernetes the types are of is the choice of the binary that this is built into: it switches on one of
-//! k8s-openapi's features `v1_*`.
+//! The binary chooses the version of Kubernetes of the types: it enables one of k8s-openapi's features `v1_*`.
 
-mod daemon_set;
 mod status;
 mod template;
 mod views;
 
-pub(crate) use template::{restored, stored};
+pub(crate) use template::{recovered, stored};
 
 use crate::pod_manifest::PodManifest;
 use k8s_openapi::api::apps::v1::ControllerRevision;
@@ -22,14 +19,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
-/// Why an object is none of the typed form.
+/// An object that does not have the typed form.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {message}")]
 #[non_exhaustive]
 pub struct Unreadable {
-    /// The field, such as `spec.containers[0].ports`; a dot for the whole.
+    /// The field, such as `spec.containers[0].ports`; a dot for the whole object.
     pub path: String,
-    /// What is wrong there.
+    /// The decoder's message.
     pub message: String,
 }
 
@@ -39,8 +36,8 @@ impl Unreadable {
     }
 }
 
-/// The pod to create, typed. Fields of the template that the types do not know are lost: sent so, the pod is not what its
-/// hash says. [`PodManifest::to_value`] has all of them.
+/// The pod to create, typed. Fields of the template that the types do not know are lost, so that the pod does not match its
+/// hash. [`PodManifest::to_value`] has all fields.
 ///
 /// # Errors
 /// When the template has a known field of another form.
@@ -48,8 +45,8 @@ pub fn lossy_pod(manifest: &PodManifest) -> Result<Pod, Unreadable> {
     read(&manifest.to_value())
 }
 
-/// The revision of [`Action::CreateRevision`](crate::Action::CreateRevision), typed. Its data is kept as it is; of its
-/// metadata, fields that the types do not know are lost.
+/// The revision of [`Action::CreateRevision`](crate::Action::CreateRevision), typed. Its data is kept unchanged; fields of its
+/// metadata that the types do not know are lost.
 ///
 /// # Errors
 /// When a known field has another form.

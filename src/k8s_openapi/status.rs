@@ -1,4 +1,4 @@
-//! The status of a DaemonSet, both ways.
+//! The status of a DaemonSet, from and to the typed form.
 
 use super::{Unreadable, read};
 use crate::model::DaemonSetStatus;
@@ -26,7 +26,7 @@ impl TryFrom<&DaemonSetStatus> for apps::DaemonSetStatus {
     type Error = Unreadable;
 
     /// # Errors
-    /// When a condition is none of the typed form. Fields of a condition that it does not know are lost.
+    /// When a condition does not have the typed form. Fields of a condition that the types do not know are lost.
     fn try_from(status: &DaemonSetStatus) -> Result<Self, Unreadable> {
         let conditions = (0..).zip(&status.conditions).map(|(index, condition): (usize, _)| {
             read(condition).map_err(|error| error.below(&format!("conditions[{index}]")))
@@ -47,7 +47,7 @@ impl TryFrom<&DaemonSetStatus> for apps::DaemonSetStatus {
     }
 }
 
-/// As the API server writes it: whole seconds, and nothing for what is absent.
+/// A condition as the API server writes it: whole seconds, and no member for an absent field.
 fn condition(typed: &apps::DaemonSetCondition) -> Value {
     let text = |text: &str| Value::from(text);
     let members = [

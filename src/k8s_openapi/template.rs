@@ -1,16 +1,46 @@
-//! Which stored template a typed one was read from.
+//! A DaemonSet from a typed one, and the stored template that the typed one was read from.
+//!
+//! A typed template has lost the fields that the types do not know, and must not look like another template because of
+//! that. So each stored template makes the same lossy round trip, into the types and back to JSON, and is compared then.
+//! A match has the lost fields, and is used in place of the typed template.
 
 use crate::kubernetes::canonical_json;
 use crate::kubernetes::revision::{has_template, rank};
+use crate::model::{DaemonSet, TemplateFidelity};
 use crate::view::RevisionView;
+use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The template of the first-ranked revision that equals `template` after the same loss: `template` itself where that one
-/// equals it as it is.
-pub(crate) fn restored<'r, 'a: 'r>(
+impl DaemonSet {
+    /// Converts a typed DaemonSet, which has lost every field that its version of Kubernetes does not know.
+    ///
+    /// Its template is marked as [`TemplateFidelity::Typed`]: a stored revision that equals it after the same lossy round trip
+    /// is used as the template. So no revision is created and no pod becomes outdated because a field was lost, and new
+    /// pods, which are made from the stored template, have the field. Three limits remain:
+    ///
+    /// - A change of lost fields alone is not seen. Of two revisions that differ only in lost fields, the newer one is used
+    ///   as the template, even if the template is the older one, for example for a moment after an undo.
+    /// - When a change of a known field makes a new revision, this revision and its pods lack the lost fields.
+    /// - From then on the stored revision is not the template that the API server holds. The first controller that reads
+    ///   the whole template (Kubernetes' own, one that watches [`DaemonSet`] itself, or this one once its version of
+    ///   `k8s-openapi` knows the fields) makes a new revision and **replaces every pod**.
+    ///
+    /// A controller that watches [`DaemonSet`] itself from the beginning has none of these limits.
+    pub fn lossy_from(typed: &apps::DaemonSet) -> DaemonSet {
+        // The model has the same types with fewer fields, so that reading can't fail.
+        let mut ds: DaemonSet =
+            serde_json::to_value(typed).and_then(serde_json::from_value).unwrap_or_default();
+        ds.template_fidelity = TemplateFidelity::Typed;
+        ds
+    }
+}
+
+/// The template of the first-ranked revision that equals `template` after the lossy round trip; `template` itself if that
+/// revision equals it without one.
+pub(crate) fn recovered<'r, 'a: 'r>(
     template: &'a Value,
     revisions: impl Iterator<Item = &'r RevisionView<'a>>,
 ) -> Option<Cow<'a, Value>> {
@@ -22,23 +52,24 @@ pub(crate) fn restored<'r, 'a: 'r>(
     stored(kept.data).map(Cow::Owned)
 }
 
-/// Whether stored data, read as the typed template was, is that template. What can't be read so is compared as it is.
+/// Whether stored data equals a typed template after the lossy round trip. Data that the types can't read is compared
+/// without one.
 fn becomes(data: &Value, template: &Value) -> bool {
-    // The typed template loses nothing more: what equals it is equal after the loss, too.
+    // A second round trip loses nothing more: data that equals the template still equals it after the round trip.
     has_template(data, template)
         || data
             .pointer("/spec/template")
-            .and_then(after_loss)
+            .and_then(lossy_round_trip)
             .is_some_and(|stored| canonical_json::equal(&stored, template))
 }
 
-/// A template without what k8s-openapi's version of Kubernetes does not know.
-fn after_loss(template: &Value) -> Option<Value> {
+/// A template without the fields that k8s-openapi's version of Kubernetes does not know.
+fn lossy_round_trip(template: &Value) -> Option<Value> {
     let typed = PodTemplateSpec::deserialize(template).ok()?;
     serde_json::to_value(typed).ok()
 }
 
-/// The template that stored data restores.
+/// The template in stored data.
 pub(crate) fn stored(data: &Value) -> Option<Value> {
     let mut template = data.pointer("/spec/template")?.as_object()?.clone();
     template.remove("$patch");

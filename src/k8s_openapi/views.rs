@@ -30,7 +30,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             created_at: instant(&metadata.creation_timestamp),
             deleted_at: instant(&metadata.deletion_timestamp),
             ready_since: ready.and_then(|ready| instant(&ready.last_transition_time)),
-            phase: Phase::of(status.as_ref().map_or("", |status| text(&status.phase))),
+            phase: Phase::from_name(status.as_ref().map_or("", |status| text(&status.phase))),
             ready: ready.is_some_and(|ready| is_condition_true(&ready.status)),
             bound: node.is_some(),
             mirror: annotations.is_some_and(|annotations| annotations.contains_key(MIRROR_ANNOTATION)),

@@ -1,6 +1,6 @@
 //! The API call that an action needs, as data.
 
-use super::{events, patches};
+use super::bodies;
 use crate::action::{Action, EventType};
 use crate::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
 use jiff::Timestamp;
@@ -14,21 +14,21 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiCall {
-    /// What is done.
+    /// The operation.
     pub verb: Verb,
     /// The path of the collection, such as `/api/v1/namespaces/monitoring/pods`.
     pub collection: String,
-    /// The object's name; none to create one.
+    /// The object's name; `None` for a create.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What is written: the object, the patch or, to delete, the `DeleteOptions`. Preconditions are in it.
+    /// The object, the patch or, for a deletion, the `DeleteOptions`; with the preconditions.
     pub body: Value,
-    /// What the API server checks before it does anything. Where it does not hold, it answers 409 Conflict to a deletion and
-    /// to a status, and 422 Invalid to a patch (`metadata.uid: field is immutable`); 404 where no object has the name.
+    /// The API server checks these first. If one does not hold, it answers 409 Conflict to a deletion and to a status, and
+    /// 422 Invalid to a patch (`metadata.uid: field is immutable`); 404 if no object has the name.
     pub preconditions: Preconditions,
 }
 
-/// What an [`ApiCall`] does.
+/// The operation of an [`ApiCall`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum Verb {
@@ -42,7 +42,7 @@ pub enum Verb {
     UpdateStatus,
 }
 
-/// How the API server reads a patch.
+/// The type of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum PatchType {
@@ -50,53 +50,53 @@ pub enum PatchType {
     StrategicMerge,
 }
 
-/// What must still hold when an [`ApiCall`] is done.
+/// The conditions under which the API server executes an [`ApiCall`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preconditions {
-    /// The object is this one, and not another of its name.
+    /// The object has this uid: it is not another one with the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uid: Option<Uid>,
-    /// It has not changed since.
+    /// The object has not changed since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
 }
 
-/// Who calls, when and for which DaemonSet.
+/// The context of a call: the DaemonSet, the component that calls, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller<'a> {
     /// The DaemonSet that the plan is about, as it was in the snapshot.
     pub daemon_set: &'a DaemonSet,
-    /// The name that events come from; Kubernetes' own is `daemonset-controller`.
+    /// The source of events; Kubernetes' own controller is `daemonset-controller`.
     pub component: &'a str,
-    /// The time that events are dated with.
+    /// The time in events.
     pub now: Timestamp,
 }
 
 impl ApiCall {
-    /// The call that does this action; none for [`Action::Requeue`], which asks nothing of the API server.
+    /// The call that executes this action; `None` for [`Action::Requeue`], which needs no call.
     ///
-    /// An object that changed since the snapshot is protected by its uid. Its resource version counts too where a whole
-    /// object is written (a status, which must not undo what somebody else wrote) or history is deleted; not for
-    /// patches, since one plan may change an object twice, nor for pods, whose kubelets write all the time.
+    /// The uid protects an object that was replaced since the snapshot. The resource version is a precondition, too, of a
+    /// whole status, which must not undo the write of another client, and of the deletion of history. It is not one of
+    /// patches, since one plan may change an object twice, nor of pods, which kubelets write all the time.
     #[must_use]
     pub fn new(action: &Action, caller: &Caller<'_>) -> Option<Self> {
         let ds = caller.daemon_set;
         Some(match action {
-            Action::AdoptPod { pod, .. } => patch::<Pod>(pod, patches::adopt(ds, pod)),
-            Action::ReleasePod { pod, .. } => patch::<Pod>(pod, patches::release(ds, pod)),
-            Action::LabelPod { pod, labels, .. } => patch::<Pod>(pod, patches::labels(pod, labels)),
+            Action::AdoptPod { pod, .. } => patch::<Pod>(pod, bodies::adopt(ds, pod)),
+            Action::ReleasePod { pod, .. } => patch::<Pod>(pod, bodies::release(ds, pod)),
+            Action::LabelPod { pod, labels, .. } => patch::<Pod>(pod, bodies::labels(pod, labels)),
             Action::AdoptRevision { revision, .. } => {
-                patch::<ControllerRevision>(revision, patches::adopt(ds, revision))
+                patch::<ControllerRevision>(revision, bodies::adopt(ds, revision))
             }
             Action::ReleaseRevision { revision, .. } => {
-                patch::<ControllerRevision>(revision, patches::release(ds, revision))
+                patch::<ControllerRevision>(revision, bodies::release(ds, revision))
             }
             Action::LabelRevision { revision, labels, .. } => {
-                patch::<ControllerRevision>(revision, patches::labels(revision, labels))
+                patch::<ControllerRevision>(revision, bodies::labels(revision, labels))
             }
             Action::RenumberRevision { revision, number, .. } => {
-                patch::<ControllerRevision>(revision, patches::number(revision, *number))
+                patch::<ControllerRevision>(revision, bodies::number(revision, *number))
             }
             Action::CreateRevision { revision, .. } => create::<ControllerRevision>(ds, revision.clone()),
             Action::CreatePod { pod, .. } => create::<Pod>(ds, pod.to_value()),
@@ -110,7 +110,7 @@ impl ApiCall {
                 verb: Verb::UpdateStatus,
                 collection: collection::<DaemonSet>(&daemon_set.namespace),
                 name: Some(daemon_set.name.clone()),
-                body: patches::with_status(ds, daemon_set, status),
+                body: bodies::with_status(ds, daemon_set, status),
                 preconditions: unchanged(daemon_set),
             },
             Action::RecordEvent { event_type, reason, message, .. } => {
@@ -129,7 +129,7 @@ impl ApiCall {
             verb: Verb::Create,
             collection: format!("/api/v1/namespaces/{namespace}/events"),
             name: None,
-            body: events::event(caller, kind, reason, message),
+            body: bodies::event(caller, kind, reason, message),
             preconditions: Preconditions::default(),
         }
     }
@@ -137,7 +137,7 @@ impl ApiCall {
     /// The HTTP request.
     ///
     /// # Errors
-    /// When a name in it is no segment of a path, as each name from an API server is.
+    /// When a name is not a valid path segment. Every name from an API server is valid.
     pub fn to_request(&self) -> Result<http::Request<Vec<u8>>, Error> {
         if !is_path(&self.collection) || !self.name.as_deref().is_none_or(is_segment) {
             let name = self.name.as_deref().unwrap_or_default();
@@ -197,12 +197,12 @@ fn delete<K: Resource<DynamicType = ()>>(object: &ObjectRef, preconditions: Prec
         verb: Verb::Delete,
         collection: collection::<K>(&object.namespace),
         name: Some(object.name.clone()),
-        body: patches::delete_options(&preconditions),
+        body: bodies::delete_options(&preconditions),
         preconditions,
     }
 }
 
-/// Group, version, namespace and plural, and nothing more.
+/// Whether it has group, version, namespace and plural, and no other segment.
 fn is_path(collection: &str) -> bool {
     let segments: Vec<&str> = collection.split('/').skip(1).collect();
     let shape =
@@ -210,13 +210,14 @@ fn is_path(collection: &str) -> bool {
     shape && segments.into_iter().all(is_segment)
 }
 
-/// v1.36 `apimachinery/pkg/api/validation/path IsValidPathSegmentName`; more is left out that has a meaning in a URL.
+/// v1.36 `apimachinery/pkg/api/validation/path IsValidPathSegmentName`; also refuses the other characters that have a
+/// meaning in a URL.
 fn is_segment(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"/%?#".contains(&byte);
     !name.is_empty() && name != "." && name != ".." && name.bytes().all(plain)
 }
 
-/// The very object of the snapshot.
+/// The object is exactly the one of the snapshot.
 fn unchanged(object: &ObjectRef) -> Preconditions {
     let version = &object.resource_version;
     Preconditions {

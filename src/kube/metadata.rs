@@ -1,7 +1,8 @@
 //! The model's types as resources of `kube`: `Api<Pod>`, watchers and reflectors work with them as with the types of
-//! k8s-openapi, and hold what a decision needs instead of the whole object.
+//! k8s-openapi, and hold the fields that a decision needs instead of whole objects.
 //!
-//! What [`Resource::meta`] lends is made from what the model keeps; the module above tells what that is.
+//! [`Resource::meta`] lends metadata that is made from the fields of the model; the documentation of the module above lists
+//! them.
 
 use crate::model::{
     ControllerRevision, DaemonSet, DaemonSetMeta, Labels, Node, NodeMeta, OwnerReference, Pod, PodMeta,
@@ -54,10 +55,10 @@ resource!(Node, ClusterResourceScope, "", "nodes");
 resource!(ControllerRevision, NamespaceResourceScope, "apps", "controllerrevisions");
 
 impl DaemonSetMeta {
-    /// All of it: DaemonSets are few.
+    /// The whole metadata: there are few DaemonSets.
     fn object_meta(&self) -> ObjectMeta {
         let whole = serde_json::to_value(self).and_then(serde_json::from_value::<ObjectMeta>);
-        // A member that is not of its type, which no API server stores.
+        // Only a member of a wrong type, which no API server stores, fails.
         whole.unwrap_or_else(|_| ObjectMeta {
             labels: labels(&self.labels),
             ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
@@ -98,7 +99,7 @@ impl NodeMeta {
     }
 }
 
-/// Which object it is, and which version of it.
+/// The identity of an object, and its version.
 fn identity(name: &str, namespace: &str, uid: &Uid, resource_version: &str) -> ObjectMeta {
     ObjectMeta {
         name: text(name),

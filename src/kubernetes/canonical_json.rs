@@ -1,8 +1,8 @@
-//! One form for each JSON value: when templates are equal, and what their hash is.
+//! One form for each JSON value, for comparing and hashing templates.
 //!
-//! Canonical JSON has its object keys sorted, no member whose value is null, integers exact (a float that is an
-//! integer counts as one) and no white space. It does not depend on insertion order, nor on which features of
-//! `serde_json` another crate in the build has switched on.
+//! Canonical JSON has sorted object keys, no members whose value is null, exact integers (a float without a fraction is an
+//! integer) and no white space. It depends neither on insertion order nor on the features of `serde_json` that another
+//! crate of the build enables.
 
 use serde_json::{Map, Number, Value};
 
@@ -31,7 +31,7 @@ pub fn equal(a: &Value, b: &Value) -> bool {
 }
 
 /// The same value with keys sorted and numbers in one form, so that it prints the same in every build. Members that
-/// are null stay: what is sent to the API server is the template as it is.
+/// are null stay, since the API server gets the template unchanged.
 pub fn normalized(value: &Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(sorted(map).map(|(k, v)| (k.clone(), normalized(v))).collect()),
@@ -75,14 +75,14 @@ fn present(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> 
     map.iter().filter(|(_, value)| !value.is_null())
 }
 
-/// Members by key, which is their order anyway unless some crate of the build asks serde_json for `preserve_order`.
+/// Members by key. This is their order anyway, unless a crate of the build enables `preserve_order` of serde_json.
 pub fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let mut members: Vec<_> = map.iter().collect();
     members.sort_unstable_by_key(|(key, _)| *key);
     members.into_iter()
 }
 
-/// The number without the text it was written with, which `arbitrary_precision` would keep.
+/// The number without its original text, which `arbitrary_precision` would keep.
 fn plain_number(number: &Number) -> Number {
     if let Some(integer) = number.as_i64() {
         // The text "-0" is an integer with `arbitrary_precision` and a float without.
@@ -99,7 +99,7 @@ fn plain_number(number: &Number) -> Number {
 }
 
 fn canonical_number(number: &Number) -> Number {
-    /// Below this every integer has a float of its own.
+    /// Below this, every integer has its own float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let plain = plain_number(number);
     match plain.as_f64() {

@@ -4,7 +4,7 @@ use super::canonical_json;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// For maps that are only ever looked up in: the same hashes on every run.
+/// For maps that are only used for lookups: the same hashes on every run.
 pub(crate) type Hasher = foldhash::quality::FixedState;
 
 /// Consonants and digits without those that make words or look alike (v1.36 `util/rand.SafeEncodeString`).
@@ -20,7 +20,7 @@ pub(crate) fn template_hash(template: &Value, collision_count: i32) -> String {
     safe_text(&digest)
 }
 
-/// Ten letters of the safe alphabet that stand for a key, for names that must be the same on every run.
+/// Ten letters of the safe alphabet for a key, for names that must be the same on every run.
 pub(crate) fn name_hash<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let digest =
         parts.into_iter().fold(Sha256::new(), |hash, part| hash.chain_update(part).chain_update([0]));

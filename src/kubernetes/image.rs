@@ -22,14 +22,14 @@ impl<'a> ImageReference<'a> {
         ImageReference { name, tag, digest }
     }
 
-    /// Whether its tag is `latest`, which is also what no tag and no digest means (v1.36 pkg/util/parsers
-    /// ParseImageName).
+    /// Whether its tag is `latest`, also by default because it has neither tag nor digest (v1.36 `pkg/util/parsers
+    /// ParseImageName`).
     pub fn is_latest(&self) -> bool {
         self.tag.map_or(self.digest.is_none(), |tag| tag == "latest")
     }
 }
 
-/// A colon before the last slash is that of a registry's port.
+/// A colon before the last slash belongs to a registry's port.
 fn split_tag(named: &str) -> (&str, Option<&str>) {
     match named.rsplit_once(':') {
         Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),

@@ -21,7 +21,7 @@ pub fn is_dns_subdomain(name: &str) -> bool {
     name.split('.').all(is_dns_label)
 }
 
-/// What stands after the slash of a label key (v1.36 `content.IsLabelKey`, without its length).
+/// The part of a label key after the slash (v1.36 `content.IsLabelKey`, without its length).
 pub fn is_name_part(name: &str) -> bool {
     let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     let outer = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);

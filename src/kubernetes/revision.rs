@@ -24,15 +24,17 @@ pub(crate) fn has_template(data: &Value, template: &Value) -> bool {
             .all(|(key, value)| template.get(key).is_some_and(|other| canonical_json::equal(value, other)))
 }
 
-/// How a revision stands among equal ones: the one to keep has the largest number, is the oldest, is the first by name.
+/// The rank of a revision among equal ones. The first is kept: the one with the largest number, then the oldest one, then
+/// the first by name.
 pub(crate) fn rank<'a>(view: &RevisionView<'a>) -> (Reverse<i64>, Option<jiff::Timestamp>, &'a str) {
     (Reverse(view.number), view.created_at, view.name)
 }
 
-/// Whether it is the current revision, though its labels don't match the selector. The name and the content are the
-/// DaemonSet's, and nobody else controls it: one that is the DaemonSet's still is released by this very pass.
+/// Whether a revision with the right name is the current one, though its labels don't match the selector: it has the
+/// template, is not terminating, and has no other controller. One that the DaemonSet still controls is released by this
+/// pass.
 pub(crate) fn can_be_current(ds: &DaemonSet, template: &Value, revision: &RevisionView<'_>) -> bool {
-    let free = match Ownership::of(revision.controller, ds.metadata.uid.as_str()) {
+    let free = match Ownership::from_controller(revision.controller, ds.metadata.uid.as_str()) {
         Ownership::Orphan | Ownership::Controlled => true,
         Ownership::Foreign => false,
     };

@@ -4,7 +4,7 @@ use crate::model::{LabelSelector, Labels, Requirement};
 use crate::problem::{InvalidSnapshot, Problem, Problems};
 use crate::view::LabelsView;
 
-/// Operator and values, known to be good.
+/// A valid operator with its values.
 #[derive(Debug, Clone)]
 enum Test {
     In(Vec<String>),
@@ -15,7 +15,7 @@ enum Test {
     Lt(i64),
 }
 
-/// What a requirement may be used on: node selectors know `Gt` and `Lt`, label selectors don't.
+/// The operators that a requirement may have: `Gt` and `Lt` are for node selectors only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Vocabulary {
     LabelSelector,
@@ -29,7 +29,7 @@ pub(crate) struct CompiledRequirement {
 }
 
 impl CompiledRequirement {
-    /// Compiles one, or tells what is wrong with it at `path`
+    /// Compiles a requirement, or reports its problem at `path`
     /// (v1.36 `apimachinery/pkg/labels/selector.go NewRequirement`).
     pub(crate) fn compile(
         requirement: &Requirement,
@@ -82,7 +82,7 @@ impl CompiledRequirement {
         Some(CompiledRequirement { key: key.clone(), test })
     }
 
-    /// Whether a label (or field) with this value, or without one, satisfies it.
+    /// Whether a label (or field) with this value satisfies it; `None` is an absent label.
     pub(crate) fn accepts(&self, value: Option<&str>) -> bool {
         match &self.test {
             Test::In(values) => value.is_some_and(|v| values.iter().any(|x| x == v)),
@@ -132,7 +132,7 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// Whether it asks for nothing, and so would choose every pod of the namespace.
+    /// Whether it has no requirement, and so would select every pod of the namespace.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.requirements.is_empty()
     }

@@ -1,9 +1,9 @@
-//! Tolerations: what every daemon pod tolerates, and which taint a toleration covers.
+//! Tolerations: those of every daemon pod, and the taints that a toleration covers.
 
 use crate::model::Toleration;
-use crate::view::{TaintView, TolerationView};
+use crate::view::{TaintView, TolerationView, TolerationsView};
 
-/// Key and effect of the taints that every daemon pod tolerates, whatever their value
+/// Key and effect of the taints that every daemon pod tolerates, with any value
 /// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
 pub(crate) fn daemon_tolerations(host_network: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
     const ALWAYS: [(&str, &str); 6] = [
@@ -34,14 +34,13 @@ pub(crate) fn tolerated<'t>(taint: impl Into<TaintView<'t>>, tolerations: &[Tole
     tolerations.iter().any(|toleration| tolerates(toleration.into(), taint))
 }
 
-/// Whether a pod's toleration of this key and effect can matter for a NoSchedule taint that an administrator set: not
-/// one of NoExecute, nor one of the node's own conditions.
-pub(crate) fn is_of_scheduling(key: &str, effect: &str) -> bool {
-    (effect.is_empty() || effect == "NoSchedule") && !key.starts_with("node.kubernetes.io/")
+/// Whether one of a pod's own tolerations covers the taint.
+pub(crate) fn tolerated_by_pod(taint: TaintView<'_>, own: TolerationsView<'_>) -> bool {
+    own.any(|toleration| tolerates(toleration, taint))
 }
 
 /// v1.36 `core/v1 Toleration.ToleratesTaint`; an empty key matches every key, an empty effect every effect.
-pub(crate) fn tolerates(toleration: TolerationView<'_>, taint: TaintView<'_>) -> bool {
+fn tolerates(toleration: TolerationView<'_>, taint: TaintView<'_>) -> bool {
     if !toleration.effect.is_empty() && toleration.effect != taint.effect {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Labels, annotations and taint keys that Kubernetes gives a meaning.
+//! Labels, annotations and taint keys with a meaning in Kubernetes.
 
 /// The label with the template generation that a pod was created at
 /// (v1.36 `apps/v1 DeprecatedTemplateGeneration` of a pod's labels).

@@ -38,7 +38,7 @@ fn crowded(context: &Context<'_>, term: &Item<'_>) -> Option<Finding> {
     let key = term.text("topologyKey");
     let mut domains: BTreeMap<&str, Vec<NodeName>> = BTreeMap::new();
     for node in context.sync.fleet.targets() {
-        if let Some(value) = context.sync.fleet.node_view(node).and_then(|view| view.labels.get(key)) {
+        if let Some(value) = context.snapshot.node(node).labels.get(key) {
             domains.entry(value).or_default().push(context.node_name(node));
         }
     }

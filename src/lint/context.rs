@@ -2,14 +2,15 @@
 
 use super::manifest::Manifest;
 use crate::model::NodeName;
-use crate::reconcile::decision::Sync;
+use crate::reconcile::steps::Steps;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::NodeIx;
 
 /// A DaemonSet with the snapshot and the intermediate results from which its plan would be made.
 pub(super) struct Context<'a> {
     pub(super) manifest: Manifest<'a>,
     pub(super) snapshot: &'a Snapshot<'a>,
-    pub(super) sync: Box<Sync<'a>>,
+    pub(super) sync: Box<Steps<'a>>,
 }
 
 impl Context<'_> {
@@ -18,12 +19,12 @@ impl Context<'_> {
         self.sync.budget.desired
     }
 
-    pub(super) fn node_name(&self, node: usize) -> NodeName {
-        self.sync.fleet.node_name(node).into()
+    pub(super) fn node_name(&self, node: NodeIx) -> NodeName {
+        self.snapshot.node(node).name.into()
     }
 
     /// Whether the DaemonSet has an unfinished pod on this node.
-    pub(super) fn has_pod(&self, node: usize) -> bool {
+    pub(super) fn has_pod(&self, node: NodeIx) -> bool {
         self.sync.fleet.pods_of(node).any(|(_, pod)| pod.is_unfinished())
     }
 }

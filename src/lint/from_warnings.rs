@@ -8,6 +8,7 @@ use crate::reconcile::budget::BudgetUse;
 use crate::reconcile::warnings::warnings;
 use crate::report::Warning;
 use crate::snapshot::ClassificationPolicy;
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 
 pub(super) const MAX_UNAVAILABLE: &str = "spec.updateStrategy.rollingUpdate.maxUnavailable";
@@ -77,8 +78,8 @@ fn percent_rounds_to_all(context: &Context<'_>, percent: u32, desired: u32) -> O
 
 fn nodes_lost(context: &Context<'_>, lost: u32) -> Finding {
     let fleet = &context.sync.fleet;
-    let is_lost = |node: &usize| BudgetUse::of(fleet, &context.sync.node_sync, *node).lost;
-    let nodes = (0..fleet.nodes.len()).filter(is_lost).map(|node| context.node_name(node)).collect();
+    let is_lost = |node: &NodeIx| BudgetUse::new(fleet, &context.sync.node_sync, *node).lost;
+    let nodes = fleet.nodes.positions().filter(is_lost).map(|node| context.node_name(node)).collect();
     let why = if lost == 1 {
         "1 node went down with the updated pod on it and holds its place in the budget: this template may be what took it down".to_owned()
     } else {

@@ -59,7 +59,7 @@ pub(super) fn limit_zero(manifest: &Manifest<'_>) -> Option<Finding> {
 pub(super) fn revisions_lost(context: &Context<'_>) -> Option<Finding> {
     let fleet = &context.sync.fleet;
     let lost = fleet.pods.iter().filter(|pod| pod.evidence == Evidence::UnknownRevision && pod.is_live());
-    let lost: Vec<&str> = lost.filter_map(|pod| fleet.view(pod)).map(|view| view.name).collect();
+    let lost: Vec<&str> = lost.map(|pod| fleet.view(pod).name).collect();
     let number = lost.len() as u64;
     let finding = Finding::new(Rule::RevisionsLost, Severity::Warning, "spec.template")
         .why(format_args!(

@@ -26,7 +26,7 @@ pub(super) fn takes_all(context: &Context<'_>) -> Option<Finding> {
     let desired = context.desired();
     let Strategy::Replace(limit) = context.snapshot.strategy else { return None };
     let by_rounding = matches!(limit, IntOrString::Percent(..100));
-    if by_rounding || desired < 2 || limit.of(desired) < desired {
+    if by_rounding || desired < 2 || limit.scaled(desired) < desired {
         return None;
     }
     let finding = Finding::new(Rule::MaxUnavailableTakesAll, Severity::Warning, MAX_UNAVAILABLE)

@@ -9,6 +9,7 @@ use super::manifest::POD;
 use crate::model::NodeName;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, toleration_withdrawn};
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use crate::view::TolerationsView;
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ enum Loss {
 /// One finding for each reason, with its nodes.
 pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) -> Vec<Finding> {
     let mut lost: BTreeMap<Loss, Vec<NodeName>> = BTreeMap::new();
-    for node in 0..context.sync.fleet.nodes.len() {
+    for node in context.sync.fleet.nodes.positions() {
         if let Some(loss) = loss(context, stored, node).filter(|_| had_a_pod(context, stored, node)) {
             lost.entry(loss).or_default().push(context.node_name(node));
         }
@@ -34,9 +35,8 @@ pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) ->
     lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, targets)).collect()
 }
 
-fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Loss> {
-    let view = context.sync.fleet.node_view(node)?;
-    match context.sync.fleet.nodes.get(node)?.placement {
+fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: NodeIx) -> Option<Loss> {
+    match context.snapshot.placement(node) {
         Placement::Run => None,
         Placement::Exclude(Mismatch::NodeName) => Some(Loss::NodeName),
         Placement::Exclude(Mismatch::NodeSelector) => Some(Loss::NodeSelector),
@@ -45,7 +45,7 @@ fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Los
         Placement::ContinueOnly(_) => {
             let withdrawn = toleration_withdrawn(
                 &context.snapshot.tolerations,
-                view,
+                context.snapshot.node(node),
                 TolerationsView::Model(&stored.tolerations),
             );
             (withdrawn && context.snapshot.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
@@ -55,12 +55,12 @@ fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: usize) -> Option<Los
 
 /// Whether a node may run a pod of the stored DaemonSet. If the preflight has no pods, every target node of the stored
 /// DaemonSet counts.
-fn had_a_pod(context: &Context<'_>, stored: &Snapshot<'_>, node: usize) -> bool {
-    let before = stored.placements.get(node);
+fn had_a_pod(context: &Context<'_>, stored: &Snapshot<'_>, node: NodeIx) -> bool {
+    let before = stored.placement(node);
     if context.snapshot.pods.is_empty() {
-        return before == Some(&Placement::Run);
+        return before == Placement::Run;
     }
-    let may_run = matches!(before, Some(Placement::Run | Placement::ContinueOnly(_)));
+    let may_run = matches!(before, Placement::Run | Placement::ContinueOnly(_));
     may_run && context.has_pod(node)
 }
 

@@ -63,8 +63,7 @@ pub use preflight::Preflight;
 
 use crate::model::{DaemonSet, DaemonSetStatus};
 use crate::problem::{InvalidSnapshot, Problem};
-use crate::reconcile::decide;
-use crate::reconcile::decision::Decision;
+use crate::reconcile::steps::{Decision, decide};
 use context::Context;
 use manifest::Manifest;
 
@@ -108,7 +107,7 @@ fn inspect(preflight: &Preflight<'_>, applied: &DaemonSet) -> Inspection {
         Decision::SelectingAll => Inspection::Findings(vec![selector::everything()]),
         Decision::BeingDeleted => Inspection::Findings(Vec::new()),
         Decision::NameCollision(status) => Inspection::NameCollision(status),
-        Decision::Sync(sync) => {
+        Decision::Synced(sync) => {
             let context = Context { manifest: Manifest::new(applied), snapshot: &snapshot, sync };
             Inspection::Findings(about_cluster(preflight, &context))
         }

@@ -7,6 +7,7 @@ use super::manifest::POD;
 use crate::kubernetes::tolerations::tolerated;
 use crate::model::NodeName;
 use crate::snapshot::placement::{Mismatch, Placement};
+use crate::snapshot::position::NodeIx;
 use crate::view::TaintView;
 
 /// `None` if the preflight has no nodes.
@@ -31,7 +32,7 @@ pub(super) fn no_target_nodes(context: &Context<'_>) -> Option<Finding> {
             present.join(", ")
         ))
         .remedy("Compare the selection with the nodes' labels, and the tolerations with their taints");
-    (!nodes.is_empty()).then_some(finding)
+    (nodes.len() > 0).then_some(finding)
 }
 
 fn is_tainted(placement: Placement) -> bool {
@@ -52,14 +53,12 @@ pub(super) fn control_plane(context: &Context<'_>) -> Option<Finding> {
         matches!(taint.effect, "NoSchedule" | "NoExecute")
             && !tolerated(*taint, &context.snapshot.tolerations)
     };
-    let is_left_out = |node: &usize| {
-        let placement = fleet.nodes.get(*node).map(|node| node.placement);
-        let taints = fleet.node_view(*node).map(|view| view.taints.iter());
-        let mut against = taints.into_iter().flatten().filter(keeps_out);
-        placement.is_some_and(is_tainted) && against.all(|taint| CONTROL_PLANE.contains(&taint.key))
+    let is_left_out = |node: &NodeIx| {
+        let mut against = fleet.node_view(*node).taints.iter().filter(keeps_out);
+        is_tainted(fleet.placement(*node)) && against.all(|taint| CONTROL_PLANE.contains(&taint.key))
     };
     let nodes: Vec<NodeName> =
-        (0..fleet.nodes.len()).filter(is_left_out).map(|node| context.node_name(node)).collect();
+        fleet.nodes.positions().filter(is_left_out).map(|node| context.node_name(node)).collect();
     let number = nodes.len() as u64;
     let finding = Finding::new(Rule::ControlPlaneLeftOut, Severity::Advice, format!("{POD}.tolerations"))
         .why(format_args!(

@@ -8,6 +8,7 @@ use super::preflight::Preflight;
 use crate::kubernetes::Selector;
 use crate::model::DaemonSet;
 use crate::problem::Problems;
+use crate::snapshot::position::PodIx;
 use crate::snapshot::template::Template;
 use std::collections::BTreeSet;
 
@@ -61,8 +62,8 @@ fn selects(one: &DaemonSet, other: &DaemonSet) -> bool {
 
 /// Pods without a controller: orphans of an earlier DaemonSet, or pods created by hand.
 pub(super) fn adopts(context: &Context<'_>) -> Option<Finding> {
-    let adopted: BTreeSet<u32> = context.sync.claim.pods.adopted.iter().copied().collect();
-    let views = adopted.iter().filter_map(|position| context.snapshot.pods.get(*position as usize));
+    let adopted: BTreeSet<PodIx> = context.sync.claim.pods.adopted.iter().copied().collect();
+    let views = adopted.iter().map(|pod| context.snapshot.pod(*pod));
     let key = &context.snapshot.policy.unique_label_key;
     let by_hand = views.clone().filter(|view| !view.labels.contains_key(key)).count();
     let fleet = &context.sync.fleet;

@@ -1,23 +1,24 @@
-//! What a caller remembers between two reconciles: accepted actions that a stale cache may not show, and the
-//! back-off of failed pods.
+//! The caller's memory between two reconciles: accepted actions that a stale cache may not show, and the back-off of
+//! failed pods.
 //!
-//! [`reconcile`](crate::reconcile) only reads it. The caller [records](Memory::record) what came of each action, and
-//! lets it [forget](Memory::observe) what a snapshot shows. Without it a plan is still right for what the snapshot
-//! shows.
+//! [`reconcile`](crate::reconcile) only reads it. The caller [records](Memory::record) the outcome of each action, and
+//! lets it [forget](Memory::observe) the actions that a snapshot shows. Without it a plan is still right for the snapshot.
 
 mod node_failures;
 pub(crate) mod observe;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
-#[cfg(daemonset_mutants)]
-use crate::mutants::{Mutant, is_active};
 use jiff::Timestamp;
 use node_failures::{NodeFailures, updated_within_a_limit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// In-flight actions, failures and refusals of one DaemonSet.
+///
+/// It has the part of upstream's `ControllerExpectations` and `flowcontrol.Backoff`. An entry expires, where an expectation
+/// could block a DaemonSet.
+#[doc(alias = "ControllerExpectations", alias = "Backoff")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Memory {
@@ -46,26 +47,27 @@ pub(crate) struct InFlightCreate {
     pub(crate) at: Timestamp,
 }
 
-/// What came of an action.
+/// The outcome of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ActionOutcome {
     /// The API server created this pod.
     Created(ObjectRef),
-    /// The API server did what was asked; a pod to delete that is not found counts as deleted.
+    /// The API server executed the call. A pod to delete that is not found counts as deleted.
     Done,
-    /// The API server rejected the call, so that nothing changed. A lost answer is not a rejection but [`Unknown`](Self::Unknown): a create that is reported as rejected, and was done, gets its node a second pod.
+    /// The API server rejected the call, so that nothing changed. A lost answer is not a rejection but
+    /// [`Unknown`](Self::Unknown): a create that was done but is reported as rejected gets its node a second pod.
     Rejected,
-    /// The answer was lost (a time-out, a broken connection): it may have been done; see [`Memory::settle`].
+    /// The answer was lost (a time-out, a broken connection), and the action may have been done; see [`Memory::settle`].
     Unknown,
 }
 
 impl Memory {
-    /// Keeps what came of an action; `at` is when its outcome was known.
+    /// Keeps the outcome of an action; `at` is the instant at which the outcome was known.
     ///
-    /// Only creates and deletes of pods leave a trace, and only if the API server accepted them, or may have. But where it
-    /// refuses what updates a node within a limit, another node comes first the next time: one pod that nobody may delete
-    /// must not be the end of a rollout.
+    /// Only creates and deletes of pods leave a trace, and only if the API server accepted them, or may have. One rejection
+    /// is kept, too: when the API server rejects the update of a node within a limit, another node comes first the next
+    /// time, since one pod that may not be deleted must not end a rollout.
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
         if let Some(node) = updated_within_a_limit(action) {
             match outcome {
@@ -108,7 +110,7 @@ impl Memory {
         }
     }
 
-    /// Whether this create or delete is believed in, since no snapshot has shown it yet.
+    /// Whether this create or delete is in flight: accepted, and not yet shown by an observed snapshot.
     pub fn is_in_flight(&self, action: &Action) -> bool {
         if let Action::CreatePod { node, pod, .. } = action {
             return self.creates.get(node).is_some_and(|create| create.revision == pod.revision_hash());
@@ -116,7 +118,7 @@ impl Memory {
         matches!(action, Action::DeletePod { pod, .. } if self.deletes.contains_key(&pod.uid))
     }
 
-    /// Whether it remembers any delete: if not, no pod needs to be looked up.
+    /// Whether it has any delete. Without one, no pod needs to be looked up.
     pub(crate) fn has_deletes(&self) -> bool {
         !self.deletes.is_empty()
     }

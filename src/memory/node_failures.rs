@@ -1,4 +1,4 @@
-//! What goes wrong on nodes again and again: pods that fail, and updates that are refused.
+//! Failures of nodes: pods that fail again and again, and updates that are rejected.
 
 use super::Memory;
 use crate::action::{Action, CreateReason, DeleteReason};
@@ -20,14 +20,15 @@ pub(crate) struct NodeFailures {
     pub(crate) at: Timestamp,
 }
 
-/// What is remembered about a node's failures.
+/// The failures of a node that still count.
 pub(crate) struct Failures {
     pub(crate) count: u32,
+    /// The end of the back-off, while it lasts.
     pub(crate) held_until: Option<Timestamp>,
 }
 
 impl Memory {
-    /// Failures in a row of a node, and until when its failed pods are held back.
+    /// The failures of a node's pods of this generation.
     pub(crate) fn failures(&self, node: &str, generation: i64, now: Timestamp) -> Failures {
         match self.failures.get(node) {
             Some(failures) if failures.generation == generation && !failures.forgotten(now) => Failures {
@@ -38,7 +39,7 @@ impl Memory {
         }
     }
 
-    /// Nodes whose update was refused, with the place that each has behind the others: who was refused first comes first.
+    /// Nodes whose update was rejected, numbered from 1, the earliest rejection first.
     pub(crate) fn refused(&self, now: Timestamp) -> BTreeMap<&str, u32> {
         let refusals = self.refusals.iter().filter(|(_, at)| !is_long_ago(**at, now));
         let mut nodes: Vec<(Timestamp, &str)> = refusals.map(|(node, at)| (*at, node.as_str())).collect();
@@ -65,7 +66,7 @@ pub(super) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at).abs() >= FAILURES_FORGOTTEN_AFTER
 }
 
-/// The node, where another one could be updated in its place.
+/// The node of an action that a limit lets happen on this node instead of another one.
 pub(super) fn updated_within_a_limit(action: &Action) -> Option<&NodeName> {
     match action {
         Action::CreatePod { node, reason: CreateReason::Surge, .. } => Some(node),

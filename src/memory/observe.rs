@@ -1,4 +1,4 @@
-//! A memory held against a snapshot: the accepted actions that the snapshot shows, and those that it does not show yet.
+//! Compares a memory with a snapshot: the accepted actions that the snapshot shows, and those that it does not show yet.
 
 use super::node_failures::is_long_ago;
 use super::{InFlightCreate, Memory};
@@ -14,14 +14,14 @@ use indexmap::IndexSet;
 use jiff::Timestamp;
 
 impl Memory {
-    /// Takes an action back whose outcome was [`Unknown`](super::ActionOutcome::Unknown), where `stored` shows that it was not done: a
-    /// create, where no live pod of its revision is on its node; a delete, where its pod stands. A failure that the delete
-    /// has counted stays counted.
+    /// Forgets an action whose outcome was [`Unknown`](crate::ActionOutcome::Unknown), if `stored` shows that it was not done: a
+    /// create, if no live pod of its revision is on its node; a delete, if its pod is neither gone nor terminating. A
+    /// failure that the delete has counted stays counted.
     ///
-    /// `stored` has to hold the DaemonSet's pods as storage has them (a list without a resource version, not a watch's
-    /// cache), read after the API server has given the call up: by default it does after 60 s (`--request-timeout`). The
-    /// action has to be the last one that was recorded for its node or pod: what came later may still be under way.
-    /// Without this, such an action is believed in until a watch shows it or it expires.
+    /// `stored` must hold the DaemonSet's pods from storage (a list without a resource version, not a watch's cache), read
+    /// after the API server has given up the call, by default after 60 s (`--request-timeout`). The action must be the last
+    /// one that was recorded for its node or pod, since a later one may still be under way. Without this call, such an
+    /// action stays in flight until a watch shows it or it expires.
     pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
         if !self.is_in_flight(action) {
             return;
@@ -31,27 +31,28 @@ impl Memory {
             self.creates.retain(|of, create| of != node || create.uid.is_some() || shown.has(of, create));
         }
         if let Action::DeletePod { pod, .. } = action {
-            let stands = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
-            if stored.pods.iter().any(stands) {
+            let is_there = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
+            if stored.pods.iter().any(is_there) {
                 self.deletes.remove(&pod.uid);
             }
         }
     }
 
-    /// Forgets what the snapshot shows and what has expired by its `now`.
+    /// Forgets the actions that the snapshot shows, and the entries that have expired by its `now`.
     ///
-    /// A create is shown when its pod is there (one whose answer was lost: when a live pod of its revision is on its
-    /// node); a delete when its pod is gone or terminating. Call it for each snapshot, before or after planning it: an
-    /// entry that is never compared with the snapshot which shows it is believed until it expires.
+    /// A snapshot shows a create when it has the pod; for a create whose answer was lost, when a live pod of its revision is
+    /// on its node. It shows a delete when the pod is gone or terminating. Call it for each snapshot, before or after
+    /// planning it: an entry that is never compared with the snapshot which shows it lasts until it expires.
     pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
         let shown = self.shown(snapshot);
-        let mut standing = UidSet::default();
+        let mut not_terminating = UidSet::default();
         if !self.deletes.is_empty() {
-            standing.extend(snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none()).map(|pod| pod.uid));
+            not_terminating
+                .extend(snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none()).map(|pod| pod.uid));
         }
         let active = |at: Timestamp| snapshot.in_flight_until(at).is_some();
         self.creates.retain(|node, create| !shown.has(node, create) && active(create.at));
-        self.deletes.retain(|uid, at| standing.contains(uid.as_str()) && active(*at));
+        self.deletes.retain(|uid, at| not_terminating.contains(uid.as_str()) && active(*at));
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
     }
@@ -75,7 +76,7 @@ impl Memory {
             .collect()
     }
 
-    /// Until when the deletion of this pod is believed in, though the snapshot does not show it.
+    /// When the deletion of this pod expires, which the snapshot does not show.
     pub(crate) fn deleting_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
         #[cfg(daemonset_mutants)]
         if is_active(Mutant::DeletesForgotten) {
@@ -94,18 +95,15 @@ impl Memory {
         shown.uids.extend(snapshot.pods.iter().map(|pod| pod.uid));
         if self.creates.values().any(|create| create.uid.is_none()) {
             let key = snapshot.policy.unique_label_key.as_str();
-            let ours = snapshot
-                .pods
-                .iter()
-                .zip(&snapshot.index.pods)
-                .filter(|(_, pod)| pod.tie == Ownership::Controlled);
-            let live = ours.map(|(pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));
+            let ours =
+                snapshot.pods_with_facts().filter(|(_, _, facts)| facts.ownership == Ownership::Controlled);
+            let live = ours.map(|(_, pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));
             shown.live.extend(live.filter_map(|pod| Some((pod.target?, pod.labels.get(key)?))));
         }
         shown
     }
 
-    /// One whose deletion is in flight is not: the created pod may be its successor.
+    /// A pod whose deletion is in flight is not live: the created pod may be its successor.
     fn is_live(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> bool {
         pod.deleted_at.is_none() && !pod.finished() && self.deleting_until(pod.uid, snapshot).is_none()
     }
@@ -113,19 +111,19 @@ impl Memory {
 
 type UidSet<'a> = IndexSet<&'a str, Hasher>;
 
-/// A create that is believed in, though the snapshot does not show it.
+/// A create that has not expired, and that the snapshot does not show.
 pub(crate) struct UnseenCreate<'m> {
     pub(crate) node: &'m NodeName,
     pub(crate) revision: &'m str,
     pub(crate) until: Timestamp,
 }
 
-/// The pods of a snapshot in which a create can be found again.
+/// The pods of a snapshot, in the form in which creates are looked up.
 #[derive(Default)]
 struct Shown<'s> {
     uids: UidSet<'s>,
-    /// Node and hash of the DaemonSet's live pods: for creates whose answer was lost. One is planned only where no live
-    /// pod of its revision is, so that such a pod can only be the created one.
+    /// Node and hash of the DaemonSet's live pods, for creates whose answer was lost. A create is planned only for a node
+    /// without a live pod of its revision, so that such a pod can only be the created one.
     live: IndexSet<(&'s str, &'s str), Hasher>,
 }
 

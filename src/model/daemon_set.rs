@@ -2,8 +2,8 @@
 
 use super::time::time;
 use super::{
-    KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, TemplateFidelity, Uid, UpdateStrategy,
-    is_default, null_is_default,
+    KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, Uid, UpdateStrategy, is_default,
+    null_is_default,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,13 +16,13 @@ pub struct DaemonSet {
     /// Object metadata.
     #[serde(deserialize_with = "null_is_default")]
     pub metadata: DaemonSetMeta,
-    /// What is asked for.
+    /// The desired state.
     #[serde(deserialize_with = "null_is_default")]
     pub spec: DaemonSetSpec,
-    /// What was last written about it.
+    /// The state that was last written.
     #[serde(deserialize_with = "null_is_default")]
     pub status: DaemonSetStatus,
-    /// Whether the template is what the API server holds; no part of the object.
+    /// Whether the template is the one that the API server holds; not a part of the object.
     #[serde(skip)]
     pub template_fidelity: TemplateFidelity,
 }
@@ -40,7 +40,7 @@ impl DaemonSet {
         }
     }
 
-    /// Names this object exactly. Not public: it would stand in the way of kube's `Resource::object_ref`.
+    /// Names this object exactly. Not public, since it would shadow kube's `Resource::object_ref`.
     pub(crate) fn object_ref(&self) -> ObjectRef {
         ObjectRef {
             namespace: self.metadata.namespace.clone(),
@@ -55,6 +55,22 @@ impl From<&DaemonSet> for ObjectRef {
     fn from(ds: &DaemonSet) -> Self {
         ds.object_ref()
     }
+}
+
+/// Whether `spec.template` of a [`DaemonSet`] is the one that the API server holds, or lacks the fields that a
+/// typed object has lost.
+///
+/// It is not a part of the object's JSON: an object that is parsed from an API server's answer is exact.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TemplateFidelity {
+    /// The template is the API server's.
+    #[default]
+    Exact,
+    /// The template has been through k8s-openapi's `PodTemplateSpec`, and fields that its version of Kubernetes does not know
+    /// are gone. A revision whose data equals it after the same lossy round trip is used as the template.
+    #[cfg(feature = "k8s-openapi")]
+    Typed,
 }
 
 /// Metadata of a [`DaemonSet`].
@@ -73,13 +89,13 @@ pub struct DaemonSetMeta {
     /// Object version.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub resource_version: String,
-    /// Counts the changes of the spec.
+    /// The number of changes of the spec so far.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub generation: i64,
     /// Labels.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
-    /// Copied to new revisions; one of them may hold the template generation.
+    /// Annotations, which new revisions copy; one of them may hold the template generation.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub annotations: Labels,
     /// When it was created.
@@ -88,8 +104,9 @@ pub struct DaemonSetMeta {
     /// Set while it is being deleted.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
-    /// Members that this crate does not know, such as `ownerReferences` and `finalizers`. A status is written with the
-    /// whole metadata, and what is left out then is lost. Without `managedFields`, which the API server keeps itself.
+    /// Members that this crate does not know, such as `ownerReferences` and `finalizers`. They are kept because a status is
+    /// written with the whole metadata, and a missing member would be lost. `managedFields` is left out: the API server
+    /// maintains it.
     #[serde(flatten, deserialize_with = "other_members")]
     pub other: Map<String, Value>,
     /// For the feature `kube`.
@@ -107,7 +124,7 @@ fn other_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<Strin
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DaemonSetSpec {
-    /// Chooses the pods and revisions that belong to it; required.
+    /// Selects the pods and revisions of the DaemonSet; required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
     /// The pod template, raw: fields that this crate does not know are kept.
@@ -121,13 +138,13 @@ pub struct DaemonSetSpec {
     /// How many old revisions to keep; 10 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision_history_limit: Option<i32>,
-    /// Counts the changes of the template: the proposal's field, before `apps/v1` moved it to the annotation
+    /// The number of changes of the template so far: the proposal's field, before `apps/v1` moved it to the annotation
     /// `deprecated.daemonset.template.generation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template_generation: Option<i64>,
 }
 
-/// Status of a [`DaemonSet`]; the counters are nodes, not pods.
+/// Status of a [`DaemonSet`]; its counters count nodes, not pods.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DaemonSetStatus {
@@ -143,10 +160,10 @@ pub struct DaemonSetStatus {
     /// Target nodes with a Ready pod.
     #[serde(deserialize_with = "null_is_default")]
     pub number_ready: i32,
-    /// The generation that these figures are about.
+    /// The generation that these figures describe.
     #[serde(deserialize_with = "null_is_default")]
     pub observed_generation: i64,
-    /// Target nodes that run the current template and nothing older.
+    /// Target nodes that run the current template and no older one.
     #[serde(deserialize_with = "null_is_default")]
     pub updated_number_scheduled: i32,
     /// Target nodes with an available pod.
@@ -158,7 +175,7 @@ pub struct DaemonSetStatus {
     /// How often a new revision's name was taken; part of the next name's hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collision_count: Option<i32>,
-    /// Kept as they are.
+    /// Conditions, kept unchanged.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub conditions: Vec<Value>,
 }

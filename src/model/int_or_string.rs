@@ -19,7 +19,7 @@ pub enum IntOrString {
     Percent(u32),
 }
 
-/// Why a value is no [`IntOrString`].
+/// A value that is not an [`IntOrString`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("Invalid value: {found}: {MUST_BE}")]
 pub struct InvalidIntOrString {
@@ -27,15 +27,15 @@ pub struct InvalidIntOrString {
     pub found: String,
 }
 
-/// What it must be.
+/// The valid values.
 pub(crate) const MUST_BE: &str = "must be an integer from 0 to 2147483647 or a percentage such as \"10%\"";
 
 const LARGEST: u32 = i32::MAX as u32;
 
 impl IntOrString {
-    /// The number of nodes it stands for when there are `total` of them; percentages round up
+    /// The number of nodes that it means when there are `total` of them; percentages round up
     /// (v1.36 `GetScaledValueFromIntOrPercent` with `roundUp`). Saturates at `u32::MAX`.
-    pub fn of(self, total: u32) -> u32 {
+    pub fn scaled(self, total: u32) -> u32 {
         match self {
             IntOrString::Int(number) => number,
             IntOrString::Percent(percent) => {
@@ -45,12 +45,12 @@ impl IntOrString {
         }
     }
 
-    /// Whether it is 0 or 0 %, whatever the number of nodes.
+    /// Whether it is 0 or 0 %, and so 0 for any number of nodes.
     pub fn is_zero(self) -> bool {
         matches!(self, IntOrString::Int(0) | IntOrString::Percent(0))
     }
 
-    /// Whether JSON has a form for it.
+    /// Whether it can be written as JSON.
     pub(crate) fn is_in_range(self) -> bool {
         let (IntOrString::Int(number) | IntOrString::Percent(number)) = self;
         number <= LARGEST
@@ -97,7 +97,7 @@ impl Serialize for IntOrString {
 }
 
 impl<'de> Deserialize<'de> for IntOrString {
-    // By way of Value: with serde_json's `arbitrary_precision` a visitor would be handed a map for a number.
+    // By way of `Value`: with serde_json's `arbitrary_precision` a visitor would get a map for a number.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         IntOrString::from_json(&value).map_err(D::Error::custom)
@@ -158,8 +158,8 @@ mod tests {
         for (percent, total, expected) in
             [(1, 1, 1), (10, 15, 2), (33, 3, 1), (34, 3, 2), (100, 7, 7), (150, 3, 5), (0, 9, 0), (50, 0, 0)]
         {
-            assert_eq!(IntOrString::Percent(percent).of(total), expected, "{percent}% of {total}");
+            assert_eq!(IntOrString::Percent(percent).scaled(total), expected, "{percent}% of {total}");
         }
-        assert_eq!(IntOrString::Percent(u32::MAX).of(u32::MAX), u32::MAX);
+        assert_eq!(IntOrString::Percent(u32::MAX).scaled(u32::MAX), u32::MAX);
     }
 }

@@ -1,16 +1,16 @@
-//! Room for what `kube` asks of an object's metadata.
+//! The metadata of an object in the form of `kube`.
 
 use std::fmt;
 
-/// The metadata that the feature `kube` lends out by reference; without that feature nothing, and no room is taken.
+/// The metadata that the feature `kube` lends by reference; without that feature it is empty and takes no memory.
 ///
-/// It is made from the object's other metadata when it is first asked for, and is no part of what the object says:
-/// neither compared nor written down.
+/// It is made from the object's other metadata at the first use. It is not a part of the object: it is neither compared nor
+/// serialized.
 #[derive(Default)]
 pub struct KubeMeta {
     #[cfg(feature = "kube")]
     made: std::sync::OnceLock<Box<kube_core::ObjectMeta>>,
-    /// Once it was lent out to be changed.
+    /// Set once it was lent for changes.
     #[cfg(feature = "kube")]
     changed: Option<Box<kube_core::ObjectMeta>>,
 }
@@ -33,7 +33,7 @@ impl KubeMeta {
     }
 }
 
-/// A clone makes its own, since what it is made from may be changed there.
+/// A clone makes its own, since the metadata of the clone may be changed.
 impl Clone for KubeMeta {
     fn clone(&self) -> Self {
         KubeMeta {

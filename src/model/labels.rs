@@ -1,4 +1,4 @@
-//! Labels, packed: fleets have tens of thousands of small maps, and looking into them is most of the work.
+//! Packed labels: a fleet has tens of thousands of small maps, and reading them is most of the work of a decision.
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 /// Labels (or annotations) of an object, sorted by key.
 ///
-/// All text lies in one piece, so that a lookup touches little memory; a map of strings would spread each of them over
-/// the heap. Where a key is given twice, the last value counts. Clones share it: whoever holds many pods of one template saves
-/// memory and time by giving all of them clones of the same labels.
+/// All text is in one piece, so that a lookup touches little memory; a map of strings would spread its strings over the
+/// heap. If a key is given twice, the last value counts. Clones share the text: a caller with many pods of one template
+/// saves memory and time by giving all of them clones of the same labels.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Labels {
     /// Key, value, key, value … without separators.
     text: Arc<str>,
-    /// Where each key and each value ends in it.
+    /// The ends of each key and value in the text.
     ends: Arc<[Ends]>,
 }
 
@@ -43,7 +43,7 @@ impl Labels {
         self.get(key).is_some()
     }
 
-    /// All of them, by key.
+    /// All labels, by key.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.ends.iter().scan(0, |start, end| {
             let (from, key_end, value_end) = (*start, end.key as usize, end.value as usize);
@@ -53,7 +53,7 @@ impl Labels {
         })
     }
 
-    /// How many there are.
+    /// The number of labels.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -63,7 +63,7 @@ impl Labels {
         self.ends.is_empty()
     }
 
-    /// The same labels with this one set. It packs them anew.
+    /// The same labels with this one set. It packs all labels again.
     #[must_use]
     pub fn with(&self, key: &str, value: &str) -> Self {
         self.iter().chain([(key, value)]).collect()
@@ -71,7 +71,7 @@ impl Labels {
 }
 
 impl<K: AsRef<str>, V: AsRef<str>> Extend<(K, V)> for Labels {
-    /// Sets labels. It packs all of them anew.
+    /// Sets labels. It packs all labels again.
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, labels: I) {
         let more: Labels = labels.into_iter().collect();
         *self = self.iter().chain(more.iter()).collect();
@@ -85,7 +85,7 @@ impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {
         let size = labels.iter().map(|(k, v)| k.as_ref().len() + v.as_ref().len()).sum();
         let mut text = String::with_capacity(size);
         let mut ends: Vec<Ends> = Vec::with_capacity(labels.len());
-        // More than four gigabytes of labels do not come out of any API server.
+        // No API server returns more than four gigabytes of labels.
         let here = |text: &String| u32::try_from(text.len()).unwrap_or(u32::MAX);
         for (index, (key, value)) in labels.iter().enumerate() {
             if labels.get(index + 1).is_some_and(|(next, _)| next.as_ref() == key.as_ref()) {

@@ -16,7 +16,7 @@ pub struct OwnerReference {
     /// Name of the owner.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub name: String,
-    /// Uid of the owner: this alone says who owns the object.
+    /// Uid of the owner; it alone identifies the owner.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub uid: Uid,
     /// Whether this owner is the managing controller; an object has at most one.
@@ -34,8 +34,8 @@ impl OwnerReference {
     }
 }
 
-/// Names one object exactly. Its uid is the precondition of an action; one plan may change an object twice, so that the
-/// resource version holds for the first change only.
+/// Names one object exactly. The uid is the precondition of an action. The resource version can be one only for the first
+/// change of an object, since a plan may change it twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectRef {
@@ -45,7 +45,7 @@ pub struct ObjectRef {
     pub name: String,
     /// `metadata.uid`.
     pub uid: Uid,
-    /// `metadata.resourceVersion` in the snapshot; left out where the snapshot has none.
+    /// `metadata.resourceVersion` in the snapshot; left out if it is empty there.
     #[serde(skip_serializing_if = "is_default")]
     pub resource_version: String,
 }

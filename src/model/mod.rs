@@ -1,11 +1,10 @@
 //! The Kubernetes objects that a DaemonSet decision reads, as the API server writes them.
 //!
-//! Every type parses the JSON of `apps/v1` and `core/v1`, keeps what a decision needs and ignores the rest;
-//! only the pod template and a revision's data stay raw. As everywhere in Kubernetes' JSON, `null` is the same
-//! as an absent field.
+//! Every type parses the JSON of `apps/v1` and `core/v1`, keeps the fields that a decision needs and ignores the others.
+//! The pod template and a revision's data stay raw. As everywhere in Kubernetes' JSON, `null` is the same as an absent
+//! field.
 
 mod daemon_set;
-mod fidelity;
 mod int_or_string;
 mod kube_meta;
 mod labels;
@@ -14,27 +13,24 @@ mod names;
 mod node;
 mod pod;
 mod revision;
-mod scheduling;
 mod selector;
 mod strategy;
 mod time;
 
-pub use daemon_set::{DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus};
-pub use fidelity::TemplateFidelity;
+pub use daemon_set::{DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus, TemplateFidelity};
 pub(crate) use int_or_string::MUST_BE as LIMIT_MUST_BE;
 pub use int_or_string::{IntOrString, InvalidIntOrString};
 pub use kube_meta::KubeMeta;
 pub use labels::Labels;
 pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};
-pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint};
+pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint, Toleration};
 pub(crate) use pod::is_condition_true;
-#[cfg(feature = "k8s-openapi")]
-pub(crate) use pod::named_node;
 pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
+#[cfg(feature = "k8s-openapi")]
+pub(crate) use pod::{is_of_scheduling, named_node};
 pub use revision::{ControllerRevision, RevisionMeta};
-pub use scheduling::{NodeSelector, NodeSelectorTerm, Requirement, Toleration};
-pub use selector::LabelSelector;
+pub use selector::{LabelSelector, NodeSelector, NodeSelectorTerm, Requirement};
 pub use strategy::{RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
 
 use serde::{Deserialize, Deserializer};
@@ -48,7 +44,7 @@ where
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// For `skip_serializing_if`: leaves out what Kubernetes marks `omitempty`.
+/// For `skip_serializing_if`: leaves out the fields that Kubernetes marks `omitempty`.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

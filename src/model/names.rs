@@ -1,4 +1,4 @@
-//! Names that must not be mixed up.
+//! Names and uids, each with its own type.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -12,7 +12,7 @@ macro_rules! name {
         pub struct $type(String);
 
         impl $type {
-            /// The text of it.
+            /// The text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -49,6 +49,6 @@ name!(
     NodeName
 );
 name!(
-    /// The uid of an object: what tells it from another one that had its name before.
+    /// The uid of an object: it differs from that of an earlier object with the same name.
     Uid
 );

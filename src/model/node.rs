@@ -1,4 +1,4 @@
-//! `core/v1` Node.
+//! `core/v1` Node, with taints and the tolerations for them.
 
 use super::{KubeMeta, Labels, NodeName, Uid, is_condition_true, is_default, null_is_default};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub struct NodeMeta {
     /// Object version; no decision reads it, watching does.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub resource_version: String,
-    /// What node selectors and node affinity look at.
+    /// Labels, which node selectors and node affinity match.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
     /// For the feature `kube`.
@@ -54,7 +54,7 @@ pub struct NodeSpec {
     /// Taints that a pod must tolerate.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub taints: Vec<Taint>,
-    /// Cordoned: told in reports only, since daemon pods tolerate it.
+    /// Cordoned; only reported, since daemon pods tolerate it.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub unschedulable: bool,
 }
@@ -63,7 +63,7 @@ pub struct NodeSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeStatus {
-    /// Only `Ready` is read.
+    /// Conditions; only `Ready` is read.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub conditions: Vec<NodeCondition>,
 }
@@ -72,7 +72,7 @@ pub struct NodeStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeCondition {
-    /// Such as `Ready`.
+    /// The type, such as `Ready`.
     #[serde(rename = "type", deserialize_with = "null_is_default")]
     pub kind: String,
     /// `True`, `False` or `Unknown`.
@@ -92,5 +92,23 @@ pub struct Taint {
     pub value: String,
     /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
     #[serde(deserialize_with = "null_is_default")]
+    pub effect: String,
+}
+
+/// A toleration of a pod.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Toleration {
+    /// Taint key; empty with `Exists` tolerates every key.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub key: String,
+    /// `Equal` (also when empty) or `Exists`; any other operator matches nothing.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub operator: String,
+    /// Compared with the taint's value by `Equal`.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub value: String,
+    /// Taint effect; empty tolerates every effect.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub effect: String,
 }

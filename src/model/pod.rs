@@ -2,9 +2,9 @@
 
 use super::time::time;
 use super::{
-    KubeMeta, Labels, NodeName, NodeSelector, OwnerReference, Toleration, Uid, is_default, null_is_default,
+    KubeMeta, Labels, NodeName, NodeSelector, ObjectRef, OwnerReference, Toleration, Uid, is_default,
+    null_is_default,
 };
-use crate::kubernetes::tolerations::is_of_scheduling;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ pub struct Pod {
     /// Object metadata.
     #[serde(deserialize_with = "null_is_default")]
     pub metadata: PodMeta,
-    /// Where it runs.
+    /// The node, and the tolerations.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub spec: PodSpec,
-    /// How it is.
+    /// Phase and condition Ready.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub status: PodStatus,
 }
@@ -35,7 +35,7 @@ impl Pod {
         if self.is_bound() { Some(&self.spec.node_name) } else { self.spec.affinity_node.as_ref() }
     }
 
-    /// Condition Ready, whatever its status.
+    /// Condition Ready, with any status.
     pub(crate) fn readiness(&self) -> Option<&PodCondition> {
         self.status.conditions.iter().find(|condition| condition.kind == "Ready")
     }
@@ -47,7 +47,7 @@ impl PodCondition {
     }
 }
 
-/// Of the status of a condition.
+/// Whether the status of a condition is True.
 pub(crate) fn is_condition_true(status: &str) -> bool {
     status == "True"
 }
@@ -71,7 +71,7 @@ pub struct PodMeta {
     /// Labels: selector, hash and template generation.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
-    /// Only the mark of a mirror pod is kept.
+    /// Annotations; only the one of a mirror pod is kept.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub annotations: PodAnnotations,
     /// Owners.
@@ -80,7 +80,7 @@ pub struct PodMeta {
     /// When it was created.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Timestamp>,
-    /// When it is to be gone at the latest, unless its node is dead.
+    /// When it must be gone at the latest, unless its node is dead.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
     /// For the feature `kube`.
@@ -92,7 +92,7 @@ pub struct PodMeta {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PodAnnotations {
-    /// Set on the API server's copy of a static pod, which only its kubelet can end.
+    /// Set on the API server's copy of a static pod; only the kubelet can end that pod.
     #[serde(rename = "kubernetes.io/config.mirror", skip_serializing_if = "Option::is_none")]
     pub mirror: Option<String>,
 }
@@ -101,7 +101,7 @@ pub struct PodAnnotations {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
-    /// The node it is bound to; empty before the scheduler has bound it.
+    /// The node that it is bound to; empty before the scheduler has bound it.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub node_name: NodeName,
     /// The node that its required node affinity names (`metadata.name In [node]`).
@@ -112,7 +112,7 @@ pub struct PodSpec {
         skip_serializing_if = "Option::is_none"
     )]
     pub affinity_node: Option<NodeName>,
-    /// Only those that can matter for a NoSchedule taint that an administrator set.
+    /// Tolerations; only those are kept that can matter for a NoSchedule taint which an administrator set.
     #[serde(deserialize_with = "scheduling_tolerations", skip_serializing_if = "is_default")]
     pub tolerations: Vec<Toleration>,
 }
@@ -124,7 +124,7 @@ pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub phase: String,
-    /// Only `Ready` is kept.
+    /// Conditions; only `Ready` is kept.
     #[serde(deserialize_with = "ready_conditions", skip_serializing_if = "is_default")]
     pub conditions: Vec<PodCondition>,
 }
@@ -133,7 +133,7 @@ pub struct PodStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodCondition {
-    /// `Ready`.
+    /// The type: `Ready`.
     #[serde(rename = "type", deserialize_with = "null_is_default")]
     pub kind: String,
     /// `True`, `False` or `Unknown`.
@@ -168,7 +168,7 @@ fn affinity_node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<No
     Ok(named_node(fields).map(NodeName::from))
 }
 
-/// The same of all match fields: key, operator and values of each.
+/// The single value of the first `metadata.name In` match field; each field is given by key, operator and values.
 pub(crate) fn named_node<'f>(
     mut fields: impl Iterator<Item = (&'f str, &'f str, &'f [String])>,
 ) -> Option<&'f str> {
@@ -182,19 +182,25 @@ fn affinity_for_node<S: Serializer>(node: &Option<NodeName>, serializer: S) -> R
     node.as_ref().map(|node| required_node_affinity(node.as_str())).serialize(serializer)
 }
 
-/// The affinity that ties a pod to `node`.
+/// The affinity that binds a pod to `node`.
 fn required_node_affinity(node: &str) -> Value {
     json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
         {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     ]}}})
 }
 
-/// Leaves out tolerations that no decision asks for: those of NoExecute, and those of the node's own conditions.
+/// Leaves out tolerations that no decision reads: those of NoExecute, and those for a condition of the node.
 fn scheduling_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Toleration>, D::Error> {
     let mut tolerations: Vec<Toleration> = null_is_default(deserializer)?;
     tolerations.retain(|t| is_of_scheduling(&t.key, &t.effect));
     tolerations.shrink_to_fit();
     Ok(tolerations)
+}
+
+/// Whether a pod's toleration of this key and effect can matter for a NoSchedule taint that an administrator set: its
+/// effect is not NoExecute, and its key is not for a condition of the node.
+pub(crate) fn is_of_scheduling(key: &str, effect: &str) -> bool {
+    (effect.is_empty() || effect == "NoSchedule") && !key.starts_with("node.kubernetes.io/")
 }
 
 fn ready_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PodCondition>, D::Error> {

@@ -16,7 +16,7 @@ pub struct ControllerRevision {
     /// The patch `{"spec":{"template":{…,"$patch":"replace"}}}`, raw.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub data: Value,
-    /// The larger, the newer.
+    /// The number of the revision; a larger one is newer.
     #[serde(deserialize_with = "null_is_default")]
     pub revision: i64,
 }
@@ -46,7 +46,7 @@ pub struct RevisionMeta {
     /// When it was created.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Timestamp>,
-    /// When it is to be gone.
+    /// Set while it is being deleted.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
     /// For the feature `kube`.

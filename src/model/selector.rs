@@ -1,13 +1,29 @@
-//! `metav1.LabelSelector`.
+//! Selectors of objects by their labels, and of nodes by their labels and names.
 
-use super::{Labels, Requirement, is_default, null_is_default};
+use super::{Labels, is_default, null_is_default};
 use serde::{Deserialize, Serialize};
 
-/// Chooses objects by their labels: every entry and every expression must hold.
+/// One expression of a label selector or of a node selector term.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Requirement {
+    /// Label key, or `metadata.name` in a match field.
+    #[serde(deserialize_with = "null_is_default")]
+    pub key: String,
+    /// `In`, `NotIn`, `Exists`, `DoesNotExist`, and for nodes `Gt` and `Lt`. Checked by
+    /// [`Snapshot`](crate::Snapshot), which reports all problems of an input at once.
+    #[serde(deserialize_with = "null_is_default")]
+    pub operator: String,
+    /// Values to compare with; one integer for `Gt` and `Lt`.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub values: Vec<String>,
+}
+
+/// Selects objects by their labels: every entry and every expression must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
-    /// Labels that must be there with this value.
+    /// Labels that an object must have, with their values.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub match_labels: Labels,
     /// Expressions with `In`, `NotIn`, `Exists` or `DoesNotExist`.
@@ -16,8 +32,29 @@ pub struct LabelSelector {
 }
 
 impl LabelSelector {
-    /// Whether it asks for nothing, and so would choose every object.
+    /// Whether it has no requirement, and so would select every object.
     pub fn is_empty(&self) -> bool {
         self.match_labels.is_empty() && self.match_expressions.is_empty()
     }
+}
+
+/// Required node affinity: one of the terms must match.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeSelector {
+    /// The alternatives, ORed.
+    #[serde(deserialize_with = "null_is_default")]
+    pub node_selector_terms: Vec<NodeSelectorTerm>,
+}
+
+/// One alternative of a [`NodeSelector`]; an empty one matches nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeSelectorTerm {
+    /// Expressions over the node's labels, ANDed.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub match_expressions: Vec<Requirement>,
+    /// Expressions over the node's fields, ANDed; only `metadata.name` is a field.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub match_fields: Vec<Requirement>,
 }

@@ -1,4 +1,4 @@
-//! How pods follow a changed template, and its limits.
+//! The update strategy of a DaemonSet, with its limits.
 
 use super::{IntOrString, is_default, null_is_default};
 use serde::{Deserialize, Serialize};
@@ -16,11 +16,11 @@ pub struct UpdateStrategy {
     pub rolling_update: Option<RollingUpdate>,
     /// Limit of `SurgingRollingUpdate`.
     pub surging_rolling_update: Option<SurgingRollingUpdate>,
-    /// What stands in the place of a limit and is none, by its path from here, such as `rollingUpdate.maxUnavailable`.
+    /// Values in the place of a limit that are not limits, by path from here, such as `rollingUpdate.maxUnavailable`.
     ///
-    /// Where another strategy is in force, the API server stores anything there (v1.36
-    /// `ValidateDaemonSetUpdateStrategy`), and one such object must not make a list of all unreadable.
-    /// [`check`](crate::SnapshotBuilder::check) refuses it where it counts.
+    /// When another strategy is in force, the API server stores any value there (v1.36
+    /// `ValidateDaemonSetUpdateStrategy`), and one such object must not make a list of all DaemonSets unreadable.
+    /// [`check`](crate::SnapshotBuilder::check) refuses it if the limit is in force.
     pub unreadable: BTreeMap<String, Value>,
 }
 
@@ -52,7 +52,7 @@ pub struct SurgingRollingUpdate {
     pub max_surge: Option<IntOrString>,
 }
 
-/// As it stands in JSON, with limits of any form.
+/// The JSON form, with limits of any value.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Written {
@@ -72,11 +72,11 @@ const MAX_SURGE: &str = "maxSurge";
 impl From<Written> for UpdateStrategy {
     fn from(written: Written) -> Self {
         let mut unreadable = BTreeMap::new();
-        let mut limit = |of: &str, members: &Map<String, Value>, name: &str| {
+        let mut limit = |strategy: &str, members: &Map<String, Value>, name: &str| {
             let value = members.get(name).filter(|value| !value.is_null())?;
             let read = IntOrString::from_json(value).ok();
             if read.is_none() {
-                unreadable.insert(format!("{of}.{name}"), value.clone());
+                unreadable.insert(format!("{strategy}.{name}"), value.clone());
             }
             read
         };
@@ -102,15 +102,15 @@ impl From<UpdateStrategy> for Written {
     }
 }
 
-/// Limits as they are written, with what is none in its place, unless a limit was set there since.
+/// Limits in JSON. An unreadable value is written in its place again, unless a limit was set there since.
 fn written(
-    of: &str,
+    strategy: &str,
     limits: Option<impl Serialize>,
     unreadable: &BTreeMap<String, Value>,
 ) -> Option<Map<String, Value>> {
     let Ok(Value::Object(mut members)) = serde_json::to_value(limits?) else { return None };
     for (path, value) in unreadable {
-        if let Some(name) = path.strip_prefix(of).and_then(|rest| rest.strip_prefix('.')) {
+        if let Some(name) = path.strip_prefix(strategy).and_then(|rest| rest.strip_prefix('.')) {
             members.entry(name).or_insert_with(|| value.clone());
         }
     }

@@ -1,17 +1,17 @@
-//! Times as the API server stores them.
+//! Times in the API server's form.
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use std::fmt;
 
-/// The largest year that RFC 3339 has.
+/// The last year of RFC 3339.
 const LAST_YEAR: i16 = 9999;
 
-/// Reads a time, or `null` as none.
+/// Reads a time, or `null` as `None`.
 ///
-/// The last day and a half of the year 9999, which [`Timestamp`] leaves out, are its last instant: whoever may write a
-/// pod's status may write them, and one such pod must not make a list of all unreadable.
+/// [`Timestamp`] ends a day and a half before the end of the year 9999. Later times are read as its last instant: a user who
+/// may write a pod's status may write them, and one such pod must not make a list of all pods unreadable.
 pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     Ok(Option::<Time>::deserialize(deserializer)?.map(|Time(time)| time))
 }
@@ -38,7 +38,7 @@ impl Visitor<'_> for TimeVisitor {
     }
 }
 
-/// The last instant, where a text is a time of the last year that is none for being too late.
+/// The last instant, if the text is a time of the last year that is too late for [`Timestamp`].
 fn last(text: &str) -> Option<Timestamp> {
     let pieces = Pieces::parse(text).ok()?;
     (pieces.date().year() == LAST_YEAR && pieces.time().is_some() && pieces.offset().is_some())

@@ -1,17 +1,17 @@
-//! From a decision to actions, in the order in which they are executed.
+//! The actions of a decision, in the order of their execution.
 
 use crate::action::{
     Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RevisionReason, StatusReason,
 };
 use crate::model::{DaemonSetStatus, Labels, ObjectRef};
 use crate::reconcile::burst::Creation;
-use crate::reconcile::decision::{Decision, Sync};
 use crate::reconcile::history::{self, History, Revision};
-use crate::reconcile::pod_template::Blueprint;
+use crate::reconcile::pod_template::PodTemplate;
+use crate::reconcile::steps::{Decision, Steps};
 use crate::snapshot::Snapshot;
-use crate::view::PodView;
+use crate::snapshot::position::{PodIx, RevisionIx};
 
-/// Puts a decision into actions: claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
+/// The actions of a decision: claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
 pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<Action> {
     match decision {
         Decision::BeingDeleted => Vec::new(),
@@ -19,18 +19,18 @@ pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<A
         Decision::NameCollision(status) => {
             vec![update_status(snapshot, status.clone(), StatusReason::NameCollision)]
         }
-        Decision::Sync(sync) => {
+        Decision::Synced(steps) => {
             let mut actions = Vec::new();
-            claim_actions(snapshot, sync, &mut actions);
-            history_actions(snapshot, sync, &mut actions);
-            pod_deletes(sync, &mut actions);
-            pod_creates(snapshot, sync, &mut actions);
-            revision_deletes(snapshot, sync, &mut actions);
-            if sync.status != snapshot.daemon_set.status {
-                actions.push(update_status(snapshot, sync.status.clone(), StatusReason::Changed));
+            claim_actions(snapshot, steps, &mut actions);
+            history_actions(snapshot, steps, &mut actions);
+            pod_deletes(steps, &mut actions);
+            pod_creates(snapshot, steps, &mut actions);
+            revision_deletes(snapshot, steps, &mut actions);
+            if steps.status != snapshot.daemon_set.status {
+                actions.push(update_status(snapshot, steps.status.clone(), StatusReason::Changed));
             }
-            events(snapshot, sync, &mut actions);
-            actions.extend(sync.agenda.requeue.map(|(at, reason)| Action::Requeue { at, reason }));
+            events(snapshot, steps, &mut actions);
+            actions.extend(steps.burst.requeue.map(|(at, reason)| Action::Requeue { at, reason }));
             actions
         }
     }
@@ -50,24 +50,13 @@ fn update_status(snapshot: &Snapshot<'_>, status: DaemonSetStatus, reason: Statu
 }
 
 /// Adoptions and releases, by name.
-fn claim_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
-    let pods = |positions: &[u32]| {
-        let mut refs: Vec<ObjectRef> = positions
-            .iter()
-            .filter_map(|p| snapshot.pods.get(*p as usize))
-            .map(PodView::object_ref)
-            .collect();
-        refs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        refs
-    };
-    let revisions = |positions: &[u32]| {
-        let found = positions.iter().filter_map(|p| snapshot.revisions.get(*p as usize));
-        let mut refs: Vec<ObjectRef> = found.map(|revision| revision.object_ref()).collect();
-        refs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        refs
+fn claim_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    let pods = |pods: &[PodIx]| by_name(pods.iter().map(|pod| snapshot.pod(*pod).object_ref()));
+    let revisions = |revisions: &[RevisionIx]| {
+        by_name(revisions.iter().map(|revision| snapshot.revision(*revision).object_ref()))
     };
     let (adopt, release) = (ClaimReason::SelectorMatches, ClaimReason::SelectorNoLongerMatches);
-    let claim = &sync.claim;
+    let claim = &steps.claim;
     let adopted = pods(&claim.pods.adopted).into_iter();
     actions.extend(adopted.map(|pod| Action::AdoptPod { pod, reason: adopt }));
     let released = pods(&claim.pods.released).into_iter();
@@ -78,20 +67,26 @@ fn claim_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Act
     actions.extend(released.map(|revision| Action::ReleaseRevision { revision, reason: release }));
 }
 
+fn by_name(objects: impl Iterator<Item = ObjectRef>) -> Vec<ObjectRef> {
+    let mut objects: Vec<ObjectRef> = objects.collect();
+    objects.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    objects
+}
+
 /// Create, label and renumber revisions, then relabel pods.
-fn history_actions(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
+fn history_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let key = &snapshot.policy.unique_label_key;
-    let history = &sync.history;
-    if let Some(Revision { view: None, hash, number, .. }) = history.current() {
+    let history = &steps.history;
+    if let Revision { view: None, hash, number, .. } = history.current() {
         let revision = history::manifest(snapshot, hash, *number);
         actions.push(Action::CreateRevision { revision, reason: RevisionReason::NewTemplate });
     }
     label_revisions(key, history, actions);
-    if let (Some(number), Some(view)) = (history.renumbered, history.current().and_then(|c| c.view)) {
+    if let (Some(number), Some(view)) = (history.renumbered, history.current().view) {
         let revision = view.object_ref();
         actions.push(Action::RenumberRevision { revision, number, reason: RevisionReason::CurrentAgain });
     }
-    label_pods(snapshot, sync, history, actions);
+    label_pods(snapshot, steps, history, actions);
 }
 
 fn label_revisions(key: &str, history: &History<'_>, actions: &mut Vec<Action>) {
@@ -101,17 +96,15 @@ fn label_revisions(key: &str, history: &History<'_>, actions: &mut Vec<Action>) 
         actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing });
     }
     let lost = history.lost_labels.as_ref().filter(|labels| !labels.is_empty());
-    if let (Some(labels), Some(view)) = (lost, history.current().and_then(|current| current.view)) {
+    if let (Some(labels), Some(view)) = (lost, history.current().view) {
         let (revision, labels) = (view.object_ref(), labels.clone());
         actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::LabelsLost });
     }
 }
 
-fn label_pods(snapshot: &Snapshot<'_>, sync: &Sync<'_>, history: &History<'_>, actions: &mut Vec<Action>) {
-    let pod = |(position, reason): &(u32, LabelReason)| {
-        snapshot.pods.get(*position as usize).map(|pod| (pod, *reason))
-    };
-    let mut pods: Vec<_> = sync.fleet.labels.iter().filter_map(pod).collect();
+fn label_pods(snapshot: &Snapshot<'_>, steps: &Steps<'_>, history: &History<'_>, actions: &mut Vec<Action>) {
+    let pod = |(pod, reason): &(PodIx, LabelReason)| (snapshot.pod(*pod), *reason);
+    let mut pods: Vec<_> = steps.fleet.labels.iter().map(pod).collect();
     pods.sort_unstable_by_key(|(pod, _)| pod.name);
     actions.extend(pods.into_iter().map(|(pod, reason)| {
         let labels = Labels::from_iter([(&snapshot.policy.unique_label_key, history.current_hash())]);
@@ -119,46 +112,47 @@ fn label_pods(snapshot: &Snapshot<'_>, sync: &Sync<'_>, history: &History<'_>, a
     }));
 }
 
-fn pod_deletes(sync: &Sync<'_>, actions: &mut Vec<Action>) {
-    let fleet = &sync.fleet;
+fn pod_deletes(steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    let fleet = &steps.fleet;
     let generation = fleet.snapshot.failure_generation();
-    for deletion in &sync.agenda.deletes {
-        let Some(view) = fleet.pods.get(deletion.pod()).and_then(|pod| fleet.view(pod)) else { continue };
-        let node = view.target.unwrap_or_default().into();
-        let (pod, reason, failure) = (view.object_ref(), deletion.reason, deletion.failure(generation));
+    for deletion in &steps.burst.deletes {
+        let pod = fleet.pod(deletion.pod);
+        let node = fleet.target_name(pod).into();
+        let (reason, failure) = (deletion.reason, deletion.failure(generation));
+        let pod = fleet.view(pod).object_ref();
         actions.push(Action::DeletePod { node, pod, reason, failure });
     }
 }
 
-fn pod_creates(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
-    if sync.agenda.creates.is_empty() {
+fn pod_creates(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    if steps.burst.creates.is_empty() {
         return;
     }
-    let blueprint = Blueprint::new(snapshot, &sync.history);
-    for (position, Creation { node, reason }) in sync.agenda.creates.iter().enumerate() {
-        let node = sync.fleet.node_name(*node as usize);
+    let pod_template = PodTemplate::new(snapshot, &steps.history);
+    for (position, Creation { node, reason }) in steps.burst.creates.iter().enumerate() {
+        let node = snapshot.node(*node).name;
         actions.push(Action::CreatePod {
             node: node.into(),
             batch: Creation::batch(position),
             reason: *reason,
-            pod: blueprint.pod(node),
+            pod: pod_template.manifest(node),
         });
     }
 }
 
-fn revision_deletes(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
-    let duplicates = sync.history.duplicates().into_iter().map(|r| (r, RevisionReason::Duplicate));
+fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    let duplicates = steps.history.duplicates().into_iter().map(|r| (r, RevisionReason::Duplicate));
     let limit = snapshot.daemon_set.spec.revision_history_limit;
-    let old = sync.history.beyond_limit(limit, |revision| sync.fleet.carries(revision)).into_iter();
+    let old = steps.history.beyond_limit(limit, |revision| steps.fleet.is_live_history(revision)).into_iter();
     let old = old.map(|r| (r, RevisionReason::HistoryLimit));
     actions.extend(duplicates.chain(old).filter_map(|(revision, reason)| {
         Some(Action::DeleteRevision { revision: revision.view?.object_ref(), reason })
     }));
 }
 
-/// One event for each finished pod that the plan deletes for it.
-fn events(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
-    for deletion in &sync.agenda.deletes {
+/// One event for each pod that the plan deletes because it is finished.
+fn events(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    for deletion in &steps.burst.deletes {
         let (event_type, reason, state, verb) = match deletion.reason {
             DeleteReason::FailedPod => (EventType::Warning, EventReason::FailedDaemonPod, "failed", "kill"),
             DeleteReason::SucceededPod => {
@@ -175,10 +169,9 @@ fn events(snapshot: &Snapshot<'_>, sync: &Sync<'_>, actions: &mut Vec<Action>) {
             | DeleteReason::OutdatedNotYetAvailable
             | DeleteReason::OutdatedAvailable => continue,
         };
-        let Some(pod) = sync.fleet.pods.get(deletion.pod()).and_then(|p| sync.fleet.view(p)) else {
-            continue;
-        };
-        let node = pod.target.unwrap_or_default();
+        let pod = steps.fleet.pod(deletion.pod);
+        let node = steps.fleet.target_name(pod);
+        let pod = steps.fleet.view(pod);
         actions.push(Action::RecordEvent {
             daemon_set: snapshot.daemon_set.object_ref(),
             event_type,

@@ -1,4 +1,4 @@
-//! Whose pods and revisions are these: adopt, release, ignore.
+//! Claims pods and revisions: adopts, releases or ignores each of them.
 //!
 //! v1.36 `controller_ref_manager.go ClaimObject`.
 
@@ -7,38 +7,43 @@ use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::model::DaemonSet;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
+use crate::snapshot::position::{PodIx, Position, RevisionIx};
 use crate::view::{PodView, RevisionView};
 
-/// What belongs to the DaemonSet in this pass, as positions in the snapshot's lists.
-#[derive(Debug, Default)]
+/// The pods and revisions that belong to the DaemonSet in this pass.
+#[derive(Debug)]
 pub(crate) struct Claim {
-    pub(crate) pods: Claimed,
-    pub(crate) revisions: Claimed,
+    pub(crate) pods: Claimed<PodIx>,
+    pub(crate) revisions: Claimed<RevisionIx>,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Claimed {
-    /// Owned, the adopted ones included and the released ones not.
-    pub(crate) owned: Vec<u32>,
-    pub(crate) adopted: Vec<u32>,
-    pub(crate) released: Vec<u32>,
+/// Pods or revisions, by their positions in the snapshot.
+#[derive(Debug)]
+pub(crate) struct Claimed<I> {
+    /// Includes the adopted ones, but not the released ones.
+    pub(crate) owned: Vec<I>,
+    pub(crate) adopted: Vec<I>,
+    pub(crate) released: Vec<I>,
 }
 
-/// Sorts out all pods and revisions of the snapshot.
+/// Claims all pods and revisions of the snapshot.
+#[doc(alias = "ClaimObject")]
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
     let Snapshot { daemon_set, selector, .. } = snapshot;
-    let pods = snapshot.pods.iter().zip(&snapshot.index.pods);
+    let pods = snapshot.pods_with_facts();
     let revisions = snapshot.revisions.iter();
     Claim {
-        pods: Claimed::sort_out(pods.map(|(pod, facts)| verdict_on_pod(pod, facts))),
+        pods: Claimed::sort_out(pods.map(|(_, pod, facts)| verdict_on_pod(pod, facts))),
         revisions: Claimed::sort_out(revisions.map(|r| verdict_on_revision(daemon_set, selector, r))),
     }
 }
 
-impl Claimed {
+impl<I: Position> Claimed<I> {
     fn sort_out(verdicts: impl ExactSizeIterator<Item = ClaimVerdict>) -> Self {
-        let mut claimed = Claimed { owned: Vec::with_capacity(verdicts.len()), ..Claimed::default() };
-        for (position, verdict) in (0_u32..).zip(verdicts) {
+        let owned = Vec::with_capacity(verdicts.len());
+        let mut claimed = Claimed { owned, adopted: Vec::new(), released: Vec::new() };
+        for (index, verdict) in verdicts.enumerate() {
+            let position = I::new(index);
             match verdict {
                 ClaimVerdict::Owned => claimed.owned.push(position),
                 ClaimVerdict::Adopt => {
@@ -54,7 +59,7 @@ impl Claimed {
 }
 
 fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> ClaimVerdict {
-    facts.tie.verdict(|| facts.selected, pod.deleted_at.is_some())
+    facts.ownership.verdict(|| facts.selected, pod.deleted_at.is_some())
 }
 
 fn verdict_on_revision(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> ClaimVerdict {
@@ -62,6 +67,6 @@ fn verdict_on_revision(ds: &DaemonSet, selector: &Selector<'_>, revision: &Revis
     if revision.namespace != ds.namespace {
         return ClaimVerdict::Ignore;
     }
-    let ownership = Ownership::of(revision.controller, ds.uid.as_str());
+    let ownership = Ownership::from_controller(revision.controller, ds.uid.as_str());
     ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some())
 }

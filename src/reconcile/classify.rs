@@ -1,4 +1,4 @@
-//! Updated or outdated, and on what evidence.
+//! Whether a pod is updated or outdated, with the evidence.
 //!
 //! Proposal: Controller; v1.36 `util.IsPodUpdated`.
 
@@ -6,9 +6,11 @@ use crate::reconcile::history::{History, Role};
 use crate::snapshot::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
+use crate::snapshot::position::{HashIx, HistoryIx, IndexVec, neutral};
 use serde::{Deserialize, Serialize};
 
-/// Which rule says whether a pod is updated.
+/// The rule that decides whether a pod is updated.
+#[doc(alias = "IsPodUpdated")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Evidence {
@@ -25,7 +27,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Whether it says that the pod runs the current template.
+    /// Whether the pod runs the current template.
     pub fn is_updated(self) -> bool {
         match self {
             Evidence::TemplateGeneration | Evidence::CurrentRevision => true,
@@ -34,38 +36,42 @@ impl Evidence {
     }
 }
 
-/// The answer about one pod.
+/// The class of one pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
     pub(crate) evidence: Evidence,
-    /// The revision that its hash label names, as a position in the history.
-    pub(crate) revision: Option<u32>,
+    /// The revision that its hash label names.
+    pub(crate) revision: Option<HistoryIx>,
     /// Its generation says updated while its hash label names another known revision.
     pub(crate) conflict: bool,
     /// It has no hash label.
     pub(crate) unlabelled: bool,
 }
 
-/// Classifies pods of the DaemonSet by what their labels mean.
+/// Classifies the pods of the DaemonSet by their labels.
 #[derive(Debug)]
 pub(crate) struct Classifier {
     policy: ClassificationPolicy,
-    /// What each hash label says, by its number; most pods share a few.
-    meanings: Vec<Meaning>,
+    /// The meaning of each hash label; most pods share a few.
+    meanings: IndexVec<HashIx, Meaning>,
 }
 
-/// What a hash label says.
+/// The meaning of a hash label.
 #[derive(Debug, Clone, Copy)]
 struct Meaning {
     evidence: Evidence,
-    revision: Option<u32>,
+    revision: Option<HistoryIx>,
 }
+
+const NO_HASH: Meaning = Meaning { evidence: Evidence::NoHash, revision: None };
+
+neutral!(Meaning, NO_HASH);
 
 impl Classifier {
     pub(crate) fn new(snapshot: &Snapshot<'_>, history: &History<'_>) -> Self {
         let meaning = |hash| {
             let revision = history.position(hash);
-            let role = revision.and_then(|position| history.revision(position)).map(|found| found.role);
+            let role = revision.map(|position| history.revision(position).role);
             let evidence = match role {
                 Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
                 Some(Role::Old) => Evidence::OldRevision,
@@ -80,19 +86,17 @@ impl Classifier {
     }
 
     pub(crate) fn class(&self, pod: &PodFacts) -> Class {
-        const NO_HASH: Meaning = Meaning { evidence: Evidence::NoHash, revision: None };
-        let labelled = pod.hash();
-        let meaning = labelled.and_then(|hash| self.meanings.get(hash)).copied().unwrap_or(NO_HASH);
+        let meaning = pod.hash.map_or(NO_HASH, |hash| *self.meanings.at(hash));
         let generation_counts = match self.policy {
             ClassificationPolicy::TemplateGenerationFirst => true,
-            ClassificationPolicy::HashFirst => labelled.is_none(),
+            ClassificationPolicy::HashFirst => pod.hash.is_none(),
         };
         let by_generation = pod.same_generation && generation_counts;
         Class {
             evidence: if by_generation { Evidence::TemplateGeneration } else { meaning.evidence },
             revision: meaning.revision,
             conflict: pod.same_generation && meaning.evidence == Evidence::OldRevision,
-            unlabelled: labelled.is_none(),
+            unlabelled: pod.hash.is_none(),
         }
     }
 }

@@ -1,11 +1,12 @@
-//! From a decision to its report: what [`reconcile`](crate::reconcile) does not pay for.
+//! The report of a decision: the reasons that [`plan`](crate::plan) gives and [`reconcile`](crate::reconcile) does not
+//! compute.
 
 use crate::action::{Action, DeleteReason};
 use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::burst::Creation;
-use crate::reconcile::decision::{Decision, Sync};
-use crate::reconcile::fleet::{Fleet, FleetPod, Readiness, Stage};
+use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
+use crate::reconcile::steps::{Decision, Steps};
 use crate::reconcile::update::replace::candidate;
 use crate::reconcile::update::surge::has_place;
 use crate::reconcile::warnings;
@@ -15,11 +16,12 @@ use crate::report::{
 };
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, Taints};
+use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
 use crate::view::NodeView;
 use std::collections::BTreeMap;
 
-/// Puts a decision into words that are data.
+/// The plan of a decision: its actions, with the reasons as data.
 pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions: Vec<Action>) -> Plan {
     let early = |situation, status: Option<&DaemonSetStatus>, actions| Plan {
         actions,
@@ -31,31 +33,31 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
         Decision::SelectingAll => early(Situation::SelectingAll, None, actions),
         Decision::BeingDeleted => early(Situation::BeingDeleted, None, actions),
         Decision::NameCollision(status) => early(Situation::NameCollision, Some(status), actions),
-        Decision::Sync(sync) => Plan {
+        Decision::Synced(steps) => Plan {
             actions,
-            status: Some(sync.status.clone()),
+            status: Some(steps.status.clone()),
             report: Report {
                 situation: Situation::Synced,
-                current_revision: current_revision(snapshot, sync),
+                current_revision: Some(current_revision(snapshot, steps)),
                 strategy: Some(strategy(snapshot.strategy)),
-                budget: Some(sync.budget),
-                nodes: Explainer::new(snapshot, sync).verdicts(),
+                budget: Some(steps.budget),
+                nodes: Explainer::new(snapshot, steps).verdicts(),
             },
-            warnings: warnings::warnings(snapshot, sync),
+            warnings: warnings::warnings(snapshot, steps),
         },
     }
 }
 
-fn current_revision(snapshot: &Snapshot<'_>, sync: &Sync<'_>) -> Option<CurrentRevision> {
-    let current = sync.history.current()?;
-    let (name, origin) = match (current.view, sync.history.renumbered) {
+fn current_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> CurrentRevision {
+    let current = steps.history.current();
+    let (name, origin) = match (current.view, steps.history.renumbered) {
         (Some(view), None) => (view.name.to_owned(), RevisionOrigin::Kept),
         (Some(view), Some(_)) => (view.name.to_owned(), RevisionOrigin::CurrentAgain),
         (None, _) => {
             (format!("{}-{}", snapshot.daemon_set.metadata.name, current.hash), RevisionOrigin::Created)
         }
     };
-    Some(CurrentRevision { name, hash: current.hash.to_string(), number: current.number, origin })
+    CurrentRevision { name, hash: current.hash.to_string(), number: current.number, origin }
 }
 
 fn strategy(strategy: Strategy) -> StrategyInForce {
@@ -66,109 +68,109 @@ fn strategy(strategy: Strategy) -> StrategyInForce {
     }
 }
 
-/// Looks up what the plan does to each pod and node.
+/// Explains the effect of the plan on each node and pod.
 struct Explainer<'d> {
     snapshot: &'d Snapshot<'d>,
-    sync: &'d Sync<'d>,
-    /// By position in the fleet's pods, with whether it is in this plan or was left out by the cap.
-    deletes: BTreeMap<usize, (DeleteReason, bool)>,
-    /// By position of the node, with its place in the plan.
-    creates: BTreeMap<usize, (usize, Creation)>,
-    /// Nodes that the update wants a pod on, as sorted positions.
-    surging: Vec<u32>,
+    steps: &'d Steps<'d>,
+    /// Every wanted delete, with whether it is in this plan or was left out by the cap.
+    deletes: BTreeMap<FleetIx, (DeleteReason, bool)>,
+    /// The creates of this plan, each with how many creates are before it.
+    creates: BTreeMap<NodeIx, (usize, Creation)>,
+    /// Nodes on which the update wants a second pod, sorted.
+    surging: Vec<NodeIx>,
     /// How many pods of each readiness the update deletes.
-    chosen_young: u32,
+    chosen_not_yet_available: u32,
     chosen_available: u32,
     chosen_unready: u32,
 }
 
 impl<'d> Explainer<'d> {
-    fn new(snapshot: &'d Snapshot<'d>, sync: &'d Sync<'d>) -> Self {
-        let agenda = &sync.agenda;
+    fn new(snapshot: &'d Snapshot<'d>, steps: &'d Steps<'d>) -> Self {
+        let burst = &steps.burst;
         let mut deletes = BTreeMap::new();
-        for deletion in sync.update.all_deletes(&sync.node_sync) {
-            deletes.insert(deletion.pod(), (deletion.reason, false));
+        for deletion in steps.update.all_deletes(&steps.node_sync) {
+            deletes.insert(deletion.pod, (deletion.reason, false));
         }
-        for deletion in &agenda.deletes {
-            deletes.insert(deletion.pod(), (deletion.reason, true));
+        for deletion in &burst.deletes {
+            deletes.insert(deletion.pod, (deletion.reason, true));
         }
         let chosen = |reasons: &[DeleteReason]| {
-            sync.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32
+            steps.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32
         };
-        let mut surging = sync.update.creates.clone();
+        let mut surging = steps.update.creates.clone();
         surging.sort_unstable();
         Explainer {
             snapshot,
-            sync,
+            steps,
             deletes,
             surging,
-            creates: agenda.creates.iter().enumerate().map(|(i, c)| (c.node as usize, (i, *c))).collect(),
-            chosen_young: chosen(&[DeleteReason::OutdatedNotYetAvailable]),
+            creates: burst.creates.iter().enumerate().map(|(i, c)| (c.node, (i, *c))).collect(),
+            chosen_not_yet_available: chosen(&[DeleteReason::OutdatedNotYetAvailable]),
             chosen_available: chosen(&[DeleteReason::OutdatedAvailable]),
             chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady]),
         }
     }
 
     fn verdicts(&self) -> Vec<NodeVerdict> {
-        let mut nodes: Vec<(usize, &NodeView<'_>)> = self.snapshot.nodes.iter().enumerate().collect();
-        nodes.sort_unstable_by_key(|(_, node)| node.name);
-        nodes.into_iter().filter_map(|(position, node)| self.verdict(position, node)).collect()
+        let mut nodes: Vec<NodeIx> = self.steps.fleet.nodes.positions().collect();
+        nodes.sort_unstable_by(|a, b| self.snapshot.index.by_name(*a, *b));
+        nodes.into_iter().map(|position| self.verdict(position)).collect()
     }
 
-    fn verdict(&self, position: usize, node: &NodeView<'_>) -> Option<NodeVerdict> {
-        let fleet = &self.sync.fleet;
-        let placement = fleet.nodes.get(position)?.placement;
+    fn verdict(&self, position: NodeIx) -> NodeVerdict {
+        let fleet = &self.steps.fleet;
+        let (node, placement) = (fleet.node_view(position), fleet.placement(position));
         let mut pods: Vec<_> =
-            fleet.pods_of(position).filter_map(|(index, pod)| self.pod_verdict(index, pod)).collect();
+            fleet.pods_of(position).map(|(index, pod)| self.pod_verdict(index, pod)).collect();
         pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
-        Some(NodeVerdict {
+        NodeVerdict {
             node: node.name.into(),
             node_ready: node.ready,
             unschedulable: node.unschedulable,
             placement: node_placement(placement, node),
-            counts: BudgetUse::of(fleet, &self.sync.node_sync, position),
+            counts: BudgetUse::new(fleet, &self.steps.node_sync, position),
             outcome: self.outcome(position, placement, &pods),
             pods,
-        })
+        }
     }
 
-    fn pod_verdict(&self, index: usize, pod: &FleetPod) -> Option<PodVerdict> {
-        let view = self.sync.fleet.view(pod)?;
-        let revision = pod.revision().and_then(|revision| self.sync.history.revision(revision));
-        Some(PodVerdict {
+    fn pod_verdict(&self, index: FleetIx, pod: &FleetPod) -> PodVerdict {
+        let view = self.steps.fleet.view(pod);
+        let revision = pod.revision.map(|revision| self.steps.history.revision(revision));
+        PodVerdict {
             pod: view.object_ref(),
             updated: pod.is_updated(),
             evidence: pod.evidence,
             hash: view.labels.get(&self.snapshot.policy.unique_label_key).map(str::to_owned),
             revision: revision.map(|revision| revision.number),
-            state: pod_state(&self.sync.fleet, pod),
+            state: pod_state(&self.steps.fleet, pod),
             deleted: self.deletes.get(&index).filter(|(_, planned)| *planned).map(|(reason, _)| *reason),
-        })
+        }
     }
 
-    /// What the plan does to the node comes first; then the first thing that it waits for.
-    fn outcome(&self, node: usize, placement: Placement, pods: &[PodVerdict]) -> NodeOutcome {
+    /// An action of the plan on the node; where there is none, the first thing that the node waits for.
+    fn outcome(&self, node: NodeIx, placement: Placement, pods: &[PodVerdict]) -> NodeOutcome {
         if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
         }
-        let fleet = &self.sync.fleet;
-        if let Some(held) = self.sync.node_sync.held(node) {
+        let fleet = &self.steps.fleet;
+        if let Some(held) = self.steps.node_sync.held(node) {
             return NodeOutcome::WaitsForBackOff { until: held.until, failures: held.count };
         }
         if placement != Placement::Run {
-            let pair = self.sync.node_sync.keeps_a_pair(fleet, node);
+            let pair = self.steps.node_sync.keeps_a_pair(fleet, node);
             return if pair { self.why_updated_waits(node, pods) } else { NodeOutcome::NotTarget };
         }
         if let Some(create) = fleet.in_flight(node) {
             return NodeOutcome::WaitsForCreatedPod { until: create.until };
         }
-        if let Some((_, outdated)) = candidate(fleet, &self.sync.node_sync, node) {
+        if let Some((_, outdated)) = candidate(fleet, &self.steps.node_sync, node) {
             return self.why_outdated_stays(node, outdated, pods);
         }
         self.why_updated_waits(node, pods)
     }
 
-    fn action_on(&self, node: usize, pods: &[PodVerdict]) -> Option<NodeOutcome> {
+    fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {
         if let Some((position, creation)) = self.creates.get(&node) {
             let batch = Creation::batch(*position);
             return Some(NodeOutcome::Create { reason: creation.reason, batch });
@@ -176,50 +178,52 @@ impl<'d> Explainer<'d> {
         if let Some(reason) = pods.iter().find_map(|pod| pod.deleted) {
             return Some(NodeOutcome::Delete { reason });
         }
-        let sync = &self.sync;
-        let wanted = sync.node_sync.creates_on(node) || self.surging.binary_search(&(node as u32)).is_ok();
-        let unwanted = sync.fleet.range(node).any(|index| self.deletes.contains_key(&index));
+        let steps = &self.steps;
+        let wanted = steps.node_sync.creates_on(node) || self.surging.binary_search(&node).is_ok();
+        let unwanted = steps.fleet.pods_of(node).any(|(index, _)| self.deletes.contains_key(&index));
         (unwanted || wanted).then_some(NodeOutcome::WaitsForNextPlan)
     }
 
-    fn why_outdated_stays(&self, node: usize, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {
-        let budget = &self.sync.budget;
+    fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {
+        let budget = &self.steps.budget;
         match self.snapshot.strategy {
             Strategy::OnDelete => NodeOutcome::WaitsForDelete,
             Strategy::Replace(_) => NodeOutcome::HeldByMaxUnavailable {
                 used: self.used(pod.readiness),
                 limit: budget.max_unavailable,
             },
-            Strategy::Surge { .. } if !has_place(&self.sync.fleet, &self.sync.node_sync, node) => {
+            Strategy::Surge { .. } if !has_place(&self.steps.fleet, &self.steps.node_sync, node) => {
                 termination(pods).unwrap_or(NodeOutcome::WaitsForReady)
             }
             Strategy::Surge { .. } => NodeOutcome::HeldByMaxSurge {
-                used: budget.doubled + budget.lost + self.sync.update.creates.len() as u32,
+                used: budget.doubled + budget.lost + self.steps.update.creates.len() as u32,
                 limit: budget.max_surge,
             },
         }
     }
 
-    /// What counts against maxUnavailable for a pod of this readiness, this plan's deletes included.
+    /// The nodes that count against maxUnavailable for a pod of this readiness, this plan's deletes included.
     fn used(&self, readiness: Readiness) -> u32 {
-        let budget: &Budget = &self.sync.budget;
+        let budget: &Budget = &self.steps.budget;
         let counted = match readiness {
-            // They wait for the budget only where the policy has them do so.
+            // They wait only under `UnreadyPolicy::WithinBudget`.
             Readiness::Pending | Readiness::NotReady => budget.being_replaced + self.chosen_unready,
-            Readiness::Young => budget.not_ready + self.chosen_young,
+            Readiness::NotYetAvailable => budget.not_ready + self.chosen_not_yet_available,
             Readiness::Available => budget.unavailable + self.chosen_available,
         };
         counted + budget.lost
     }
 
-    /// The node has an updated pod, or none that is live.
-    fn why_updated_waits(&self, node: usize, pods: &[PodVerdict]) -> NodeOutcome {
-        let fleet = &self.sync.fleet;
+    /// For a node with a live updated pod, or without a live pod.
+    fn why_updated_waits(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
+        let fleet = &self.steps.fleet;
         let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.is_updated());
         let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
         match best.map(|pod| (pod.readiness, pod)) {
             Some((Readiness::Available, _)) => NodeOutcome::UpToDate,
-            Some((Readiness::Young, pod)) => NodeOutcome::WaitsForMinReady { until: fleet.available_at(pod) },
+            Some((Readiness::NotYetAvailable, pod)) => {
+                NodeOutcome::WaitsForMinReady { until: fleet.available_at(pod) }
+            }
             Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
             None => termination(pods).unwrap_or(NodeOutcome::WaitsForNextPlan),
         }
@@ -242,7 +246,9 @@ fn termination(pods: &[PodVerdict]) -> Option<NodeOutcome> {
 
 fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
     let taint = |taints: Taints| -> Taint {
-        node.taints.iter().nth(taints.first as usize).map(Taint::from).unwrap_or_default()
+        let found = node.taints.iter().nth(taints.first.into());
+        debug_assert!(found.is_some(), "the taint of a placement is the node's");
+        found.map(Taint::from).unwrap_or_default()
     };
     match placement {
         Placement::Run => NodePlacement::Run,
@@ -258,18 +264,18 @@ fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
 
 fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
     let view = fleet.view(pod);
-    let since = view.and_then(|view| view.ready_since);
+    let since = view.ready_since;
     match (pod.stage, pod.readiness) {
-        (Stage::Failed, _) => PodState::Failed,
-        (Stage::Succeeded, _) => PodState::Succeeded,
-        (Stage::Terminating | Stage::DeleteInFlight, _) => {
+        (PodStage::Failed, _) => PodState::Failed,
+        (PodStage::Succeeded, _) => PodState::Succeeded,
+        (PodStage::Terminating | PodStage::Gone, _) => {
             PodState::Terminating { overdue_at: fleet.overdue_at(pod) }
         }
-        (Stage::Live, Readiness::Available) => PodState::Available { ready_since: since },
-        (Stage::Live, Readiness::Young) => PodState::Ready { available_at: fleet.available_at(pod) },
-        (Stage::Live, Readiness::NotReady) => PodState::NotReady { since },
-        (Stage::Live, Readiness::Pending) => {
-            PodState::Pending { since: view.and_then(|view| view.created_at) }
+        (PodStage::Live, Readiness::Available) => PodState::Available { ready_since: since },
+        (PodStage::Live, Readiness::NotYetAvailable) => {
+            PodState::Ready { available_at: fleet.available_at(pod) }
         }
+        (PodStage::Live, Readiness::NotReady) => PodState::NotReady { since },
+        (PodStage::Live, Readiness::Pending) => PodState::Pending { since: view.created_at },
     }
 }

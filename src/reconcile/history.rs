@@ -1,4 +1,4 @@
-//! The revisions of a DaemonSet: which one is current, what must be put right about them, which ones go.
+//! The revisions of a DaemonSet: the current one, the corrections that they need, and those to delete.
 //!
 //! v1.36 `update.go constructHistory, dedupCurHistories, cleanupHistory, snapshot`.
 
@@ -6,8 +6,8 @@ use crate::kubernetes::revision;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Labels;
 use crate::reconcile::claim::Claim;
-use crate::reconcile::name_collision;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::{HistoryIx, IndexVec, neutral};
 use crate::view::RevisionView;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -19,27 +19,29 @@ const DEFAULT_HISTORY_LIMIT: i32 = 10;
 /// The revisions that belong to the DaemonSet, as they will be after the plan's history actions.
 #[derive(Debug)]
 pub(crate) struct History<'a> {
-    /// The current one is among them, even if this plan creates it.
-    pub(crate) revisions: Vec<Revision<'a>>,
-    current: usize,
-    /// Positions in `revisions` by hash: of several with one hash, the one that a pod labelled with it is taken to
-    /// run.
-    by_hash: Vec<(Cow<'a, str>, u32)>,
+    /// Includes the current one, also when this plan creates it.
+    pub(crate) revisions: IndexVec<HistoryIx, Revision<'a>>,
+    current: HistoryIx,
+    /// The revision of each hash, sorted by hash. Of several revisions with the same hash, a pod with this label counts as
+    /// running the current one, then a duplicate, then the old one with the largest number.
+    by_hash: Vec<(Cow<'a, str>, HistoryIx)>,
     /// The current revision's new number, where it must change.
     pub(crate) renumbered: Option<i64>,
-    /// The labels that the current revision lacks, where it is not the DaemonSet's for want of them.
+    /// The labels that the current revision lacks, where it is no longer the DaemonSet's because it lost them.
     pub(crate) lost_labels: Option<Labels>,
 }
 
-/// A revision, and what it is to the template.
+/// A revision, and its role for the template.
 #[derive(Debug)]
 pub(crate) struct Revision<'a> {
-    /// None when this plan creates it.
+    /// `None` when this plan creates it.
     pub(crate) view: Option<RevisionView<'a>>,
     pub(crate) hash: Cow<'a, str>,
     pub(crate) number: i64,
     pub(crate) role: Role,
 }
+
+neutral!(Revision<'_>, Revision { view: None, hash: Cow::Borrowed(""), number: 0, role: Role::Old });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
@@ -54,17 +56,15 @@ pub(crate) enum Role {
 pub(crate) struct NameCollision;
 
 impl<'a> History<'a> {
-    /// Finds the current revision by content, then by the name of a new one and content, or plans one.
+    /// Finds the current revision by content; then, among released ones, by name and content; else plans a new one.
     ///
     /// # Errors
-    /// When the new revision's name is taken by one of other content, of another owner, or that is being deleted.
-    pub(crate) fn of(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
+    /// When the new revision's name is taken: by another content, by another owner's revision
+    /// `[foreign-revision-of-the-same-name]`, or by one that is being deleted.
+    pub(crate) fn new(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
         let template = &*snapshot.raw_template;
-        let mut revisions: Vec<Revision<'a>> = claim
-            .revisions
-            .owned
-            .iter()
-            .filter_map(|position| snapshot.revisions.get(*position as usize))
+        let owned = claim.revisions.owned.iter().map(|position| snapshot.revision(*position));
+        let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
             .map(|view| Revision {
                 view: Some(*view),
                 hash: hash_of(view, &snapshot.policy.unique_label_key),
@@ -79,41 +79,35 @@ impl<'a> History<'a> {
             None => {
                 let (revision, lost) = named_as_new(snapshot, next)?;
                 lost_labels = lost;
-                revisions.push(revision);
-                revisions.len() - 1
+                revisions.push(revision)
             }
         };
-        let mut renumbered = None;
-        if let Some(revision) = revisions.get_mut(current) {
+        // A released revision is renumbered by the plan after its adoption.
+        let renumbered = (revisions.at(current).number < next && lost_labels.is_none()).then_some(next);
+        revisions.change(current, |revision| {
             revision.role = Role::Current;
-            // One that is not the DaemonSet's yet is renumbered when it is.
-            if revision.number < next && lost_labels.is_none() {
-                revision.number = next;
-                renumbered = Some(next);
-            }
-        }
+            revision.number = renumbered.unwrap_or(revision.number);
+        });
         let by_hash = index_by_hash(&revisions);
         Ok(History { revisions, current, by_hash, renumbered, lost_labels })
     }
 
-    /// The hash of the current revision.
     pub(crate) fn current_hash(&self) -> &str {
-        self.current().map_or("", |revision| &revision.hash)
+        &self.current().hash
     }
 
-    /// The current revision.
-    pub(crate) fn current(&self) -> Option<&Revision<'a>> {
-        self.revisions.get(self.current)
+    pub(crate) fn current(&self) -> &Revision<'a> {
+        self.revisions.at(self.current)
     }
 
-    /// The position of the revision that a pod labelled with this hash runs.
-    pub(crate) fn position(&self, hash: &str) -> Option<u32> {
+    /// The revision that a pod labelled with this hash runs.
+    pub(crate) fn position(&self, hash: &str) -> Option<HistoryIx> {
         let found = self.by_hash.binary_search_by(|(known, _)| known.as_ref().cmp(hash)).ok()?;
         self.by_hash.get(found).map(|(_, position)| *position)
     }
 
-    pub(crate) fn revision(&self, position: u32) -> Option<&Revision<'a>> {
-        self.revisions.get(position as usize)
+    pub(crate) fn revision(&self, position: HistoryIx) -> &Revision<'a> {
+        self.revisions.at(position)
     }
 
     /// Duplicates of the current revision, by name.
@@ -123,17 +117,18 @@ impl<'a> History<'a> {
         duplicates
     }
 
-    /// Old revisions beyond the limit, oldest first; never one whose hash a pod of the DaemonSet carries.
+    /// Old revisions beyond the limit, oldest first; never live history. Live history still counts against the limit.
     pub(crate) fn beyond_limit(
         &self,
         limit: Option<i32>,
-        carried: impl Fn(u32) -> bool,
+        is_live_history: impl Fn(HistoryIx) -> bool,
     ) -> Vec<&Revision<'a>> {
         let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
         let mut old: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Old).collect();
         let excess = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
         old.sort_unstable_by_key(|r| (r.number, r.age()));
-        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&carried);
+        // The hash decides, not the revision itself: pods name the hash, and several revisions may share it.
+        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&is_live_history);
         old.into_iter().filter(|r| !live(r)).take(excess).collect()
     }
 
@@ -152,7 +147,7 @@ impl<'a> Revision<'a> {
         self.view.map_or("", |view| view.name)
     }
 
-    /// Orders by creation, then name.
+    /// The order of revisions with the same number: oldest creation first, then name.
     fn age(&self) -> (Option<jiff::Timestamp>, &'a str) {
         (self.view.and_then(|view| view.created_at), self.name())
     }
@@ -186,25 +181,27 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     revision
 }
 
-/// Its label, or where it has none its own name, which it is given as label.
+/// The hash label of a revision. Without that label the revision gets its own name as label.
 fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
     Cow::Borrowed(view.labels.get(key).unwrap_or(view.name))
 }
 
 /// One more than the largest number of an old revision; 1 when there is none, or all are negative.
-fn next_number(revisions: &[Revision<'_>]) -> i64 {
+fn next_number(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> i64 {
     let old = revisions.iter().filter(|r| r.role == Role::Old).map(|r| r.number);
     old.max().unwrap_or(0).max(0).saturating_add(1)
 }
 
-/// Of the revisions equal to the template the one to keep.
-fn best_equal(revisions: &[Revision<'_>]) -> Option<usize> {
-    let equal = revisions.iter().enumerate().filter(|(_, r)| r.role == Role::Duplicate);
+/// The one to keep of the revisions equal to the template.
+fn best_equal(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> Option<HistoryIx> {
+    let equal = revisions.enumerated().filter(|(_, r)| r.role == Role::Duplicate);
     equal.min_by_key(|(_, r)| r.view.as_ref().map(revision::rank)).map(|(position, _)| position)
 }
 
-/// The revision of the name that a new one would get: the new one where the name is free; where it is the current one
-/// that was released, that one with the labels that it lacks `[released-revision-comes-back]`.
+/// The revision with the name that a new one would get: a new one if the name is free, or the current one that was
+/// released, with the labels that it lacks `[released-revision-comes-back]`.
+///
+/// v1.36 `update.go snapshot`, where the create is answered with `AlreadyExists`.
 fn named_as_new<'a>(
     snapshot: &'a Snapshot<'a>,
     number: i64,
@@ -213,20 +210,38 @@ fn named_as_new<'a>(
     let collisions = ds.status.collision_count.unwrap_or(0);
     let hash = hash::template_hash(&snapshot.raw_template, collisions);
     let name = revision::name(ds, &hash);
-    let namesake = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
-    let Some(view) = snapshot.revisions.iter().find(namesake) else {
+    let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
+    let Some(view) = snapshot.revisions.iter().find(has_that_name) else {
         return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
     };
     if !revision::can_be_current(ds, &snapshot.raw_template, view) {
         return Err(NameCollision);
     }
-    let lost = name_collision::missing_labels(snapshot, view, &hash);
+    let lost = missing_labels(snapshot, view, &hash);
     let hash = view.labels.get(&snapshot.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
     Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
 }
 
-fn index_by_hash<'a>(revisions: &[Revision<'a>]) -> Vec<(Cow<'a, str>, u32)> {
-    let mut index: Vec<_> = (0_u32..).zip(revisions).collect();
+/// The labels of a new revision that this one lacks: with them it is adopted by the usual rules. It keeps a hash label
+/// that it has, as every revision does.
+fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>, hash: &str) -> Labels {
+    let key = snapshot.policy.unique_label_key.as_str();
+    let wanted = snapshot.template.metadata.labels.with(key, hash);
+    let lacks = |(wanted, value): &(&str, &str)| match revision.labels.get(wanted) {
+        Some(_) if *wanted == key => false,
+        Some(found) => found != *value,
+        None => true,
+    };
+    wanted.iter().filter(lacks).collect()
+}
+
+/// For each hash the revision that a pod with this label counts as running.
+///
+/// Revisions share a hash when one lacks the label and is named as another one's hash, or when somebody has copied a
+/// revision. The current one comes first, so that its pods are never outdated; then a duplicate, which has the same
+/// template; then the newest old one.
+fn index_by_hash<'a>(revisions: &IndexVec<HistoryIx, Revision<'a>>) -> Vec<(Cow<'a, str>, HistoryIx)> {
+    let mut index: Vec<_> = revisions.enumerated().collect();
     index.sort_by_key(|(_, r)| (r.hash.clone(), r.role, Reverse(r.number), r.age()));
     index.dedup_by(|(_, later), (_, first)| later.hash == first.hash);
     index.into_iter().map(|(position, r)| (r.hash.clone(), position)).collect()

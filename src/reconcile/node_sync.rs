@@ -1,27 +1,26 @@
-//! Missing and excess pods, node by node, whatever the update strategy does next.
+//! Missing and excess pods, node by node, before the update strategy.
 //!
 //! v1.36 `daemon_controller.go podsShouldBeOnNode, manage`.
 
 use crate::action::{DeleteReason, Failure};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
-use crate::reconcile::fleet::{Fleet, FleetPod, Stage};
+use crate::reconcile::fleet::{Fleet, FleetPod, PodStage};
 use crate::snapshot::placement::{Placement, toleration_withdrawn};
+use crate::snapshot::position::{FleetIx, IndexVec, NodeIx};
 use crate::snapshot::strategy::Strategy;
-use crate::view::TolerationsView;
 use jiff::Timestamp;
 
-/// What node sync wants.
+/// The creates and deletes of node sync.
 #[derive(Debug)]
 pub(crate) struct NodeSync {
-    /// Nodes without a pod, as positions in order.
-    pub(crate) creates: Vec<u32>,
-    /// Node by node as in the snapshot; then those on unknown nodes.
+    /// Nodes without a pod, in the order of the snapshot.
+    pub(crate) creates: Vec<NodeIx>,
+    /// Node by node in the order of the snapshot; then the pods of nodes that are not in it.
     pub(crate) deletes: Vec<Deletion>,
-    /// By position in the fleet's pods: whether it is among `deletes`.
-    doomed: Vec<bool>,
-    /// Nodes whose updated pod goes as excess only as long as the outdated one beside it stays.
-    spares: Vec<Spare>,
+    /// Whether each pod is among `deletes`.
+    deleted: IndexVec<FleetIx, bool>,
+    kept_instead: Vec<KeptInstead>,
     /// Nodes whose failed pods are held back.
     pub(crate) held: Vec<Held>,
 }
@@ -29,20 +28,15 @@ pub(crate) struct NodeSync {
 /// A pod to delete; small, since a broken fleet has one for every node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deletion {
-    pod: u32,
+    pub(crate) pod: FleetIx,
     pub(crate) reason: DeleteReason,
-    /// For an updated failed pod: how often its node has failed by now; else 0.
+    /// For an updated failed pod, how often its node has failed by now; else 0.
     failures: u32,
 }
 
 impl Deletion {
-    pub(crate) fn new(pod: usize, reason: DeleteReason) -> Self {
-        Deletion { pod: pod as u32, reason, failures: 0 }
-    }
-
-    /// Position in the fleet's pods.
-    pub(crate) fn pod(&self) -> usize {
-        self.pod as usize
+    pub(crate) fn new(pod: FleetIx, reason: DeleteReason) -> Self {
+        Deletion { pod, reason, failures: 0 }
     }
 
     /// It counts as a failure of its node.
@@ -50,129 +44,128 @@ impl Deletion {
         self.failures > 0
     }
 
-    /// What the caller is to remember for the node's back-off.
+    /// The failure that the caller remembers for the node's back-off.
     pub(crate) fn failure(&self, generation: i64) -> Option<Failure> {
         self.is_failure().then_some(Failure { generation, count: self.failures })
     }
 }
 
-/// A node's best updated pod, which must stay if the outdated one that is kept instead of it goes. Both are positions
-/// in the fleet's pods.
+/// An outdated pod that stays because it is better than its node's best updated one, which goes as excess. When the
+/// update then deletes the outdated pod, the updated one must stay.
 #[derive(Debug, Clone, Copy)]
-struct Spare {
-    kept: usize,
-    updated: usize,
+struct KeptInstead {
+    outdated: FleetIx,
+    updated: FleetIx,
 }
 
 /// A node whose failed pods wait for their back-off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    pub(crate) node: usize,
+    pub(crate) node: NodeIx,
     pub(crate) until: Timestamp,
+    /// Failures in a row.
     pub(crate) count: u32,
 }
 
 /// Decides for all nodes, and for pods that wait for a node that is gone.
-pub(crate) fn sync(fleet: &Fleet<'_>) -> NodeSync {
-    let mut sync = NodeSync {
+#[doc(alias = "podsShouldBeOnNode")]
+pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
+    let mut node_sync = NodeSync {
         creates: Vec::new(),
         deletes: Vec::new(),
-        doomed: vec![false; fleet.pods.len()],
-        spares: Vec::new(),
+        deleted: IndexVec::repeat(false, fleet.pods.len()),
+        kept_instead: Vec::new(),
         held: Vec::new(),
     };
-    for (node, state) in fleet.nodes.iter().enumerate() {
+    for (node, state) in fleet.nodes.enumerated() {
         match state.placement {
             Placement::Run => {
-                sync.delete_finished(fleet, node);
-                sync.delete_excess(fleet, node);
-                sync.create_missing(fleet, node);
+                node_sync.delete_finished(fleet, node);
+                node_sync.delete_excess(fleet, node);
+                node_sync.create_missing(fleet, node);
             }
             Placement::ContinueOnly(_) => {
-                sync.delete_finished(fleet, node);
-                sync.delete_withdrawn(fleet, node);
-                sync.delete_excess(fleet, node);
+                node_sync.delete_finished(fleet, node);
+                // Before excess pods, so that the pod which is kept is one that may stay.
+                node_sync.delete_withdrawn(fleet, node);
+                node_sync.delete_excess(fleet, node);
             }
-            Placement::Exclude(_) => sync.delete_all(fleet, node),
+            Placement::Exclude(_) => node_sync.delete_all(fleet, node),
         }
     }
-    sync.delete_lost(fleet);
-    sync
+    node_sync.delete_lost(fleet);
+    node_sync
 }
 
 impl NodeSync {
-    /// Whether this pod goes; by position in the fleet's pods.
-    pub(crate) fn dooms(&self, pod: usize) -> bool {
-        self.doomed.get(pod).copied().unwrap_or(false)
+    pub(crate) fn deletes_pod(&self, pod: FleetIx) -> bool {
+        *self.deleted.at(pod)
     }
 
     /// Whether a pod is created on this node.
-    pub(crate) fn creates_on(&self, node: usize) -> bool {
-        self.creates.binary_search(&(node as u32)).is_ok()
+    pub(crate) fn creates_on(&self, node: NodeIx) -> bool {
+        self.creates.binary_search(&node).is_ok()
     }
 
     /// The live pods of a node that stay.
     pub(crate) fn survivors<'f>(
         &'f self,
         fleet: &'f Fleet<'_>,
-        node: usize,
-    ) -> impl Iterator<Item = (usize, &'f FleetPod)> + Clone {
-        fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.dooms(*index))
+        node: NodeIx,
+    ) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> + Clone {
+        fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.deletes_pod(*index))
     }
 
     /// Whether an outdated and an updated pod stay side by side until the updated one is available.
-    pub(crate) fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: usize) -> bool {
+    pub(crate) fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: NodeIx) -> bool {
         let side = |updated| self.survivors(fleet, node).any(|(_, pod)| pod.is_updated() == updated);
         side(true) && side(false)
     }
 
-    /// Until when the failed pods of a node are held back.
-    pub(crate) fn held(&self, node: usize) -> Option<&Held> {
+    /// The back-off of a node whose failed pods are held back.
+    pub(crate) fn held(&self, node: NodeIx) -> Option<&Held> {
         let found = self.held.binary_search_by_key(&node, |held| held.node).ok()?;
         self.held.get(found)
     }
 
-    /// The updated pod that goes only because `kept`, the better one of their node, stays.
-    pub(crate) fn spare_of(&self, kept: usize) -> Option<usize> {
-        let found = self.spares.binary_search_by_key(&kept, |spare| spare.kept).ok()?;
-        self.spares.get(found).map(|spare| spare.updated)
+    /// The updated pod that goes only because this outdated one of its node is kept instead.
+    pub(crate) fn given_up_for(&self, outdated: FleetIx) -> Option<FleetIx> {
+        let found = self.kept_instead.binary_search_by_key(&outdated, |pair| pair.outdated).ok()?;
+        self.kept_instead.get(found).map(|pair| pair.updated)
     }
 
-    fn delete(&mut self, pod: usize, reason: DeleteReason) {
+    fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
         self.push(Deletion::new(pod, reason));
     }
 
     fn push(&mut self, deletion: Deletion) {
-        if let Some(doomed) = self.doomed.get_mut(deletion.pod()) {
-            *doomed = true;
-        }
+        self.deleted.set(deletion.pod, true);
         self.deletes.push(deletion);
     }
 
     /// Succeeded pods go; failed ones too, unless they are updated and the node's back-off holds them. All failed
     /// pods of a node go together and count as one failure `[failed-pods-together]`.
-    fn delete_finished(&mut self, fleet: &Fleet<'_>, node: usize) {
-        let snapshot = fleet.snapshot;
+    fn delete_finished(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
-                Stage::Succeeded => self.delete(index, DeleteReason::SucceededPod),
-                Stage::Failed if !pod.is_updated() => self.delete(index, DeleteReason::FailedPod),
-                Stage::Failed => {
-                    let generation = snapshot.failure_generation();
-                    let failures = snapshot
-                        .memory
-                        .as_ref()
-                        .map(|m| m.failures(fleet.node_name(node), generation, snapshot.now));
-                    let count = failures.as_ref().map_or(0, |failures| failures.count);
-                    match failures.and_then(|failures| failures.held_until) {
-                        Some(until) => self.hold(Held { node, until, count }),
-                        None => {
-                            let deletion = Deletion::new(index, DeleteReason::FailedPod);
-                            self.push(Deletion { failures: count.saturating_add(1), ..deletion });
-                        }
-                    }
-                }
-                Stage::Live | Stage::Terminating | Stage::DeleteInFlight => {}
+                PodStage::Succeeded => self.delete(index, DeleteReason::SucceededPod),
+                PodStage::Failed if pod.is_updated() => self.delete_or_hold(fleet, node, index),
+                PodStage::Failed => self.delete(index, DeleteReason::FailedPod),
+                PodStage::Live | PodStage::Terminating | PodStage::Gone => {}
+            }
+        }
+    }
+
+    fn delete_or_hold(&mut self, fleet: &Fleet<'_>, node: NodeIx, pod: FleetIx) {
+        let snapshot = fleet.snapshot;
+        let (name, generation) = (fleet.node_view(node).name, snapshot.failure_generation());
+        let failures = snapshot.memory.as_ref().map(|m| m.failures(name, generation, snapshot.now));
+        let count = failures.as_ref().map_or(0, |failures| failures.count);
+        match failures.and_then(|failures| failures.held_until) {
+            Some(until) => self.hold(Held { node, until, count }),
+            None => {
+                let deletion = Deletion::new(pod, DeleteReason::FailedPod);
+                self.push(Deletion { failures: count.saturating_add(1), ..deletion });
             }
         }
     }
@@ -184,8 +177,8 @@ impl NodeSync {
     }
 
     /// Without surge one live pod stays; with surge one of each side.
-    fn delete_excess(&mut self, fleet: &Fleet<'_>, node: usize) {
-        let live = fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.dooms(*index));
+    fn delete_excess(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
+        let live = fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.deletes_pod(*index));
         if live.clone().nth(1).is_none() {
             return;
         }
@@ -193,22 +186,30 @@ impl NodeSync {
             let side = live.clone().filter(move |(_, pod)| pod.is_updated() == updated);
             side.min_by(|(_, a), (_, b)| fleet.by_worth(a, b))
         };
-        match (fleet.snapshot.strategy, best(true), best(false)) {
-            (Strategy::Surge { .. }, updated, outdated) => {
-                self.keep_one_a_side(fleet, node, updated, outdated)
-            }
-            (Strategy::OnDelete | Strategy::Replace(_), updated, outdated) => {
-                let keep_outdated = match (updated, outdated) {
-                    (Some((_, u)), Some((_, o))) => fleet.by_worth(o, u).is_lt(),
-                    (updated, _) => updated.is_none(),
-                };
-                let kept = if keep_outdated { outdated } else { updated };
-                if let (true, Some((updated, _)), Some((kept, _))) = (keep_outdated, updated, outdated) {
-                    self.spares.push(Spare { kept, updated });
-                }
-                self.keep_only(fleet, node, [kept.map(|(index, _)| index), None]);
-            }
+        let (updated, outdated) = (best(true), best(false));
+        match fleet.snapshot.strategy {
+            Strategy::Surge { .. } => self.keep_one_a_side(fleet, node, updated, outdated),
+            Strategy::OnDelete | Strategy::Replace(_) => self.keep_the_best(fleet, node, updated, outdated),
         }
+    }
+
+    /// Of the best pods of both sides the better one stays `[keep-the-available-one]`.
+    fn keep_the_best(
+        &mut self,
+        fleet: &Fleet<'_>,
+        node: NodeIx,
+        updated: Option<(FleetIx, &FleetPod)>,
+        outdated: Option<(FleetIx, &FleetPod)>,
+    ) {
+        let kept = match (updated, outdated) {
+            (Some((updated, u)), Some((outdated, o))) if fleet.by_worth(o, u).is_lt() => {
+                self.kept_instead.push(KeptInstead { outdated, updated });
+                Some(outdated)
+            }
+            (Some((kept, _)), _) | (None, Some((kept, _))) => Some(kept),
+            (None, None) => None,
+        };
+        self.keep_only(fleet, node, [kept, None]);
     }
 
     /// Sides are by classification, not by hash label alone `[surge-sides-by-classification]`. The outdated one goes
@@ -216,9 +217,9 @@ impl NodeSync {
     fn keep_one_a_side(
         &mut self,
         fleet: &Fleet<'_>,
-        node: usize,
-        updated: Option<(usize, &FleetPod)>,
-        outdated: Option<(usize, &FleetPod)>,
+        node: NodeIx,
+        updated: Option<(FleetIx, &FleetPod)>,
+        outdated: Option<(FleetIx, &FleetPod)>,
     ) {
         let kept = [updated, outdated].map(|side| side.map(|(index, _)| index));
         self.keep_only(fleet, node, kept);
@@ -235,9 +236,9 @@ impl NodeSync {
         }
     }
 
-    fn keep_only(&mut self, fleet: &Fleet<'_>, node: usize, kept: [Option<usize>; 2]) {
+    fn keep_only(&mut self, fleet: &Fleet<'_>, node: NodeIx, kept: [Option<FleetIx>; 2]) {
         for (index, pod) in fleet.pods_of(node) {
-            if pod.is_live() && !self.dooms(index) && !kept.contains(&Some(index)) {
+            if pod.is_live() && !self.deletes_pod(index) && !kept.contains(&Some(index)) {
                 self.delete(index, DeleteReason::ExcessPod);
             }
         }
@@ -245,42 +246,41 @@ impl NodeSync {
 
     /// A live outdated pod that stays only by a toleration which the template has withdrawn
     /// `[only-target-nodes]`. Under OnDelete a person decides.
-    fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: usize) {
-        let Some(node_view) = fleet.node_view(node) else { return };
+    fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         if fleet.snapshot.strategy == Strategy::OnDelete {
             return;
         }
         for (index, pod) in fleet.pods_of(node) {
-            let own = fleet.view(pod).map_or(TolerationsView::NONE, |view| view.tolerations);
+            let own = fleet.view(pod).tolerations;
             if pod.is_live()
                 && !pod.is_updated()
-                && toleration_withdrawn(&fleet.snapshot.tolerations, node_view, own)
+                && toleration_withdrawn(&fleet.snapshot.tolerations, fleet.node_view(node), own)
             {
                 self.delete(index, DeleteReason::TolerationWithdrawn);
             }
         }
     }
 
-    /// Without surge the node must have no pod at all, a terminating one neither. With surge no live pod is enough. A
-    /// failed pod that is held back, and a create that is in flight, hold the node in both.
-    fn create_missing(&mut self, fleet: &Fleet<'_>, node: usize) {
+    /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when
+    /// it has no live one. In both cases a failed pod that is held back, and a create in flight, prevent it.
+    fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
         let free = match fleet.snapshot.strategy {
             Strategy::Surge { .. } => pods.all(|(_, pod)| !pod.is_live()),
             Strategy::OnDelete | Strategy::Replace(_) => pods.next().is_none(),
         };
         if free && self.held(node).is_none() && fleet.in_flight(node).is_none() {
-            self.creates.push(node as u32);
+            self.creates.push(node);
         }
     }
 
-    fn delete_all(&mut self, fleet: &Fleet<'_>, node: usize) {
+    fn delete_all(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
-                Stage::Live | Stage::Failed | Stage::Succeeded => {
+                PodStage::Live | PodStage::Failed | PodStage::Succeeded => {
                     self.delete(index, DeleteReason::NodeExcluded);
                 }
-                Stage::Terminating | Stage::DeleteInFlight => {}
+                PodStage::Terminating | PodStage::Gone => {}
             }
         }
     }
@@ -289,16 +289,16 @@ impl NodeSync {
     /// garbage collector's.
     fn delete_lost(&mut self, fleet: &Fleet<'_>) {
         for (index, pod) in fleet.strays() {
-            let unbound = fleet.view(pod).is_some_and(|view| !view.bound);
+            let unbound = !fleet.view(pod).bound;
             match pod.stage {
-                Stage::Live | Stage::Failed | Stage::Succeeded if unbound => {
+                PodStage::Live | PodStage::Failed | PodStage::Succeeded if unbound => {
                     self.delete(index, DeleteReason::NodeGone);
                 }
-                Stage::Live
-                | Stage::Failed
-                | Stage::Succeeded
-                | Stage::Terminating
-                | Stage::DeleteInFlight => {}
+                PodStage::Live
+                | PodStage::Failed
+                | PodStage::Succeeded
+                | PodStage::Terminating
+                | PodStage::Gone => {}
             }
         }
     }

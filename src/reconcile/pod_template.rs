@@ -1,4 +1,4 @@
-//! From the template to the manifests of a plan: what makes it a daemon pod of one node.
+//! The manifests of a plan's pods: the template with labels, owner, name and tolerations.
 
 use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::names::is_dns_label;
@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Makes the manifests of one plan.
-pub(crate) struct Blueprint<'s> {
+pub(crate) struct PodTemplate<'s> {
     shared: Arc<Shared>,
-    /// None where the API server makes the names.
+    /// `None` where the API server generates the names.
     names: Option<DeterministicNames<'s>>,
 }
 
-impl<'s> Blueprint<'s> {
+impl<'s> PodTemplate<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
     pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
@@ -37,13 +37,13 @@ impl<'s> Blueprint<'s> {
         let revision_hash = hash.to_owned();
         let names = match snapshot.policy.pod_names {
             PodNames::Generated => None,
-            PodNames::Deterministic => Some(DeterministicNames::of(snapshot)),
+            PodNames::Deterministic => Some(DeterministicNames::new(snapshot)),
         };
         let shared = Arc::new(Shared { metadata, spec, affinity, node_affinity, revision_hash });
-        Blueprint { shared, names }
+        PodTemplate { shared, names }
     }
 
-    pub(crate) fn pod(&self, node: &str) -> PodManifest {
+    pub(crate) fn manifest(&self, node: &str) -> PodManifest {
         let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
         PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name }
     }
@@ -51,7 +51,7 @@ impl<'s> Blueprint<'s> {
 
 fn pod_metadata(mut metadata: Map<String, Value>, snapshot: &Snapshot<'_>, hash: &str) -> Map<String, Value> {
     let ds = &snapshot.daemon_set.metadata;
-    // The API server's, not the template's: older servers stored a null here.
+    // The API server sets them; older servers stored a null here.
     for field in ["name", "creationTimestamp"] {
         metadata.remove(field);
     }
@@ -71,12 +71,12 @@ fn pod_metadata(mut metadata: Map<String, Value>, snapshot: &Snapshot<'_>, hash:
 /// (v1.36 `controller_utils.go getPodsPrefix`: `ValidatePodName(prefix, true)`).
 fn name_prefix(ds: &str) -> String {
     let prefix = format!("{ds}-");
-    // As upstream: a name that ends in the dash is judged as if the random suffix stood there.
+    // As upstream: the last letter may be a dash, since the random suffix follows it.
     let masked: String = ds.chars().take(ds.chars().count().saturating_sub(1)).chain(['a']).collect();
     if prefix.len() <= 253 && masked.split('.').all(is_dns_label) { prefix } else { ds.to_owned() }
 }
 
-/// Names that are the same whenever the same snapshot is planned, and that no pod has.
+/// Names that no pod has, and that are the same for every plan of the same snapshot.
 struct DeterministicNames<'s> {
     prefix: String,
     uid: &'s str,
@@ -84,14 +84,14 @@ struct DeterministicNames<'s> {
 }
 
 impl<'s> DeterministicNames<'s> {
-    fn of(snapshot: &'s Snapshot<'_>) -> Self {
+    fn new(snapshot: &'s Snapshot<'_>) -> Self {
         /// As the API server cuts a `generateName`: 63 less the hash and its dash.
         const LONGEST_PREFIX: usize = 52;
         let ds = &snapshot.daemon_set.metadata;
         let prefix: String = ds.name.chars().take(LONGEST_PREFIX).collect();
         let same_namespace = snapshot.pods.iter().filter(|pod| pod.namespace == ds.namespace);
         DeterministicNames {
-            // What follows a dot must not begin with the dash.
+            // A part of a name after a dot must not begin with the dash before the hash.
             prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
             uid: ds.uid.as_str(),
             taken: same_namespace.map(|pod| pod.name).collect(),
@@ -132,7 +132,7 @@ fn is_same_toleration(one: &Value, key: &str, effect: &str) -> bool {
         && field("value").is_empty()
 }
 
-/// The members of an object; none where there is no object (an absent or null part of a checked template).
+/// The members of an object; empty for an absent or null part of a checked template.
 fn into_map(value: Option<Value>) -> Map<String, Value> {
     match value {
         Some(Value::Object(map)) => map,

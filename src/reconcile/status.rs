@@ -1,13 +1,15 @@
 //! The counters of the DaemonSet's status.
 //!
-//! v1.36 `daemon_controller.go updateDaemonSetStatus`, but looking at any pod of a node instead of the oldest one
+//! v1.36 `daemon_controller.go updateDaemonSetStatus`, but with all pods of a node instead of the oldest one
 //! `[any-pod-counts]` (kubernetes#122527).
 
 use crate::model::DaemonSetStatus;
 use crate::reconcile::fleet::Fleet;
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::NodeIx;
 
-/// The status that this fleet should have.
+/// The status for this fleet.
+#[doc(alias = "updateDaemonSetStatus")]
 pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
     let ds = fleet.snapshot.daemon_set;
     let mut status = DaemonSetStatus {
@@ -16,8 +18,8 @@ pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
         conditions: ds.status.conditions.clone(),
         ..DaemonSetStatus::default()
     };
-    for (position, node) in fleet.nodes.iter().enumerate() {
-        let tally = Tally::of(fleet, position);
+    for (position, node) in fleet.nodes.enumerated() {
+        let tally = Tally::new(fleet, position);
         match node.placement {
             Placement::Run => tally.add_to(&mut status),
             Placement::ContinueOnly(_) | Placement::Exclude(_) => {
@@ -29,7 +31,7 @@ pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
     status
 }
 
-/// What a node has, whichever pod it is.
+/// The state of a node, over all of its pods.
 struct Tally {
     /// A terminating pod counts: it is still there.
     present: bool,
@@ -40,7 +42,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(fleet: &Fleet<'_>, node: usize) -> Self {
+    fn new(fleet: &Fleet<'_>, node: NodeIx) -> Self {
         let in_flight = fleet.in_flight(node);
         let mut tally = Tally {
             present: in_flight.is_some(),
@@ -60,8 +62,8 @@ impl Tally {
         tally
     }
 
-    /// Updated is a node that runs the current template and nothing older: `kubectl rollout status` must not be done
-    /// while an old pod keeps a node up beside a new one that is not available.
+    /// A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
+    /// success while an old pod keeps a node up beside a new one that is not available.
     fn add_to(&self, status: &mut DaemonSetStatus) {
         status.desired_number_scheduled += 1;
         status.current_number_scheduled += i32::from(self.present);

@@ -12,8 +12,7 @@ use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
 use crate::reconcile::actions::actions;
 use crate::reconcile::budget::Budget;
-use crate::reconcile::decide;
-use crate::reconcile::decision::Decision;
+use crate::reconcile::steps::{Decision, decide};
 use crate::reconciler::Reconciler;
 use crate::snapshot::{Observed, Snapshot};
 use fastrand::Rng;
@@ -247,7 +246,7 @@ impl Controller {
 /// The event of a reconcile whose plan has not been executed yet.
 fn reconciled(number: u64, decision: &Decision<'_>) -> Reconciled {
     let (revision, budget) = match decision {
-        Decision::Sync(sync) => (sync.history.current_hash().to_owned(), sync.budget),
+        Decision::Synced(sync) => (sync.history.current_hash().to_owned(), sync.budget),
         Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => {
             (String::new(), Budget::default())
         }

@@ -136,7 +136,7 @@ impl<'a> SnapshotBuilder<'a> {
             unique_label_key: &self.policy.unique_label_key,
             template_generation: template_generation.as_deref(),
         };
-        let index = Index::of(node_names, &self.pods, &criteria);
+        let index = Index::new(node_names, &self.pods, &criteria);
         let mut tolerations = template.spec.tolerations.clone();
         tolerations.extend(daemon_toleration_list(template.spec.host_network));
         let rules = PlacementRules {

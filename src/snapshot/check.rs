@@ -1,4 +1,4 @@
-//! What a snapshot's input must be, field by field.
+//! Checks the input of a snapshot, field by field.
 
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
@@ -39,7 +39,7 @@ pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Select
 pub(crate) fn template(raw: &Value, selector: &Selector<'_>, problems: &mut Problems) -> Template {
     let before = problems.len();
     let template = Template::parse(raw, problems);
-    // Stored revisions have this member on top of the template's: none would ever equal it.
+    // Stored revisions have this member beside those of the template: no revision would ever equal a template with it.
     if let Some(directive) = raw.get("$patch").filter(|directive| !directive.is_null()) {
         let must = "must be absent: it belongs to the patch that a revision holds";
         problems.add(Problem::invalid("spec.template.$patch", format_args!("{directive}"), must));
@@ -53,8 +53,8 @@ pub(crate) fn template(raw: &Value, selector: &Selector<'_>, problems: &mut Prob
     template
 }
 
-/// A selector must not ask for the labels that change with each template: pods that were just created would not match,
-/// be released, and others created in their place.
+/// A selector must not require labels that change with each template: new pods would not match, would be released, and
+/// others would be created in their place, again and again.
 pub(crate) fn changing_labels(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) {
     let Some(selector) = &ds.spec.selector else { return };
     let changes = |key: &str| key == policy.unique_label_key || key == TEMPLATE_GENERATION_LABEL;
@@ -70,8 +70,6 @@ pub(crate) fn changing_labels(ds: &DaemonSet, policy: &Policy, problems: &mut Pr
     }
 }
 
-/// Which limit counts. An absent type is OnDelete, as in the proposal; surge is on when maxSurge is above 0 or 0 %,
-/// whatever the number of target nodes.
 pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
     let (key, path) = (&policy.unique_label_key, "policy.uniqueLabelKey");
     if key == TEMPLATE_GENERATION_LABEL {
@@ -87,8 +85,8 @@ pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
     }
 }
 
-/// The template generation as a pod's label would hold it. One that does not parse never matches, and is never
-/// written (v1.36 `util.GetTemplateGeneration`).
+/// The template generation, in the form of a pod's label. One that does not parse never matches and is never written
+/// (v1.36 `util.GetTemplateGeneration`).
 pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
     let generation = match ds.metadata.annotations.get(TEMPLATE_GENERATION_ANNOTATION) {
         Some(text) => text.parse().ok(),
@@ -97,13 +95,13 @@ pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
     generation.map(|number: i64| number.to_string())
 }
 
-/// The position of each node by its name.
+/// The names of the nodes, in their order.
 pub(crate) fn nodes<'a>(nodes: &[NodeView<'a>], problems: &mut Problems) -> IndexSet<&'a str, Hasher> {
     let mut names = Unique::new("nodes", "metadata.name", nodes.len());
     for (position, node) in nodes.iter().enumerate() {
         names.see(position, node.name, node.name, problems);
     }
-    // Positions and nodes are in step as long as there is no problem; with one there is no snapshot.
+    // A missing or repeated name shifts the positions, but then there is a problem and no snapshot.
     names.seen.into_keys().collect()
 }
 
@@ -131,7 +129,7 @@ pub(crate) fn revisions(revisions: &[RevisionView<'_>], problems: &mut Problems)
     }
 }
 
-/// Tells values that are missing, or there twice, in a field of a list.
+/// Finds missing and repeated values in a field of a list.
 struct Unique<K> {
     list: &'static str,
     field: &'static str,

@@ -1,45 +1,56 @@
-//! Strings to numbers, once: what the labels, the owner and the node of each pod are to this DaemonSet.
+//! Turns the labels, the owner and the node of each pod into small numbers, once.
 //!
-//! Steps after this one compare small numbers side by side in memory. Strings lie all over the heap, and looking at
-//! them again for each question would be most of the cost of a decision.
+//! Later steps compare these numbers, which are side by side in memory. The strings are spread over the heap, and reading
+//! them for each question would be most of the cost of a decision.
 
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::DaemonSet;
+use crate::snapshot::position::{HashIx, IndexVec, NodeIx, PodIx, Position, neutral};
 use crate::view::PodView;
 use indexmap::IndexSet;
 use std::cmp::Ordering;
 
-/// Names of the snapshot, each with its number, and what each pod has to do with them.
+/// Positions of names and hash labels, and the facts about each pod.
 #[derive(Debug, Clone)]
 pub(crate) struct Index<'a> {
-    /// Node names, by position in the snapshot's list.
+    /// Node names, in the order of the nodes.
     nodes: IndexSet<&'a str, Hasher>,
-    /// By position: the first bytes in which node names differ, so that most comparisons need no string.
-    name_keys: Vec<u64>,
+    /// Order nodes by name; see [`name_keys`].
+    name_keys: IndexVec<NodeIx, u64>,
     /// The different hash labels of pods.
     hashes: IndexSet<&'a str, Hasher>,
-    /// By position in the snapshot's list.
-    pub(crate) pods: Vec<PodFacts>,
+    pub(crate) pods: IndexVec<PodIx, PodFacts>,
 }
 
-/// What a pod is to the DaemonSet, as numbers.
+/// The relation of a pod to the DaemonSet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PodFacts {
-    pub(crate) tie: Ownership,
+    pub(crate) ownership: Ownership,
     /// The selector matches its labels.
     pub(crate) selected: bool,
     /// Its template generation is the DaemonSet's.
     pub(crate) same_generation: bool,
-    /// The position of its target node, plus one; 0 for none, or one that is not in the snapshot.
-    node: u32,
-    /// The position of its hash label in `hashes`, plus one; 0 for none.
-    hash: u32,
+    /// Its target node; `None` where it has none, or one that is not in the snapshot.
+    pub(crate) node: Option<NodeIx>,
+    /// Its hash label.
+    pub(crate) hash: Option<HashIx>,
 }
 
-/// What of a DaemonSet a pod is compared with.
+neutral!(
+    PodFacts,
+    PodFacts {
+        ownership: Ownership::Foreign,
+        selected: false,
+        same_generation: false,
+        node: None,
+        hash: None
+    }
+);
+
+/// The parts of a DaemonSet that a pod is compared with.
 pub(crate) struct Criteria<'s> {
     pub(crate) daemon_set: &'s DaemonSet,
     pub(crate) selector: &'s Selector<'s>,
@@ -48,7 +59,7 @@ pub(crate) struct Criteria<'s> {
 }
 
 impl<'a> Index<'a> {
-    pub(crate) fn of(
+    pub(crate) fn new(
         nodes: IndexSet<&'a str, Hasher>,
         pods: &[PodView<'a>],
         criteria: &Criteria<'_>,
@@ -57,13 +68,12 @@ impl<'a> Index<'a> {
         let facts = |pod: &PodView<'a>| {
             let hash = pod.labels.get(criteria.unique_label_key);
             let generation = pod.labels.get(TEMPLATE_GENERATION_LABEL);
-            let node = pod.target.and_then(|target| nodes.get_index_of(target));
             PodFacts {
-                tie: criteria.tie_of(pod),
+                ownership: criteria.ownership(pod),
                 selected: criteria.selector.matches(pod.labels),
                 same_generation: generation.is_some() && generation == criteria.template_generation,
-                node: node.map_or(0, |position| position as u32 + 1),
-                hash: hash.map_or(0, |hash| hashes.insert_full(hash).0 as u32 + 1),
+                node: pod.target.and_then(|target| node_position(&nodes, target)),
+                hash: hash.map(|hash| HashIx::new(hashes.insert_full(hash).0)),
             }
         };
         let pods = pods.iter().map(facts).collect();
@@ -71,26 +81,33 @@ impl<'a> Index<'a> {
         Index { nodes, name_keys, hashes, pods }
     }
 
-    /// Compares two nodes, given by position, by their names.
-    pub(crate) fn by_name(&self, a: usize, b: usize) -> Ordering {
-        let key = |node: usize| self.name_keys.get(node);
-        key(a).cmp(&key(b)).then_with(|| self.nodes.get_index(a).cmp(&self.nodes.get_index(b)))
+    /// Compares two nodes by their names.
+    pub(crate) fn by_name(&self, a: NodeIx, b: NodeIx) -> Ordering {
+        let name = |node: NodeIx| self.nodes.get_index(node.index());
+        self.name_keys.at(a).cmp(self.name_keys.at(b)).then_with(|| name(a).cmp(&name(b)))
     }
 
-    /// The position of a node in the snapshot's list.
-    pub(crate) fn node(&self, name: &str) -> Option<usize> {
-        self.nodes.get_index_of(name)
+    /// The node with this name, if the snapshot has one.
+    pub(crate) fn node(&self, name: &str) -> Option<NodeIx> {
+        node_position(&self.nodes, name)
     }
 
-    /// The different hash labels of pods, in the order of their numbers.
+    /// The different hash labels of pods, in the order of their positions.
     pub(crate) fn hashes(&self) -> impl ExactSizeIterator<Item = &'a str> {
         self.hashes.iter().copied()
     }
 }
 
-/// The eight bytes behind the prefix that all names share, as a number: `node-00017.example` and its like are told apart
-/// by it. A shorter name is filled up with zeros, which keeps the order; equal keys say nothing.
-fn name_keys(names: &IndexSet<&str, Hasher>) -> Vec<u64> {
+fn node_position(names: &IndexSet<&str, Hasher>, name: &str) -> Option<NodeIx> {
+    names.get_index_of(name).map(NodeIx::new)
+}
+
+/// For each name the eight bytes after the prefix that all names share, as a number.
+///
+/// Plans sort nodes by name, and node names of a cluster begin alike (`node-00017.example`). The prefix has no part in the
+/// order, and the bytes after it decide nearly every comparison without a look at the strings. A shorter name is filled
+/// up with zeros, which keeps the order. Equal keys decide nothing: then the names are compared.
+fn name_keys(names: &IndexSet<&str, Hasher>) -> IndexVec<NodeIx, u64> {
     let first = names.first().map_or(&[][..], |name| name.as_bytes());
     let shared = |name: &&str| name.bytes().zip(first).take_while(|(a, b)| a == *b).count();
     let prefix = names.iter().map(shared).min().unwrap_or(0);
@@ -102,24 +119,12 @@ fn name_keys(names: &IndexSet<&str, Hasher>) -> Vec<u64> {
 }
 
 impl Criteria<'_> {
-    fn tie_of(&self, pod: &PodView<'_>) -> Ownership {
+    fn ownership(&self, pod: &PodView<'_>) -> Ownership {
         let ds = &self.daemon_set.metadata;
         if pod.namespace != ds.namespace || pod.mirror {
             return Ownership::Foreign;
         }
-        Ownership::of(pod.controller, ds.uid.as_str())
-    }
-}
-
-impl PodFacts {
-    /// The position of its target node in the snapshot's list.
-    pub(crate) fn node(self) -> Option<u32> {
-        self.node.checked_sub(1)
-    }
-
-    /// The number of its hash label.
-    pub(crate) fn hash(self) -> Option<usize> {
-        (self.hash as usize).checked_sub(1)
+        Ownership::from_controller(pod.controller, ds.uid.as_str())
     }
 }
 
@@ -144,11 +149,16 @@ mod tests {
             "n-z",
         ];
         let keys = names.iter().copied().collect();
-        let index =
-            Index { name_keys: name_keys(&keys), nodes: keys, hashes: IndexSet::default(), pods: Vec::new() };
+        let index = Index {
+            name_keys: name_keys(&keys),
+            nodes: keys,
+            hashes: IndexSet::default(),
+            pods: Vec::new().into(),
+        };
         for (a, left) in names.iter().enumerate() {
             for (b, right) in names.iter().enumerate() {
-                assert_eq!(index.by_name(a, b), left.cmp(right), "{left:?} {right:?}");
+                let order = index.by_name(NodeIx::new(a), NodeIx::new(b));
+                assert_eq!(order, left.cmp(right), "{left:?} {right:?}");
             }
         }
     }

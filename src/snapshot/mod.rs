@@ -1,10 +1,11 @@
-//! What a decision is made from: borrowed, checked once, never changed.
+//! The input of a decision: borrowed, checked once, never changed.
 
 mod builder;
 pub(crate) mod check;
 pub(crate) mod index;
 pub(crate) mod placement;
 mod policy;
+pub(crate) mod position;
 pub(crate) mod strategy;
 pub(crate) mod template;
 mod template_recovery;
@@ -16,9 +17,10 @@ use crate::kubernetes::Selector;
 use crate::memory::Memory;
 use crate::model::{DaemonSet, Toleration};
 use crate::view::{NodeView, PodView, RevisionView};
-use index::Index;
+use index::{Index, PodFacts};
 use jiff::{SignedDuration, Timestamp};
 use placement::Placement;
+use position::{NodeIx, PodIx, RevisionIx, at};
 use serde_json::Value;
 use std::borrow::Cow;
 use strategy::Strategy;
@@ -36,16 +38,16 @@ pub struct Snapshot<'a> {
     pub(crate) memory: Option<Memory>,
     pub(crate) policy: Policy,
     pub(crate) selector: Selector<'a>,
-    /// The template as the API server holds it, as far as that is known.
+    /// The template that the API server holds, as far as it is known.
     pub(crate) raw_template: Cow<'a, Value>,
     pub(crate) template: Template,
     /// The template's tolerations and those of every daemon pod.
     pub(crate) tolerations: Vec<Toleration>,
     pub(crate) strategy: Strategy,
-    /// As it stands in the label of a pod.
+    /// In the form of a pod's label.
     pub(crate) template_generation: Option<String>,
     pub(crate) index: Index<'a>,
-    /// By position of the node.
+    /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
 }
 
@@ -66,20 +68,48 @@ impl<'a> Snapshot<'a> {
         self.now
     }
 
+    pub(crate) fn node(&self, node: NodeIx) -> &NodeView<'a> {
+        at(&self.nodes, node)
+    }
+
+    pub(crate) fn placement(&self, node: NodeIx) -> Placement {
+        *at(&self.placements, node)
+    }
+
+    pub(crate) fn pod(&self, pod: PodIx) -> &PodView<'a> {
+        at(&self.pods, pod)
+    }
+
+    pub(crate) fn facts(&self, pod: PodIx) -> &PodFacts {
+        self.index.pods.at(pod)
+    }
+
+    pub(crate) fn revision(&self, revision: RevisionIx) -> &RevisionView<'a> {
+        at(&self.revisions, revision)
+    }
+
+    /// Each pod with its facts.
+    pub(crate) fn pods_with_facts(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (PodIx, &PodView<'a>, &PodFacts)> + Clone {
+        let pods = position::enumerate(&self.pods).zip(self.index.pods.iter());
+        pods.map(|((position, pod), facts)| (position, pod, facts))
+    }
+
     /// `spec.minReadySeconds`.
     pub(crate) fn min_ready(&self) -> SignedDuration {
         SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
     }
 
-    /// Until when an action accepted at `at` is believed in; none when that time is over, or so far ahead that a clock
-    /// must have gone back.
+    /// Until when an action accepted at `at` is expected to show. `None` when that time is over, or when `at` is so far
+    /// ahead that a clock must have gone back.
     pub(crate) fn in_flight_until(&self, at: Timestamp) -> Option<Timestamp> {
         let expiry = SignedDuration::from_secs(self.policy.in_flight_expiry_seconds.into());
-        let believable = at.duration_since(self.now) <= expiry;
-        at.checked_add(expiry).ok().filter(|until| believable && self.now < *until)
+        let plausible = at.duration_since(self.now) <= expiry;
+        at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)
     }
 
-    /// The template generation, or where there is none `metadata.generation`: what a failure counts against.
+    /// The generation that a failure counts against: the template generation or, without one, `metadata.generation`.
     pub(crate) fn failure_generation(&self) -> i64 {
         let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
         template.unwrap_or(self.daemon_set.metadata.generation)

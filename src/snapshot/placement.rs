@@ -1,14 +1,16 @@
-//! Should a node run the pod?
+//! Whether a node should run the pod.
 //!
 //! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
 
+use super::position::neutral;
 use super::template::{RequiredAffinity, TemplateSpec};
-use crate::kubernetes::tolerations::tolerated;
+use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
 use crate::view::{NodeView, TaintView, TolerationsView};
 
-/// What the DaemonSet wants of a node.
+/// Whether a node should run the pod.
+#[doc(alias = "nodeShouldRunDaemonPod")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
     /// A target node: it should run a pod.
@@ -18,6 +20,9 @@ pub(crate) enum Placement {
     /// No pod may be there.
     Exclude(Mismatch),
 }
+
+// A pod may stay, and none is created.
+neutral!(Placement, Placement::ContinueOnly(Taints { first: 0 }));
 
 /// The first taint of the node that the template does not tolerate, as a position in its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +76,8 @@ fn first_untolerated(node: &NodeView<'_>, effect: &str, tolerations: &[Toleratio
     Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
 }
 
-/// Whether the pod's own tolerations let it stay where the template no longer would: the template has withdrawn them
-/// (kubernetes#118823). Taints of the node's own conditions come and go, and prove nothing.
+/// Whether a pod stays only by its own tolerations, since the template has withdrawn them (kubernetes#118823). A taint for a
+/// condition of the node proves nothing, since it comes and goes.
 pub(crate) fn toleration_withdrawn(
     tolerations: &[Toleration],
     node: &NodeView<'_>,
@@ -84,21 +89,21 @@ pub(crate) fn toleration_withdrawn(
         .filter(|taint| taint.effect == "NoSchedule" && !tolerated(*taint, tolerations))
         .peekable();
     held_by.peek().is_some()
-        && held_by.all(|taint| !taint.key.starts_with("node.kubernetes.io/") && own.cover(taint))
+        && held_by.all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated_by_pod(taint, own))
 }
 
-/// Taints of a node that is not Ready, or not heard of (v1.36 `node_lifecycle_controller.go`); each comes with the effects
-/// NoSchedule, which daemon pods do not tolerate by themselves, and NoExecute, which they do.
+/// Taints of a node that is not Ready or does not report (v1.36 `node_lifecycle_controller.go`). Each has the effects
+/// NoSchedule, which daemon pods do not tolerate by default, and NoExecute, which they do.
 const DOWN: [&str; 2] = [TAINT_NOT_READY, TAINT_UNREACHABLE];
 
-/// Whether a node is down: its condition Ready says so, and it is tainted for it.
+/// Whether a node is down: its condition Ready is not True, and it has the taint for that.
 #[inline]
 pub(crate) fn is_down(node: &NodeView<'_>) -> bool {
     let tainted = |taint: TaintView<'_>| taint.effect == "NoSchedule" && DOWN.contains(&taint.key);
     node.ready == Some(false) && node.taints.iter().any(tainted)
 }
 
-/// Whether no NoSchedule taint but those of a node that is down keeps it from being a target node.
+/// Whether only the taints of being down keep a node from being a target.
 pub(crate) fn kept_out_only_by_being_down(tolerations: &[Toleration], node: &NodeView<'_>) -> bool {
     let keeps_out = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, tolerations);
     node.taints.iter().filter(keeps_out).all(|taint| DOWN.contains(&taint.key))

@@ -1,4 +1,4 @@
-//! What a caller may choose where Kubernetes, its proposals and its users differ.
+//! The caller's choices where Kubernetes, its proposals and its users differ.
 
 use crate::model::{is_default, null_is_default};
 use serde::{Deserialize, Serialize};
@@ -7,22 +7,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Policy {
-    /// What decides whether a pod is updated when generation and hash label disagree.
+    /// Whether generation or hash label decides when they disagree about a pod.
     #[serde(deserialize_with = "null_is_default")]
     pub classification: ClassificationPolicy,
     /// Whether outdated pods that are not Ready wait for the budget.
     #[serde(deserialize_with = "null_is_default")]
     pub unready: UnreadyPolicy,
-    /// Who names new pods.
+    /// The origin of the names of new pods.
     #[serde(deserialize_with = "null_is_default")]
     pub pod_names: PodNames,
     /// The label that holds a revision's hash. Default `controller-revision-hash`; the proposal wrote
     /// `daemonset-controller-hash`. Any label key but `pod-template-generation`.
     pub unique_label_key: String,
-    /// At most so many creates, and so many deletes, in one plan; at least 1. Default 250
+    /// The most creates, and the most deletes, in one plan; at least 1. Default 250
     /// (v1.36 `daemon_controller.go BurstReplicas`).
+    #[doc(alias = "BurstReplicas")]
     pub burst: u32,
-    /// Seconds for which [`Memory`](crate::Memory) believes an accepted action that no snapshot shows. Default 300.
+    /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300.
     pub in_flight_expiry_seconds: u32,
 }
 
@@ -49,12 +50,12 @@ impl Policy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ClassificationPolicy {
-    /// An equal template generation makes a pod updated, whatever its hash label says; otherwise the hash label
+    /// A pod with the DaemonSet's template generation is updated, regardless of its hash label; otherwise the hash label
     /// decides (proposal: Controller, and v1.36 `IsPodUpdated`: generation equal or hash equal).
     #[default]
     TemplateGenerationFirst,
-    /// A hash label, where there is one, decides alone; the generation only where there is none. For callers whose
-    /// generations may repeat, as when a DaemonSet is deleted with its pods orphaned and created again.
+    /// The hash label alone decides; the generation decides only for a pod without one. For callers whose generations may
+    /// repeat, for example because a DaemonSet is deleted with its pods orphaned and created again.
     HashFirst,
 }
 
@@ -65,8 +66,8 @@ pub enum UnreadyPolicy {
     /// They are replaced at once: a fix must reach a broken fleet (v1.36 `rollingUpdate`).
     #[default]
     AtOnce,
-    /// They are replaced only while the nodes being replaced are below maxUnavailable: a readiness blip of the
-    /// whole fleet must not restart it. Of no effect under surge, where maxUnavailable plays no part.
+    /// They are replaced only while fewer nodes than maxUnavailable are being replaced: a readiness blip of the whole
+    /// fleet must not restart it. No effect under surge, where maxUnavailable does not count.
     WithinBudget,
 }
 

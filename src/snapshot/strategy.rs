@@ -9,13 +9,15 @@ pub(crate) enum Strategy {
     OnDelete,
     /// Delete, then create: maxUnavailable.
     Replace(IntOrString),
-    /// Create, then delete: maxSurge. What maxUnavailable says then is only told.
+    /// Create, then delete: maxSurge. maxUnavailable is then only reported.
     Surge {
         limit: IntOrString,
         max_unavailable: Option<IntOrString>,
     },
 }
 
+/// The strategy in force. An absent type is OnDelete, as in the proposal; surge is on when maxSurge is above 0 or 0 %,
+/// regardless of the number of target nodes `[surge-without-targets]`.
 pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
     let strategy = &ds.spec.update_strategy;
     match strategy.kind.as_str() {
@@ -49,7 +51,8 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
     }
 }
 
-/// A limit that is in force. What JSON can't say, code can: a recording of it could not be read again.
+/// Checks a limit that is in force. A limit made in code may be out of the range that JSON allows, and a recording of it
+/// could not be read again.
 fn limit(strategy: &UpdateStrategy, limit: Option<IntOrString>, name: &str, problems: &mut Problems) {
     let path = format!("spec.updateStrategy.{name}");
     match (limit, strategy.unreadable.get(name)) {

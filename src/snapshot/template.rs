@@ -7,7 +7,7 @@ use crate::view::LabelsView;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What the template says about labels, placement and ports.
+/// The labels, placement and ports of the template.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Template {
@@ -73,7 +73,7 @@ struct Port {
 }
 
 impl Template {
-    /// Reads the raw template; what can't be read is told with its path.
+    /// Reads the raw template. A field that can't be read is a problem with its path.
     pub(crate) fn parse(raw: &Value, problems: &mut Problems) -> Self {
         if !raw.is_object() {
             problems.add(Problem::required("spec.template"));
@@ -85,7 +85,7 @@ impl Template {
         })
     }
 
-    /// Ports of the node that a pod takes: with hostNetwork every container port is one.
+    /// The ports of the node that a pod takes; with hostNetwork these are all container ports.
     pub(crate) fn host_ports(&self) -> impl Iterator<Item = u32> {
         let containers = self.spec.containers.iter().chain(&self.spec.init_containers);
         let ports = containers.flat_map(|container| &container.ports);
@@ -125,7 +125,7 @@ impl RequiredAffinity {
         RequiredAffinity { terms: terms.map(|(i, term)| Term::compile(term, i, problems)).collect() }
     }
 
-    /// Terms are ORed; one with nothing in it matches nothing
+    /// Terms are ORed; an empty term matches nothing
     /// (v1.36 `component-helpers/scheduling/corev1/nodeaffinity`).
     pub(crate) fn matches(&self, node_name: &str, labels: LabelsView<'_>) -> bool {
         self.terms.iter().any(|term| {

@@ -1,5 +1,4 @@
-//! The template that a decision is about: the DaemonSet's, or where that one has lost fields the stored one that has
-//! them.
+//! Recovers the template of a decision: the DaemonSet's or, if that one has lost fields, the stored one that has them.
 
 use crate::kubernetes::Selector;
 use crate::model::{DaemonSet, TemplateFidelity};
@@ -7,9 +6,9 @@ use crate::view::RevisionView;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The DaemonSet's template as it is, if it is exact. If it has lost fields, the template of the revision that equals it
-/// after the same loss; of several the one that history would keep, a released one last `[restored-template]`. So no
-/// revision is created and no pod outdated because a field was lost, and new pods have the field again.
+/// The DaemonSet's template, if it is exact. If it has lost fields, the template of the revision that equals it after the
+/// same lossy round trip: of several the one that history would keep, a released one last `[restored-template]`. So no
+/// revision is created and no pod becomes outdated because a field was lost, and new pods have the field again.
 pub(crate) fn template<'a>(
     ds: &'a DaemonSet,
     #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] selector: &Selector<'_>,
@@ -22,8 +21,8 @@ pub(crate) fn template<'a>(
             let template = &ds.spec.template;
             let ours = |revision: &&RevisionView<'a>| is_claimed(ds, selector, revision);
             let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, revision);
-            crate::k8s_openapi::restored(template, revisions.iter().filter(ours))
-                .or_else(|| crate::k8s_openapi::restored(template, revisions.iter().filter(released)))
+            crate::k8s_openapi::recovered(template, revisions.iter().filter(ours))
+                .or_else(|| crate::k8s_openapi::recovered(template, revisions.iter().filter(released)))
                 .unwrap_or(Cow::Borrowed(template))
         }
     }
@@ -33,7 +32,7 @@ pub(crate) fn template<'a>(
 #[cfg(feature = "k8s-openapi")]
 fn is_claimed(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> bool {
     use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-    let ownership = Ownership::of(revision.controller, ds.metadata.uid.as_str());
+    let ownership = Ownership::from_controller(revision.controller, ds.metadata.uid.as_str());
     let verdict = ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some());
     revision.namespace == ds.metadata.namespace
         && match verdict {
@@ -42,8 +41,8 @@ fn is_claimed(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'
         }
 }
 
-/// Whether it would be current for the template that it stores itself: to find that template where the DaemonSet's has
-/// lost fields.
+/// Whether a revision has the name for its own content, and would be the current one for its own template. The
+/// DaemonSet's template can't give that name, since it has lost fields.
 #[cfg(feature = "k8s-openapi")]
 fn is_named_by_content(ds: &DaemonSet, revision: &RevisionView<'_>) -> bool {
     let named = |template: &Value| {

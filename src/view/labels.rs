@@ -1,4 +1,4 @@
-//! Labels of an object, borrowed in the form in which its holder has them.
+//! Borrowed labels of an object, in the caller's form.
 
 use crate::model::Labels;
 #[cfg(feature = "k8s-openapi")]
@@ -30,7 +30,7 @@ impl<'a> LabelsView<'a> {
         self.get(key).is_some()
     }
 
-    /// The same labels, for whoever keeps them.
+    /// The same labels, owned.
     pub(crate) fn to_labels(self) -> Labels {
         match self {
             LabelsView::Packed(labels) => labels.clone(),

@@ -1,4 +1,4 @@
-//! Borrowed views of the objects in a snapshot: what the core reads, whoever holds the objects.
+//! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
 mod labels;
 mod scheduling;
@@ -21,7 +21,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    pub(crate) fn of(phase: &str) -> Self {
+    pub(crate) fn from_name(phase: &str) -> Self {
         match phase {
             "Running" => Phase::Running,
             "Succeeded" => Phase::Succeeded,
@@ -86,7 +86,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
             ready_since: ready.and_then(|c| c.last_transition_time),
-            phase: Phase::of(&status.phase),
+            phase: Phase::from_name(&status.phase),
             ready: ready.is_some_and(PodCondition::is_true),
             bound: pod.is_bound(),
             mirror: metadata.annotations.mirror.is_some(),
@@ -106,7 +106,7 @@ pub struct NodeView<'a> {
     pub(crate) name: &'a str,
     pub(crate) labels: LabelsView<'a>,
     pub(crate) taints: TaintsView<'a>,
-    /// Cordoned; told in reports only.
+    /// Cordoned; only reported.
     pub(crate) unschedulable: bool,
     /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
     pub(crate) ready: Option<bool>,
@@ -163,7 +163,7 @@ impl<'a> From<&'a ControllerRevision> for RevisionView<'a> {
     }
 }
 
-/// A reflector's store holds its objects so.
+/// For objects in an `Arc`, as a reflector's store holds them.
 macro_rules! shared {
     ($object:ty, $view:ident) => {
         impl<'a> From<&'a std::sync::Arc<$object>> for $view<'a> {

@@ -1,8 +1,7 @@
-//! Taints and tolerations, borrowed in the form in which their holder has them.
+//! Borrowed taints and tolerations, in the caller's form.
 
 #[cfg(feature = "k8s-openapi")]
-use crate::kubernetes::tolerations::is_of_scheduling;
-use crate::kubernetes::tolerations::tolerates;
+use crate::model::is_of_scheduling;
 use crate::model::{Taint, Toleration};
 #[cfg(feature = "k8s-openapi")]
 use k8s_openapi::api::core::v1 as core;
@@ -77,26 +76,24 @@ pub(crate) struct TolerationView<'a> {
 /// The tolerations of a pod that can matter for a taint which an administrator set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TolerationsView<'a> {
-    /// Of the model, which keeps no others.
+    /// Of the model, which keeps only these.
     Model(&'a [Toleration]),
-    /// Of k8s-openapi's types, which have the others too: they are passed over.
+    /// Of k8s-openapi's types, which have other tolerations, too: these are skipped.
     #[cfg(feature = "k8s-openapi")]
     Typed(&'a [core::Toleration]),
 }
 
 impl TolerationsView<'_> {
-    pub(crate) const NONE: TolerationsView<'static> = TolerationsView::Model(&[]);
-
-    /// Whether one of them covers the taint.
-    pub(crate) fn cover(self, taint: TaintView<'_>) -> bool {
+    /// Whether the condition holds for one of them.
+    pub(crate) fn any(self, condition: impl Fn(TolerationView<'_>) -> bool) -> bool {
         match self {
-            TolerationsView::Model(own) => own.iter().any(|own| tolerates(own.into(), taint)),
+            TolerationsView::Model(own) => own.iter().any(|own| condition(own.into())),
             #[cfg(feature = "k8s-openapi")]
-            TolerationsView::Typed(own) => of_scheduling(own).any(|own| tolerates(own, taint)),
+            TolerationsView::Typed(own) => of_scheduling(own).any(condition),
         }
     }
 
-    /// The same tolerations, for whoever keeps them.
+    /// The same tolerations, owned.
     pub(crate) fn to_vec(self) -> Vec<Toleration> {
         match self {
             TolerationsView::Model(own) => own.to_vec(),

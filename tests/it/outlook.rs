@@ -1,17 +1,17 @@
 //! Whether a rollout makes progress, and how long it may take.
 
 use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
-use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, stuck};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use jiff::SignedDuration;
 use serde_json::json;
 
 fn outlook(given: &Given) -> Outlook {
-    stuck(&given.plan(), now(), SignedDuration::from_secs(600))
+    Outlook::new(&given.plan(), now(), SignedDuration::from_secs(600))
 }
 
 /// `NotReady: a b`.
 fn obstacles(given: &Given) -> Vec<String> {
-    match outlook(given).standing {
+    match outlook(given).state {
         RolloutState::Stuck { obstacles } => obstacles
             .iter()
             .map(|found| {
@@ -31,10 +31,7 @@ fn unready(seconds: i64) -> crate::support::PodStory {
 #[test]
 fn a_complete_rollout_has_no_rounds_left() {
     let all = given(rolling(1)).node(node("a").has(new())).node(node("b").taint("x", "NoSchedule"));
-    assert_eq!(
-        outlook(&all),
-        Outlook { standing: RolloutState::Complete, outdated: 0, rounds_left: Some(0) }
-    );
+    assert_eq!(outlook(&all), Outlook { state: RolloutState::Complete, outdated: 0, rounds_left: Some(0) });
 }
 
 #[test]
@@ -51,8 +48,8 @@ fn rounds_are_outdated_nodes_over_the_limit_rounded_up() {
         (surging(2), 2, Some(3)),
         (surging(5), 5, Some(1)),
     ] {
-        let standing = RolloutState::Moving { acting, waiting: 0 };
-        assert_eq!(outlook(&fleet(strategy)), Outlook { standing, outdated: 5, rounds_left: rounds });
+        let state = RolloutState::Moving { acting, waiting: 0 };
+        assert_eq!(outlook(&fleet(strategy)), Outlook { state, outdated: 5, rounds_left: rounds });
     }
     let by_hand = outlook(&fleet(on_delete()));
     assert_eq!((by_hand.outdated, by_hand.rounds_left), (5, None));
@@ -65,7 +62,7 @@ fn outdated_pods_that_are_not_ready_take_no_round_of_their_own() {
     assert_eq!((outlook.outdated, outlook.rounds_left), (2, Some(1)));
     let last = given(rolling(1)).node(node("a").has(new().ready_for(1))).min_ready(60);
     let waiting = RolloutState::Moving { acting: 0, waiting: 1 };
-    assert_eq!(self::outlook(&last), Outlook { standing: waiting, outdated: 0, rounds_left: Some(1) });
+    assert_eq!(self::outlook(&last), Outlook { state: waiting, outdated: 0, rounds_left: Some(1) });
 }
 
 #[test]

@@ -1,162 +1,164 @@
-//! Mustering the fleet: each pod is classified once and put on its node.
+//! Builds the fleet: classifies each pod once and puts it on its node.
 
-use super::{Fleet, FleetNode, FleetPod, InFlight, Readiness, Stage, available_at};
+use super::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness, available_at};
 use crate::action::LabelReason;
 use crate::memory::observe::UnseenCreate;
 use crate::reconcile::claim::Claim;
 use crate::reconcile::classify::{Class, Classifier, Evidence};
 use crate::reconcile::history::{History, Role};
 use crate::snapshot::Snapshot;
-use crate::snapshot::index::PodFacts;
+use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
 use crate::view::{Phase, PodView};
 use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {
-    pub(crate) fn muster(snapshot: &'a Snapshot<'a>, claim: &Claim, history: &History<'_>) -> Self {
+    pub(crate) fn build(snapshot: &'a Snapshot<'a>, claim: &Claim, history: &History<'_>) -> Self {
         let mut fleet = Fleet {
             snapshot,
-            nodes: Vec::with_capacity(snapshot.nodes.len()),
-            pods: Vec::new(),
-            strays: 0,
+            nodes: Vec::with_capacity(snapshot.nodes.len()).into(),
+            pods: Vec::new().into(),
+            strays: FleetIx::new(0),
             without_target: Vec::new(),
             in_flight: in_flight_creates(snapshot, history),
             labels: Vec::new(),
-            belief_ends: None,
-            carried: vec![false; history.revisions.len()],
+            expects_until: None,
+            live_history: IndexVec::repeat(false, history.revisions.len()),
             conflicts: 0,
         };
-        fleet.carry_in_flight(history);
-        let mut mustered = Vec::with_capacity(claim.pods.owned.len());
+        fleet.expect_unseen_creates(history);
+        let mut pods = Vec::with_capacity(claim.pods.owned.len());
         let classifier = Classifier::new(snapshot, history);
         for position in &claim.pods.owned {
-            let pod = snapshot.pods.get(*position as usize).zip(snapshot.index.pods.get(*position as usize));
-            if let Some((pod, facts)) = pod {
-                let class = classifier.class(facts);
-                mustered.extend(fleet.muster_pod(*position, pod, facts, class, history));
-            }
+            let class = classifier.class(snapshot.facts(*position));
+            pods.extend(fleet.build_pod(*position, class, history));
         }
-        fleet.station(&mustered);
+        fleet.group_by_node(&pods);
         fleet
     }
 
-    /// A pod that is created but not seen yet carries its revision's hash, too.
-    fn carry_in_flight(&mut self, history: &History<'_>) {
+    /// A pod that the snapshot does not show yet has its revision's hash, too.
+    fn expect_unseen_creates(&mut self, history: &History<'_>) {
         let creates = self.snapshot.memory.as_ref().map(|memory| memory.unseen_creates(self.snapshot));
         for create in creates.into_iter().flatten() {
-            self.believe_until(create.until);
-            let position = history.position(create.revision);
-            if let Some(carried) = position.and_then(|position| self.carried.get_mut(position as usize)) {
-                *carried = true;
-            }
+            self.expect_until(create.until);
+            self.mark_live_history(history.position(create.revision));
         }
     }
 
-    fn believe_until(&mut self, until: Timestamp) {
-        self.belief_ends = Some(self.belief_ends.map_or(until, |other| other.min(until)));
+    fn expect_until(&mut self, until: Timestamp) {
+        self.expects_until = Some(self.expects_until.map_or(until, |other| other.min(until)));
     }
 
-    /// What the pod adds to the fleet; none for one that is gone or has no target.
-    fn muster_pod(
+    fn mark_live_history(&mut self, revision: Option<HistoryIx>) {
+        if let Some(revision) = revision {
+            self.live_history.set(revision, true);
+        }
+    }
+
+    /// The pod with its target node, which is `None` where the snapshot does not have that node. A pod that is gone or
+    /// has no target gives nothing.
+    fn build_pod(
         &mut self,
-        position: u32,
-        pod: &PodView<'_>,
-        facts: &PodFacts,
+        position: PodIx,
         class: Class,
         history: &History<'_>,
-    ) -> Option<(u32, FleetPod)> {
-        if let Some(carried) = class.revision.and_then(|revision| self.carried.get_mut(revision as usize)) {
-            *carried = true;
-        }
+    ) -> Option<(Option<NodeIx>, FleetPod)> {
+        let pod = self.snapshot.pod(position);
+        self.mark_live_history(class.revision);
         let stage = self.stage(pod);
+        let gone_or_terminating = matches!(stage, PodStage::Gone | PodStage::Terminating);
         // A pod whose deletion was accepted may be gone: a label for it could only fail.
-        let may_be_gone = pod.deleted_at.is_none() && matches!(stage, None | Some(Stage::DeleteInFlight));
-        if !may_be_gone {
+        if pod.deleted_at.is_some() || !gone_or_terminating {
             self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
         }
-        let stage = stage?;
-        self.conflicts += u32::from(class.conflict && stage == Stage::Live);
+        if stage == PodStage::Gone {
+            return None;
+        }
+        self.conflicts += u32::from(class.conflict && stage == PodStage::Live);
         if pod.target.is_none() {
             self.without_target.push(position);
             return None;
         }
-        let node = facts.node().unwrap_or(u32::MAX);
+        let node = self.snapshot.facts(position).node;
         let readiness = readiness(self.snapshot, pod);
-        let revision = class.revision.map_or(0, |revision| revision + 1);
-        Some((node, FleetPod { view: position, revision, stage, readiness, evidence: class.evidence }))
+        let Class { evidence, revision, .. } = class;
+        Some((node, FleetPod { view: position, revision, stage, readiness, evidence }))
     }
 
-    /// None for a pod that is terminating and finished: it runs nothing any more, and is as good as gone.
-    fn stage(&mut self, pod: &PodView<'_>) -> Option<Stage> {
+    fn stage(&mut self, pod: &PodView<'_>) -> PodStage {
         let memory = self.snapshot.memory.as_ref().filter(|memory| memory.has_deletes());
         let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
-        match (pod.deleted_at, deleting, pod.phase) {
-            (None, None, Phase::Failed) => Some(Stage::Failed),
-            (None, None, Phase::Succeeded) => Some(Stage::Succeeded),
-            (None, None, Phase::Running | Phase::PendingOrUnknown) => Some(Stage::Live),
-            (Some(_), _, _) if pod.finished() => None,
-            (Some(_), _, _) => Some(Stage::Terminating),
-            (None, Some(until), _) => {
-                self.believe_until(until);
-                (!pod.finished()).then_some(Stage::DeleteInFlight)
-            }
+        if let (None, Some(until)) = (pod.deleted_at, deleting) {
+            self.expect_until(until);
+        }
+        let terminating = pod.deleted_at.is_some() || deleting.is_some();
+        match (terminating, pod.phase) {
+            (true, Phase::Failed | Phase::Succeeded) => PodStage::Gone,
+            (true, Phase::Running | Phase::PendingOrUnknown) => PodStage::Terminating,
+            (false, Phase::Failed) => PodStage::Failed,
+            (false, Phase::Succeeded) => PodStage::Succeeded,
+            (false, Phase::Running | Phase::PendingOrUnknown) => PodStage::Live,
         }
     }
 
-    /// Puts the pods of a node side by side: a counting sort, since the nodes have numbers.
-    fn station(&mut self, mustered: &[(u32, FleetPod)]) {
-        let unknown = self.snapshot.nodes.len();
-        let slot = |node: u32| (node as usize).min(unknown);
-        let mut ends = vec![0_u32; unknown + 1];
-        for (node, _) in mustered {
-            if let Some(count) = ends.get_mut(slot(*node)) {
-                *count += 1;
-            }
+    /// Puts the pods of each node side by side.
+    ///
+    /// A counting sort: nodes are small numbers, so that two passes over the pods do without any comparison. The first
+    /// pass counts the pods of each node, and the sums of these counts are the places of each node's first pod. The
+    /// second pass puts each pod into the next free place of its node. Pods of nodes that are not in the snapshot come
+    /// last, as the pods of one more node.
+    fn group_by_node(&mut self, pods: &[(Option<NodeIx>, FleetPod)]) {
+        let snapshot = self.snapshot;
+        let unknown = NodeIx::new(snapshot.nodes.len());
+        let mut places: IndexVec<NodeIx, u32> = IndexVec::repeat(0, snapshot.nodes.len() + 1);
+        for (node, _) in pods {
+            places.change(node.unwrap_or(unknown), |count| *count += 1);
         }
         let mut next = 0;
-        for (end, placement) in ends.iter_mut().zip(self.snapshot.placements.iter().map(Some).chain([None])) {
-            match placement {
-                Some(placement) => self.nodes.push(FleetNode { placement: *placement, first_pod: next }),
-                None => self.strays = next as usize,
+        for node in places.positions() {
+            let first_pod = FleetIx::new(next as usize);
+            if node == unknown {
+                self.strays = first_pod;
+            } else {
+                self.nodes.push(FleetNode { placement: snapshot.placement(node), first_pod });
             }
-            // From here on `end` is the place of the node's next pod.
-            (*end, next) = (next, next + *end);
+            // From here on it is the next free place instead of the count.
+            places.change(node, |place| (*place, next) = (next, next + *place));
         }
-        let Some((_, first)) = mustered.first() else { return };
-        self.pods = vec![*first; mustered.len()];
-        for (node, pod) in mustered {
-            let Some(place) = ends.get_mut(slot(*node)) else { continue };
-            if let Some(free) = self.pods.get_mut(*place as usize) {
-                *free = *pod;
+        let Some((_, first)) = pods.first() else { return };
+        self.pods = IndexVec::repeat(*first, pods.len());
+        for (node, pod) in pods {
+            let place = places.change(node.unwrap_or(unknown), |place| std::mem::replace(place, *place + 1));
+            if let Some(place) = place {
+                self.pods.set(FleetIx::new(place as usize), *pod);
             }
-            *place += 1;
         }
     }
 }
 
+/// Creates for nodes that are not in the snapshot are left out: no decision depends on them.
 fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
     let Some(memory) = &snapshot.memory else { return Vec::new() };
-    let of_template = |hash: &str| {
-        let named = history.position(hash).and_then(|position| history.revision(position));
+    let is_of_template = |hash: &str| {
+        let named = history.position(hash).map(|position| history.revision(position));
         named.is_some_and(|revision| revision.role != Role::Old)
     };
-    let stationed = |create: UnseenCreate<'_>| {
-        Some(InFlight {
-            node: snapshot.index.node(create.node.as_str())?,
-            until: create.until,
-            updated: of_template(create.revision),
-        })
+    let in_flight = |create: UnseenCreate<'_>| {
+        let updated = is_of_template(create.revision);
+        let node = snapshot.index.node(create.node.as_str())?;
+        Some(InFlight { node, until: create.until, updated })
     };
-    let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(stationed).collect();
+    let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(in_flight).collect();
     creates.sort_unstable_by_key(|create| create.node);
     creates
 }
 
-fn label_needed(history: &History<'_>, class: &Class, stage: Option<Stage>) -> Option<LabelReason> {
+fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option<LabelReason> {
     if class.unlabelled {
-        let needed = class.evidence == Evidence::TemplateGeneration && stage == Some(Stage::Live);
+        let needed = class.evidence == Evidence::TemplateGeneration && stage == PodStage::Live;
         return needed.then_some(LabelReason::HashMissing);
     }
-    let revision = history.revision(class.revision?)?;
+    let revision = history.revision(class.revision?);
     let duplicate = revision.role == Role::Duplicate;
     (duplicate && revision.hash != history.current_hash()).then_some(LabelReason::DuplicateRevision)
 }
@@ -164,7 +166,7 @@ fn label_needed(history: &History<'_>, class: &Class, stage: Option<Stage>) -> O
 fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
     match (pod.ready, pod.phase) {
         (true, _) if is_available(snapshot, pod) => Readiness::Available,
-        (true, _) => Readiness::Young,
+        (true, _) => Readiness::NotYetAvailable,
         (false, Phase::PendingOrUnknown) => Readiness::Pending,
         (false, Phase::Running | Phase::Failed | Phase::Succeeded) => Readiness::NotReady,
     }

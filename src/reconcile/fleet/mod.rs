@@ -1,71 +1,94 @@
-//! Nodes with their placement and their classified pods, with what the caller remembers applied.
+//! Nodes with their placement and their classified pods, with the caller's memory applied.
 //!
-//! Everything after this step looks at the fleet only, so that each notion (live, Ready, available, updated) is
-//! decided once. It costs a few bytes per pod and node, in two lists.
+//! Every later step reads the fleet only, so that each notion (live, Ready, available, updated) is decided once. It
+//! costs a few bytes per pod and node, in two lists.
 
 mod build;
 
 use crate::action::LabelReason;
 use crate::reconcile::classify::Evidence;
 use crate::snapshot::Snapshot;
-use crate::snapshot::placement::Placement;
+use crate::snapshot::placement::{Placement, Taints};
+use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, neutral};
 use crate::view::{NodeView, PodView};
 use jiff::Timestamp;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// All nodes of the snapshot and all pods of the DaemonSet.
 #[derive(Debug)]
 pub(crate) struct Fleet<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
-    /// As in the snapshot.
-    pub(crate) nodes: Vec<FleetNode>,
-    /// Those of a node side by side, nodes as in the snapshot; then those of nodes that are not in it.
-    pub(crate) pods: Vec<FleetPod>,
-    /// Where the pods of unknown nodes begin.
-    strays: usize,
-    /// Pods without a target node, as positions in the snapshot: left alone.
-    pub(crate) without_target: Vec<u32>,
-    /// Creates that the snapshot does not show, by node position.
+    /// In the order of the snapshot.
+    pub(crate) nodes: IndexVec<NodeIx, FleetNode>,
+    /// The pods of each node side by side, in the order of the nodes; then the pods of nodes that are not in the
+    /// snapshot.
+    pub(crate) pods: IndexVec<FleetIx, FleetPod>,
+    /// The first pod of a node that is not in the snapshot.
+    strays: FleetIx,
+    /// Pods without a target node, which are left alone.
+    pub(crate) without_target: Vec<PodIx>,
+    /// Creates that the snapshot does not show, by node.
     pub(crate) in_flight: Vec<InFlight>,
-    /// Labels that pods need, by position in the snapshot.
-    pub(crate) labels: Vec<(u32, LabelReason)>,
-    /// When the belief in the first of the creates and deletes that the snapshot does not show ends.
-    pub(crate) belief_ends: Option<Timestamp>,
-    /// Whether a pod carries the hash of this revision.
-    carried: Vec<bool>,
+    /// Labels that pods need.
+    pub(crate) labels: Vec<(PodIx, LabelReason)>,
+    /// When the first of the creates and deletes that the snapshot does not show expires.
+    pub(crate) expects_until: Option<Timestamp>,
+    /// Whether a pod has the hash of this revision.
+    live_history: IndexVec<HistoryIx, bool>,
+    /// Live pods whose generation says updated while their hash label names another known revision.
     pub(crate) conflicts: u32,
 }
 
+/// A node of the snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FleetNode {
     pub(crate) placement: Placement,
-    first_pod: u32,
+    first_pod: FleetIx,
 }
+
+// A node without pods that gets none.
+neutral!(
+    FleetNode,
+    FleetNode { placement: Placement::ContinueOnly(Taints { first: 0 }), first_pod: FleetIx::BEYOND }
+);
 
 /// A pod of the DaemonSet that is not gone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FleetPod {
-    /// Position in the snapshot's list.
-    pub(crate) view: u32,
-    /// The revision that its hash label names, plus one; 0 for none.
-    revision: u32,
-    pub(crate) stage: Stage,
+    /// Its object in the snapshot.
+    pub(crate) view: PodIx,
+    /// The revision that its hash label names.
+    pub(crate) revision: Option<HistoryIx>,
+    pub(crate) stage: PodStage,
     pub(crate) readiness: Readiness,
     pub(crate) evidence: Evidence,
 }
 
-/// Where a pod is in its life.
+// A large cluster has a hundred thousand of them, and a decision holds two copies of each at its peak.
+const _: () = assert!(size_of::<FleetPod>() == 12);
+
+neutral!(
+    FleetPod,
+    FleetPod {
+        view: PodIx::BEYOND,
+        revision: None,
+        stage: PodStage::Gone,
+        readiness: Readiness::Pending,
+        evidence: Evidence::NoHash,
+    }
+);
+
+/// The stage of a pod's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum PodStage {
     /// Neither terminating nor finished.
     Live,
     Failed,
     Succeeded,
-    /// Has a deletionTimestamp.
+    /// It has a deletionTimestamp, or its deletion was accepted and the snapshot does not show it yet.
     Terminating,
-    /// Its deletion was accepted, but the snapshot does not show it.
-    DeleteInFlight,
+    /// Terminating and finished: it runs nothing any more. No such pod is in the fleet.
+    Gone,
 }
 
 /// How ready a live pod is, best first.
@@ -73,8 +96,8 @@ pub(crate) enum Stage {
 pub(crate) enum Readiness {
     /// Ready for minReadySeconds.
     Available,
-    /// Ready, but not for that long yet.
-    Young,
+    /// Ready, but not for minReadySeconds.
+    NotYetAvailable,
     NotReady,
     /// Not Ready, and its phase is Pending or unknown.
     Pending,
@@ -83,7 +106,7 @@ pub(crate) enum Readiness {
 impl Readiness {
     pub(crate) fn is_ready(self) -> bool {
         match self {
-            Readiness::Available | Readiness::Young => true,
+            Readiness::Available | Readiness::NotYetAvailable => true,
             Readiness::NotReady | Readiness::Pending => false,
         }
     }
@@ -92,7 +115,8 @@ impl Readiness {
 /// A create that the snapshot does not show.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InFlight {
-    pub(crate) node: usize,
+    pub(crate) node: NodeIx,
+    /// When it expires.
     pub(crate) until: Timestamp,
     /// It is of the current revision.
     pub(crate) updated: bool,
@@ -100,7 +124,7 @@ pub(crate) struct InFlight {
 
 impl FleetPod {
     pub(crate) fn is_live(&self) -> bool {
-        self.stage == Stage::Live
+        self.stage == PodStage::Live
     }
 
     /// Live and Ready.
@@ -120,97 +144,87 @@ impl FleetPod {
     /// Live or terminating: it still runs, or may.
     pub(crate) fn is_unfinished(&self) -> bool {
         match self.stage {
-            Stage::Live | Stage::Terminating | Stage::DeleteInFlight => true,
-            Stage::Failed | Stage::Succeeded => false,
+            PodStage::Live | PodStage::Terminating => true,
+            PodStage::Failed | PodStage::Succeeded | PodStage::Gone => false,
         }
-    }
-
-    pub(crate) fn revision(&self) -> Option<u32> {
-        self.revision.checked_sub(1)
     }
 }
 
 impl<'a> Fleet<'a> {
-    /// The pods of a node, as positions in `pods`.
-    pub(crate) fn range(&self, node: usize) -> Range<usize> {
-        let first = |node: usize| self.nodes.get(node).map_or(self.strays, |n| n.first_pod as usize);
-        first(node)..first(node + 1)
+    pub(crate) fn placement(&self, node: NodeIx) -> Placement {
+        self.nodes.at(node).placement
     }
 
-    /// The pods of a node with their positions in `pods`.
-    pub(crate) fn pods_of(&self, node: usize) -> impl Iterator<Item = (usize, &FleetPod)> + Clone {
-        let range = self.range(node);
-        range.clone().zip(self.pods.get(range).unwrap_or_default())
+    pub(crate) fn pod(&self, pod: FleetIx) -> &FleetPod {
+        self.pods.at(pod)
     }
 
-    /// The pods of nodes that are not in the snapshot, with their positions in `pods`.
-    pub(crate) fn strays(&self) -> impl Iterator<Item = (usize, &FleetPod)> {
-        (self.strays..).zip(self.pods.get(self.strays..).unwrap_or_default())
+    /// The pods of a node.
+    pub(crate) fn pods_of(&self, node: NodeIx) -> impl Iterator<Item = (FleetIx, &FleetPod)> + Clone {
+        let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
+        self.pods.range(self.nodes.at(node).first_pod, end)
     }
 
-    /// Positions of the target nodes.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = usize> {
-        let nodes = self.nodes.iter().enumerate();
-        nodes.filter(|(_, node)| node.placement == Placement::Run).map(|(position, _)| position)
+    /// The pods of nodes that are not in the snapshot.
+    pub(crate) fn strays(&self) -> impl Iterator<Item = (FleetIx, &FleetPod)> {
+        self.pods.range(self.strays, self.pods.end())
+    }
+
+    /// The target nodes.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = NodeIx> {
+        let targets = self.nodes.enumerated().filter(|(_, node)| node.placement == Placement::Run);
+        targets.map(|(position, _)| position)
     }
 
     /// The create of this node that the snapshot does not show.
-    pub(crate) fn in_flight(&self, node: usize) -> Option<&InFlight> {
+    pub(crate) fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
         let found = self.in_flight.binary_search_by_key(&node, |create| create.node).ok()?;
         self.in_flight.get(found)
     }
 
-    /// Whether a pod of the DaemonSet carries this revision's hash: then it is live history.
-    pub(crate) fn carries(&self, revision: u32) -> bool {
-        self.carried.get(revision as usize).copied().unwrap_or(false)
+    /// Whether a pod of the DaemonSet has this revision's hash, so that the revision must stay.
+    pub(crate) fn is_live_history(&self, revision: HistoryIx) -> bool {
+        *self.live_history.at(revision)
     }
 
-    pub(crate) fn view(&self, pod: &FleetPod) -> Option<&'a PodView<'a>> {
-        self.snapshot.pods.get(pod.view as usize)
+    pub(crate) fn view(&self, pod: &FleetPod) -> &'a PodView<'a> {
+        self.snapshot.pod(pod.view)
     }
 
-    pub(crate) fn node_view(&self, node: usize) -> Option<&'a NodeView<'a>> {
-        self.snapshot.nodes.get(node)
+    pub(crate) fn node_view(&self, node: NodeIx) -> &'a NodeView<'a> {
+        self.snapshot.node(node)
     }
 
-    pub(crate) fn node_name(&self, node: usize) -> &'a str {
-        self.node_view(node).map_or("", |node| node.name)
+    /// The name of a pod's target node.
+    pub(crate) fn target_name(&self, pod: &FleetPod) -> &'a str {
+        let target = self.view(pod).target;
+        debug_assert!(target.is_some(), "a pod without a target is not in the fleet");
+        target.unwrap_or_default()
     }
 
-    /// The name of the node that a pod is for, by the pod's position.
-    pub(crate) fn target_name(&self, pod: usize) -> &'a str {
-        self.pods.get(pod).and_then(|pod| self.view(pod)?.target).unwrap_or_default()
-    }
-
-    /// When a terminating pod is overdue; none for a delete in flight.
+    /// When a terminating pod is overdue; `None` for a delete that the snapshot does not show.
     pub(crate) fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
-        self.view(pod)?.deleted_at
+        self.view(pod).deleted_at
     }
 
-    /// When a pod that is Ready becomes available; none when it never does by time alone.
+    /// When a Ready pod becomes available; `None` when time alone never makes it so.
     pub(crate) fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
-        available_at(self.snapshot, self.view(pod)?)
+        available_at(self.snapshot, self.view(pod))
     }
 
-    /// Which of two live pods of a node is the better one to keep: available before ready before updated before
+    /// Orders two live pods of a node by which is the better one to keep: available before Ready before updated before
     /// bound before oldest before name `[keep-the-available-one]`.
     pub(crate) fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
         let rank = |pod: &FleetPod| {
             let view = self.view(pod);
-            (
-                !pod.is_available(),
-                !pod.is_ready(),
-                !pod.is_updated(),
-                !view.is_some_and(|view| view.bound),
-                view.and_then(|view| view.created_at),
-                view.map(|view| view.name),
-            )
+            let (available, ready, updated) = (pod.is_available(), pod.is_ready(), pod.is_updated());
+            (!available, !ready, !updated, !view.bound, view.created_at, view.name)
         };
         rank(a).cmp(&rank(b))
     }
 }
 
-/// None for a missing transition time, and for an instant beyond time's end.
+/// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
 fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
     pod.ready_since.and_then(|since| since.checked_add(snapshot.min_ready()).ok())
 }

@@ -2,30 +2,30 @@
 
 use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::history::{History, Role};
+use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// An outdated pod that is alone on its node.
+/// An outdated pod that is the only live one of its node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
-    pub(crate) node: u32,
-    /// Position in the fleet's pods.
-    pub(crate) pod: u32,
-    /// Its place among those whose update was refused; 0 where it was not.
+    pub(crate) node: NodeIx,
+    pub(crate) pod: FleetIx,
+    /// Its place among the nodes whose update was refused; 0 where it was not refused.
     refused: u32,
-    /// How far its revision has come: 0 for an unknown one or none.
+    /// The place of its revision's number among the old ones; 0 for an unknown revision or no hash label.
     rank: u32,
 }
 
-/// Turns revisions and refusals into ranks, so that a candidate stays small.
+/// Ranks of revisions and of refused nodes: a candidate holds two small numbers instead of a revision and a name.
 pub(crate) struct Ranks<'s> {
-    revisions: Vec<u32>,
+    revisions: IndexVec<HistoryIx, u32>,
     refused: BTreeMap<&'s str, u32>,
 }
 
 impl<'s> Ranks<'s> {
-    /// Revisions of equal number have equal rank.
-    pub(crate) fn of(history: &History<'_>, fleet: &Fleet<'s>) -> Self {
+    /// Revisions with the same number have the same rank.
+    pub(crate) fn new(history: &History<'_>, fleet: &Fleet<'s>) -> Self {
         let old = history.revisions.iter().filter(|r| r.role == Role::Old);
         let mut numbers: Vec<i64> = old.map(|r| r.number).collect();
         numbers.sort_unstable();
@@ -40,35 +40,35 @@ impl<'s> Ranks<'s> {
     pub(crate) fn candidate(
         &self,
         fleet: &Fleet<'_>,
-        node: usize,
-        index: usize,
+        node: NodeIx,
+        index: FleetIx,
         pod: &FleetPod,
     ) -> Candidate {
-        let rank = pod.revision().and_then(|revision| self.revisions.get(revision as usize)).copied();
-        let refused = if self.refused.is_empty() { None } else { self.refused.get(fleet.target_name(index)) };
+        // Without refusals, the usual case, no name is looked up.
+        let refused = if self.refused.is_empty() { None } else { self.refused.get(fleet.target_name(pod)) };
         Candidate {
-            node: node as u32,
-            pod: index as u32,
+            node,
+            pod: index,
             refused: refused.copied().unwrap_or(0),
-            rank: rank.unwrap_or(0),
+            rank: pod.revision.map_or(0, |revision| *self.revisions.at(revision)),
         }
     }
 }
 
-/// The first `room` candidates, in order: furthest behind, then by node name. Frequent edits must not starve the last
-/// nodes, nor one whose update is refused the others: it comes last `[refused-comes-last]`.
+/// The first `room` candidates: those furthest behind first, then by node name, so that frequent edits do not starve the
+/// last nodes. A node whose update was refused comes last, so that it does not starve the others `[refused-comes-last]`.
 pub(crate) fn first(mut candidates: Vec<Candidate>, room: u32, fleet: &Fleet<'_>) -> Vec<Candidate> {
     let room = room as usize;
-    let by_age = |a: &Candidate, b: &Candidate| -> Ordering {
+    let by_urgency = |a: &Candidate, b: &Candidate| -> Ordering {
         let index = &fleet.snapshot.index;
-        (a.refused, a.rank)
-            .cmp(&(b.refused, b.rank))
-            .then_with(|| index.by_name(a.node as usize, b.node as usize))
+        (a.refused, a.rank).cmp(&(b.refused, b.rank)).then_with(|| index.by_name(a.node, b.node))
     };
+    // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first `room` candidates in
+    // front in linear time, and only they are sorted. Without room, or with room for all, there is nothing to select.
     if (1..candidates.len()).contains(&room) {
-        candidates.select_nth_unstable_by(room, by_age);
+        candidates.select_nth_unstable_by(room, by_urgency);
     }
     candidates.truncate(room);
-    candidates.sort_unstable_by(by_age);
+    candidates.sort_unstable_by(by_urgency);
     candidates
 }

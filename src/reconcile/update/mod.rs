@@ -1,4 +1,4 @@
-//! Which outdated pods go now.
+//! The update strategy: which outdated pods go now.
 
 mod candidates;
 pub(crate) mod replace;
@@ -8,48 +8,64 @@ use crate::reconcile::budget::Budget;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
+use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
 
-/// What the update strategy wants.
+/// The creates and deletes of the update strategy.
 #[derive(Debug, Default)]
+#[doc(alias = "rollingUpdate")]
 pub(crate) struct Update {
-    /// In the order in which they matter.
+    /// The most urgent first.
     pub(crate) deletes: Vec<Deletion>,
-    /// Updated pods that node sync would delete beside the outdated ones which now go themselves, as sorted positions in
-    /// the fleet's pods: a switch away from surge must not throw both away.
-    pub(crate) spared: Vec<usize>,
-    /// Nodes that get an updated pod beside the outdated one, as positions.
-    pub(crate) creates: Vec<u32>,
+    /// Updated pods that node sync marked as excess but that must survive, because the update deletes the outdated pod
+    /// beside them; sorted. Without this, switching from surge to rolling update would delete both pods of a node.
+    pub(crate) spared: Vec<FleetIx>,
+    /// Nodes that get an updated pod beside the outdated one.
+    pub(crate) creates: Vec<NodeIx>,
     /// When a terminating pod that holds a place in maxSurge is overdue, while others wait for that place.
     pub(crate) place_free_at: Option<Timestamp>,
 }
 
 impl Update {
-    /// Node sync's deletes, but for the spared ones.
-    pub(crate) fn standing_deletes<'u>(&'u self, sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
-        let stands = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod()).is_err();
-        sync.deletes.iter().filter(stands)
+    /// Node sync's deletes without the spared pods.
+    pub(crate) fn node_sync_deletes<'u>(
+        &'u self,
+        node_sync: &'u NodeSync,
+    ) -> impl Iterator<Item = &'u Deletion> {
+        let is_not_spared = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod).is_err();
+        node_sync.deletes.iter().filter(is_not_spared)
     }
 
     /// All deletes: node sync's, then the update's own.
-    pub(crate) fn all_deletes<'u>(&'u self, sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
-        self.standing_deletes(sync).chain(&self.deletes)
+    pub(crate) fn all_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
+        self.node_sync_deletes(node_sync).chain(&self.deletes)
     }
 }
 
-/// Applies the strategy to what node sync leaves.
-pub(crate) fn update(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
-    let mut update = strategy_update(fleet, history, sync, budget);
-    update.spared = update.deletes.iter().filter_map(|deletion| sync.spare_of(deletion.pod())).collect();
+/// Applies the strategy to the pods that node sync leaves.
+pub(crate) fn update(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node_sync: &NodeSync,
+    budget: &Budget,
+) -> Update {
+    let mut update = strategy_update(fleet, history, node_sync, budget);
+    update.spared =
+        update.deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
     update.spared.sort_unstable();
     update
 }
 
-fn strategy_update(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
+fn strategy_update(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node_sync: &NodeSync,
+    budget: &Budget,
+) -> Update {
     match fleet.snapshot.strategy {
         Strategy::OnDelete => Update::default(),
-        Strategy::Replace(_) => replace::replace(fleet, history, sync, budget),
-        Strategy::Surge { .. } => surge::surge(fleet, history, sync, budget),
+        Strategy::Replace(_) => replace::replace(fleet, history, node_sync, budget),
+        Strategy::Surge { .. } => surge::surge(fleet, history, node_sync, budget),
     }
 }

@@ -10,24 +10,31 @@ use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
 use crate::snapshot::UnreadyPolicy;
+use crate::snapshot::position::{FleetIx, NodeIx};
 
-/// Candidates by how ready they are.
+/// Candidates by readiness.
 #[derive(Default)]
 struct Candidates {
     pending: Vec<Candidate>,
     not_ready: Vec<Candidate>,
-    young: Vec<Candidate>,
+    not_yet_available: Vec<Candidate>,
     available: Vec<Candidate>,
 }
 
-/// Each deletion is decided against the same snapshot, so that the limit holds even if all of them happen at once and
-/// nothing comes up.
-pub(crate) fn replace(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Update {
-    let Candidates { pending, not_ready, young, available } = candidates(fleet, history, sync, budget);
+/// Every deletion is decided against the same snapshot: the limit holds even when all of them happen at once and no new
+/// pod becomes available.
+pub(crate) fn replace(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node_sync: &NodeSync,
+    budget: &Budget,
+) -> Update {
+    let Candidates { pending, not_ready, not_yet_available, available } =
+        candidates(fleet, history, node_sync, budget);
     let mut update = Update::default();
     let mut take = |candidates: Vec<Candidate>, room: u32, reason: DeleteReason| -> u32 {
         let chosen = first(candidates, room, fleet);
-        let deletion = |c: &Candidate| Deletion::new(c.pod as usize, reason);
+        let deletion = |c: &Candidate| Deletion::new(c.pod, reason);
         update.deletes.extend(chosen.iter().map(deletion));
         chosen.len() as u32
     };
@@ -37,37 +44,39 @@ pub(crate) fn replace(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync,
     };
     let chosen = take(pending, room, DeleteReason::OutdatedPending);
     take(not_ready, room - chosen, DeleteReason::OutdatedNotReady);
-    take(young, budget.room_for_young(), DeleteReason::OutdatedNotYetAvailable);
+    take(not_yet_available, budget.room_for_not_yet_available(), DeleteReason::OutdatedNotYetAvailable);
     take(available, budget.room_for_available(), DeleteReason::OutdatedAvailable);
     update
 }
 
-/// The node's pod, if it is the only live one left and outdated.
+/// The outdated pod of a node, if it is the only live one left.
 pub(crate) fn candidate<'f>(
     fleet: &'f Fleet<'_>,
-    sync: &'f NodeSync,
-    node: usize,
-) -> Option<(usize, &'f FleetPod)> {
-    let mut survivors = sync.survivors(fleet, node);
+    node_sync: &'f NodeSync,
+    node: NodeIx,
+) -> Option<(FleetIx, &'f FleetPod)> {
+    let mut survivors = node_sync.survivors(fleet, node);
     let only = survivors.next().filter(|(_, pod)| !pod.is_updated())?;
     (survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)
 }
 
-fn candidates(fleet: &Fleet<'_>, history: &History<'_>, sync: &NodeSync, budget: &Budget) -> Candidates {
-    let ranks = Ranks::of(history, fleet);
+fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync, budget: &Budget) -> Candidates {
+    let ranks = Ranks::new(history, fleet);
     let mut candidates = Candidates::default();
-    let room_for_young = budget.room_for_young() > 0;
+    let room_for_not_yet_available = budget.room_for_not_yet_available() > 0;
     let room_for_available = budget.room_for_available() > 0;
     for node in fleet.targets() {
-        let Some((index, pod)) = candidate(fleet, sync, node) else { continue };
-        // A node whose failed pod is held back could get no new pod.
-        let may_get_a_pod = sync.held(node).is_none();
+        let Some((index, pod)) = candidate(fleet, node_sync, node) else { continue };
+        // A node whose failed pod is held back gets no new pod.
+        let may_get_a_pod = node_sync.held(node).is_none();
         let group = match pod.readiness {
             Readiness::Pending => &mut candidates.pending,
             Readiness::NotReady => &mut candidates.not_ready,
-            Readiness::Young if room_for_young && may_get_a_pod => &mut candidates.young,
+            Readiness::NotYetAvailable if room_for_not_yet_available && may_get_a_pod => {
+                &mut candidates.not_yet_available
+            }
             Readiness::Available if room_for_available && may_get_a_pod => &mut candidates.available,
-            Readiness::Young | Readiness::Available => continue,
+            Readiness::NotYetAvailable | Readiness::Available => continue,
         };
         group.push(ranks.candidate(fleet, node, index, pod));
     }

@@ -175,8 +175,9 @@ impl Trial {
         let at_once = match spec.update_strategy.kind.as_str() {
             "RollingUpdate" => {
                 let limits = spec.update_strategy.rolling_update.clone().unwrap_or_default();
-                let nodes =
-                    |limit: Option<daemonset::model::IntOrString>| limit.map_or(0, |l| l.of(targets as u32));
+                let nodes = |limit: Option<daemonset::model::IntOrString>| {
+                    limit.map_or(0, |l| l.scaled(targets as u32))
+                };
                 nodes(limits.max_surge).max(nodes(limits.max_unavailable)).max(1)
             }
             _ => 1,

@@ -5,7 +5,7 @@ use crate::rollout::args::From;
 use crate::shell::console::{Format, LOOK, Stop};
 use crate::shell::response::Response;
 use crate::words::{self, count};
-use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, stuck as outlook};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use daemonset::plan;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -28,13 +28,13 @@ pub(crate) fn stuck(from: &From, patience: SignedDuration, now: Option<Timestamp
     let plan = plan(&input.snapshot().map_err(|message| source.stop(message))?);
     let meta = &input.recording.daemon_set.metadata;
     let (name, now) = (&format!("{}/{}", meta.namespace, meta.name), input.recording.now);
-    let outlook = outlook(&plan, now, patience);
+    let outlook = Outlook::new(&plan, now, patience);
     source.announce(from.output)?;
     let response = match from.output {
         Format::Json => Response::json(&Named { name, now, outlook: &outlook })?,
         Format::Text => Response::text(format!("{name}: {}", text(&outlook, patience))),
     };
-    Ok(response.with_code(match outlook.standing {
+    Ok(response.with_code(match outlook.state {
         RolloutState::Stuck { .. } => LOOK,
         _ => 0,
     }))
@@ -51,7 +51,7 @@ fn text(outlook: &Outlook, patience: SignedDuration) -> String {
         Some(0) => format!("{outdated}, no round is left"),
         Some(rounds) => format!("{outdated}, about {} left", count(rounds as usize, "round")),
     };
-    match &outlook.standing {
+    match &outlook.state {
         RolloutState::Complete => format!("complete: {outdated}\n"),
         RolloutState::Moving { acting, waiting } => {
             let parts = [(*acting, "to act on"), (*waiting, "to wait for")];

@@ -124,7 +124,10 @@ impl World {
         }
         self.nodes_go_on();
         if self.fake.crash_at == Some(self.now) {
-            self.record(Actor::Environment, Change::ControllerCrashed { after_actions: 3, memory_kept: false });
+            self.record(
+                Actor::Environment,
+                Change::ControllerCrashed { after_actions: 3, memory_kept: false },
+            );
         }
         let down = self.fake.crash_at.is_some_and(|at| (at..at + 30).contains(&self.now));
         if self.now >= 0 && !down {

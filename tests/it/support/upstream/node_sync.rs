@@ -88,7 +88,7 @@ fn keep_a_pair<'r>(facts: &Facts<'r>, running: &[&'r Pod], wish: &mut Wish<'r>) 
 fn allows_surge(facts: &Facts<'_>) -> bool {
     let strategy = &facts.recording.daemon_set.spec.update_strategy;
     let limit = strategy.rolling_update.as_ref().and_then(|rolling| rolling.max_surge);
-    strategy.kind == "RollingUpdate" && limit.is_some_and(|limit: IntOrString| limit.of(1) > 0)
+    strategy.kind == "RollingUpdate" && limit.is_some_and(|limit: IntOrString| limit.scaled(1) > 0)
 }
 
 fn is_terminating(pod: &Pod) -> bool {

@@ -30,8 +30,8 @@ pub(super) fn wish<'r>(facts: &Facts<'r>) -> Option<Wish<'r>> {
     let mut max_surge = 0;
     if let Some(rolling) = &strategy.rolling_update {
         // The API server defaults an absent value to 1.
-        max_unavailable = rolling.max_unavailable.unwrap_or(IntOrString::Int(1)).of(desired);
-        max_surge = rolling.max_surge.map_or(0, |limit: IntOrString| limit.of(desired));
+        max_unavailable = rolling.max_unavailable.unwrap_or(IntOrString::Int(1)).scaled(desired);
+        max_surge = rolling.max_surge.map_or(0, |limit: IntOrString| limit.scaled(desired));
     }
     if desired > 0 && max_unavailable == 0 && max_surge == 0 {
         max_unavailable = 1;

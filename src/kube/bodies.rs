@@ -1,0 +1,76 @@
+//! Bodies of API calls: patches, whole statuses, the options of a deletion, and events.
+
+use super::{Caller, Preconditions};
+use crate::action::EventType;
+use crate::model::{DaemonSet, DaemonSetStatus, Labels, ObjectRef};
+use serde_json::{Value, json};
+
+/// Makes the DaemonSet the controller (v1.36 `controller_ref_manager.go ownerRefControllerPatch`). The uid in a patch is
+/// a precondition.
+pub(super) fn adopt(ds: &DaemonSet, object: &ObjectRef) -> Value {
+    json!({"metadata": {"uid": object.uid, "ownerReferences": [ds.owner_reference()]}})
+}
+
+/// Removes the DaemonSet from the owners (v1.36 `GenerateDeleteOwnerRefStrategicMergeBytes`).
+pub(super) fn release(ds: &DaemonSet, object: &ObjectRef) -> Value {
+    let owner = json!({"$patch": "delete", "uid": ds.metadata.uid});
+    json!({"metadata": {"uid": object.uid, "ownerReferences": [owner]}})
+}
+
+pub(super) fn labels(object: &ObjectRef, labels: &Labels) -> Value {
+    json!({"metadata": {"uid": object.uid, "labels": labels}})
+}
+
+pub(super) fn number(object: &ObjectRef, number: i64) -> Value {
+    json!({"metadata": {"uid": object.uid}, "revision": number})
+}
+
+/// The DaemonSet with this status. The metadata is whole, since the subresource `status` writes it, too; the spec is left
+/// out, since the subresource does not read it (v1.36 `registry/apps/daemonset statusStrategy`).
+///
+/// Uid and resource version are those of the action, also if the caller has read a newer object since: the status was
+/// computed from the older one.
+pub(super) fn with_status(ds: &DaemonSet, about: &ObjectRef, status: &DaemonSetStatus) -> Value {
+    let mut metadata = ds.metadata.clone();
+    metadata.uid.clone_from(&about.uid);
+    metadata.resource_version.clone_from(&about.resource_version);
+    json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "status": status})
+}
+
+/// `meta/v1` DeleteOptions.
+pub(super) fn delete_options(preconditions: &Preconditions) -> Value {
+    json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions})
+}
+
+/// A `core/v1` Event; the API server generates its name.
+pub(super) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message: &str) -> Value {
+    let metadata = &caller.daemon_set.metadata;
+    let kind = match kind {
+        EventType::Normal => "Normal",
+        EventType::Warning => "Warning",
+    };
+    // Whole seconds: the API server refuses more precision in these two fields.
+    let now = caller.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    json!({
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": format!("{}.", metadata.name), "namespace": metadata.namespace},
+        "involvedObject": {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "namespace": metadata.namespace,
+            "name": metadata.name,
+            "uid": metadata.uid,
+            "resourceVersion": metadata.resource_version,
+        },
+        "type": kind,
+        "reason": reason,
+        "message": message,
+        "source": {"component": caller.component},
+        "reportingComponent": caller.component,
+        "reportingInstance": "",
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    })
+}

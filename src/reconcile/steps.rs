@@ -1,0 +1,66 @@
+//! The decision, before it becomes actions and a report: the values of all steps, and their order.
+
+use crate::model::DaemonSetStatus;
+use crate::reconcile::budget::Budget;
+use crate::reconcile::burst::Burst;
+use crate::reconcile::claim::{Claim, claim};
+use crate::reconcile::fleet::Fleet;
+use crate::reconcile::history::History;
+use crate::reconcile::node_sync::{NodeSync, node_sync};
+use crate::reconcile::status::status;
+use crate::reconcile::update::{Update, update};
+use crate::snapshot::Snapshot;
+
+/// The decision about a snapshot.
+#[derive(Debug)]
+pub(crate) enum Decision<'s> {
+    /// The selector is empty, and would select every pod of the namespace.
+    SelectingAll,
+    /// The DaemonSet is being deleted: its pods are the garbage collector's.
+    BeingDeleted,
+    /// The new revision's name is taken: the next pass tries another one, with this status.
+    NameCollision(DaemonSetStatus),
+    /// The usual case.
+    Synced(Box<Steps<'s>>),
+}
+
+/// The values of all steps, in the order of the steps.
+#[derive(Debug)]
+pub(crate) struct Steps<'s> {
+    pub(crate) claim: Claim,
+    pub(crate) history: History<'s>,
+    pub(crate) fleet: Fleet<'s>,
+    pub(crate) node_sync: NodeSync,
+    pub(crate) budget: Budget,
+    pub(crate) update: Update,
+    pub(crate) burst: Burst,
+    pub(crate) status: DaemonSetStatus,
+}
+
+pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
+    if snapshot.selector.is_empty() {
+        return Decision::SelectingAll;
+    }
+    if snapshot.daemon_set.metadata.deletion_timestamp.is_some() {
+        return Decision::BeingDeleted;
+    }
+    let claim = claim(snapshot);
+    let Ok(history) = History::new(snapshot, &claim) else {
+        return Decision::NameCollision(one_more_collision(snapshot));
+    };
+    let fleet = Fleet::build(snapshot, &claim, &history);
+    let node_sync = node_sync(&fleet);
+    let budget = Budget::new(&fleet, &node_sync);
+    let update = update(&fleet, &history, &node_sync, &budget);
+    let burst = Burst::new(&fleet, &node_sync, &update);
+    let status = status(&fleet);
+    let steps = Steps { claim, history, fleet, node_sync, budget, update, burst, status };
+    Decision::Synced(Box::new(steps))
+}
+
+/// The same status with a collision count that gives the next revision another hash.
+fn one_more_collision(snapshot: &Snapshot<'_>) -> DaemonSetStatus {
+    let mut status = snapshot.daemon_set.status.clone();
+    status.collision_count = Some(status.collision_count.unwrap_or(0).saturating_add(1));
+    status
+}
