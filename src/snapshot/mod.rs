@@ -68,18 +68,22 @@ impl<'a> Snapshot<'a> {
         self.now
     }
 
+    #[inline]
     pub(crate) fn node(&self, node: NodeIx) -> &NodeView<'a> {
         at(&self.nodes, node)
     }
 
+    #[inline]
     pub(crate) fn placement(&self, node: NodeIx) -> Placement {
         *at(&self.placements, node)
     }
 
+    #[inline]
     pub(crate) fn pod(&self, pod: PodIx) -> &PodView<'a> {
         at(&self.pods, pod)
     }
 
+    #[inline]
     pub(crate) fn facts(&self, pod: PodIx) -> &PodFacts {
         self.index.pods.at(pod)
     }

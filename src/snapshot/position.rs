@@ -16,17 +16,23 @@ use std::sync::LazyLock;
 
 /// A position in one kind of list.
 pub(crate) trait Position: Copy {
-    /// The position of the element with `index` elements before it. No list has four billion elements.
+    /// The position of the element with `index` elements before it. No list has two billion elements.
     fn new(index: usize) -> Self;
 
     /// How many elements are before it.
     fn index(self) -> usize;
 }
 
+const HIGHEST_BIT: NonZeroU32 = match NonZeroU32::new(1 << 31) {
+    Some(bit) => bit,
+    None => NonZeroU32::MAX,
+};
+
 macro_rules! position {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
-        // The index plus one: an `Option` of it, of which there are several for each pod, takes four bytes.
+        // The index with the highest bit set: an `Option` of it, of which there are several for each pod, takes four
+        // bytes, and setting or clearing a bit is all that a conversion costs.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) struct $type(NonZeroU32);
 
@@ -39,12 +45,12 @@ macro_rules! position {
         impl Position for $type {
             #[inline]
             fn new(index: usize) -> Self {
-                $type(NonZeroU32::MIN.saturating_add(index as u32))
+                $type(HIGHEST_BIT | index as u32)
             }
 
             #[inline]
             fn index(self) -> usize {
-                self.0.get() as usize - 1
+                (self.0.get() & !HIGHEST_BIT.get()) as usize
             }
         }
 

@@ -151,15 +151,18 @@ impl FleetPod {
 }
 
 impl<'a> Fleet<'a> {
+    #[inline]
     pub(crate) fn placement(&self, node: NodeIx) -> Placement {
         self.nodes.at(node).placement
     }
 
+    #[inline]
     pub(crate) fn pod(&self, pod: FleetIx) -> &FleetPod {
         self.pods.at(pod)
     }
 
     /// The pods of a node.
+    #[inline]
     pub(crate) fn pods_of(&self, node: NodeIx) -> impl Iterator<Item = (FleetIx, &FleetPod)> + Clone {
         let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
         self.pods.range(self.nodes.at(node).first_pod, end)
@@ -187,10 +190,12 @@ impl<'a> Fleet<'a> {
         *self.live_history.at(revision)
     }
 
+    #[inline]
     pub(crate) fn view(&self, pod: &FleetPod) -> &'a PodView<'a> {
         self.snapshot.pod(pod.view)
     }
 
+    #[inline]
     pub(crate) fn node_view(&self, node: NodeIx) -> &'a NodeView<'a> {
         self.snapshot.node(node)
     }
