@@ -33,11 +33,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     cluster.run_until_quiet(SignedDuration::from_mins(10))?;
 
     // The second version starts slowly, and one start in ten crashes.
-    let behaviour = Behaviour {
-        ready: Distribution::long_tail(SignedDuration::from_secs(10), SignedDuration::from_mins(1)),
-        crash_at_start: Probability::percent(10),
-        ..Behaviour::default()
-    };
+    let behaviour = Behaviour::default()
+        .ready(Distribution::long_tail(SignedDuration::from_secs(10), SignedDuration::from_mins(1)))
+        .crash_at_start(Probability::percent(10));
     let started = cluster.now();
     cluster.release(behaviour, |template| template["spec"]["containers"][0]["image"] = json!("agent:2"));
 

@@ -19,6 +19,7 @@ use std::fmt;
 )]
 pub enum Action {
     /// Make the DaemonSet the pod's controller.
+    #[non_exhaustive]
     AdoptPod {
         /// The pod.
         pod: ObjectRef,
@@ -26,6 +27,7 @@ pub enum Action {
         reason: ClaimReason,
     },
     /// Remove the DaemonSet from the pod's owners.
+    #[non_exhaustive]
     ReleasePod {
         /// The pod.
         pod: ObjectRef,
@@ -33,6 +35,7 @@ pub enum Action {
         reason: ClaimReason,
     },
     /// Make the DaemonSet the revision's controller.
+    #[non_exhaustive]
     AdoptRevision {
         /// The revision.
         revision: ObjectRef,
@@ -40,6 +43,7 @@ pub enum Action {
         reason: ClaimReason,
     },
     /// Remove the DaemonSet from the revision's owners.
+    #[non_exhaustive]
     ReleaseRevision {
         /// The revision.
         revision: ObjectRef,
@@ -47,6 +51,7 @@ pub enum Action {
         reason: ClaimReason,
     },
     /// Create a ControllerRevision.
+    #[non_exhaustive]
     CreateRevision {
         /// The full object.
         revision: Value,
@@ -54,6 +59,7 @@ pub enum Action {
         reason: RevisionReason,
     },
     /// Set labels of a revision.
+    #[non_exhaustive]
     LabelRevision {
         /// The revision.
         revision: ObjectRef,
@@ -63,6 +69,7 @@ pub enum Action {
         reason: LabelReason,
     },
     /// Set the number of a revision.
+    #[non_exhaustive]
     RenumberRevision {
         /// The revision.
         revision: ObjectRef,
@@ -72,6 +79,7 @@ pub enum Action {
         reason: RevisionReason,
     },
     /// Set labels of a pod.
+    #[non_exhaustive]
     LabelPod {
         /// The pod.
         pod: ObjectRef,
@@ -81,6 +89,7 @@ pub enum Action {
         reason: LabelReason,
     },
     /// Delete a pod.
+    #[non_exhaustive]
     DeletePod {
         /// Its target node.
         node: NodeName,
@@ -94,6 +103,7 @@ pub enum Action {
         failure: Option<Failure>,
     },
     /// Create a pod.
+    #[non_exhaustive]
     CreatePod {
         /// Its target node.
         node: NodeName,
@@ -107,6 +117,7 @@ pub enum Action {
         pod: PodManifest,
     },
     /// Delete a revision.
+    #[non_exhaustive]
     DeleteRevision {
         /// The revision.
         revision: ObjectRef,
@@ -114,6 +125,7 @@ pub enum Action {
         reason: RevisionReason,
     },
     /// Write the status subresource.
+    #[non_exhaustive]
     UpdateStatus {
         /// The DaemonSet.
         daemon_set: ObjectRef,
@@ -123,6 +135,7 @@ pub enum Action {
         reason: StatusReason,
     },
     /// Record an event about the DaemonSet.
+    #[non_exhaustive]
     RecordEvent {
         /// The DaemonSet.
         daemon_set: ObjectRef,
@@ -134,6 +147,7 @@ pub enum Action {
         message: String,
     },
     /// Reconcile again at this instant, even if no change is seen before.
+    #[non_exhaustive]
     Requeue {
         /// The earliest instant at which time alone changes the answer.
         at: Timestamp,
@@ -475,6 +489,7 @@ pub enum RequeueReason {
 /// How often the updated pods of a node have failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Failure {
     /// The template generation that failed; where there is none, `metadata.generation`.
     pub generation: i64,

@@ -12,12 +12,12 @@
 //!
 //! # The caller's duties
 //!
-//! 1. List all nodes of the cluster, and all pods and ControllerRevisions of the DaemonSet's namespace, whoever owns them:
+//! 1. List all nodes of the cluster, and all pods and ControllerRevisions of the DaemonSet's namespace, with or without an owner:
 //!    [`Observed`] has a field for each.
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
-//! 4. After an outcome that ends the plan, begin no later batch, and plan again.
+//! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, start no other, and plan again.
 //! 5. Plan again when an object changes, and at the instant of an [`Action::Requeue`].
 //! 6. Keep one [`Reconciler`] for each DaemonSet, for as long as it lives, and let one process act for it at a time.
 //!
@@ -79,6 +79,21 @@
     clippy::unreachable,
     clippy::unwrap_used
 )]
+
+/// Setters of options, each named as its field: `Policy::default().burst(100)`.
+macro_rules! setters {
+    ($($options:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
+        impl $options {$(
+            #[doc = concat!("Sets [`", stringify!($field), "`](field@", stringify!($options), "::", stringify!($field), ").")]
+            #[must_use]
+            pub fn $field(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            }
+        )*}
+    )*};
+}
+pub(crate) use setters;
 
 mod action;
 mod audit;

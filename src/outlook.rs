@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
+#[non_exhaustive]
 pub struct Outlook {
     /// Whether it moves.
     #[serde(rename = "standing")]
@@ -49,6 +50,7 @@ pub enum RolloutState {
 /// An obstacle, with its nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Obstacle {
     /// The kind.
     pub kind: ObstacleKind,

@@ -6,6 +6,7 @@ use thiserror::Error;
 /// All problems of a snapshot's input; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", list(.problems))]
+#[non_exhaustive]
 pub struct InvalidSnapshot {
     /// In the order of the input: DaemonSet, policy, nodes, pods, revisions.
     pub problems: Vec<Problem>,
@@ -18,6 +19,7 @@ fn list(problems: &[Problem]) -> String {
 /// A problem of one field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {kind}")]
+#[non_exhaustive]
 pub struct Problem {
     /// The field, as Kubernetes writes it: `spec.updateStrategy.rollingUpdate.maxUnavailable` for the DaemonSet's,
     /// `pods[3].metadata.uid` for the lists'.

@@ -17,6 +17,7 @@ use thiserror::Error;
 /// The whole input of one decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Recording {
     /// A name to find it by.
     #[serde(default, deserialize_with = "null_is_default")]
@@ -45,6 +46,7 @@ pub struct Recording {
 /// A text that is not a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {message}")]
+#[non_exhaustive]
 pub struct UnreadableRecording {
     /// The field, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
     pub path: String,
@@ -63,6 +65,20 @@ impl UnreadableRecording {
 }
 
 impl Recording {
+    /// A recording of a DaemonSet in a cluster without nodes, pods and revisions, which its fields add.
+    pub fn new(daemon_set: DaemonSet, now: Timestamp) -> Self {
+        Recording {
+            name: String::new(),
+            now,
+            daemon_set,
+            nodes: Vec::new(),
+            pods: Vec::new(),
+            revisions: Vec::new(),
+            policy: Policy::default(),
+            memory: None,
+        }
+    }
+
     /// Reads one from JSON.
     ///
     /// # Errors

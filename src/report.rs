@@ -15,6 +15,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
+#[non_exhaustive]
 pub struct Plan {
     /// The same actions as [`reconcile`](crate::reconcile) gives.
     pub actions: Vec<Action>,
@@ -38,6 +39,7 @@ impl Plan {
 /// The reasons of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Report {
     /// Whether the decision went through all steps.
     pub situation: Situation,
@@ -68,6 +70,7 @@ pub enum Situation {
 /// The revision of the template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CurrentRevision {
     /// Object name.
     pub name: String,
@@ -107,6 +110,7 @@ pub enum StrategyInForce {
 /// The verdict on one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct NodeVerdict {
     /// The node.
     pub node: NodeName,
@@ -153,6 +157,7 @@ pub enum NodePlacement {
 /// The verdict on one pod.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PodVerdict {
     /// The pod.
     pub pod: ObjectRef,

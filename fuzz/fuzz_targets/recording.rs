@@ -56,7 +56,7 @@ fn keeps_its_promises(recording: &Recording, plan: &Plan) {
                 let verdict = plan.report.nodes.iter().find(|verdict| verdict.node == *node).unwrap();
                 assert_eq!(verdict.placement, NodePlacement::Run, "{node}");
             }
-            Action::Requeue { at, reason } => {
+            Action::Requeue { at, reason, .. } => {
                 assert!(*at > recording.now || *reason == RequeueReason::Burst);
             }
             _ => {}

@@ -13,6 +13,7 @@ use serde_json::Value;
 /// One HTTP request to the API server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ApiCall {
     /// The operation.
     pub verb: Verb,
@@ -53,6 +54,7 @@ pub enum PatchType {
 /// The conditions under which the API server executes an [`ApiCall`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Preconditions {
     /// The object has this uid: it is not another one with the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +66,7 @@ pub struct Preconditions {
 
 /// The context of a call: the DaemonSet, the component that calls, and the time.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "callers name each field")]
 pub struct Caller<'a> {
     /// The DaemonSet that the plan is about, as it was in the snapshot.
     pub daemon_set: &'a DaemonSet,

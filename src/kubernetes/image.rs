@@ -2,6 +2,7 @@
 
 /// Name, tag and digest as they are written, valid or not.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ImageReference<'a> {
     /// Domain and path.
     pub name: &'a str,

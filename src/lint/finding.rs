@@ -7,6 +7,7 @@ use std::fmt;
 /// One effect that an author should know before the DaemonSet is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Finding {
     /// The severity.
     pub severity: Severity,

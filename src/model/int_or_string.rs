@@ -12,6 +12,7 @@ use thiserror::Error;
 /// sign. More than 100 % is arithmetic here; refusing it is the API server's validation
 /// (v1.36 `apimachinery/pkg/util/intstr`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the name says all there is")]
 pub enum IntOrString {
     /// A number of nodes.
     Int(u32),
@@ -22,6 +23,7 @@ pub enum IntOrString {
 /// A value that is not an [`IntOrString`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("Invalid value: {found}: {MUST_BE}")]
+#[non_exhaustive]
 pub struct InvalidIntOrString {
     /// The JSON that was found.
     pub found: String,

@@ -4,6 +4,11 @@
 //! The pod template and a revision's data stay raw. As everywhere in Kubernetes' JSON, `null` is the same as an absent
 //! field.
 
+#![expect(
+    clippy::exhaustive_structs,
+    reason = "callers build these objects with `..Default::default()`, which lets them grow"
+)]
+
 mod daemon_set;
 mod int_or_string;
 mod kube_meta;

@@ -15,6 +15,7 @@ use serde::Serialize;
 /// The budget's figures; all are numbers of target nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Budget {
     /// D: the target nodes.
     pub desired: u32,
@@ -40,6 +41,7 @@ pub struct Budget {
 /// it is lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct BudgetUse {
     /// It has no available pod.
     pub unavailable: bool,

@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 /// The availability of the target nodes from an instant on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Availability {
     /// The first instant at which these figures hold.
     pub t: Timestamp,

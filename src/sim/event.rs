@@ -9,6 +9,7 @@ use serde::Serialize;
 /// One event. In JSON, `t`, `by` and the fields of the change are members of one object, and `event` names the
 /// change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "programs that draw or test traces build events")]
 pub struct Event {
     /// The instant. Events are in order; the events of loaded objects are before the start of the simulation.
     pub t: Timestamp,
@@ -22,6 +23,7 @@ pub struct Event {
 /// The cause of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Actor {
     /// The DaemonSet controller.
     Controller,
@@ -105,6 +107,7 @@ pub enum Change {
 
 /// A pod and its target node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "programs that draw or test traces build events")]
 pub struct PodIdentity {
     /// Its target node.
     pub node: NodeName,
@@ -118,6 +121,7 @@ pub struct PodIdentity {
 
 /// A node after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "programs that draw or test traces build events")]
 pub struct NodeState {
     /// The node.
     pub node: NodeName,
@@ -158,6 +162,7 @@ pub enum PodTrouble {
 /// One reconcile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "programs that draw or test traces build events")]
 pub struct Reconciled {
     /// Its number, from 1.
     pub number: u64,

@@ -18,11 +18,19 @@ pub(super) struct PodRequirements {
 
 /// An amount of CPU and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Resources {
     /// In thousandths of a CPU.
     pub cpu_millis: u64,
     /// In bytes.
     pub memory_bytes: u64,
+}
+
+crate::setters! {
+    Resources {
+        cpu_millis: u64,
+        memory_bytes: u64,
+    }
 }
 
 impl Resources {

@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 
 /// The settings of a cluster.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// The behaviour of versions that have none of their own (see
     /// [`Cluster::set_behaviour`](super::Cluster::set_behaviour)).
@@ -38,6 +39,7 @@ impl Default for Settings {
 
 /// The behaviour of the pods of one version of the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Behaviour {
     /// The duration of the image pull, which happens once on each node.
     pub pull: Distribution,
@@ -86,6 +88,7 @@ impl Behaviour {
 
 /// The DaemonSet controller and its watch caches.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ControllerSettings {
     /// The lag of the caches behind the API server. Changes of one kind of object keep their order; changes of
     /// different kinds may overtake each other.
@@ -127,9 +130,47 @@ impl Default for ControllerSettings {
 
 /// Random events of nodes: they go down, leave and join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Churn {
     /// The time between two events; `None` if there are none.
     pub every: Option<Distribution>,
     /// How long a node stays down; `None` if it stays down for good.
     pub down_for: Option<Distribution>,
+}
+
+crate::setters! {
+    Settings {
+        behaviour: Behaviour,
+        scheduling: Distribution,
+        joining: Distribution,
+        garbage_collection: SignedDuration,
+        controller: ControllerSettings,
+        churn: Churn,
+    }
+    Behaviour {
+        pull: Distribution,
+        start: Distribution,
+        ready: Distribution,
+        stop: Distribution,
+        crash_at_start: Probability,
+        never_ready: Probability,
+        evicted: Probability,
+        panics_node: Probability,
+        lifetime: Option<Distribution>,
+    }
+    ControllerSettings {
+        watch_lag: Distribution,
+        pause: SignedDuration,
+        restart: SignedDuration,
+        crash: Probability,
+        memory_survives: bool,
+        remembers: bool,
+        refused: Probability,
+        answer_lost: Probability,
+        policy: Policy,
+    }
+    Churn {
+        every: Option<Distribution>,
+        down_for: Option<Distribution>,
+    }
 }

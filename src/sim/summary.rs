@@ -23,6 +23,7 @@ pub enum RolloutEnd {
 /// A rollout in figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Summary {
     /// How it ended.
     pub end: RolloutEnd,
@@ -64,6 +65,7 @@ pub struct Summary {
 
 /// The worst value of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Worst {
     /// The value.
     pub nodes: u32,

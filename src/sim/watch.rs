@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// A kind of objects. Each kind has its own watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names of the API's own kinds")]
+#[non_exhaustive]
 pub enum Kind {
     DaemonSets,
     Nodes,

@@ -3,9 +3,10 @@
 use crate::model::{is_default, null_is_default};
 use serde::{Deserialize, Serialize};
 
-/// Choices of the caller; the default is what v1.36's controller does.
+/// Choices of the caller, set one by one: `Policy::default().burst(100)`; the default is what v1.36's controller does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Policy {
     /// Whether generation or hash label decides when they disagree about a pod.
     #[serde(deserialize_with = "null_is_default")]
@@ -40,7 +41,23 @@ impl Default for Policy {
     }
 }
 
+crate::setters! {
+    Policy {
+        classification: ClassificationPolicy,
+        unready: UnreadyPolicy,
+        pod_names: PodNames,
+        burst: u32,
+        in_flight_expiry_seconds: u32,
+    }
+}
+
 impl Policy {
+    /// Sets [`unique_label_key`](field@Policy::unique_label_key).
+    pub fn unique_label_key(mut self, key: impl Into<String>) -> Self {
+        self.unique_label_key = key.into();
+        self
+    }
+
     pub(crate) fn is_default(&self) -> bool {
         is_default(self)
     }

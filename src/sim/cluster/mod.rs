@@ -30,6 +30,7 @@ pub struct Cluster {
 /// The cluster did not become quiet within the given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not quiet at {at}")]
+#[non_exhaustive]
 pub struct Timeout {
     /// When the time was up.
     pub at: Timestamp,

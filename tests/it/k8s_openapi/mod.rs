@@ -65,7 +65,8 @@ impl Planned {
     }
 
     fn bytes(&self) -> String {
-        let recording = Recording { name: String::new(), ..self.recording.clone() };
+        let mut recording = self.recording.clone();
+        recording.name.clear();
         format!("{}\n{}", self.plan_bytes(), serde_json::to_string(&recording).unwrap())
     }
 

@@ -84,17 +84,13 @@ fn patches_have_the_uid_as_precondition() {
     let reason = ClaimReason::SelectorMatches;
     let hash = LabelReason::HashMissing;
     for (action, path, body) in [
-        (Action::AdoptPod { pod: object(), reason }, pod, &adopted),
-        (Action::ReleasePod { pod: object(), reason }, pod, &released),
-        (Action::LabelPod { pod: object(), labels: labels.clone(), reason: hash }, pod, &labelled),
-        (Action::AdoptRevision { revision: object(), reason }, revision, &adopted),
-        (Action::ReleaseRevision { revision: object(), reason }, revision, &released),
-        (Action::LabelRevision { revision: object(), labels, reason: hash }, revision, &labelled),
-        (
-            Action::RenumberRevision { revision: object(), number: 7, reason: RevisionReason::CurrentAgain },
-            revision,
-            &renumbered,
-        ),
+        (Action::adopt_pod(object(), reason), pod, &adopted),
+        (Action::release_pod(object(), reason), pod, &released),
+        (Action::label_pod(object(), labels.clone(), hash), pod, &labelled),
+        (Action::adopt_revision(object(), reason), revision, &adopted),
+        (Action::release_revision(object(), reason), revision, &released),
+        (Action::label_revision(object(), labels, hash), revision, &labelled),
+        (Action::renumber_revision(object(), 7, RevisionReason::CurrentAgain), revision, &renumbered),
     ] {
         let call = call(&action);
         assert_eq!(call.verb, Verb::Patch(PatchType::StrategicMerge));
@@ -106,12 +102,7 @@ fn patches_have_the_uid_as_precondition() {
 
 #[test]
 fn deletes_have_preconditions() {
-    let pod = Action::DeletePod {
-        node: NodeName::from("a"),
-        pod: object(),
-        reason: DeleteReason::OutdatedAvailable,
-        failure: None,
-    };
+    let pod = Action::delete_pod(NodeName::from("a"), object(), DeleteReason::OutdatedAvailable);
     let (method, uri, _, body) = sent(&call(&pod));
     assert_eq!((method.as_str(), uri.as_str()), ("DELETE", "/api/v1/namespaces/default/pods/web-x"));
     assert_eq!(
@@ -121,7 +112,7 @@ fn deletes_have_preconditions() {
     );
     assert!(body.get("gracePeriodSeconds").is_none(), "the pod's own grace");
 
-    let revision = Action::DeleteRevision { revision: object(), reason: RevisionReason::HistoryLimit };
+    let revision = Action::delete_revision(object(), RevisionReason::HistoryLimit);
     let (method, uri, _, body) = sent(&call(&revision));
     assert_eq!(
         (method.as_str(), uri.as_str()),
@@ -135,7 +126,7 @@ fn deletes_have_preconditions() {
 fn a_status_is_written_with_all_metadata_and_no_spec() {
     let status = DaemonSetStatus { desired_number_scheduled: 3, ..DaemonSetStatus::default() };
     let daemon_set = (&daemon_set()).into();
-    let call = call(&Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed });
+    let call = call(&Action::update_status(daemon_set, status, StatusReason::Changed));
     assert_eq!(call.preconditions.resource_version.as_deref(), Some("7"));
     let (method, uri, _, body) = sent(&call);
     assert_eq!(
@@ -180,12 +171,12 @@ fn objects_are_created_in_the_daemon_sets_namespace() {
 
 #[test]
 fn an_event_is_as_kubernetes_records_it() {
-    let action = Action::RecordEvent {
-        daemon_set: (&daemon_set()).into(),
-        event_type: EventType::Warning,
-        reason: EventReason::FailedDaemonPod,
-        message: "Found failed daemon pod default/web-x on node a, will try to kill it".to_owned(),
-    };
+    let action = Action::record_event(
+        (&daemon_set()).into(),
+        EventType::Warning,
+        EventReason::FailedDaemonPod,
+        "Found failed daemon pod default/web-x on node a, will try to kill it",
+    );
     let (method, uri, _, body) = sent(&call(&action));
     assert_eq!((method.as_str(), uri.as_str()), ("POST", "/api/v1/namespaces/default/events"));
     assert_eq!((&body["type"], &body["reason"]), (&json!("Warning"), &json!("FailedDaemonPod")));
@@ -201,7 +192,7 @@ fn an_event_is_as_kubernetes_records_it() {
 
 #[test]
 fn a_requeue_makes_no_request() {
-    let requeue = Action::Requeue { at: Timestamp::UNIX_EPOCH, reason: RequeueReason::Burst };
+    let requeue = Action::requeue(Timestamp::UNIX_EPOCH, RequeueReason::Burst);
     assert_eq!(try_call(&requeue), None);
 }
 
@@ -242,7 +233,7 @@ fn an_existing_revision_counts_as_created_by_owner_and_content() {
 fn a_status_has_the_resource_version_of_its_snapshot() {
     let daemon_set = ObjectRef { resource_version: "6".to_owned(), ..(&daemon_set()).into() };
     let status = DaemonSetStatus::default();
-    let call = call(&Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed });
+    let call = call(&Action::update_status(daemon_set, status, StatusReason::Changed));
     assert_eq!(call.preconditions.resource_version.as_deref(), Some("6"));
     assert_eq!(call.body["metadata"]["resourceVersion"], "6");
     assert_eq!(call.body["metadata"]["labels"], json!({"team": "a"}));
@@ -252,7 +243,7 @@ fn a_status_has_the_resource_version_of_its_snapshot() {
 fn a_name_that_would_change_the_path_makes_no_request() {
     let delete = |namespace: &str, name: &str| {
         let pod = ObjectRef { namespace: namespace.to_owned(), name: name.to_owned(), ..object() };
-        call(&Action::DeletePod { node: "a".into(), pod, reason: DeleteReason::ExcessPod, failure: None })
+        call(&Action::delete_pod("a".into(), pod, DeleteReason::ExcessPod))
     };
     assert!(delete("default", "agent-x.1").to_request().is_ok());
     for name in ["", ".", "..", "a/b", "a?dryRun=All", "a#b", "a%2Fb", "a b", "a\n", "ä"] {

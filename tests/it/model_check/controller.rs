@@ -90,7 +90,7 @@ impl Controller {
         let fleet = (0..nodes).fold(given(rolling(1)), |given, n| given.node(node(&node_name(n)).has(new())));
         Controller {
             nodes: fleet.recording().nodes,
-            policy: Policy { unready, ..Policy::default() },
+            policy: Policy::default().unready(unready),
             min_ready_seconds,
             versions: (0..versions).map(of_version).collect(),
             plans: Mutex::default(),
@@ -129,23 +129,17 @@ impl Controller {
     }
 
     fn recording(&self, cache: &Objects, memory: &Memory) -> Recording {
-        Recording {
-            name: String::new(),
-            now: now(),
-            daemon_set: daemon_set(cache.spec, self.min_ready_seconds),
-            nodes: self.nodes.clone(),
-            pods: cache.pods.iter().map(|pod| self.real_pod(pod)).collect(),
-            revisions: cache
-                .revisions
-                .iter()
-                .map(|revision| {
-                    let (_, stored, _) = &self.versions[usize::from(revision.version)];
-                    ControllerRevision { revision: revision.number.into(), ..stored.clone() }
-                })
-                .collect(),
-            policy: self.policy.clone(),
-            memory: Some(memory.clone()),
-        }
+        let mut recording = Recording::new(daemon_set(cache.spec, self.min_ready_seconds), now());
+        recording.nodes.clone_from(&self.nodes);
+        recording.pods = cache.pods.iter().map(|pod| self.real_pod(pod)).collect();
+        let revisions = cache.revisions.iter().map(|revision| {
+            let (_, stored, _) = &self.versions[usize::from(revision.version)];
+            ControllerRevision { revision: revision.number.into(), ..stored.clone() }
+        });
+        recording.revisions = revisions.collect();
+        recording.policy = self.policy.clone();
+        recording.memory = Some(memory.clone());
+        recording
     }
 
     fn real_pod(&self, pod: &Pod) -> RealPod {

@@ -189,7 +189,7 @@ impl<'r> View<'r> {
             .collect();
         let current = self.plan.report.current_revision.as_ref();
         for action in &self.plan.actions {
-            let Action::DeleteRevision { revision, reason } = action else { continue };
+            let Action::DeleteRevision { revision, reason, .. } = action else { continue };
             let known = self.recording.revisions.iter().find(|r| r.metadata.uid == revision.uid);
             let label = known.and_then(|r| r.metadata.labels.get("controller-revision-hash"));
             let hash = label.unwrap_or(&revision.name);
@@ -238,7 +238,7 @@ fn order(plan: &Plan) -> Promise {
 /// At most one requeue, and never in the past; only a full plan asks for an immediate one.
 fn wake_up(recording: &Recording, plan: &Plan) -> Promise {
     let mut requeues = plan.actions.iter().filter_map(|action| match action {
-        Action::Requeue { at, reason } => Some((*at, *reason)),
+        Action::Requeue { at, reason, .. } => Some((*at, *reason)),
         _ => None,
     });
     let first = requeues.next();

@@ -146,18 +146,16 @@ pub fn set_version(template: &mut Value, version: u8) {
 /// The behaviour of a version: some versions crash, some never become Ready, some are evicted.
 pub fn behaviour(version: u8) -> Behaviour {
     let millis = SignedDuration::from_millis;
-    let quick = Behaviour {
-        pull: Distribution::uniform(millis(100), millis(2_000)),
-        start: Distribution::uniform(millis(100), millis(1_000)),
-        ready: Distribution::uniform(millis(200), millis(5_000)),
-        stop: Distribution::uniform(millis(100), millis(8_000)),
-        ..Behaviour::default()
-    };
+    let quick = Behaviour::default()
+        .pull(Distribution::uniform(millis(100), millis(2_000)))
+        .start(Distribution::uniform(millis(100), millis(1_000)))
+        .ready(Distribution::uniform(millis(200), millis(5_000)))
+        .stop(Distribution::uniform(millis(100), millis(8_000)));
     match version {
-        2 => Behaviour { crash_at_start: Probability::percent(40), ..quick },
-        3 => Behaviour { never_ready: Probability::percent(60), ..quick },
-        4 => Behaviour { evicted: Probability::percent(30), ..quick },
-        5 => Behaviour { lifetime: Some(Distribution::uniform(millis(5_000), millis(60_000))), ..quick },
+        2 => quick.crash_at_start(Probability::percent(40)),
+        3 => quick.never_ready(Probability::percent(60)),
+        4 => quick.evicted(Probability::percent(30)),
+        5 => quick.lifetime(Some(Distribution::uniform(millis(5_000), millis(60_000)))),
         _ => quick,
     }
 }

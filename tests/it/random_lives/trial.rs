@@ -25,7 +25,7 @@ pub struct Beginning {
 impl Beginning {
     /// The settings of its cluster.
     pub fn settings(self) -> Settings {
-        let mut settings = Settings { behaviour: behaviour(0), ..Settings::default() };
+        let mut settings = Settings::default().behaviour(behaviour(0));
         settings.joining = Distribution::fixed(SignedDuration::from_secs(2));
         settings.controller.memory_survives = self.memory_survives;
         settings

@@ -76,7 +76,7 @@ fn check_case(case: &Case, line: &str) -> Vec<String> {
         Err(error) => return check_error(&case.contract, &[error.path]),
     };
     match recording.snapshot() {
-        Err(InvalidSnapshot { problems }) => {
+        Err(InvalidSnapshot { problems, .. }) => {
             check_error(&case.contract, &problems.into_iter().map(|p| p.path).collect::<Vec<_>>())
         }
         Ok(snapshot) => {

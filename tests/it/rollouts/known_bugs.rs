@@ -88,7 +88,7 @@ fn a_withdrawn_toleration_removes_the_pod_and_the_rollout_continues() {
 #[test]
 fn the_rollout_is_done_while_an_outdated_pod_is_still_stopping() {
     let mut story = cluster(["a"], surging(1));
-    let slow = Behaviour { stop: Distribution::fixed(SignedDuration::from_secs(25)), ..Behaviour::default() };
+    let slow = Behaviour::default().stop(Distribution::fixed(SignedDuration::from_secs(25)));
     story.release("v2", slow);
     story.is_complete("v2");
     story.update("v3");
@@ -126,7 +126,7 @@ fn a_node_that_goes_down_with_the_new_version_spends_the_budget_until_it_is_remo
 }
 
 fn panics() -> Behaviour {
-    Behaviour { panics_node: Probability::ALWAYS, ..Behaviour::default() }
+    Behaviour::default().panics_node(Probability::ALWAYS)
 }
 
 /// The pod's tolerations decide whether a node that is down stays a target node; the rollout stops in both cases.

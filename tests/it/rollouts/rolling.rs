@@ -92,7 +92,7 @@ fn a_broken_rollout_stops_and_the_old_template_repairs_it() {
 #[test]
 fn a_version_that_crashes_at_start_stops_the_rollout() {
     let mut story = cluster(["a", "b", "c"], rolling(1));
-    story.release("v2", Behaviour { crash_at_start: Probability::ALWAYS, ..Behaviour::default() });
+    story.release("v2", Behaviour::default().crash_at_start(Probability::ALWAYS));
     story.run(3600);
     assert_eq!(story.pods(), ["a: v2 not ready", "b: v1 available", "c: v1 available"]);
     assert_eq!(story.deletes(), ["delete a: OutdatedAvailable"], "the kubelet restarts the container");
@@ -101,7 +101,7 @@ fn a_version_that_crashes_at_start_stops_the_rollout() {
 #[test]
 fn failed_pods_are_replaced_with_back_off_and_the_rollout_waits() {
     let mut story = cluster(["a", "b"], rolling(1));
-    story.release("v2", Behaviour { evicted: Probability::ALWAYS, ..Behaviour::default() });
+    story.release("v2", Behaviour::default().evicted(Probability::ALWAYS));
     story.run(3600);
     assert!(story.has("b: v1 available"));
     let tries = story.trail().iter().filter(|line| *line == "create a").count();
@@ -115,7 +115,7 @@ fn a_pod_that_no_longer_fits_waits_until_a_user_makes_room() {
     let mut story = Story::of(Cluster::new(7));
     for name in ["a", "b"] {
         let node: Node = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
-        let two_cpus = Resources { cpu_millis: 2000, ..Resources::UNLIMITED };
+        let two_cpus = Resources::UNLIMITED.cpu_millis(2000);
         story.cluster.add_node_with(node, two_cpus);
     }
     story.install(rolling(1), template("v1"));

@@ -12,12 +12,7 @@ struct Hasty(Vec<(NodeName, ObjectRef)>);
 
 impl Planner for Hasty {
     fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action> {
-        let delete = |(node, pod)| Action::DeletePod {
-            node,
-            pod,
-            reason: DeleteReason::OutdatedAvailable,
-            failure: None,
-        };
+        let delete = |(node, pod)| Action::delete_pod(node, pod, DeleteReason::OutdatedAvailable);
         let deletes: Vec<Action> = self.0.drain(..).map(delete).collect();
         if deletes.is_empty() { reconcile(snapshot) } else { deletes }
     }

@@ -66,14 +66,15 @@ fn reference(cluster: &Cluster, node: &str) -> ObjectRef {
 }
 
 fn delete(pod: ObjectRef) -> Action {
-    Action::DeletePod { node: "a".into(), pod, reason: DeleteReason::ExcessPod, failure: None }
+    Action::delete_pod("a".into(), pod, DeleteReason::ExcessPod)
 }
 
 #[test]
 fn a_name_is_unique() {
     let (mut cluster, script) = scripted();
     let actions = planned(&cluster);
-    let [Action::CreateRevision { revision, reason }, create @ Action::CreatePod { .. }, ..] = &actions[..]
+    let [Action::CreateRevision { revision, reason, .. }, create @ Action::CreatePod { .. }, ..] =
+        &actions[..]
     else {
         panic!("{actions:#?}")
     };
@@ -91,7 +92,7 @@ fn a_name_is_unique() {
     );
     let mut other = revision.clone();
     other["data"]["spec"]["template"]["spec"]["containers"][0]["image"] = json!("v2");
-    let other = Action::CreateRevision { revision: other, reason: *reason };
+    let other = Action::create_revision(other, *reason);
     assert_eq!(outcomes(&mut cluster, &script, &[other]), [ActionOutcome::Rejected], "AlreadyExists");
     assert_eq!((cluster.pods().count(), cluster.revisions().count()), (1, 1));
 }
@@ -102,7 +103,7 @@ fn a_stale_status_conflicts() {
     let status = |cluster: &Cluster, number| {
         let ds = cluster.daemon_set().unwrap();
         let status = daemonset::model::DaemonSetStatus { number_misscheduled: number, ..ds.status.clone() };
-        Action::UpdateStatus { daemon_set: named(ds), status, reason: StatusReason::Changed }
+        Action::update_status(named(ds), status, StatusReason::Changed)
     };
     let stale = status(&cluster, 7);
     cluster.edit(|ds| ds.spec.min_ready_seconds = 1);
@@ -137,23 +138,16 @@ fn uids_are_preconditions_and_missing_objects_count_as_deleted() {
     assert_eq!(ask(delete(yesterdays.clone())), [ActionOutcome::Done], "the object is gone");
     let labels = Labels::from_iter([("x", "y")]);
     let (reason, yes) = (LabelReason::HashMissing, yesterdays.clone());
-    assert_eq!(ask(Action::LabelPod { pod: yes, labels: labels.clone(), reason }), [ActionOutcome::Rejected]);
+    assert_eq!(ask(Action::label_pod(yes, labels.clone(), reason)), [ActionOutcome::Rejected]);
     let reason = ClaimReason::SelectorMatches;
-    assert_eq!(ask(Action::AdoptPod { pod: yesterdays.clone(), reason }), [ActionOutcome::Rejected]);
-    assert_eq!(ask(Action::ReleasePod { pod: yesterdays, reason }), [ActionOutcome::Rejected]);
+    assert_eq!(ask(Action::adopt_pod(yesterdays.clone(), reason)), [ActionOutcome::Rejected]);
+    assert_eq!(ask(Action::release_pod(yesterdays, reason)), [ActionOutcome::Rejected]);
     let owned = pod.clone();
-    assert_eq!(
-        ask(Action::AdoptPod { pod: owned, reason }),
-        [ActionOutcome::Rejected],
-        "it has a controller"
-    );
+    assert_eq!(ask(Action::adopt_pod(owned, reason)), [ActionOutcome::Rejected], "it has a controller");
     let gone = ObjectRef { uid: Uid::from("yesterday"), name: "agent-x".to_owned(), ..pod.clone() };
     let reason = daemonset::RevisionReason::HistoryLimit;
-    assert_eq!(ask(Action::DeleteRevision { revision: gone.clone(), reason }), [ActionOutcome::Done]);
-    assert_eq!(
-        ask(Action::RenumberRevision { revision: gone, number: 9, reason }),
-        [ActionOutcome::Rejected]
-    );
+    assert_eq!(ask(Action::delete_revision(gone.clone(), reason)), [ActionOutcome::Done]);
+    assert_eq!(ask(Action::renumber_revision(gone, 9, reason)), [ActionOutcome::Rejected]);
     assert!(exists(&cluster, &pod.uid) && pod_on(&cluster, "a").metadata.deletion_timestamp.is_none());
     assert_eq!(
         outcomes(&mut cluster, &script, &[delete(pod.clone()), delete(pod.clone())]),
@@ -172,11 +166,11 @@ fn a_claim_changes_the_owners() {
     let reason = ClaimReason::SelectorNoLongerMatches;
     let owners = |cluster: &Cluster| pod_on(cluster, "a").metadata.owner_references.len();
     assert_eq!(
-        outcomes(&mut cluster, &script, &[Action::ReleasePod { pod: pod.clone(), reason }]),
+        outcomes(&mut cluster, &script, &[Action::release_pod(pod.clone(), reason)]),
         [ActionOutcome::Done]
     );
     assert_eq!(owners(&cluster), 0);
-    let adopt = Action::AdoptPod { pod, reason };
+    let adopt = Action::adopt_pod(pod, reason);
     assert_eq!(
         outcomes(&mut cluster, &script, &[adopt.clone(), adopt]),
         [ActionOutcome::Done, ActionOutcome::Rejected]

@@ -42,20 +42,20 @@ fn a_good_rollout_has_its_figures() {
 
 #[test]
 fn a_bad_rollout_has_its_figures() {
-    let broken = Behaviour { never_ready: Probability::ALWAYS, ..super::settings().behaviour };
+    let broken = super::settings().behaviour.never_ready(Probability::ALWAYS);
     let summary = rolled_out(broken, 1);
     assert_eq!(summary.end, RolloutEnd::Stuck);
     assert_eq!((summary.pods_created, summary.pods_deleted, summary.worst_taken_down.nodes), (1, 1, 1));
     let nodes: Vec<_> = summary.not_updated.iter().map(|verdict| verdict.node.to_string()).collect();
     assert_eq!(nodes, ["a", "b", "c"]);
-    let deadly = Behaviour { panics_node: Probability::ALWAYS, ..super::settings().behaviour };
+    let deadly = super::settings().behaviour.panics_node(Probability::ALWAYS);
     let summary = rolled_out(deadly, 1);
     assert_eq!(
         (summary.end, summary.pods_created, summary.desired),
         (RolloutEnd::Stuck, 1, 2),
         "one node is lost"
     );
-    let evicted = Behaviour { evicted: Probability::ALWAYS, ..super::settings().behaviour };
+    let evicted = super::settings().behaviour.evicted(Probability::ALWAYS);
     assert!(rolled_out(evicted, 1).pods_failed > 2);
 }
 
@@ -67,7 +67,8 @@ fn unavailability_before_the_start_counts_from_the_start() {
     let started = cluster.now();
     cluster.run_for(seconds(100));
     let summary = cluster.summary(started, RolloutEnd::Complete);
-    assert_eq!(summary.worst_unavailable, Worst { nodes: 1, at: Some(started) });
+    let worst = summary.worst_unavailable;
+    assert_eq!((worst.nodes, worst.at), (1, Some(started)));
     assert_eq!((summary.worst_taken_down, summary.pods_lost_readiness), (Worst::default(), 0));
     let json = serde_json::to_value(&summary).unwrap();
     assert_eq!((&json["end"], &json["durationSeconds"]), (&"Complete".into(), &100.into()));

@@ -32,18 +32,15 @@ fn start() -> Timestamp {
 
 /// Fixed durations: bound after 0.1 s, pulled in 4 s, started in 1 s, Ready in 5 s, stopped in 2 s.
 fn settings() -> Settings {
-    let mut settings = Settings {
-        behaviour: Behaviour {
-            pull: Distribution::fixed(seconds(4)),
-            start: Distribution::fixed(seconds(1)),
-            ready: Distribution::fixed(seconds(5)),
-            stop: Distribution::fixed(seconds(2)),
-            ..Behaviour::default()
-        },
-        scheduling: Distribution::fixed(millis(100)),
-        joining: Distribution::fixed(seconds(5)),
-        ..Settings::default()
-    };
+    let behaviour = Behaviour::default()
+        .pull(Distribution::fixed(seconds(4)))
+        .start(Distribution::fixed(seconds(1)))
+        .ready(Distribution::fixed(seconds(5)))
+        .stop(Distribution::fixed(seconds(2)));
+    let mut settings = Settings::default()
+        .behaviour(behaviour)
+        .scheduling(Distribution::fixed(millis(100)))
+        .joining(Distribution::fixed(seconds(5)));
     settings.controller.watch_lag = Distribution::fixed(millis(10));
     settings
 }
@@ -61,7 +58,7 @@ fn cluster(settings: Settings, nodes: &[&str]) -> Cluster {
 fn add_small_node(cluster: &mut Cluster, name: &str, cpu_millis: u64) {
     let mut node = Node::default();
     node.metadata.name = name.into();
-    cluster.add_node_with(node, Resources { cpu_millis, ..Resources::UNLIMITED });
+    cluster.add_node_with(node, Resources::UNLIMITED.cpu_millis(cpu_millis));
 }
 
 fn template(version: &str) -> Value {

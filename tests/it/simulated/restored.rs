@@ -129,21 +129,18 @@ fn memory_and_policy_come_from_the_recording() {
 
 /// The second simulation has names of its own, so that only uids could collide.
 fn deterministic_names() -> Policy {
-    Policy { pod_names: PodNames::Deterministic, ..Policy::default() }
+    Policy::default().pod_names(PodNames::Deterministic)
 }
 
 /// The recording of a simulation.
 fn recorded(cluster: &Cluster) -> Recording {
-    Recording {
-        name: String::new(),
-        now: cluster.now(),
-        daemon_set: cluster.daemon_set().unwrap().clone(),
-        nodes: cluster.nodes().cloned().collect(),
-        pods: cluster.pods().cloned().collect(),
-        revisions: cluster.revisions().cloned().collect(),
-        policy: deterministic_names(),
-        memory: Some(cluster.memory().clone()),
-    }
+    let mut recording = Recording::new(cluster.daemon_set().unwrap().clone(), cluster.now());
+    recording.nodes = cluster.nodes().cloned().collect();
+    recording.pods = cluster.pods().cloned().collect();
+    recording.revisions = cluster.revisions().cloned().collect();
+    recording.policy = deterministic_names();
+    recording.memory = Some(cluster.memory().clone());
+    recording
 }
 
 #[test]

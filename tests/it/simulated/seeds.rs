@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 /// Settings with every kind of failure.
 fn storm() -> Settings {
-    let mut stormy = Settings { churn: Churn::default(), ..Settings::default() };
+    let mut stormy = Settings::default().churn(Churn::default());
     stormy.churn.every = Some(Distribution::uniform(seconds(10), seconds(120)));
     stormy.churn.down_for = Some(Distribution::long_tail(seconds(20), seconds(90)));
     stormy.controller.crash = Probability::percent(1);
@@ -23,14 +23,12 @@ fn life(seed: u64) -> String {
     cluster.create_daemon_set(agent(template("v1")));
     cluster.run_for(SignedDuration::from_mins(5));
     cluster.set_watch_lag(Kind::Pods, Distribution::uniform(seconds(0), seconds(20)));
-    let bad = Behaviour {
-        crash_at_start: Probability::percent(30),
-        evicted: Probability::percent(10),
-        never_ready: Probability::percent(10),
-        panics_node: Probability::percent(5),
-        lifetime: Some(Distribution::uniform(seconds(30), seconds(300))),
-        ..Behaviour::default()
-    };
+    let bad = Behaviour::default()
+        .crash_at_start(Probability::percent(30))
+        .evicted(Probability::percent(10))
+        .never_ready(Probability::percent(10))
+        .panics_node(Probability::percent(5))
+        .lifetime(Some(Distribution::uniform(seconds(30), seconds(300))));
     cluster.release(bad, |template| template["spec"]["containers"][0]["image"] = "v2".into());
     cluster.run_for(SignedDuration::from_mins(20));
     cluster.crash_controller();

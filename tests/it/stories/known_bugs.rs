@@ -4,13 +4,15 @@
 use crate::support::{
     Controller, Given, Rollout, at, given, new, node, old, revision, rolling, steps, surging, upstream,
 };
+use daemonset::Action;
 use daemonset::model::DaemonSetStatus;
-use daemonset::{Action, Plan};
 use serde_json::json;
 
 /// The actions of v1.36 for this snapshot, one line each, without the status.
 fn theirs(given: &Given) -> Vec<String> {
-    steps(&Plan { actions: upstream(&given.recording(), None), ..given.plan() })
+    let mut plan = given.plan();
+    plan.actions = upstream(&given.recording(), None);
+    steps(&plan)
 }
 
 /// The status that v1.36 writes.

@@ -112,7 +112,7 @@ fn a_lost_create_is_taken_back_when_storage_does_not_have_it() {
 fn another_policy_holds_from_the_next_plan_on() {
     let mut reconciler = reconciler();
     let two = given(rolling(1)).node(node("a")).node(node("b"));
-    let policy = Policy { burst: 1, ..reconciler.policy().clone() };
+    let policy = reconciler.policy().clone().burst(1);
     reconciler.set_policy(policy);
     let kinds: Vec<_> = planned(&mut reconciler, &two).actions.iter().map(Action::kind).collect();
     assert_eq!(kinds, ["CreatePod", "UpdateStatus", "Requeue"]);

@@ -20,20 +20,20 @@ pub fn lines(actions: &[Action]) -> Vec<String> {
 
 fn line(action: &Action) -> String {
     match action {
-        Action::AdoptPod { pod, reason } => format!("adopt {}: {reason:?}", pod.name),
-        Action::ReleasePod { pod, reason } => format!("release {}: {reason:?}", pod.name),
-        Action::AdoptRevision { revision, reason } => format!("adopt {}: {reason:?}", revision.name),
-        Action::ReleaseRevision { revision, reason } => format!("release {}: {reason:?}", revision.name),
-        Action::CreateRevision { revision, reason } => {
+        Action::AdoptPod { pod, reason, .. } => format!("adopt {}: {reason:?}", pod.name),
+        Action::ReleasePod { pod, reason, .. } => format!("release {}: {reason:?}", pod.name),
+        Action::AdoptRevision { revision, reason, .. } => format!("adopt {}: {reason:?}", revision.name),
+        Action::ReleaseRevision { revision, reason, .. } => format!("release {}: {reason:?}", revision.name),
+        Action::CreateRevision { revision, reason, .. } => {
             format!("create revision {}: {reason:?}", revision["revision"])
         }
-        Action::LabelRevision { revision, labels, reason } => {
+        Action::LabelRevision { revision, labels, reason, .. } => {
             format!("label {} {labels:?}: {reason:?}", revision.name)
         }
-        Action::RenumberRevision { revision, number, reason } => {
+        Action::RenumberRevision { revision, number, reason, .. } => {
             format!("renumber {} to {number}: {reason:?}", revision.name)
         }
-        Action::LabelPod { pod, labels, reason } => format!("label {} {labels:?}: {reason:?}", pod.name),
+        Action::LabelPod { pod, labels, reason, .. } => format!("label {} {labels:?}: {reason:?}", pod.name),
         Action::DeletePod { pod, reason, failure, .. } => {
             let failure = failure.map_or_else(String::new, |f| format!(" ({} of {})", f.count, f.generation));
             format!("delete {}: {reason:?}{failure}", pod.name)
@@ -41,9 +41,9 @@ fn line(action: &Action) -> String {
         Action::CreatePod { node, batch, reason, .. } => {
             format!("create on {node} in batch {batch}: {reason:?}")
         }
-        Action::DeleteRevision { revision, reason } => format!("delete {}: {reason:?}", revision.name),
+        Action::DeleteRevision { revision, reason, .. } => format!("delete {}: {reason:?}", revision.name),
         Action::UpdateStatus { reason, .. } => format!("status: {reason:?}"),
         Action::RecordEvent { event_type, reason, .. } => format!("event {event_type:?} {reason:?}"),
-        Action::Requeue { at, reason } => format!("requeue at {at}: {reason:?}"),
+        Action::Requeue { at, reason, .. } => format!("requeue at {at}: {reason:?}"),
     }
 }

@@ -71,7 +71,7 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
         match form {
-            Form::List => Input::from_list(Objects::of_json_list(bytes)?, choice),
+            Form::List => Input::from_list(Objects::from_json_list(bytes)?, choice),
             Form::Recording => Input::from_recording(bytes, choice),
             Form::Yaml => Input::from_yaml(bytes, choice),
         }

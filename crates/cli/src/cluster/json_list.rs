@@ -1,6 +1,5 @@
 //! A JSON List, read one item at a time: items are large.
 
-use crate::cluster::input::Form;
 use crate::cluster::objects::Objects;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -9,7 +8,7 @@ use std::fmt;
 
 impl Objects {
     /// Reads a JSON List.
-    pub(crate) fn of_json_list(json: &[u8]) -> Result<Self, String> {
+    pub(super) fn from_json_list(json: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Members {
             items: Items,
@@ -18,13 +17,6 @@ impl Objects {
         let read: Result<Members, _> = serde_path_to_error::deserialize(deserializer);
         read.map_err(|error| error.to_string())?.items.0
     }
-}
-
-/// The common case, without a copy of the whole: a JSON object with `items`.
-pub(super) fn json_with_items(bytes: &[u8]) -> Option<Result<Objects, String>> {
-    let begins = bytes.trim_ascii_start().first() == Some(&b'{');
-    let list = begins && matches!(Form::of_json(bytes), Ok(Form::List));
-    list.then(|| Objects::of_json_list(bytes))
 }
 
 /// A List, or the first thing that is wrong with its items. Holds one raw item at a time.

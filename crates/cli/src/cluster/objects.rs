@@ -1,7 +1,7 @@
 //! The objects of a List, a Recording, or YAML documents, by kind; and one DaemonSet out of them.
 
 use crate::cluster::documents;
-use crate::cluster::json_list::json_with_items;
+use crate::cluster::input::Form;
 use crate::cluster::object::{
     Kind, at, entries, full_name, joined, member, name, namespace, object, prefix, times, trouble,
 };
@@ -98,10 +98,12 @@ pub(crate) struct Models {
 impl Objects {
     /// Reads Lists, single objects or a Recording, in JSON or YAML.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
-        match json_with_items(bytes) {
-            Some(list) => list,
-            None => Objects::of_documents(documents::read(bytes)?),
+        // A JSON List is the common case: it is read item by item, without a copy of the whole.
+        let is_json = bytes.trim_ascii_start().first() == Some(&b'{');
+        if is_json && matches!(Form::of_json(bytes), Ok(Form::List)) {
+            return Objects::from_json_list(bytes);
         }
+        Objects::of_documents(documents::read(bytes)?)
     }
 
     pub(crate) fn of_documents(documents: Vec<Value>) -> Result<Self, String> {
@@ -332,9 +334,14 @@ impl Objects {
         let places =
             Places { daemon_set: path, nodes: node_places, pods: pod_places, revisions: revision_places };
         let name = format!("{namespace}/{}", daemon_set.metadata.name);
-        let policy = choice.policy.clone().or(self.policy).unwrap_or_default();
-        let memory = self.memory;
-        Ok((Recording { name, now, daemon_set, nodes, pods, revisions, policy, memory }, places))
+        let mut recording = Recording::new(daemon_set, now);
+        recording.name = name;
+        recording.nodes = nodes;
+        recording.pods = pods;
+        recording.revisions = revisions;
+        recording.policy = choice.policy.clone().or(self.policy).unwrap_or_default();
+        recording.memory = self.memory;
+        Ok((recording, places))
     }
 
     /// Names of the priority classes; `None` where there are no such objects.

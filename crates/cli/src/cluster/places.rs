@@ -1,6 +1,6 @@
 //! Where in a List the objects of a recording were, so that a problem names the place in the user's own file.
 
-use daemonset::{InvalidSnapshot, Problem, ProblemKind, Recording};
+use daemonset::{InvalidSnapshot, ProblemKind, Recording};
 
 /// Paths such as `items[3]`.
 pub(crate) struct Places {
@@ -22,15 +22,16 @@ struct Place<'p> {
 impl Places {
     /// The problems, with their paths in the List and the names of the objects.
     pub(crate) fn message(&self, error: &InvalidSnapshot, recording: &Recording) -> String {
-        let problems = error.problems.iter().map(|problem| {
-            let path = match self.place(&problem.path, recording) {
+        let mut placed = error.clone();
+        for problem in &mut placed.problems {
+            problem.path = match self.place(&problem.path, recording) {
                 Some(Place { item: "", name, field }) => format!("{field} ({name})"),
                 Some(Place { item, name, field }) => format!("{item}.{field} ({name})"),
                 None => problem.path.clone(),
             };
-            Problem { path, kind: self.kind(&problem.kind, recording) }
-        });
-        InvalidSnapshot { problems: problems.collect() }.to_string()
+            problem.kind = self.kind(&problem.kind, recording);
+        }
+        placed.to_string()
     }
 
     fn kind(&self, kind: &ProblemKind, recording: &Recording) -> ProblemKind {

@@ -77,21 +77,21 @@ fn kind(action: &Action) -> Option<Kind> {
 /// To which object, and why.
 fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
     match action {
-        Action::AdoptPod { pod: object, reason }
-        | Action::ReleasePod { pod: object, reason }
-        | Action::AdoptRevision { revision: object, reason }
-        | Action::ReleaseRevision { revision: object, reason } => {
+        Action::AdoptPod { pod: object, reason, .. }
+        | Action::ReleasePod { pod: object, reason, .. }
+        | Action::AdoptRevision { revision: object, reason, .. }
+        | Action::ReleaseRevision { revision: object, reason, .. } => {
             (object.name.clone(), words::claiming(*reason))
         }
-        Action::LabelRevision { revision: object, labels, reason }
-        | Action::LabelPod { pod: object, labels, reason } => {
+        Action::LabelRevision { revision: object, labels, reason, .. }
+        | Action::LabelPod { pod: object, labels, reason, .. } => {
             (labelled(&object.name, labels), words::labelling(*reason))
         }
-        Action::CreateRevision { revision, reason } => (created(revision), words::revising(*reason)),
-        Action::RenumberRevision { revision, number, reason } => {
+        Action::CreateRevision { revision, reason, .. } => (created(revision), words::revising(*reason)),
+        Action::RenumberRevision { revision, number, reason, .. } => {
             (format!("{} to #{number}", revision.name), words::revising(*reason))
         }
-        Action::DeleteRevision { revision, reason } => (revision.name.clone(), words::revising(*reason)),
+        Action::DeleteRevision { revision, reason, .. } => (revision.name.clone(), words::revising(*reason)),
         Action::DeletePod { node, pod, reason, .. } => (on(&pod.name, node.as_str()), deleting(*reason)),
         Action::CreatePod { node, batch, reason, .. } => {
             (format!("on {node} (batch {batch})"), words::creating(*reason))
@@ -102,7 +102,7 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
         Action::RecordEvent { event_type, reason, message, .. } => {
             (format!("{message:?}"), format!("{event_type:?} {reason:?}"))
         }
-        Action::Requeue { at, reason } => (at.to_string(), words::waking(*reason)),
+        Action::Requeue { at, reason, .. } => (at.to_string(), words::waking(*reason)),
     }
 }
 

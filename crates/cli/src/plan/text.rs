@@ -60,7 +60,7 @@ pub(crate) fn next_in_short(plan: &Plan, now: Timestamp) -> String {
 
 fn requeue(plan: &Plan) -> Option<(Timestamp, RequeueReason)> {
     plan.actions.iter().find_map(|action| match action {
-        Action::Requeue { at, reason } => Some((*at, *reason)),
+        Action::Requeue { at, reason, .. } => Some((*at, *reason)),
         _ => None,
     })
 }

@@ -170,9 +170,12 @@ impl World {
         let mut down = count(&|node| !self.available(node));
         let mut doubled = count(&|node| self.pods[node].len() > 1);
         let (max_unavailable, max_surge) = (self.fake.max_unavailable, self.fake.max_surge);
-        let desired = self.fake.nodes;
-        let budget =
-            Budget { desired, max_unavailable, max_surge, unavailable: down, doubled, ..Budget::default() };
+        let mut budget = Budget::default();
+        budget.desired = self.fake.nodes;
+        budget.max_unavailable = max_unavailable;
+        budget.max_surge = max_surge;
+        budget.unavailable = down;
+        budget.doubled = doubled;
         self.tell_reconciled(budget);
         // No node order: pods go in the order of something like a hash.
         let mut order: Vec<usize> = (0..self.pods.len()).collect();

@@ -33,10 +33,12 @@ fn spec(min_ready: i64, max_unavailable: u32) -> Change {
 }
 
 fn reconciled(revision: &str, max_unavailable: u32) -> Change {
+    let mut budget = Budget::default();
+    budget.max_unavailable = max_unavailable;
     Change::Reconciled(Reconciled {
         number: 1,
         revision: revision.to_owned(),
-        budget: Budget { max_unavailable, ..Budget::default() },
+        budget,
         created: 0,
         deleted: 0,
         planned: 0,

@@ -45,7 +45,7 @@ impl Case<'_> {
 
     fn next(&self) -> String {
         let requeue = self.plan.actions.iter().find_map(|action| match action {
-            Action::Requeue { at, reason } => Some((*at, *reason)),
+            Action::Requeue { at, reason, .. } => Some((*at, *reason)),
             _ => None,
         });
         match requeue {

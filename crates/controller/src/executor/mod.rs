@@ -68,7 +68,7 @@ impl Executor {
             self.check_before_adoption(ds).await?;
         }
         let mut result = Ok(());
-        for group in actions.chunk_by(may_run_concurrently) {
+        for group in Action::batches(actions) {
             match &result {
                 Ok(()) => result = self.execute_group(ds, group, in_flight).await,
                 Err(
@@ -233,15 +233,6 @@ fn is_adoption(action: &Action) -> bool {
 
 fn is_status_update(action: &Action) -> bool {
     matches!(action, Action::UpdateStatus { .. })
-}
-
-/// Whether two consecutive actions may run concurrently.
-fn may_run_concurrently(a: &Action, b: &Action) -> bool {
-    match (a, b) {
-        (Action::DeletePod { .. }, Action::DeletePod { .. }) => true,
-        (Action::CreatePod { batch: a, .. }, Action::CreatePod { batch: b, .. }) => a == b,
-        _ => false,
-    }
 }
 
 fn outcome(action: &Action, body: &[u8]) -> ActionOutcome {

@@ -30,7 +30,7 @@ fn create(recording: &Recording, on: &str, batch: u32) -> Action {
     let creates = planned(&empty).actions.into_iter();
     let found = creates.filter_map(|action| match action {
         Action::CreatePod { node, reason, pod, .. } if node.as_str() == on => {
-            Some(Action::CreatePod { node, batch, reason, pod })
+            Some(Action::create_pod(node, batch, reason, pod))
         }
         _ => None,
     });

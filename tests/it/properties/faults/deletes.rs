@@ -42,12 +42,12 @@ fn controlled<'c>(case: &'c Case<'_>) -> Option<&'c Pod> {
 
 fn wrong_adoption(case: &Case<'_>) -> Option<Planted> {
     let pod = reference(controlled(case)?);
-    case.with("WrongAdoption", Action::AdoptPod { pod, reason: ClaimReason::SelectorMatches })
+    case.with("WrongAdoption", Action::adopt_pod(pod, ClaimReason::SelectorMatches))
 }
 
 fn wrong_release(case: &Case<'_>) -> Option<Planted> {
     let pod = reference(controlled(case)?);
-    case.with("WrongRelease", Action::ReleasePod { pod, reason: ClaimReason::SelectorNoLongerMatches })
+    case.with("WrongRelease", Action::release_pod(pod, ClaimReason::SelectorNoLongerMatches))
 }
 
 fn deletes(action: &Action) -> bool {
@@ -77,7 +77,7 @@ fn wrong_failure(case: &Case<'_>) -> Option<Planted> {
     let index = case.choose_action(deletes)?;
     case.planted("WrongFailure", |actions| {
         if let Action::DeletePod { failure, .. } = &mut actions[index] {
-            *failure = Some(Failure { generation: 77, count: 1 });
+            *failure = Some(Failure::new(77, 1));
         }
     })
 }

@@ -15,7 +15,7 @@ fn wrong_label(case: &Case<'_>) -> Option<Planted> {
     let outdated = case.fleet.owned().filter(|pod| case.is_updated(pod) == Some(false));
     let pod = reference(case.choose(outdated)?);
     let labels = Labels::from_iter([(HASH, case.plan.report.current_revision.as_ref()?.hash.as_str())]);
-    case.with("WrongLabel", Action::LabelPod { pod, labels, reason: LabelReason::HashMissing })
+    case.with("WrongLabel", Action::label_pod(pod, labels, LabelReason::HashMissing))
 }
 
 fn exists<'c>(case: &'c Case<'_>) -> Option<&'c str> {
@@ -63,7 +63,7 @@ fn delete(revision: &ControllerRevision) -> Action {
         uid: metadata.uid.clone(),
         resource_version: String::new(),
     };
-    Action::DeleteRevision { revision, reason: RevisionReason::HistoryLimit }
+    Action::delete_revision(revision, RevisionReason::HistoryLimit)
 }
 
 fn current_deleted(case: &Case<'_>) -> Option<Planted> {

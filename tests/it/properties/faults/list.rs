@@ -36,7 +36,7 @@ fn burst_exceeded(case: &Case<'_>) -> Option<Planted> {
 
 fn requeue_in_the_past(case: &Case<'_>) -> Option<Planted> {
     let at = case.recording.now - SignedDuration::from_secs(1);
-    case.with("RequeueInThePast", Action::Requeue { at, reason: RequeueReason::BackOff })
+    case.with("RequeueInThePast", Action::requeue(at, RequeueReason::BackOff))
 }
 
 fn second_requeue(case: &Case<'_>) -> Option<Planted> {

@@ -128,7 +128,7 @@ fn reference(pod: &Pod) -> ObjectRef {
 fn delete(pod: &Pod) -> Action {
     let node = oracle::Fleet::target(pod).unwrap_or_default().into();
     let reason = DeleteReason::OutdatedAvailable;
-    Action::DeletePod { node, pod: reference(pod), reason, failure: None }
+    Action::delete_pod(node, reference(pod), reason)
 }
 
 /// The object of an action.

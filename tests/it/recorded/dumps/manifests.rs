@@ -126,7 +126,9 @@ fn daemon_sets() -> impl Iterator<Item = (String, Dump, Recording)> {
 /// The DaemonSet before its first pod and revision, and the nodes before their taints, because some pods are older than
 /// the taints.
 fn empty_fleet(recording: &Recording) -> Recording {
-    let mut empty = Recording { pods: Vec::new(), revisions: Vec::new(), ..recording.clone() };
+    let mut empty = recording.clone();
+    empty.pods.clear();
+    empty.revisions.clear();
     for node in &mut empty.nodes {
         node.spec.taints.clear();
     }

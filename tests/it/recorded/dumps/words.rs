@@ -10,10 +10,10 @@ pub(super) fn actions(plan: &Plan) -> String {
 
 fn action(action: &Action) -> String {
     match action {
-        Action::CreateRevision { revision, reason } => {
+        Action::CreateRevision { revision, reason, .. } => {
             format!("create revision {} ({reason:?})", revision["revision"])
         }
-        Action::RenumberRevision { revision, number, reason } => {
+        Action::RenumberRevision { revision, number, reason, .. } => {
             format!("renumber {} to {number} ({reason:?})", revision.name)
         }
         Action::CreatePod { node, batch, reason, .. } => {

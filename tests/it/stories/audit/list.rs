@@ -80,12 +80,7 @@ fn the_list_is_in_order_within_the_burst_and_requeues_once() {
 #[test]
 fn subjects_and_figures_have_names() {
     let fleet = given(rolling(1)).node(node("a").has(old()).has(new()));
-    let other = Action::DeletePod {
-        node: "a".into(),
-        pod: named("b-1"),
-        reason: DeleteReason::ExcessPod,
-        failure: None,
-    };
+    let other = Action::delete_pod("a".into(), named("b-1"), DeleteReason::ExcessPod);
     let said = |actions: &[Action]| -> Vec<String> {
         violations(&fleet, actions).iter().map(|violation| violation.subject.to_string()).collect()
     };

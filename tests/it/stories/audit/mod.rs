@@ -37,7 +37,7 @@ fn named(name: &str) -> ObjectRef {
 /// Deletes the pod `<node>-<suffix>`.
 fn delete(name: &str) -> Action {
     let node = name.split('-').next().unwrap().into();
-    Action::DeletePod { node, pod: named(name), reason: DeleteReason::OutdatedAvailable, failure: None }
+    Action::delete_pod(node, named(name), DeleteReason::OutdatedAvailable)
 }
 
 /// The create for a node without pods, in this batch.
@@ -48,7 +48,7 @@ fn create_in(batch: u32, on: &str) -> Action {
 /// The first pod that the plan of this fleet creates.
 fn create_of(fleet: &Given, batch: u32) -> Action {
     let create = fleet.plan().actions.into_iter().find_map(|action| match action {
-        Action::CreatePod { node, reason, pod, .. } => Some(Action::CreatePod { node, batch, reason, pod }),
+        Action::CreatePod { node, reason, pod, .. } => Some(Action::create_pod(node, batch, reason, pod)),
         _ => None,
     });
     create.unwrap()
@@ -59,28 +59,28 @@ fn create(on: &str) -> Action {
 }
 
 fn delete_revision(name: &str) -> Action {
-    Action::DeleteRevision { revision: named(name), reason: RevisionReason::HistoryLimit }
+    Action::delete_revision(named(name), RevisionReason::HistoryLimit)
 }
 
 fn label(pod: &str, hash: &str) -> Action {
     let labels = Labels::from_iter([("controller-revision-hash", hash)]);
-    Action::LabelPod { pod: named(pod), labels, reason: LabelReason::DuplicateRevision }
+    Action::label_pod(named(pod), labels, LabelReason::DuplicateRevision)
 }
 
 fn adopt(pod: &str) -> Action {
-    Action::AdoptPod { pod: named(pod), reason: ClaimReason::SelectorMatches }
+    Action::adopt_pod(named(pod), ClaimReason::SelectorMatches)
 }
 
 fn release(pod: &str) -> Action {
-    Action::ReleasePod { pod: named(pod), reason: ClaimReason::SelectorNoLongerMatches }
+    Action::release_pod(named(pod), ClaimReason::SelectorNoLongerMatches)
 }
 
 fn write(status: DaemonSetStatus, reason: StatusReason) -> Action {
-    Action::UpdateStatus { daemon_set: named("agent"), status, reason }
+    Action::update_status(named("agent"), status, reason)
 }
 
 fn wake_up(seconds: i64) -> Action {
-    Action::Requeue { at: at(seconds), reason: RequeueReason::MinReadySeconds }
+    Action::requeue(at(seconds), RequeueReason::MinReadySeconds)
 }
 
 /// Nodes a, b and c, each with an available outdated pod.

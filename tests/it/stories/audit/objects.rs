@@ -27,13 +27,13 @@ fn an_object_is_identified_by_namespace_name_and_uid() {
     assert_eq!(renamed(|pod| pod.namespace = "other".to_owned()), [Kind::UnknownObject]);
     let mut of_another_name = named("agent-old");
     of_another_name.name = "agent-older".to_owned();
-    let delete = Action::DeleteRevision { revision: of_another_name, reason: RevisionReason::HistoryLimit };
+    let delete = Action::delete_revision(of_another_name, RevisionReason::HistoryLimit);
     assert_eq!(broken(&given, &[delete]), [Kind::UnknownObject]);
     let of_another = |change: fn(&mut ObjectRef)| {
         let mut daemon_set = named("agent");
         change(&mut daemon_set);
         let status = json_status(json!({"desiredNumberScheduled": 3, "numberUnavailable": 3}));
-        broken(&given, &[Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed }])
+        broken(&given, &[Action::update_status(daemon_set, status, StatusReason::Changed)])
     };
     assert_eq!(of_another(|_| ()), []);
     assert_eq!(of_another(|ds| ds.name = "other".to_owned()), [Kind::UnknownObject]);
@@ -57,7 +57,7 @@ fn only_pods_of_the_daemon_set_are_deleted() {
     let elsewhere = three(rolling(1)).with("/revisions/0/metadata/namespace", json!("elsewhere"));
     let mut old = named("agent-old");
     old.namespace = "elsewhere".to_owned();
-    let delete = Action::DeleteRevision { revision: old, reason: RevisionReason::HistoryLimit };
+    let delete = Action::delete_revision(old, RevisionReason::HistoryLimit);
     assert_eq!(broken(&elsewhere, &[delete]), [Kind::ForeignObject], "an owner is in the same namespace");
 }
 
@@ -75,9 +75,9 @@ fn only_matching_orphans_are_adopted_and_only_objects_that_no_longer_match_are_r
     }
     let reason = ClaimReason::SelectorMatches;
     let revision = named("agent-old");
-    assert_eq!(broken(&given, &[Action::AdoptRevision { revision, reason }]), [Kind::WrongAdoption]);
+    assert_eq!(broken(&given, &[Action::adopt_revision(revision, reason)]), [Kind::WrongAdoption]);
     let revision = named("agent-old");
-    assert_eq!(broken(&given, &[Action::ReleaseRevision { revision, reason }]), [Kind::WrongRelease]);
+    assert_eq!(broken(&given, &[Action::release_revision(revision, reason)]), [Kind::WrongRelease]);
 }
 
 #[test]

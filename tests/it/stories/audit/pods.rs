@@ -82,14 +82,13 @@ fn a_failed_pod_is_held_back_and_counted() {
             .with("/memory", json!({"failures": failures}))
     };
     let fail = |count| {
-        let failure = Some(Failure { generation: 2, count });
-        let (pod, reason) = (named("a-1"), DeleteReason::FailedPod);
-        Action::DeletePod { node: "a".into(), pod, reason, failure }
+        let (pod, failure) = (named("a-1"), Failure::new(2, count));
+        Action::delete_failed_pod("a".into(), pod, DeleteReason::FailedPod, failure)
     };
     assert_eq!(broken(&held(4), &[fail(4)]), []);
     assert_eq!(broken(&held(3), &[fail(4)]), [Kind::HeldBack { until: at(1) }], "1, 2, 4 s");
-    let found = Some(Failure { generation: 2, count: 1 });
-    let expected = Some(Failure { generation: 2, count: 4 });
+    let found = Some(Failure::new(2, 1));
+    let expected = Some(Failure::new(2, 4));
     assert_eq!(broken(&held(4), &[fail(1)]), [Kind::WrongFailure { expected, found }]);
     assert_eq!(broken(&held(1800), &[fail(1)]), [], "forgotten");
     let often = |count: u32| {

@@ -27,7 +27,7 @@ fn released(change: impl FnOnce(&mut Value)) -> (ObjectRef, String, Given) {
 
 fn label(revision: &ObjectRef, labels: &[(&str, &str)]) -> Action {
     let labels = Labels::from_iter(labels.iter().copied());
-    Action::LabelRevision { revision: revision.clone(), labels, reason: LabelReason::LabelsLost }
+    Action::label_revision(revision.clone(), labels, LabelReason::LabelsLost)
 }
 
 #[test]
@@ -58,11 +58,7 @@ fn a_released_revision_gets_the_labels_of_a_new_one_and_no_others() {
 #[test]
 fn a_released_revision_is_only_labelled_and_not_created_again() {
     let (revision, _, given) = released(|_| ());
-    let number = Action::RenumberRevision {
-        revision: revision.clone(),
-        number: 9,
-        reason: daemonset::RevisionReason::CurrentAgain,
-    };
+    let number = Action::renumber_revision(revision.clone(), 9, daemonset::RevisionReason::CurrentAgain);
     assert_eq!(broken(&given, &[number]), [Kind::ForeignObject]);
     assert_eq!(broken(&given, &[super::delete_revision(&revision.name)]), [Kind::ForeignObject]);
     let mut second = create();

@@ -23,7 +23,7 @@ fn a_label_never_makes_an_outdated_pod_look_updated() {
     );
     let relabel = |hash: &str| {
         let labels = Labels::from_iter([("controller-revision-hash", hash)]);
-        Action::LabelRevision { revision: named("agent-old"), labels, reason: LabelReason::HashMissing }
+        Action::label_revision(named("agent-old"), labels, LabelReason::HashMissing)
     };
     assert_eq!(broken(&given, &[relabel("agent-old")]), [Kind::WrongLabel], "the pod has a label");
     let bare = given.with("/revisions/0/metadata/labels", json!({"app": "agent"}));
@@ -81,11 +81,8 @@ fn a_revision_is_created_once_complete_and_with_the_largest_number() {
 #[test]
 fn only_the_current_revision_is_renumbered() {
     let given = given(rolling(1)).revisions([revision("new", 1), revision("old", 2)]);
-    let renumber = |name: &str, number| Action::RenumberRevision {
-        revision: named(name),
-        number,
-        reason: RevisionReason::CurrentAgain,
-    };
+    let renumber =
+        |name: &str, number| Action::renumber_revision(named(name), number, RevisionReason::CurrentAgain);
     assert_eq!(broken(&given, &[renumber("agent-new", 3)]), []);
     let wrong = |number| [Kind::WrongRevisionNumber { number, largest: 2 }];
     assert_eq!(broken(&given, &[renumber("agent-new", 2)]), wrong(2));

@@ -45,7 +45,9 @@ impl<'r> Facts<'r> {
     /// `None` if the crate refuses the recording.
     pub(super) fn of(recording: &'r Recording) -> Option<Self> {
         let plan = without_collision(recording.clone())?;
-        let mut empty = Recording { pods: Vec::new(), memory: None, ..recording.clone() };
+        let mut empty = recording.clone();
+        empty.pods.clear();
+        empty.memory = None;
         empty.policy.burst = u32::MAX;
         let manifests = without_collision(empty)?.actions.into_iter().filter_map(|action| match action {
             Action::CreatePod { node, pod, .. } => Some((node.to_string(), pod)),
@@ -89,10 +91,9 @@ impl<'r> Facts<'r> {
             self.plan.actions.iter().filter(|a| is_claim_or_history(a)).cloned().collect();
         if self.plan.actions.iter().any(is_duplicate) {
             let others = self.pods.values().flatten().filter(|pod| !self.has_current_hash(pod));
-            actions.extend(others.map(|pod| Action::LabelPod {
-                pod: self.object_ref(pod),
-                labels: [(HASH_LABEL, self.hash.as_str())].into_iter().collect::<Labels>(),
-                reason: LabelReason::DuplicateRevision,
+            actions.extend(others.map(|pod| {
+                let labels = Labels::from_iter([(HASH_LABEL, self.hash.as_str())]);
+                Action::label_pod(self.object_ref(pod), labels, LabelReason::DuplicateRevision)
             }));
         }
         actions

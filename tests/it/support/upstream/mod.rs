@@ -64,7 +64,7 @@ pub fn upstream(recording: &Recording, expectations: Option<&mut Expectations>) 
         actions.extend(facts.cleanup(CleansUp::DuplicatesOnly));
         actions.extend(status::update(&facts, status::Generation::AsWritten));
         let at = facts.now + SignedDuration::from_mins(5);
-        actions.push(Action::Requeue { at, reason: RequeueReason::InFlightExpiry });
+        actions.push(Action::requeue(at, RequeueReason::InFlightExpiry));
         return actions;
     }
     let manage = node_sync::wish(&facts).capped();
@@ -86,7 +86,7 @@ pub fn upstream(recording: &Recording, expectations: Option<&mut Expectations>) 
     let retry = manage.retry_at.map(|at| (at, RequeueReason::BackOff));
     let young = status::resync_at(&facts).map(|at| (at, RequeueReason::MinReadySeconds));
     let next = retry.into_iter().chain(young).min();
-    actions.extend(next.map(|(at, reason)| Action::Requeue { at, reason }));
+    actions.extend(next.map(|(at, reason)| Action::requeue(at, reason)));
     actions
 }
 
@@ -97,23 +97,23 @@ fn carry_out(facts: &Facts<'_>, manage: &Wish<'_>, update: &Wish<'_>, actions: &
         if seen.insert(pod.metadata.uid.as_str()) {
             let node = Facts::target(pod).unwrap_or_default().into();
             let pod = facts.object_ref(pod);
-            actions.push(Action::DeletePod { node, pod, reason: *reason, failure: *failure });
+            actions.push(match *failure {
+                Some(failure) => Action::delete_failed_pod(node, pod, *reason, failure),
+                None => Action::delete_pod(node, pod, *reason),
+            });
         }
     }
     let creates = manage.creates.iter().chain(&update.creates);
     for (position, (node, reason)) in creates.enumerate() {
         let batch = (position + 1).ilog2();
         let Some(pod) = facts.manifests.get(*node).cloned() else { continue };
-        actions.push(Action::CreatePod { node: (*node).into(), batch, reason: *reason, pod });
+        actions.push(Action::create_pod((*node).into(), batch, *reason, pod));
     }
 }
 
 fn events(facts: &Facts<'_>, manage: &Wish<'_>) -> Vec<Action> {
-    let event = |(event_type, reason): (EventType, EventReason)| Action::RecordEvent {
-        daemon_set: (&facts.recording.daemon_set).into(),
-        event_type,
-        reason,
-        message: String::new(),
+    let event = |(event_type, reason): (EventType, EventReason)| {
+        Action::record_event((&facts.recording.daemon_set).into(), event_type, reason, "")
     };
     let finished = manage.deletes.iter().filter_map(|deletion| match deletion.reason {
         DeleteReason::FailedPod => Some((EventType::Warning, EventReason::FailedDaemonPod)),

@@ -55,7 +55,7 @@ fn delete_finished<'r>(facts: &Facts<'r>, node: &str, pods: &[&'r Pod], wish: &m
             "Failed" => {
                 holds = true;
                 let generation = facts.recording.daemon_set.metadata.generation;
-                let failure = Some(Failure { generation, count: count + 1 });
+                let failure = Some(Failure::new(generation, count + 1));
                 wish.deletes.push(Deletion { pod, reason: DeleteReason::FailedPod, failure });
             }
             "Succeeded" => wish.delete(pod, DeleteReason::SucceededPod),

@@ -25,7 +25,7 @@ pub(super) fn update(facts: &Facts<'_>, generation: Generation) -> Option<Action
         status.observed_generation = daemon_set.metadata.generation;
     }
     let daemon_set = daemon_set.into();
-    Some(Action::UpdateStatus { daemon_set, status, reason: StatusReason::Changed })
+    Some(Action::update_status(daemon_set, status, StatusReason::Changed))
 }
 
 /// A safeguard against clocks that differ (kubernetes#77203): requeue after minReadySeconds, independent of the instant
