@@ -1,7 +1,7 @@
 //! The memory of a pod in a reflector: as the model's type with the metadata that `kube` needs, and as k8s-openapi's
 //! type. The number of bytes is the same on every run; a pod of the model above the limit fails.
 //!
-//! `cargo bench --bench held --features kube,k8s-openapi`
+//! `cargo bench -p daemonset-benches --features kube --bench held`
 
 use daemonset::model;
 use k8s_openapi::api::core::v1;

@@ -1,13 +1,10 @@
 //! The number of instructions of a decision, which is the same on every run. The benchmark checks that the number grows
 //! linearly with the fleet, and that an audit is cheap compared with the decision.
 //!
-//! `cargo bench --bench instructions` runs itself under valgrind, and does nothing without valgrind.
-
-#[allow(dead_code, reason = "each benchmark uses a part of it")]
-mod fleet;
+//! `cargo bench -p daemonset-benches --bench instructions` runs itself under valgrind, and does nothing without valgrind.
 
 use daemonset::{Action, Plan, Snapshot, Violation};
-use fleet::{Fleet, Scenario};
+use daemonset_benches::{Fleet, Scenario};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

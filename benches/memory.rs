@@ -1,13 +1,10 @@
 //! The memory of a decision beside the snapshot. The limit is hard, because the number of bytes is the same on every
 //! run.
 //!
-//! `cargo bench --bench memory` exits non-zero if a decision exceeds the limit.
-
-#[allow(dead_code, reason = "each benchmark uses a part of it")]
-mod fleet;
+//! `cargo bench -p daemonset-benches --bench memory` exits non-zero if a decision exceeds the limit.
 
 use daemonset::{Action, Snapshot, reconcile};
-use fleet::{Fleet, Scenario};
+use daemonset_benches::{Fleet, Scenario};
 use std::process::ExitCode;
 
 #[global_allocator]

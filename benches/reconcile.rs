@@ -1,13 +1,10 @@
 //! The time of a decision: checking the input, deciding, explaining and auditing, each measured separately.
 //!
-//! `cargo bench --bench reconcile` runs everything, `-- 'reconcile.*mid-rollout'` a part.
-
-#[allow(dead_code, reason = "each benchmark uses a part of it")]
-mod fleet;
+//! `cargo bench -p daemonset-benches --bench reconcile` runs everything, `-- 'reconcile.*mid-rollout'` a part.
 
 use daemonset::{Action, Snapshot};
+use daemonset_benches::{Fleet, Scenario};
 use divan::{Bencher, black_box};
-use fleet::{Fleet, Scenario};
 use std::fmt;
 
 const SIZES: [usize; 4] = [1_000, 5_000, 15_000, 100_000];

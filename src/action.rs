@@ -11,6 +11,29 @@ use serde_json::Value;
 use std::fmt;
 
 /// One step for the executor, complete: object, precondition and reason.
+///
+/// Its variants may get more fields: a pattern has `..`, and a planner of its own uses the constructors.
+///
+/// ```
+/// use daemonset::{Action, RequeueReason};
+///
+/// let action = Action::requeue("2026-01-01T12:00:00Z".parse().unwrap(), RequeueReason::BackOff);
+/// let Action::Requeue { at, .. } = &action else { panic!("it is a Requeue") };
+/// assert_eq!(at.to_string(), "2026-01-01T12:00:00Z");
+/// assert_eq!(action.to_string(), "Requeue at 2026-01-01T12:00:00Z (BackOff)");
+/// ```
+///
+/// ```compile_fail,E0638
+/// # fn f(action: daemonset::Action) {
+/// if let daemonset::Action::Requeue { at, reason } = action {}
+/// # }
+/// ```
+///
+/// ```compile_fail,E0639
+/// # fn f(at: jiff::Timestamp, reason: daemonset::RequeueReason) {
+/// let action = daemonset::Action::Requeue { at, reason };
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[expect(

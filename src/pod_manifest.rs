@@ -9,6 +9,31 @@ use std::sync::Arc;
 /// The full manifest of a pod to create.
 ///
 /// All creates of a plan share one body. [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
+///
+/// ```
+/// use daemonset::{Action, Recording, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let recording: Recording =
+///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": [{"metadata": {"name": "a"}}]}))?;
+/// let actions = reconcile(&recording.snapshot().unwrap());
+/// let Action::CreatePod { pod, .. } = &actions[1] else { panic!("the node lacks a pod") };
+/// let manifest = pod.to_value();
+/// assert_eq!(manifest["metadata"]["generateName"], "agent-");
+/// assert_eq!(manifest["metadata"]["labels"]["controller-revision-hash"], pod.revision_hash());
+/// // The scheduler may bind the pod to its node only.
+/// let required = &manifest["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+/// assert_eq!(required["nodeSelectorTerms"][0]["matchFields"][0]["values"], json!([pod.node()]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, PartialEq)]
 pub struct PodManifest {
     pub(crate) shared: Arc<Shared>,

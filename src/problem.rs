@@ -4,6 +4,8 @@ use std::fmt;
 use thiserror::Error;
 
 /// All problems of a snapshot's input; never empty.
+///
+/// See the examples of [`SnapshotBuilder::check`](crate::SnapshotBuilder::check) and [`Problem`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", list(.problems))]
 #[non_exhaustive]
@@ -17,6 +19,22 @@ fn list(problems: &[Problem]) -> String {
 }
 
 /// A problem of one field.
+///
+/// ```
+/// use daemonset::{ProblemKind, kubernetes::Selector, model::LabelSelector};
+/// use serde_json::{from_value, json};
+///
+/// let selector: LabelSelector =
+///     from_value(json!({"matchExpressions": [{"operator": "Exists"}, {"key": "app", "operator": "Near"}]}))?;
+/// let invalid = Selector::new(&selector, "spec.selector").unwrap_err();
+/// assert_eq!(invalid.problems[0].path, "spec.selector.matchExpressions[0].key");
+/// assert_eq!(invalid.problems[0].kind, ProblemKind::Required);
+/// assert_eq!(
+///     invalid.problems[1].to_string(),
+///     "spec.selector.matchExpressions[1].operator: Invalid value: \"Near\": must be In, NotIn, Exists or DoesNotExist"
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {kind}")]
 #[non_exhaustive]

@@ -15,6 +15,25 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 /// The whole input of one decision.
+///
+/// ```
+/// use daemonset::{Recording, plan};
+///
+/// let json = br#"{
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": {
+///         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}}
+///     },
+///     "nodes": [{"metadata": {"name": "a"}}]
+/// }"#;
+/// let recording = Recording::from_json(json).unwrap();
+/// let snapshot = recording.snapshot().unwrap();
+/// let kept = serde_json::to_vec(&Recording::from(&snapshot))?;
+/// let replay = Recording::from_json(&kept).unwrap();
+/// assert_eq!(plan(&replay.snapshot().unwrap()), plan(&snapshot));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -44,6 +63,15 @@ pub struct Recording {
 }
 
 /// A text that is not a recording.
+///
+/// ```
+/// use daemonset::Recording;
+///
+/// let json = br#"{"now": "2026-01-01T12:00:00Z", "daemonSet": {"spec": {"minReadySeconds": "ten"}}}"#;
+/// let error = Recording::from_json(json).unwrap_err();
+/// assert_eq!(error.path, "daemonSet.spec.minReadySeconds");
+/// assert!(error.message.starts_with("invalid type: string \"ten\", expected i32"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{path}: {message}")]
 #[non_exhaustive]

@@ -12,6 +12,30 @@ use serde::Serialize;
 use std::fmt;
 
 /// The actions of a decision, with the reasons.
+///
+/// ```
+/// use daemonset::{Recording, plan};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let nodes = ["a", "b", "c", "d"].map(|name| json!({"metadata": {"name": name}}));
+/// let recording: Recording =
+///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": nodes}))?;
+/// let plan = plan(&recording.snapshot().unwrap());
+/// let batches: Vec<(&str, usize)> = plan.batches().map(|batch| (batch[0].kind(), batch.len())).collect();
+/// assert_eq!(
+///     batches,
+///     [("CreateRevision", 1), ("CreatePod", 1), ("CreatePod", 2), ("CreatePod", 1), ("UpdateStatus", 1)]
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
@@ -37,6 +61,38 @@ impl Plan {
 }
 
 /// The reasons of a plan.
+///
+/// ```
+/// use daemonset::{DeleteReason, NodeOutcome, Recording, plan};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// # let owners = json!([{"uid": "u1", "controller": true}]);
+/// # let labels = json!({"app": "agent", "controller-revision-hash": "old"});
+/// # let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+/// // Both nodes have an available pod of an older template, and maxUnavailable is 1.
+/// let pod = |node: &str| {
+///     let metadata = json!({"name": node, "namespace": "ns", "uid": node, "labels": labels, "ownerReferences": owners});
+///     json!({"metadata": metadata, "spec": {"nodeName": node}, "status": ready})
+/// };
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
+///     "pods": [pod("a"), pod("b")],
+/// }))?;
+/// let report = plan(&recording.snapshot().unwrap()).report;
+/// assert_eq!(report.nodes[0].outcome, NodeOutcome::Delete { reason: DeleteReason::OutdatedAvailable });
+/// assert_eq!(report.nodes[1].outcome, NodeOutcome::HeldByMaxUnavailable { used: 1, limit: 1 });
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -108,6 +164,8 @@ pub enum StrategyInForce {
 }
 
 /// The verdict on one node.
+///
+/// See the example of [`Report`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -212,6 +270,8 @@ pub enum PodState {
 }
 
 /// The action on a node or, without one, the reason.
+///
+/// See the example of [`Report`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -277,6 +337,27 @@ pub enum NodeOutcome {
 }
 
 /// A fact about a plan for a person, which changes no action.
+///
+/// ```
+/// use daemonset::{Recording, Warning, plan};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let mut recording: Recording =
+///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": [{"metadata": {"name": "a"}}]}))?;
+/// recording.daemon_set.spec.update_strategy.kind.clear();
+/// let warnings = plan(&recording.snapshot().unwrap()).warnings;
+/// assert_eq!(warnings, [Warning::StrategyMissing]);
+/// assert_eq!(warnings[0].to_string(), "the update strategy has no type: OnDelete is taken");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]

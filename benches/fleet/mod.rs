@@ -12,7 +12,7 @@ use std::fmt;
 
 /// The state of the fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scenario {
+pub enum Scenario {
     /// Steady: every pod is updated and available, and the status is current.
     Steady,
     /// maxUnavailable 10 %. About half of the pods are updated, some are starting, and there is room for more
@@ -39,7 +39,7 @@ impl fmt::Display for Scenario {
 }
 
 /// The objects that a caller holds.
-pub(crate) struct Fleet {
+pub struct Fleet {
     daemon_set: DaemonSet,
     nodes: Vec<Node>,
     pods: Vec<Pod>,
@@ -50,7 +50,7 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// A fleet; equal arguments give the same one.
-    pub(crate) fn new(scenario: Scenario, nodes: usize) -> Self {
+    pub fn new(scenario: Scenario, nodes: usize) -> Self {
         let mut fleet = Fleet {
             daemon_set: serde_json::from_value(objects::daemon_set(scenario)).unwrap(),
             nodes: objects::parse((0..nodes).map(|number| objects::node(number, Kind::of(number)))),
@@ -68,15 +68,15 @@ impl Fleet {
         fleet
     }
 
-    pub(crate) fn nodes(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    pub(crate) fn pods(&self) -> usize {
+    pub fn pods(&self) -> usize {
         self.pods.len()
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+    pub fn snapshot(&self) -> Snapshot<'_> {
         let Fleet { daemon_set, nodes, pods, revisions, .. } = self;
         let observed = Observed { daemon_set, nodes, pods, revisions };
         Snapshot::new(observed, self.now).policy(&self.policy).check().unwrap()

@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// 2026-01-01T12:00:00Z.
-pub(crate) const NOW: Timestamp = Timestamp::constant(1_767_268_800, 0);
+pub(super) const NOW: Timestamp = Timestamp::constant(1_767_268_800, 0);
 const UID: &str = "5b0e1f0e-3c55-4d8e-9b8e-6f1f6f0d8a11";
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Plain,
     ControlPlane,
     Gpu,
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(number: usize) -> Self {
+    pub(super) fn of(number: usize) -> Self {
         match scatter(number as u64 ^ 0xa5a5) % 1000 {
             0..2 => Kind::ControlPlane,
             2..22 => Kind::Gpu,
@@ -40,7 +40,7 @@ impl Kind {
 
 /// The template from which a pod was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Made {
+pub enum Made {
     Now,
     Before,
     LongAgo,
@@ -66,7 +66,7 @@ impl Made {
 
 /// The state of a pod; minReadySeconds is 10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Health {
+pub enum Health {
     Available,
     Young,
     NotReady,
@@ -75,7 +75,7 @@ pub(crate) enum Health {
 }
 
 /// Parses like a client that lists in pages, so that the memory of each object is contiguous as it is there.
-pub(crate) fn parse<T: DeserializeOwned>(objects: impl Iterator<Item = Value>) -> Vec<T> {
+pub(super) fn parse<T: DeserializeOwned>(objects: impl Iterator<Item = Value>) -> Vec<T> {
     const PAGE: usize = 500;
     let mut objects = objects.peekable();
     let mut parsed = Vec::new();
@@ -114,7 +114,7 @@ fn uid(number: u64) -> String {
 }
 
 /// An exporter of node metrics, in the state that the scenario needs.
-pub(crate) fn daemon_set(scenario: Scenario) -> Value {
+pub(super) fn daemon_set(scenario: Scenario) -> Value {
     let rolling_update = match scenario {
         Scenario::Surge => json!({"maxUnavailable": 0, "maxSurge": "10%"}),
         Scenario::Steady | Scenario::MidRollout | Scenario::Broken | Scenario::Bootstrap => {
@@ -206,7 +206,7 @@ fn template(made: Made) -> Value {
 }
 
 /// The current revision and its two predecessors.
-pub(crate) fn revisions() -> impl Iterator<Item = Value> {
+pub(super) fn revisions() -> impl Iterator<Item = Value> {
     [Made::Before, Made::Now, Made::LongAgo].into_iter().map(revision)
 }
 
@@ -235,7 +235,7 @@ fn owner_reference() -> Value {
 }
 
 /// A node of a cloud provider.
-pub(crate) fn node(number: usize, kind: Kind) -> Value {
+pub(super) fn node(number: usize, kind: Kind) -> Value {
     let zone = ["eu-central-1a", "eu-central-1b", "eu-central-1c"][number % 3];
     let arch = ["arm64", "amd64", "amd64", "amd64"][number % 4];
     let os = if kind == Kind::Windows { "windows" } else { "linux" };
@@ -284,7 +284,7 @@ fn taints(kind: Kind) -> Value {
 }
 
 /// A pod of the DaemonSet.
-pub(crate) fn pod(number: usize, made: Made, health: Health) -> Value {
+pub(super) fn pod(number: usize, made: Made, health: Health) -> Value {
     let key = (number as u64) << 8 | u64::from(made.generation());
     let age = 3_000 + scatter(key) % 100_000;
     let (phase, ready, since) = match health {
@@ -327,7 +327,7 @@ pub(crate) fn pod(number: usize, made: Made, health: Health) -> Value {
 }
 
 /// A pod of the namespace with another owner.
-pub(crate) fn stranger(number: usize) -> Value {
+pub(super) fn stranger(number: usize) -> Value {
     let key = !(number as u64);
     json!({
         "metadata": {

@@ -39,6 +39,34 @@ use violation::Findings;
 /// list of actions breaks no rule.
 ///
 /// A total function; its cost grows as nodes, pods and actions do, and is about half of the decision's.
+///
+/// ```
+/// use daemonset::{Action, DeleteReason, Recording, ViolationKind, audit, model::ObjectRef, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}}],
+///     "pods": [{"metadata": {"name": "web", "namespace": "ns", "uid": "p1"}, "spec": {"nodeName": "a"}}],
+/// }))?;
+/// let snapshot = recording.snapshot().unwrap();
+/// assert!(audit(&snapshot, &reconcile(&snapshot)).is_empty());
+///
+/// let web = ObjectRef::from(&recording.pods[0].metadata);
+/// let violations = audit(&snapshot, &[Action::delete_pod("a".into(), web, DeleteReason::ExcessPod)]);
+/// assert_eq!(violations[0].kind, ViolationKind::ForeignObject);
+/// assert_eq!(violations[0].to_string(), "action 0, pod ns/web: it is not the DaemonSet's, nor adopted in this list");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[must_use = "a violation that nobody reads prevents nothing"]
 pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
     let mut findings = Findings::new(snapshot, actions);

@@ -10,6 +10,8 @@ use std::fmt;
 use thiserror::Error;
 
 /// One broken rule.
+///
+/// See the example of [`audit`](crate::audit()).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Error)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -29,6 +29,25 @@ impl DaemonSet {
     ///   `k8s-openapi` knows the fields) makes a new revision and **replaces every pod**.
     ///
     /// A controller that watches [`DaemonSet`] itself from the beginning has none of these limits.
+    ///
+    /// ```
+    /// use daemonset::model::{DaemonSet, TemplateFidelity};
+    /// use k8s_openapi::api::apps::v1 as apps;
+    /// use serde_json::{from_value, json};
+    ///
+    /// let stored = json!({"metadata": {"name": "agent"}, "spec": {
+    ///     "selector": {"matchLabels": {"app": "agent"}},
+    ///     "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [], "fieldOfTheFuture": 1}},
+    /// }});
+    /// let typed: apps::DaemonSet = from_value(stored.clone())?;
+    /// let ds = DaemonSet::lossy_from(&typed);
+    /// assert_eq!(ds.template_fidelity, TemplateFidelity::Typed);
+    /// assert!(ds.spec.template["spec"].get("fieldOfTheFuture").is_none());
+    ///
+    /// let exact: DaemonSet = from_value(stored)?;
+    /// assert_eq!(exact.spec.template["spec"]["fieldOfTheFuture"], 1);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn lossy_from(typed: &apps::DaemonSet) -> DaemonSet {
         // The model has the same types with fewer fields, so that reading can't fail.
         let mut ds: DaemonSet =

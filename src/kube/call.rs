@@ -11,6 +11,24 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// One HTTP request to the API server.
+///
+/// ```
+/// use daemonset::kube::{ApiCall, Caller, Verb};
+/// use daemonset::{Action, DeleteReason, model::{DaemonSet, ObjectRef}};
+/// use serde_json::json;
+///
+/// let caller = Caller {
+///     daemon_set: &DaemonSet::default(),
+///     component: "daemonset-controller",
+///     now: "2026-01-01T12:00:00Z".parse().unwrap(),
+/// };
+/// let pod = ObjectRef { namespace: "ns".into(), name: "agent-x".into(), uid: "p1".into(), ..ObjectRef::default() };
+/// let delete = Action::delete_pod("a".into(), pod, DeleteReason::FailedPod);
+/// let call = ApiCall::new(&delete, &caller).unwrap();
+/// assert_eq!(call.verb, Verb::Delete);
+/// assert_eq!(call.body["preconditions"], json!({"uid": "p1"}));
+/// assert_eq!(call.to_request().unwrap().uri().path(), "/api/v1/namespaces/ns/pods/agent-x");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -7,6 +7,15 @@
 use serde_json::{Map, Number, Value};
 
 /// Whether two values have the same canonical form.
+///
+/// ```
+/// use daemonset::kubernetes::canonical_json::equal;
+/// use serde_json::json;
+///
+/// assert!(equal(&json!({"a": 1, "b": null}), &json!({"a": 1.0})));
+/// assert!(!equal(&json!({"a": 1}), &json!({"a": "1"})));
+/// assert!(!equal(&json!([1, 2]), &json!([2, 1])));
+/// ```
 pub fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {

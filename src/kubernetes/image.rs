@@ -1,6 +1,17 @@
 //! The parts of an image's reference.
 
 /// Name, tag and digest as they are written, valid or not.
+///
+/// ```
+/// use daemonset::kubernetes::ImageReference;
+///
+/// let image = ImageReference::split("registry.example:5000/team/agent:1.2@sha256:0f");
+/// assert_eq!(image.name, "registry.example:5000/team/agent");
+/// assert_eq!((image.tag, image.digest), (Some("1.2"), Some("sha256:0f")));
+///
+/// assert!(ImageReference::split("registry.example:5000/agent").is_latest());
+/// assert!(!ImageReference::split("agent@sha256:0f").is_latest());
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ImageReference<'a> {

@@ -7,6 +7,15 @@ pub fn is_dns_label(label: &str) -> bool {
 }
 
 /// A name, perhaps after a DNS subdomain and a slash (v1.36 `validation.IsQualifiedName`).
+///
+/// ```
+/// use daemonset::kubernetes::names::is_label_key;
+///
+/// assert!(is_label_key("controller-revision-hash"));
+/// assert!(is_label_key("example.com/Hash_1"));
+/// assert!(!is_label_key("Example.com/hash")); // a prefix is in lower case
+/// assert!(!is_label_key(&"a".repeat(64)));
+/// ```
 pub fn is_label_key(key: &str) -> bool {
     let (prefix, name) = match key.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),

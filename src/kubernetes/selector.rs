@@ -104,6 +104,21 @@ fn integer(value: Option<&str>) -> Option<i64> {
 }
 
 /// A label selector, compiled.
+///
+/// ```
+/// use daemonset::{kubernetes::Selector, model::{LabelSelector, Labels}};
+/// use serde_json::{from_value, json};
+///
+/// let selector: LabelSelector = from_value(json!({
+///     "matchLabels": {"app": "agent"},
+///     "matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["edge"]}],
+/// }))?;
+/// let selector = Selector::new(&selector, "spec.selector").unwrap();
+/// let labels: Labels = [("app", "agent")].into_iter().collect();
+/// assert!(selector.matches_labels(&labels)); // an absent label is not in the list
+/// assert!(!selector.matches_labels(&labels.with("tier", "edge")));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Selector<'a> {
     labels: Vec<(&'a str, &'a str)>,

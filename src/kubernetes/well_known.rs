@@ -1,4 +1,27 @@
 //! Labels, annotations and taint keys with a meaning in Kubernetes.
+//!
+//! ```
+//! use daemonset::kubernetes::well_known::{TEMPLATE_GENERATION_ANNOTATION, TEMPLATE_GENERATION_LABEL};
+//! use daemonset::{Action, Recording, reconcile};
+//! use serde_json::{from_value, json};
+//!
+//! # let daemon_set = json!({
+//! #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+//! #     "spec": {
+//! #         "selector": {"matchLabels": {"app": "agent"}},
+//! #         "template": {"metadata": {"labels": {"app": "agent"}}},
+//! #         "updateStrategy": {"type": "RollingUpdate"},
+//! #     },
+//! # });
+//! let mut recording: Recording =
+//!     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": [{"metadata": {"name": "a"}}]}))?;
+//! let annotations = &mut recording.daemon_set.metadata.annotations;
+//! *annotations = annotations.with(TEMPLATE_GENERATION_ANNOTATION, "3");
+//! let actions = reconcile(&recording.snapshot().unwrap());
+//! let Action::CreatePod { pod, .. } = &actions[1] else { panic!("the node lacks a pod") };
+//! assert_eq!(pod.to_value()["metadata"]["labels"][TEMPLATE_GENERATION_LABEL], "3");
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 /// The label with the template generation that a pod was created at
 /// (v1.36 `apps/v1 DeprecatedTemplateGeneration` of a pod's labels).

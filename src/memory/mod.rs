@@ -18,6 +18,35 @@ use std::collections::BTreeMap;
 ///
 /// It has the part of upstream's `ControllerExpectations` and `flowcontrol.Backoff`. An entry expires, where an expectation
 /// could block a DaemonSet.
+///
+/// ```
+/// use daemonset::{Action, ActionOutcome, Memory, Recording, model::{ObjectRef, Pod}, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let mut recording: Recording =
+///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": [{"metadata": {"name": "a"}}]}))?;
+/// let actions = reconcile(&recording.snapshot().unwrap());
+/// let Some(create @ Action::CreatePod { pod, .. }) = actions.get(1) else { panic!("the node lacks a pod") };
+/// let mut created: Pod = from_value(pod.to_value())?;
+/// (created.metadata.name, created.metadata.uid) = ("agent-x".into(), "p1".into());
+///
+/// let mut memory = Memory::default();
+/// memory.record(create, &ActionOutcome::Created(ObjectRef::from(&created.metadata)), recording.now);
+/// memory.observe(&recording.snapshot().unwrap());
+/// assert!(memory.is_in_flight(create)); // the snapshot does not show the pod yet
+/// recording.pods.push(created);
+/// memory.observe(&recording.snapshot().unwrap());
+/// assert!(!memory.is_in_flight(create));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[doc(alias = "ControllerExpectations", alias = "Backoff")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -48,6 +77,23 @@ pub(crate) struct InFlightCreate {
 }
 
 /// The outcome of an action.
+///
+/// ```
+/// use daemonset::{Action, ActionOutcome, DeleteReason, Policy, Reconciler, model::ObjectRef};
+///
+/// let now = "2026-01-01T12:00:00Z".parse().unwrap();
+/// let pod = ObjectRef { namespace: "ns".into(), name: "agent-x".into(), uid: "p1".into(), ..ObjectRef::default() };
+/// let delete = Action::delete_pod("a".into(), pod, DeleteReason::FailedPod);
+/// for (outcome, ends_the_plan, in_flight) in [
+///     (ActionOutcome::Done, false, true),
+///     (ActionOutcome::Rejected, true, false),
+///     (ActionOutcome::Unknown, true, true),
+/// ] {
+///     let mut reconciler = Reconciler::new("u1", Policy::default());
+///     assert_eq!(reconciler.record(&delete, &outcome, now).is_break(), ends_the_plan);
+///     assert_eq!(reconciler.memory().is_in_flight(&delete), in_flight);
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ActionOutcome {

@@ -10,6 +10,23 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// The object being reconciled.
+///
+/// ```
+/// use daemonset::model::{DaemonSet, IntOrString};
+/// use serde_json::{from_value, json};
+///
+/// let ds: DaemonSet = from_value(json!({
+///     "metadata": {"name": "agent", "labels": null},
+///     "spec": {
+///         "template": {"spec": {"fieldOfTheFuture": 1}},
+///         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+///     },
+/// }))?;
+/// assert_eq!(ds.spec.template["spec"]["fieldOfTheFuture"], 1);
+/// assert_eq!(ds.spec.update_strategy.rolling_update.unwrap().max_unavailable, Some(IntOrString::Percent(10)));
+/// assert!(ds.metadata.labels.is_empty());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DaemonSet {

@@ -11,6 +11,19 @@ use thiserror::Error;
 /// In JSON an integer from 0 to 2147483647 or a string `N%` with the same range and nothing but digits before the
 /// sign. More than 100 % is arithmetic here; refusing it is the API server's validation
 /// (v1.36 `apimachinery/pkg/util/intstr`).
+///
+/// ```
+/// use daemonset::model::IntOrString;
+/// use serde_json::{from_value, json};
+///
+/// let limit: IntOrString = from_value(json!("10%"))?;
+/// assert_eq!(limit, IntOrString::Percent(10));
+/// // Percentages round up.
+/// assert_eq!([0, 1, 10, 11].map(|nodes| limit.scaled(nodes)), [0, 1, 1, 2]);
+/// assert_eq!(IntOrString::Int(3).scaled(1), 3);
+/// assert!(IntOrString::from_json(&json!("-1%")).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the name says all there is")]
 pub enum IntOrString {

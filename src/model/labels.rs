@@ -10,6 +10,17 @@ use std::sync::Arc;
 /// All text is in one piece, so that a lookup touches little memory; a map of strings would spread its strings over the
 /// heap. If a key is given twice, the last value counts. Clones share the text: a caller with many pods of one template
 /// saves memory and time by giving all of them clones of the same labels.
+///
+/// ```
+/// use daemonset::model::Labels;
+///
+/// let labels: Labels = [("tier", "node"), ("app", "agent"), ("app", "probe")].into_iter().collect();
+/// assert_eq!(labels.get("app"), Some("probe"));
+/// assert_eq!(labels.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["app", "tier"]);
+///
+/// let changed = labels.with("tier", "edge");
+/// assert_eq!((labels.get("tier"), changed.get("tier")), (Some("node"), Some("edge")));
+/// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Labels {
     /// Key, value, key, value … without separators.

@@ -36,6 +36,16 @@ impl OwnerReference {
 
 /// Names one object exactly. The uid is the precondition of an action. The resource version can be one only for the first
 /// change of an object, since a plan may change it twice.
+///
+/// ```
+/// use daemonset::model::{ObjectRef, Pod};
+/// use serde_json::{from_value, json, to_value};
+///
+/// let pod: Pod = from_value(json!({"metadata": {"name": "agent-x", "namespace": "ns", "uid": "p1"}}))?;
+/// let reference = ObjectRef::from(&pod.metadata);
+/// assert_eq!(to_value(&reference)?, json!({"name": "agent-x", "namespace": "ns", "uid": "p1"}));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectRef {

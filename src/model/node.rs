@@ -4,6 +4,21 @@ use super::{KubeMeta, Labels, NodeName, Uid, is_condition_true, is_default, null
 use serde::{Deserialize, Serialize};
 
 /// A node: its labels and taints decide whether it runs the pod.
+///
+/// ```
+/// use daemonset::model::Node;
+/// use serde_json::{from_value, json};
+///
+/// let node: Node = from_value(json!({
+///     "metadata": {"name": "a", "labels": {"disk": "ssd"}},
+///     "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}], "podCIDR": "10.0.0.0/24"},
+///     "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]},
+/// }))?;
+/// assert_eq!(node.metadata.labels.get("disk"), Some("ssd"));
+/// assert_eq!(node.spec.taints[0].effect, "NoSchedule");
+/// assert_eq!(node.status.conditions[0].status, "Unknown");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Node {

@@ -10,6 +10,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 /// A pod.
+///
+/// ```
+/// use daemonset::model::Pod;
+/// use serde_json::{from_value, json, to_value};
+///
+/// let pod: Pod = from_value(json!({
+///     "metadata": {"name": "agent-x", "annotations": {"note": "of no interest"}},
+///     "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "v1"}]},
+///     "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Initialized"}]},
+/// }))?;
+/// assert_eq!(pod.spec.node_name.as_str(), "a");
+/// // A decision reads neither the annotation, nor the containers, nor the other condition.
+/// assert_eq!(to_value(&pod)?, json!({
+///     "metadata": {"name": "agent-x"},
+///     "spec": {"nodeName": "a"},
+///     "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+/// }));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pod {

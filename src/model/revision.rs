@@ -7,6 +7,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One stored version of a pod template.
+///
+/// ```
+/// use daemonset::model::{ControllerRevision, OwnerReference};
+/// use serde_json::{from_value, json};
+///
+/// let revision: ControllerRevision = from_value(json!({
+///     "metadata": {"name": "agent-5f6", "ownerReferences": [{"kind": "DaemonSet", "uid": "u1", "controller": true}]},
+///     "data": {"spec": {"template": {"spec": {"fieldOfTheFuture": 1}, "$patch": "replace"}}},
+///     "revision": 3,
+/// }))?;
+/// assert_eq!(OwnerReference::controller_of(&revision.metadata.owner_references), Some("u1"));
+/// assert_eq!(revision.data["spec"]["template"]["spec"], json!({"fieldOfTheFuture": 1}));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ControllerRevision {

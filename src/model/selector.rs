@@ -20,6 +20,8 @@ pub struct Requirement {
 }
 
 /// Selects objects by their labels: every entry and every expression must hold.
+///
+/// See the example of [`Selector`](crate::kubernetes::Selector).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {

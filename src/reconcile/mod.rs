@@ -31,6 +31,32 @@ use steps::decide;
 /// the snapshot's lists. The caller executes the actions in order, may run consecutive creates and deletes of pods
 /// of one batch at the same time, stops at the first failure and reconciles again. An empty list means that nothing has
 /// to be done until something changes.
+///
+/// ```
+/// use daemonset::{Action, Recording, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let mut recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
+/// }))?;
+/// let actions = reconcile(&recording.snapshot().unwrap());
+/// let kinds: Vec<&str> = actions.iter().map(Action::kind).collect();
+/// assert_eq!(kinds, ["CreateRevision", "CreatePod", "CreatePod", "UpdateStatus"]);
+///
+/// recording.nodes.reverse();
+/// assert_eq!(reconcile(&recording.snapshot().unwrap()), actions);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[doc(alias = "syncDaemonSet")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
@@ -38,6 +64,32 @@ pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
 }
 
 /// The same actions as [`reconcile`], with the reasons: a verdict on every node, the budget's figures and warnings.
+///
+/// ```
+/// use daemonset::{NodePlacement, Recording, plan, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}, "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}}],
+/// }))?;
+/// let snapshot = recording.snapshot().unwrap();
+/// let plan = plan(&snapshot);
+/// assert_eq!(plan.actions, reconcile(&snapshot));
+/// let NodePlacement::ContinueOnly { taint } = &plan.report.nodes[0].placement else { panic!("the taint is not tolerated") };
+/// assert_eq!(taint.key, "gpu");
+/// assert_eq!(plan.warnings[0].to_string(), "no node should run the pod");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
     let decision = decide(snapshot);

@@ -9,6 +9,18 @@ use std::str::FromStr;
 use thiserror::Error;
 
 /// The distribution of a duration, in milliseconds.
+///
+/// ```
+/// use daemonset::sim::Distribution;
+/// use jiff::SignedDuration;
+///
+/// let (median, p99) = (SignedDuration::from_secs(8), SignedDuration::from_mins(1));
+/// let ready: Distribution = "8s,p99=1m".parse().unwrap();
+/// assert_eq!(ready, Distribution::long_tail(median, p99));
+/// assert_eq!(ready.most(), SignedDuration::from_mins(2));
+/// assert_eq!("8s..8s".parse(), Ok(Distribution::fixed(median)));
+/// assert!("soon".parse::<Distribution>().is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distribution {
     least: u64,
@@ -110,6 +122,15 @@ impl FromStr for Distribution {
 }
 
 /// A probability, in millionths.
+///
+/// ```
+/// use daemonset::sim::Probability;
+///
+/// assert_eq!("0.01%".parse(), Ok(Probability::per_million(100)));
+/// assert_eq!(Probability::percent(5).to_string(), "5%");
+/// assert_eq!(Probability::percent(200), Probability::ALWAYS);
+/// assert!("101%".parse::<Probability>().is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Probability(u32);
 

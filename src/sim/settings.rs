@@ -5,6 +5,31 @@ use crate::snapshot::Policy;
 use jiff::SignedDuration;
 
 /// The settings of a cluster.
+///
+/// ```
+/// use daemonset::sim::{Behaviour, Cluster, Distribution, Settings};
+/// use jiff::SignedDuration;
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let behaviour = Behaviour::default().ready(Distribution::fixed(SignedDuration::from_mins(5)));
+/// let settings = Settings::default().behaviour(behaviour);
+/// let start = "2026-01-01T12:00:00Z".parse().unwrap();
+/// let mut cluster = Cluster::with_settings(settings, 1, start);
+/// cluster.add_node("a", Default::default());
+/// cluster.create_daemon_set(from_value(daemon_set)?);
+/// cluster.run_until_quiet(SignedDuration::from_mins(10)).unwrap();
+/// assert_eq!(cluster.status().number_available, 1);
+/// assert!(cluster.now().duration_since(start) > SignedDuration::from_mins(5));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
@@ -38,6 +63,8 @@ impl Default for Settings {
 }
 
 /// The behaviour of the pods of one version of the template.
+///
+/// See the examples of [`Settings`] and [`Summary`](super::Summary).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Behaviour {

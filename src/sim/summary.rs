@@ -21,6 +21,35 @@ pub enum RolloutEnd {
 }
 
 /// A rollout in figures.
+///
+/// ```
+/// use daemonset::sim::{Behaviour, Cluster, RolloutEnd};
+/// use jiff::SignedDuration;
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let mut cluster = Cluster::new(1);
+/// for name in ["a", "b", "c"] {
+///     cluster.add_node(name, Default::default());
+/// }
+/// cluster.create_daemon_set(from_value(daemon_set)?);
+/// cluster.run_until_quiet(SignedDuration::from_mins(10)).unwrap();
+///
+/// // The new version never becomes Ready, and maxUnavailable is 1: two nodes keep the old pod.
+/// let started = cluster.now();
+/// cluster.release(Behaviour::broken(), |template| template["metadata"]["labels"]["version"] = "2".into());
+/// let end = cluster.run_rollout(SignedDuration::from_mins(15), SignedDuration::from_hours(2));
+/// let summary = cluster.summary(started, end);
+/// assert_eq!((summary.end, summary.worst_unavailable.nodes, summary.not_updated.len()), (RolloutEnd::Stuck, 1, 3));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -32,12 +32,24 @@ use jiff::Timestamp;
 /// }
 /// ```
 ///
-/// A field that is forgotten does not compile:
+/// A field that is forgotten does not compile, be it the nodes, the pods or the revisions:
 ///
 /// ```compile_fail,E0063
 /// # use daemonset::{Observed, model};
 /// # fn f(daemon_set: &model::DaemonSet, pods: &[model::Pod], revisions: &[model::ControllerRevision]) {
 /// let observed = Observed { daemon_set, pods, revisions };
+/// # }
+/// ```
+/// ```compile_fail,E0063
+/// # use daemonset::{Observed, model};
+/// # fn f(daemon_set: &model::DaemonSet, nodes: &[model::Node], revisions: &[model::ControllerRevision]) {
+/// let observed = Observed { daemon_set, nodes, revisions };
+/// # }
+/// ```
+/// ```compile_fail,E0063
+/// # use daemonset::{Observed, model};
+/// # fn f(daemon_set: &model::DaemonSet, nodes: &[model::Node], pods: &[model::Pod]) {
+/// let observed = Observed { daemon_set, nodes, pods };
 /// # }
 /// ```
 ///
@@ -57,10 +69,10 @@ pub struct Observed<'a, N, P, R> {
     pub daemon_set: &'a DaemonSet,
     /// All nodes of the cluster.
     pub nodes: N,
-    /// All pods of the DaemonSet's namespace, whoever owns them: adoption and name collisions need them. Pods of other
+    /// All pods of the DaemonSet's namespace, with or without an owner: adoption and name collisions need them. Pods of other
     /// namespaces do no harm.
     pub pods: P,
-    /// All ControllerRevisions of the DaemonSet's namespace, whoever owns them.
+    /// All ControllerRevisions of the DaemonSet's namespace, with or without an owner.
     pub revisions: R,
 }
 
@@ -115,6 +127,26 @@ impl<'a> SnapshotBuilder<'a> {
     /// Every problem of the input at once, each with its field's path: a missing or malformed selector, an unknown
     /// strategy, negative limits, placement fields of the template that can't be evaluated, objects without name or
     /// uid, and duplicates.
+    ///
+    /// ```
+    /// use daemonset::{Observed, Snapshot, model};
+    /// use serde_json::{from_value, json};
+    ///
+    /// let daemon_set: model::DaemonSet =
+    ///     from_value(json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": {"minReadySeconds": -1}}))?;
+    /// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "a"}}]))?;
+    /// let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+    /// let now = "2026-01-01T12:00:00Z".parse().unwrap();
+    ///
+    /// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+    /// let invalid = Snapshot::new(observed, now).check().unwrap_err();
+    /// let paths: Vec<&str> = invalid.problems.iter().map(|problem| problem.path.as_str()).collect();
+    /// assert_eq!(
+    ///     paths,
+    ///     ["metadata.uid", "spec.minReadySeconds", "spec.selector", "spec.template", "nodes[1].metadata.name"]
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn check(self) -> Result<Snapshot<'a>, InvalidSnapshot> {
         let mut problems = Problems::default();
         check::metadata(self.daemon_set, &mut problems);

@@ -28,6 +28,25 @@ use template::Template;
 
 /// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
 /// fail.
+///
+/// ```
+/// use daemonset::{Observed, Snapshot, model, plan};
+/// use serde_json::{from_value, json};
+///
+/// let daemon_set: model::DaemonSet = from_value(json!({
+///     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+/// }))?;
+/// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
+/// let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+/// let now = "2026-01-01T12:00:00Z".parse().unwrap();
+///
+/// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+/// let snapshot = Snapshot::new(observed, now).check().unwrap();
+/// assert_eq!(snapshot.now(), now);
+/// assert_eq!(plan(&snapshot).status.unwrap().desired_number_scheduled, 1);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Snapshot<'a> {
     pub(crate) daemon_set: &'a DaemonSet,

@@ -3,7 +3,20 @@
 use crate::model::{is_default, null_is_default};
 use serde::{Deserialize, Serialize};
 
-/// Choices of the caller, set one by one: `Policy::default().burst(100)`; the default is what v1.36's controller does.
+/// The choices of the caller, which setters change one by one. The default is what v1.36's controller does.
+///
+/// ```
+/// use daemonset::{ClassificationPolicy, Policy};
+///
+/// let policy = Policy::default().classification(ClassificationPolicy::HashFirst).burst(100);
+/// assert_eq!((policy.burst, policy.in_flight_expiry_seconds), (100, 300));
+/// ```
+///
+/// A literal does not compile, since the policy may grow:
+///
+/// ```compile_fail,E0639
+/// let policy = daemonset::Policy { burst: 100, ..daemonset::Policy::default() };
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]

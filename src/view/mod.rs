@@ -32,6 +32,33 @@ impl Phase {
 }
 
 /// A pod, borrowed.
+///
+/// ```
+/// use daemonset::{NodeView, Observed, PodView, Snapshot, model, reconcile};
+/// use serde_json::{from_value, json};
+/// use std::sync::Arc;
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let daemon_set: model::DaemonSet = from_value(daemon_set)?;
+/// let node: model::Node = from_value(json!({"metadata": {"name": "a"}}))?;
+/// let pod: Arc<model::Pod> = Arc::new(from_value(json!({
+///     "metadata": {"name": "agent-x", "namespace": "ns", "uid": "p1", "labels": {"app": "agent"}},
+///     "spec": {"nodeName": "a"},
+/// }))?);
+/// let (nodes, pods) = ([NodeView::from(&node)], [PodView::from(&pod)]);
+/// let revisions: &[model::ControllerRevision] = &[];
+/// let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
+/// let snapshot = Snapshot::new(observed, "2026-01-01T12:00:00Z".parse().unwrap()).check().unwrap();
+/// assert_eq!(reconcile(&snapshot)[0].to_string(), "AdoptPod agent-x (SelectorMatches)");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PodView<'a> {
     pub(crate) namespace: &'a str,
@@ -101,6 +128,8 @@ impl<'a> From<&PodView<'a>> for PodView<'a> {
 }
 
 /// A node, borrowed.
+///
+/// See the example of [`PodView`].
 #[derive(Debug, Clone, Copy)]
 pub struct NodeView<'a> {
     pub(crate) name: &'a str,

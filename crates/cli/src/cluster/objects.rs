@@ -311,7 +311,7 @@ impl Objects {
         })
     }
 
-    /// Takes one DaemonSet, the nodes, and what is in its namespace.
+    /// Takes one DaemonSet, the nodes, and the objects of its namespace.
     pub(crate) fn recording(self, choice: &Choice) -> Result<(Recording, Places), String> {
         if let Some(error) = self.unreadable {
             return Err(error);

@@ -1,4 +1,4 @@
-//! Where a command reads from: kubectl, a file, stdin, or what is built in.
+//! The sources of a command: kubectl, a file, stdin, or the built-in example.
 
 use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects};
 use crate::shell::console::{Format, Stop};

@@ -88,7 +88,7 @@ impl Phrase {
 
 /// How a pod is, and since or until when.
 pub(crate) fn state(state: PodState, context: Context) -> Phrase {
-    // Clocks differ: what is so already has been so for 0 s at least.
+    // Clocks differ: a state that is reached has lasted for at least 0 s.
     let past = |at: Timestamp| at.min(context.now);
     match state {
         PodState::Available { ready_since } => {

@@ -76,7 +76,7 @@ pub(crate) enum Job {
         #[command(flatten)]
         from: From,
     },
-    /// Whether a rollout moves, what is in its way, and how many rounds are left
+    /// Whether a rollout moves, its obstacles, and how many rounds are left
     #[command(after_help = crate::help::STUCK)]
     Stuck {
         #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `kubectl daemonset rollout stuck`: whether a rollout moves, what is in its way, and how many rounds are left.
+//! `kubectl daemonset rollout stuck`: whether a rollout moves, its obstacles, and how many rounds are left.
 
 use crate::cluster::Choice;
 use crate::rollout::args::From;

@@ -70,7 +70,7 @@ pub(crate) fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
     Curves { surges: points.iter().any(|point| point.max_surge > 0), points }
 }
 
-/// Keeps what was worst at an instant and what it was in the end.
+/// Keeps the worst value of an instant and its last one.
 fn add(points: &mut Vec<Point>, next: Point) {
     match points.last_mut() {
         Some(last) if Point { t: next.t, ..*last } == next => {}

@@ -48,7 +48,7 @@ fn sentence(text: &str) -> String {
     rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
 }
 
-/// A colour and what it stands for.
+/// A colour and its meaning.
 pub(crate) struct Entry {
     class: String,
     label: String,

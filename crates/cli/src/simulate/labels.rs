@@ -8,7 +8,7 @@ use crate::simulate::scale::TimeScale;
 const MOST_LANES: usize = 4;
 pub(crate) const LANE: f64 = 18.0;
 
-/// An upright line, and perhaps what it is.
+/// An upright line, with a label if it has one.
 pub(crate) struct Label {
     x: f64,
     kind: Kind,

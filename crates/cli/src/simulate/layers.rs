@@ -7,7 +7,7 @@ use crate::simulate::timeline::{State, Timeline};
 
 /// How many nodes are in each state, at instants in equal steps.
 pub(crate) struct Layers {
-    /// From the bottom: what is new, what is under way, what is down, what is old.
+    /// From the bottom: new pods, pods under way, nodes that are down, old pods.
     pub(crate) states: Vec<State>,
     /// One for every column, one number for every state.
     pub(crate) columns: Vec<Vec<u32>>,

@@ -1,4 +1,4 @@
-//! Colours, in pairs for a light and a dark page, and what they stand for.
+//! Colours, in pairs for a light and a dark page, and their meanings.
 //!
 //! Every colour is written out twice, below a class and below the same class in `@media`: viewers that know no custom
 //! properties draw the light one. The hues keep apart for the colour-blind, as in Okabe and Ito's palette: grey and blue

@@ -20,7 +20,7 @@ pub(crate) fn most(curves: &Curves) -> u32 {
         false => point.unavailable.max(point.max_unavailable),
     };
     let most = value(&curves.peak(value));
-    // Room for what is written above the highest line.
+    // Room for the text above the highest line.
     (most + most.div_ceil(5)).max(2)
 }
 
@@ -111,7 +111,7 @@ impl Panel<'_> {
         canvas.words(class, x, count.y(limit) - 7.0, &format!("budget: {name} {}", number(limit)));
     }
 
-    /// A dot at the worst, and what it is.
+    /// A dot at the worst value, with its label.
     fn peak(&self, canvas: &mut Canvas, colour: &str, what: &str, value: impl Fn(&Point) -> u32) {
         let Panel { curves, time, count } = self;
         let peak = curves.peak(&value);

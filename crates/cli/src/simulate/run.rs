@@ -4,7 +4,7 @@ use daemonset::model::DaemonSetSpec;
 use daemonset::sim::{Change, Event};
 use jiff::Timestamp;
 
-/// A run and what is said about it.
+/// A run and its summary.
 pub(crate) struct Run<'a> {
     /// Its name in titles, tables and comparisons.
     pub(crate) label: String,

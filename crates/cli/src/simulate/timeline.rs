@@ -104,7 +104,7 @@ impl Timeline {
     }
 }
 
-/// When the node is no longer what it was at the start.
+/// When the state of the node first differs from its state at the start.
 fn first_change(row: &Row, length: i64) -> i64 {
     match row.spans.first() {
         Some(first) if first.from > 0 => first.from,

@@ -30,7 +30,7 @@ pub(crate) enum Verb {
     Resume,
 }
 
-/// How kubectl prints what it did.
+/// The form in which kubectl prints its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Output {
     Words,

@@ -1,1 +1,0 @@
-//! Nothing but benches: see `reconcile.rs`, `memory.rs`, `instructions.rs`, `held.rs`.
