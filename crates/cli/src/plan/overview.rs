@@ -1,9 +1,8 @@
 //! Several DaemonSets of a cluster, one row each.
 
 use crate::cluster::{Choice, Objects, Source};
-use crate::plan::planned::{Planned, planned};
-use crate::plan::view::Named;
-use crate::plan::{head, text, view};
+use crate::plan::planned::{Named, Planned, fingerprint, planned};
+use crate::plan::{head, text};
 use crate::shell::console::system_clock;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Table, presets};
@@ -57,7 +56,7 @@ impl Overview {
 
     pub(crate) fn fingerprint(&self) -> Value {
         let rows = self.rows.iter().map(|row| match &row.plan {
-            Ok(plan) => json!([row.name, view::fingerprint(plan, &row.daemon_set.status)]),
+            Ok(plan) => json!([row.name, fingerprint(plan, &row.daemon_set.status)]),
             Err(error) => json!([row.name, error]),
         });
         rows.collect()

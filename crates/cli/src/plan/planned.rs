@@ -1,9 +1,12 @@
-//! All DaemonSets of a cluster, each with its plan.
+//! DaemonSets of a cluster, each with its plan, its JSON form and its fingerprint.
 
 use crate::cluster::Models;
-use daemonset::model::{ControllerRevision, DaemonSet, Pod};
+use crate::plan::actions;
+use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Pod};
 use daemonset::{Observed, Plan, Snapshot, plan};
 use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A DaemonSet, and its plan.
@@ -51,4 +54,31 @@ pub(crate) fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
     let mut rows: Vec<Planned> = rows.collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     rows
+}
+
+/// Without the versions of objects, which grow where nothing else changes, and without the time of the next look.
+pub(crate) fn fingerprint(plan: &Plan, before: &DaemonSetStatus) -> Value {
+    let mut report = json!(plan.report);
+    forget_versions(&mut report);
+    json!([report, plan.status, plan.warnings, actions::lines(&plan.actions, before)])
+}
+
+fn forget_versions(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.remove("resourceVersion");
+            members.values_mut().for_each(forget_versions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_versions),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A plan, and the decision that it is.
+#[derive(Serialize)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) now: Timestamp,
+    #[serde(flatten)]
+    pub(crate) plan: &'a Plan,
 }

@@ -3,13 +3,11 @@
 use crate::cluster::{Input, Needs, Source};
 use crate::plan::args::Asked;
 use crate::plan::overview::Overview;
-use crate::plan::{actions, text};
+use crate::plan::planned::{Named, fingerprint};
+use crate::plan::text;
 use crate::shell::console::{Stop, print_json};
-use daemonset::model::DaemonSetStatus;
-use daemonset::{Plan, plan};
-use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Value, json};
+use daemonset::{Plan, Recording, plan};
+use serde_json::Value;
 use std::io;
 
 /// Everything to show.
@@ -48,7 +46,10 @@ impl View {
 
     pub(crate) fn print_json(&self) -> io::Result<()> {
         match self {
-            View::One(one) => print_json(&Named::new(&one.0, &one.1)),
+            View::One(one) => {
+                let Recording { name, now, .. } = &one.0.recording;
+                print_json(&Named { name, now: *now, plan: &one.1 })
+            }
             View::Several(overview) => print_json(&overview.json()),
         }
     }
@@ -59,38 +60,5 @@ impl View {
             View::One(one) => fingerprint(&one.1, &one.0.recording.daemon_set.status),
             View::Several(overview) => overview.fingerprint(),
         }
-    }
-}
-
-/// Without the versions of objects, which grow where nothing else changes, and without the time of the next look.
-pub(crate) fn fingerprint(plan: &Plan, before: &DaemonSetStatus) -> Value {
-    let mut report = json!(plan.report);
-    forget_versions(&mut report);
-    json!([report, plan.status, plan.warnings, actions::lines(&plan.actions, before)])
-}
-
-fn forget_versions(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.remove("resourceVersion");
-            members.values_mut().for_each(forget_versions);
-        }
-        Value::Array(items) => items.iter_mut().for_each(forget_versions),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-/// A plan, and the decision that it is.
-#[derive(Serialize)]
-pub(crate) struct Named<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) now: Timestamp,
-    #[serde(flatten)]
-    pub(crate) plan: &'a Plan,
-}
-
-impl<'a> Named<'a> {
-    pub(crate) fn new(input: &'a Input, plan: &'a Plan) -> Self {
-        Named { name: &input.recording.name, now: input.recording.now, plan }
     }
 }
