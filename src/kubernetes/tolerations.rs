@@ -1,5 +1,6 @@
 //! Tolerations: those of every daemon pod, and the taints that a toleration covers.
 
+use super::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
 use crate::view::{TaintView, TolerationView, TolerationsView};
 
@@ -7,8 +8,8 @@ use crate::view::{TaintView, TolerationView, TolerationsView};
 /// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
 pub(crate) fn daemon_tolerations(host_network: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
     const ALWAYS: [(&str, &str); 6] = [
-        ("node.kubernetes.io/not-ready", "NoExecute"),
-        ("node.kubernetes.io/unreachable", "NoExecute"),
+        (TAINT_NOT_READY, "NoExecute"),
+        (TAINT_UNREACHABLE, "NoExecute"),
         ("node.kubernetes.io/disk-pressure", "NoSchedule"),
         ("node.kubernetes.io/memory-pressure", "NoSchedule"),
         ("node.kubernetes.io/pid-pressure", "NoSchedule"),

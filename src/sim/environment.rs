@@ -257,13 +257,7 @@ impl Environment {
     }
 
     pub(super) fn pod_ref(&self, uid: &Uid) -> Option<ObjectRef> {
-        let metadata = &self.pod(uid)?.metadata;
-        Some(ObjectRef {
-            namespace: metadata.namespace.clone(),
-            name: metadata.name.clone(),
-            uid: uid.clone(),
-            resource_version: metadata.resource_version.clone(),
-        })
+        self.pod(uid).map(|pod| ObjectRef::from(&pod.metadata))
     }
 }
 

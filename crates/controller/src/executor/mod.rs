@@ -246,11 +246,5 @@ fn outcome(action: &Action, body: &[u8]) -> ActionOutcome {
 
 fn created_pod(body: &[u8]) -> Option<ObjectRef> {
     let pod: Pod = serde_json::from_slice(body).ok()?;
-    let Pod { metadata, .. } = pod;
-    Some(ObjectRef {
-        namespace: metadata.namespace,
-        name: metadata.name,
-        uid: metadata.uid,
-        resource_version: metadata.resource_version,
-    })
+    Some(ObjectRef::from(&pod.metadata))
 }
