@@ -98,10 +98,14 @@ impl Reconciler {
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let uid = &observed.daemon_set.metadata.uid;
-        if self.uid != *uid {
-            *self = Reconciler::new(uid.clone(), self.policy.clone());
+        let another = (self.uid != *uid).then(|| uid.clone());
+        let afresh = Memory::default();
+        let memory = if another.is_some() { &afresh } else { &self.memory };
+        let snapshot = Snapshot::new(observed, now).memory(memory).policy(&self.policy).check()?;
+        // Nothing changes here before the input is known to be valid.
+        if let Some(uid) = another {
+            (self.uid, self.memory) = (uid, afresh);
         }
-        let snapshot = Snapshot::new(observed, now).memory(&self.memory).policy(&self.policy).check()?;
         self.memory.observe(&snapshot);
         Ok(snapshot)
     }

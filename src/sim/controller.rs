@@ -154,13 +154,10 @@ impl Controller {
             pods: objects.pods.values().map(AsRef::as_ref),
             revisions: objects.revisions.values().map(AsRef::as_ref),
         };
-        let snapshot = if self.settings.remembers {
-            self.reconciler.set_policy(self.settings.policy.clone());
-            self.reconciler.snapshot(observed, now)
-        } else {
-            Snapshot::new(observed, now).policy(&self.settings.policy).check()
-        };
-        let snapshot = match snapshot {
+        if !self.settings.remembers {
+            self.reconciler = Reconciler::new("", self.settings.policy.clone());
+        }
+        let snapshot = match self.reconciler.snapshot(observed, now) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.invalid = Some(invalid);

@@ -77,21 +77,25 @@ fn a_memory_is_carried_over_a_restart() {
     assert_eq!(lines(&planned(&mut restarted, &empty)), ["Requeue at 2026-01-01T12:05:00Z (InFlightExpiry)"]);
 }
 
+/// Of the same DaemonSet, and of another one that took its name.
 #[test]
 fn an_unusable_input_leaves_the_memory_as_it_is() {
     let mut reconciler = reconciler();
     let empty = given(rolling(1)).node(node("a"));
     let plan = planned(&mut reconciler, &empty);
     record_all(&mut reconciler, &plan, &ActionOutcome::Done);
-    let remembered = reconciler.memory().clone();
-    let recording = empty.with("/daemonSet/spec/minReadySeconds", json!(-1)).recording();
-    let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
-    let refused = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, *now).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
-    );
-    assert_eq!(*reconciler.memory(), remembered);
+    let before = reconciler.clone();
+    for uid in ["uid-agent", "uid-agent-2"] {
+        let given = empty.clone().with("/daemonSet/metadata/uid", json!(uid));
+        let recording = given.with("/daemonSet/spec/minReadySeconds", json!(-1)).recording();
+        let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
+        let refused = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, *now).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
+        );
+        assert_eq!(reconciler, before, "{uid}");
+    }
 }
 
 #[test]
