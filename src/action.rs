@@ -461,6 +461,26 @@ pub enum DeleteReason {
     OutdatedAvailable,
 }
 
+impl DeleteReason {
+    /// Whether the update strategy deletes for it, and not node sync.
+    pub(crate) fn is_update(self) -> bool {
+        match self {
+            DeleteReason::OutdatedPending
+            | DeleteReason::OutdatedNotReady
+            | DeleteReason::OutdatedNotYetAvailable
+            | DeleteReason::OutdatedAvailable => true,
+            DeleteReason::SucceededPod
+            | DeleteReason::FailedPod
+            | DeleteReason::ExcessPod
+            | DeleteReason::SuccessorAvailable
+            | DeleteReason::NotReadyBesideSuccessor
+            | DeleteReason::NodeExcluded
+            | DeleteReason::TolerationWithdrawn
+            | DeleteReason::NodeGone => false,
+        }
+    }
+}
+
 /// Why the status is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]

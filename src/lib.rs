@@ -136,9 +136,10 @@ pub use report::{
     RevisionOrigin, Situation, StrategyInForce, Warning,
 };
 pub use snapshot::{
-    ClassificationPolicy, Observed, PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy,
+    ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, Observed, PodNames, Policy, Snapshot,
+    SnapshotBuilder, UnreadyPolicy,
 };
-pub use view::{NodeView, PodView, RevisionView};
+pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 
 /// The README's examples are tested as documentation is.
 #[cfg(doctest)]

@@ -115,6 +115,10 @@ pub enum ObstacleKind {
     Overdue,
     /// The node went down with the updated pod on it, and counts against the limit.
     NodeLost,
+    /// The update deleted the node's pod, and the node is no Ready target node any more: it counts against the limit.
+    NodeTaken,
+    /// The node leaves, and the policy leaves it alone.
+    NodeLeaves,
     /// The limit is used up for another reason than those above.
     NoRoom,
 }
@@ -164,6 +168,9 @@ struct Watch {
 
 impl Watch {
     fn movement(&self, node: &NodeVerdict) -> Movement {
+        if node.counts.taken {
+            return Movement::Blocked(ObstacleKind::NodeTaken);
+        }
         if node.counts.lost {
             return Movement::Blocked(ObstacleKind::NodeLost);
         }
@@ -183,6 +190,8 @@ impl Watch {
             }
             NodeOutcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
             NodeOutcome::WaitsForCreatedPod { .. } => Movement::Waiting,
+            NodeOutcome::WaitsForReturn { .. } => Movement::Blocked(ObstacleKind::NodeTaken),
+            NodeOutcome::LeftAlone { .. } => Movement::Blocked(ObstacleKind::NodeLeaves),
         }
     }
 

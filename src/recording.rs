@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::problem::InvalidSnapshot;
 use crate::snapshot::{Observed, Policy, Snapshot};
-use crate::view::{NodeView, Phase, PodView, RevisionView};
+use crate::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -168,7 +168,16 @@ fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
 impl From<&NodeView<'_>> for Node {
     fn from(view: &NodeView<'_>) -> Self {
         let status = |ready| if ready { "True" } else { "False" }.to_owned();
-        let condition = view.ready.map(|r| NodeCondition { kind: "Ready".to_owned(), status: status(r) });
+        let condition = |kind: &str, is_true, since| NodeCondition {
+            kind: kind.to_owned(),
+            status: status(is_true),
+            last_transition_time: since,
+        };
+        let ready = view.ready.map(|ready| condition("Ready", ready, view.ready_since));
+        // A state that a taint shows is among the taints.
+        let lifecycle = view.lifecycle.and_then(|LifecycleView { state, since }| {
+            state.condition().map(|kind| condition(kind, true, since))
+        });
         Node {
             metadata: NodeMeta {
                 name: view.name.into(),
@@ -179,7 +188,7 @@ impl From<&NodeView<'_>> for Node {
                 taints: view.taints.iter().map(Taint::from).collect(),
                 unschedulable: view.unschedulable,
             },
-            status: NodeStatus { conditions: condition.into_iter().collect() },
+            status: NodeStatus { conditions: ready.into_iter().chain(lifecycle).collect() },
         }
     }
 }
@@ -211,6 +220,7 @@ impl From<&PodView<'_>> for Pod {
                 owner_references: view.controller.map(controller).into_iter().collect(),
                 creation_timestamp: view.created_at,
                 deletion_timestamp: view.deleted_at,
+                deletion_grace_period_seconds: (view.grace_seconds > 0).then_some(view.grace_seconds.into()),
                 kube: KubeMeta::default(),
             },
             spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },

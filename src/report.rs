@@ -7,6 +7,7 @@ use crate::action::{Action, CreateReason, DeleteReason};
 use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::classify::Evidence;
+use crate::view::Lifecycle;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt;
@@ -334,6 +335,18 @@ pub enum NodeOutcome {
         /// When the create expires.
         until: Timestamp,
     },
+    /// The update deleted its pod, it has had no Ready updated pod since, and it is no target node any more: it counts
+    /// against the limit until it is back or gone.
+    WaitsForReturn {
+        /// When the API server accepted the delete.
+        since: Timestamp,
+    },
+    /// It is in a state in which [`LifecyclePolicy::Respect`](crate::LifecyclePolicy::Respect) leaves it alone: it gets no
+    /// pod, and keeps its Ready one.
+    LeftAlone {
+        /// The state.
+        lifecycle: Lifecycle,
+    },
 }
 
 /// A fact about a plan for a person, which changes no action.
@@ -373,6 +386,21 @@ pub enum Warning {
     NodesLost {
         /// How many nodes.
         nodes: u32,
+    },
+    /// The update deleted the pods of these nodes, they have had no Ready pod since, and they are no Ready target nodes any
+    /// more: perhaps a taint or a label appears because the daemon is away. They count against the limit until they are back
+    /// or gone.
+    NodesTaken {
+        /// Their names.
+        nodes: Vec<NodeName>,
+    },
+    /// These nodes went down before the update reached them, and are enough to use up the limit: with
+    /// [`DownNodesPolicy::Count`](crate::DownNodesPolicy::Count) no other node is updated before some are back or gone.
+    BudgetSpentBeforeStart {
+        /// How many nodes.
+        nodes: u32,
+        /// maxUnavailable, or under surge maxSurge, as a number of nodes.
+        limit: u32,
     },
     /// The generation of these pods says updated while their hash label names another known revision.
     GenerationHashConflict {
@@ -423,6 +451,19 @@ impl fmt::Display for Warning {
                 "{nodes} nodes went down with the updated pod, and count against the limit: repair or remove, or undo the \
                  update"
             ),
+            Warning::NodesTaken { nodes } => write!(
+                f,
+                "counted until they are back or gone, as the update deleted their pods and they are no Ready target nodes any \
+                 more (does a taint or a label appear while the daemon is away?): {}",
+                first_names(nodes)
+            ),
+            Warning::BudgetSpentBeforeStart { nodes, limit } => write!(
+                f,
+                "{nodes} {} down before the update reached {}, and the limit is {limit}: repair or remove some, raise the limit, \
+                 or let the policy excuse them (downNodes: ExcuseIfDownBefore)",
+                if *nodes == 1 { "node went" } else { "nodes went" },
+                if *nodes == 1 { "it" } else { "them" },
+            ),
             Warning::GenerationHashConflict { pods } => write!(
                 f,
                 "{pods} {}: updated by template generation, but the hash label names another revision",
@@ -449,9 +490,9 @@ impl fmt::Display for Warning {
     }
 }
 
-fn first_names(names: &[String]) -> String {
+fn first_names(names: &[impl ToString]) -> String {
     const SHOWN: usize = 5;
-    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
+    let shown: Vec<String> = names.iter().take(SHOWN).map(ToString::to_string).collect();
     match names.len().checked_sub(SHOWN) {
         None | Some(0) => shown.join(", "),
         Some(more) => format!("{} and {more} more", shown.join(", ")),

@@ -8,6 +8,8 @@ use super::violation::Findings;
 use crate::action::Action;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::strategy::Strategy;
+use crate::snapshot::{LifecyclePolicy, Snapshot};
+use crate::view::NodeView;
 
 /// Checks all creates, and gives those that put a second pod on their node, as positions in the list.
 pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {
@@ -21,7 +23,9 @@ pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Fin
             continue;
         };
         let node = fleet.nodes.at(target);
-        let (wrong, live) = (must_not_get_a_pod(context, node, name.as_str()), node.live());
+        let leaves = leaves(context.snapshot, snapshot.node(target));
+        let (wrong, live) =
+            (leaves.or_else(|| must_not_get_a_pod(context, node, name.as_str())), node.live());
         fleet.nodes.change(target, |node| node.creates = true);
         match wrong {
             Some(kind) => findings.add(index, kind),
@@ -56,4 +60,10 @@ fn must_not_get_a_pod(context: &Context<'_>, counts: &NodeCounts, node: &str) ->
 /// Whether its live pod stays, is outdated and Ready `[surge-replaces-unready]`.
 fn waits_for_successor(counts: &NodeCounts) -> bool {
     counts.staying(|rank| rank.is_outdated() && rank.is_ready()) > 0
+}
+
+/// The node's state forbids creates, and deletes of Ready pods, if the policy respects it.
+pub(super) fn leaves(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> Option<ViolationKind> {
+    let lifecycle = node.lifecycle.filter(|_| snapshot.policy.lifecycle == LifecyclePolicy::Respect)?;
+    Some(ViolationKind::NodeLeaves { lifecycle: lifecycle.state })
 }

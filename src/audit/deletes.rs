@@ -2,6 +2,7 @@
 //! again.
 
 use super::context::{Context, Deletion};
+use super::creates::leaves;
 use super::fleet::{Fleet, NodeCounts};
 use super::kind::ViolationKind;
 use super::memories;
@@ -105,10 +106,11 @@ fn surge_must_keep(place: &Place<'_>, rank: Rank, may_be_replaced: bool) -> Opti
     }
 }
 
-/// A node whose failed pod is held back gets no new pod, and so keeps its Ready one.
+/// A node that leaves, or whose failed pod is held back, gets no new pod, and so keeps its Ready one.
 fn taken_from_held_node(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> Option<ViolationKind> {
     let emptied = place.placement == Placement::Run && rank.is_ready() && !place.counts.has_live();
-    if emptied { held_back(context, place) } else { None }
+    let leaves = || leaves(context.snapshot, place.view);
+    if emptied { leaves().or_else(|| held_back(context, place)) } else { None }
 }
 
 fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> {

@@ -1,12 +1,14 @@
 //! The nodes with the counts of their pods, before and after the deletes of the list.
 
 use super::context::{Context, Deletion};
+use super::excuse::{Absences, taken_at};
 use super::stage::{PodStage, Rank};
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::tolerations::tolerated;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{HashIx, IndexVec, NodeIx, change, enumerate, neutral};
+use crate::snapshot::strategy::Strategy;
 use crate::view::{NodeView, TaintView};
 
 /// All nodes of the snapshot.
@@ -36,6 +38,10 @@ pub(super) struct NodeCounts {
     is_target: bool,
     /// It would be a target node if it were Ready itself.
     is_down: bool,
+    /// The update deleted its pod, and it is no Ready target node.
+    is_taken: bool,
+    /// It does not count while it has no Ready pod: it was away before the update reached it.
+    is_excusable: bool,
     /// Live ones that stay, by rank.
     staying: [u32; Rank::COUNT],
     /// Live ones that the list deletes.
@@ -61,6 +67,8 @@ impl NodeCounts {
     const EMPTY: NodeCounts = NodeCounts {
         is_target: false,
         is_down: false,
+        is_taken: false,
+        is_excusable: false,
         staying: [0; Rank::COUNT],
         going: 0,
         lost_ready: false,
@@ -116,7 +124,11 @@ impl NodeCounts {
     pub(super) fn is_being_replaced(&self) -> bool {
         let taken = self.lost_ready || (self.going > 0 && !self.has_live());
         let outdated = self.staying(Rank::is_outdated) > 0;
-        self.is_target && !taken && !self.has_available() && !outdated
+        self.is_target && !self.is_excused() && !taken && !self.has_available() && !outdated
+    }
+
+    fn is_excused(&self) -> bool {
+        self.is_excusable && !self.has_ready()
     }
 
     /// It has two or more unfinished pods `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.
@@ -130,7 +142,13 @@ impl NodeCounts {
     fn is_lost(&self) -> bool {
         let updated = self.unseen_updated || self.staying(|rank| !rank.is_outdated()) > 0;
         let ready = self.staying(|rank| !rank.is_outdated() && rank.is_ready()) > 0;
-        self.is_down && updated && !ready
+        (self.is_down && updated && !ready) || self.is_lost_by_a_delete()
+    }
+
+    /// The update deleted its pod, none is Ready since, and no other figure counts it `[taken-nodes-count]`.
+    fn is_lost_by_a_delete(&self) -> bool {
+        let counted = self.is_target && (self.is_excused() || self.is_doubled());
+        self.is_taken && !self.has_ready() && !counted
     }
 
     fn count(&mut self, stage: PodStage, holds_place: bool) {
@@ -152,11 +170,12 @@ impl NodeCounts {
         change(&mut self.staying, rank, |count| *count = count.saturating_sub(1));
         self.going += 1;
         self.lost_ready |= rank.is_ready();
+        let counts = !self.is_excused();
         Loss {
             action,
-            available: available && !self.has_available(),
-            ready: ready && !self.has_ready(),
-            unready: !self.lost_ready && !self.has_live(),
+            available: counts && available && !self.has_available(),
+            ready: counts && ready && !self.has_ready(),
+            unready: counts && !self.lost_ready && !self.has_live(),
         }
     }
 }
@@ -164,10 +183,17 @@ impl NodeCounts {
 impl Fleet {
     pub(super) fn new(context: &Context<'_>) -> Self {
         let snapshot = context.snapshot;
-        let counts = |(placement, node): (&Placement, &NodeView<'_>)| NodeCounts {
-            is_target: *placement == Placement::Run,
-            is_down: matches!(placement, Placement::ContinueOnly(_)) && is_down(snapshot, node),
-            ..NodeCounts::EMPTY
+        let surge = matches!(snapshot.strategy, Strategy::Surge { .. });
+        let counts = |(placement, node): (&Placement, &NodeView<'_>)| {
+            let is_target = *placement == Placement::Run;
+            // Without surge a target node is among those without an available pod.
+            let counts_only_here = !is_target || (surge && node.ready == Some(false));
+            NodeCounts {
+                is_target,
+                is_down: matches!(placement, Placement::ContinueOnly(_)) && is_down(snapshot, node),
+                is_taken: counts_only_here && taken_at(snapshot, node.name).is_some(),
+                ..NodeCounts::EMPTY
+            }
         };
         let mut fleet = Fleet {
             nodes: snapshot.placements.iter().zip(&snapshot.nodes).map(counts).collect(),
@@ -184,9 +210,10 @@ impl Fleet {
             });
         }
         for node in fleet.nodes.iter().filter(|node| node.is_target) {
+            let counts = !node.is_excused();
             fleet.desired += 1;
-            fleet.unavailable += u32::from(!node.has_available());
-            fleet.not_ready += u32::from(!node.has_ready());
+            fleet.unavailable += u32::from(counts && !node.has_available());
+            fleet.not_ready += u32::from(counts && !node.has_ready());
         }
         fleet
     }
@@ -213,6 +240,7 @@ impl Fleet {
 
     /// Counts every pod of the DaemonSet, and those that it may adopt, on its node.
     fn count_pods(&mut self, context: &Context<'_>) {
+        let mut absences = Absences::new(context);
         for (position, pod, facts) in context.snapshot.pods_with_facts() {
             let ours = match facts.ownership {
                 Ownership::Controlled => true,
@@ -233,11 +261,15 @@ impl Fleet {
             }
             if let Some(node) = facts.node {
                 let now = context.snapshot.now;
+                absences.note_pod(context.snapshot, node, pod, stage, context.lineage.is_updated(facts));
                 self.nodes.change(node, |node| {
                     node.count(stage, pod.deleted_at.is_none_or(|overdue| now < overdue));
                     node.has_failed |= stage == PodStage::Failed && context.lineage.is_updated(facts);
                 });
             }
+        }
+        for node in absences.excused() {
+            self.nodes.change(node, |node| node.is_excusable = true);
         }
     }
 }

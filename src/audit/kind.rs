@@ -2,6 +2,7 @@
 
 use crate::action::Failure;
 use crate::model::NodeName;
+use crate::view::Lifecycle;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt;
@@ -83,6 +84,13 @@ pub enum ViolationKind {
     HeldBack {
         /// The end of the back-off.
         until: Timestamp,
+    },
+    /// Under [`LifecyclePolicy::Respect`](crate::LifecyclePolicy::Respect) a node that leaves gets no pod, and keeps its
+    /// Ready one: a kubelet that shuts down rejects each new pod (kubernetes#122912).
+    #[error("the node leaves ({lifecycle:?}) and is left alone")]
+    NodeLeaves {
+        /// The node's state.
+        lifecycle: Lifecycle,
     },
     /// A delete holds the number of the node's failures if and only if it deletes an updated failed pod from a node where
     /// pods may be, so that the back-off grows `[failed-pods-together]`.

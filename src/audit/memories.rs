@@ -12,6 +12,7 @@ pub(super) struct Unseen<'s> {
     pub(super) node: NodeIx,
     /// The hash of the pod's revision.
     pub(super) revision: &'s str,
+    pub(super) at: Timestamp,
     /// Its answer was lost: a live pod of that revision on that node shows it.
     lost: bool,
     /// The snapshot has that pod.
@@ -45,7 +46,13 @@ pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, Po
         expected.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
     let unseen = hidden.filter_map(|(node, create)| {
         let node = snapshot.index.node(node.as_str())?;
-        Some(Unseen { node, revision: &create.revision, lost: create.uid.is_none(), shown: false })
+        Some(Unseen {
+            node,
+            revision: &create.revision,
+            at: create.at,
+            lost: create.uid.is_none(),
+            shown: false,
+        })
     });
     let mut unseen: Vec<_> = unseen.collect();
     unseen.sort_unstable_by_key(|create| create.node);

@@ -8,9 +8,9 @@ mod claims;
 mod context;
 mod creates;
 mod deletes;
+mod excuse;
 mod fleet;
 mod kind;
-
 mod limits;
 mod lineage;
 mod list;

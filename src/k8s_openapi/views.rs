@@ -1,7 +1,10 @@
 //! Views of k8s-openapi's objects, without copies.
 
 use crate::model::{is_condition_true, named_node};
-use crate::view::{LabelsView, NodeView, Phase, PodView, RevisionView, TaintsView, TolerationsView, shared};
+use crate::view::{
+    LabelsView, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView, TolerationsView,
+    grace_seconds, shared,
+};
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::api::core::v1::{Affinity, Node, Pod, PodCondition, PodSpec};
@@ -30,6 +33,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             created_at: instant(&metadata.creation_timestamp),
             deleted_at: instant(&metadata.deletion_timestamp),
             ready_since: ready.and_then(|ready| instant(&ready.last_transition_time)),
+            grace_seconds: grace_seconds(metadata.deletion_grace_period_seconds),
             phase: Phase::from_name(status.as_ref().map_or("", |status| text(&status.phase))),
             ready: ready.is_some_and(|ready| is_condition_true(&ready.status)),
             bound: node.is_some(),
@@ -42,14 +46,19 @@ impl<'a> From<&'a Node> for NodeView<'a> {
     fn from(node: &'a Node) -> Self {
         let Node { metadata, spec, status } = node;
         let spec = spec.as_ref();
-        let mut conditions = status.iter().flat_map(|status| list(&status.conditions));
-        let ready = conditions.find(|condition| condition.type_ == "Ready");
+        let conditions = || status.iter().flat_map(|status| list(&status.conditions));
+        let ready = conditions().find(|condition| condition.type_ == "Ready");
+        let true_conditions = conditions().filter(|condition| is_condition_true(&condition.status));
+        let true_conditions = true_conditions.map(|c| (c.type_.as_str(), instant(&c.last_transition_time)));
+        let taints = TaintsView::Typed(spec.map_or(&[][..], |spec| list(&spec.taints)));
         NodeView {
             name: text(&metadata.name),
             labels: LabelsView::from(&metadata.labels),
-            taints: TaintsView::Typed(spec.map_or(&[][..], |spec| list(&spec.taints))),
+            taints,
             unschedulable: spec.and_then(|spec| spec.unschedulable).unwrap_or(false),
             ready: ready.map(|ready| is_condition_true(&ready.status)),
+            ready_since: ready.and_then(|ready| instant(&ready.last_transition_time)),
+            lifecycle: LifecycleView::new(true_conditions, taints),
         }
     }
 }

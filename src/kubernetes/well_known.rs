@@ -35,3 +35,9 @@ pub const TAINT_NOT_READY: &str = "node.kubernetes.io/not-ready";
 
 /// The taint of a node whose condition Ready is Unknown (v1.36 `core/v1 TaintNodeUnreachable`).
 pub const TAINT_UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+
+/// The taint of a node that Karpenter is about to replace (karpenter.sh/docs, "Disruption").
+pub const TAINT_DISRUPTED: &str = "karpenter.sh/disrupted";
+
+/// The taint of a node that cluster-autoscaler is about to remove (`utils/taints ToBeDeletedTaint`).
+pub const TAINT_TO_BE_DELETED: &str = "ToBeDeletedByClusterAutoscaler";

@@ -86,6 +86,11 @@ pub enum Rule {
     TolerationsWithdrawn,
     /// Nodes went down with the updated pod, and hold the budget.
     NodesLost,
+    /// Nodes that went down before the update use up its limit.
+    BudgetSpentBeforeStart,
+    /// The template does not tolerate a taint that nodes have while their agent is not ready: an update that deletes the
+    /// agent may take node after node out of the fleet.
+    TaintedByOwnAbsence,
     /// This selector matches the pods of another DaemonSet, or the other way round.
     SelectorOverlaps,
     /// The DaemonSet adopts pods without a controller.

@@ -29,11 +29,14 @@ fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
         }
         Warning::NoTargetNodes => super::placement::no_target_nodes(context),
         Warning::NodesLost { nodes } => Some(nodes_lost(context, *nodes)),
+        Warning::BudgetSpentBeforeStart { nodes, limit } => Some(spent_before_start(context, *nodes, *limit)),
         Warning::GenerationHashConflict { pods } => stale_generation(context, *pods),
         // The rule about the manifest reports it with its field.
         Warning::HostPortWithSurge { .. } => None,
-        // These are about the current state, not about the DaemonSet.
-        Warning::PodsWithoutTarget { .. } | Warning::PodsOnUnknownNodes { .. } => None,
+        // These are about the current state, not about the DaemonSet. A preflight has no memory of deletes.
+        Warning::PodsWithoutTarget { .. }
+        | Warning::PodsOnUnknownNodes { .. }
+        | Warning::NodesTaken { .. } => None,
     }
 }
 
@@ -91,6 +94,22 @@ fn nodes_lost(context: &Context<'_>, lost: u32) -> Finding {
         .why(why)
         .remedy("Look at these nodes before going on; repair or remove them, or undo the update")
         .nodes(nodes)
+}
+
+fn spent_before_start(context: &Context<'_>, down: u32, limit: u32) -> Finding {
+    let fleet = &context.sync.fleet;
+    let is_down = |node: &NodeIx| BudgetUse::new(fleet, &context.sync.node_sync, *node).down_before;
+    let nodes = fleet.nodes.positions().filter(is_down).map(|node| context.node_name(node)).collect();
+    let (path, limit_name) = match context.snapshot.strategy {
+        Strategy::Surge { .. } => ("spec.updateStrategy.rollingUpdate.maxSurge", "maxSurge"),
+        Strategy::Replace(_) | Strategy::OnDelete => (MAX_UNAVAILABLE, "maxUnavailable"),
+    };
+    let finding = Finding::new(Rule::BudgetSpentBeforeStart, Severity::Warning, path).why(format_args!(
+        "{} went down before the update, and {limit_name} is {limit}: as long as they count, no update begins",
+        count(down, "node")
+    ));
+    let remedy = "Repair or remove some of them, raise the limit above their number, or excuse them (Policy::down_nodes)";
+    finding.remedy(remedy).nodes(nodes)
 }
 
 /// `None` if the policy lets the hash decide, because then the generation misleads nobody.

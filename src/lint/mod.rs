@@ -142,6 +142,7 @@ fn about_cluster(preflight: &Preflight<'_>, context: &Context<'_>) -> Vec<Findin
     findings.extend(limits::slow(context));
     findings.extend(readiness::min_ready_zero(context));
     findings.extend(placement::control_plane(context));
+    findings.extend(placement::tainted_by_own_absence(context));
     findings.extend(affinity::to_itself(context));
     findings.extend(selector::adopts(context));
     findings.extend(history::revisions_lost(context));

@@ -71,3 +71,50 @@ pub(super) fn control_plane(context: &Context<'_>) -> Option<Finding> {
         .nodes(nodes);
     (number > 0).then_some(finding)
 }
+
+/// Agents whose nodes carry a taint until they are Ready, each with a part of its DaemonSet's name (the documentation of
+/// Cilium, and of the EBS and EFS CSI drivers).
+const AGENTS: [(&str, &str); 3] = [
+    ("cilium", "node.cilium.io/agent-not-ready"),
+    ("ebs-csi", "ebs.csi.aws.com/agent-not-ready"),
+    ("efs-csi", "efs.csi.aws.com/agent-not-ready"),
+];
+
+/// The prefix of the taints of the node readiness controller.
+const READINESS: &str = "readiness.k8s.io/";
+
+/// A taint that appears because this DaemonSet's pod is away, and that its template does not tolerate. It is one of a
+/// known agent of this name, or it is all that keeps nodes without an available pod from being target nodes.
+pub(super) fn tainted_by_own_absence(context: &Context<'_>) -> Option<Finding> {
+    let fleet = &context.sync.fleet;
+    let waits_for_an_agent =
+        |taint: &TaintView<'_>| taint.key.ends_with("/agent-not-ready") || taint.key.starts_with(READINESS);
+    let keeps_out = |taint: &TaintView<'_>| {
+        matches!(taint.effect, "NoSchedule" | "NoExecute")
+            && !tolerated(*taint, &context.snapshot.tolerations)
+    };
+    let taint_of = |node: NodeIx| {
+        let runs_one = fleet.pods_of(node).any(|(_, pod)| pod.is_available());
+        let mut against = fleet.node_view(node).taints.iter().filter(keeps_out);
+        let first = against.clone().next().filter(|_| is_tainted(fleet.placement(node)) && !runs_one)?;
+        against.all(|taint| waits_for_an_agent(&taint)).then_some(first.key)
+    };
+    let tainted: Vec<(NodeIx, &str)> =
+        fleet.nodes.positions().filter_map(|node| Some((node, taint_of(node)?))).collect();
+    let is_agent = |(name, key): &&(&str, &'static str)| {
+        let taint = TaintView { key, value: "", effect: "NoSchedule" };
+        context.snapshot.daemon_set.metadata.name.contains(name) && keeps_out(&taint)
+    };
+    let known = || AGENTS.iter().find(is_agent).map(|(_, taint)| *taint);
+    let taint = tainted.first().map(|(_, taint)| *taint).or_else(known)?;
+    let nodes: Vec<NodeName> = tainted.iter().map(|(node, _)| context.node_name(*node)).collect();
+    let finding = Finding::new(Rule::TaintedByOwnAbsence, Severity::Warning, format!("{POD}.tolerations"))
+        .why(format_args!(
+            "The template does not tolerate {taint}: if nodes have this taint while this DaemonSet's pod is away, a node that an update takes down gets no pod again ({} {} it now)",
+            count(nodes.len() as u64, "node"),
+            if nodes.len() == 1 { "has" } else { "have" },
+        ))
+        .remedy(format_args!("Tolerate {taint} if this DaemonSet is the agent that the taint waits for"))
+        .nodes(nodes);
+    Some(finding)
+}

@@ -6,6 +6,7 @@
 
 mod node_failures;
 pub(crate) mod observe;
+mod taken;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
@@ -13,6 +14,7 @@ use jiff::Timestamp;
 use node_failures::{NodeFailures, updated_within_a_limit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use taken::Taken;
 
 /// In-flight actions, failures and refusals of one DaemonSet.
 ///
@@ -63,6 +65,9 @@ pub struct Memory {
     /// When an update of a node was refused.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refusals: BTreeMap<NodeName, Timestamp>,
+    /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) taken: BTreeMap<NodeName, Taken>,
 }
 
 /// A create that the API server accepted (or may have accepted).
@@ -135,8 +140,11 @@ impl Memory {
                 let revision = pod.revision_hash().to_owned();
                 self.creates.insert(node.clone(), InFlightCreate { uid, revision, at });
             }
-            Action::DeletePod { node, pod, failure, .. } => {
+            Action::DeletePod { node, pod, failure, reason } => {
                 self.deletes.insert(pod.uid.clone(), at);
+                if reason.is_update() {
+                    self.taken.insert(node.clone(), Taken { uid: pod.uid.clone(), at });
+                }
                 if let Some(Failure { generation, count }) = *failure {
                     self.failures.insert(node.clone(), NodeFailures { generation, count, at });
                 }

@@ -1,7 +1,7 @@
 //! Failures of nodes: pods that fail again and again, and updates that are rejected.
 
 use super::Memory;
-use crate::action::{Action, CreateReason, DeleteReason};
+use crate::action::{Action, CreateReason};
 use crate::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -70,15 +70,7 @@ pub(super) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {
 pub(super) fn updated_within_a_limit(action: &Action) -> Option<&NodeName> {
     match action {
         Action::CreatePod { node, reason: CreateReason::Surge, .. } => Some(node),
-        Action::DeletePod {
-            node,
-            reason:
-                DeleteReason::OutdatedPending
-                | DeleteReason::OutdatedNotReady
-                | DeleteReason::OutdatedNotYetAvailable
-                | DeleteReason::OutdatedAvailable,
-            ..
-        } => Some(node),
+        Action::DeletePod { node, reason, .. } if reason.is_update() => Some(node),
         _ => None,
     }
 }

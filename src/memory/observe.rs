@@ -34,6 +34,7 @@ impl Memory {
             let is_there = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
             if stored.pods.iter().any(is_there) {
                 self.deletes.remove(&pod.uid);
+                self.taken.retain(|_, taken| taken.uid != pod.uid);
             }
         }
     }
@@ -55,6 +56,7 @@ impl Memory {
         self.deletes.retain(|uid, at| not_terminating.contains(uid.as_str()) && active(*at));
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
+        self.forget_taken(snapshot);
     }
 
     /// The in-flight creates that this snapshot does not show, by node.
@@ -71,7 +73,7 @@ impl Memory {
         unseen
             .filter_map(|(node, create)| {
                 let until = snapshot.in_flight_until(create.at)?;
-                Some(UnseenCreate { node, revision: &create.revision, until })
+                Some(UnseenCreate { node, revision: &create.revision, at: create.at, until })
             })
             .collect()
     }
@@ -115,6 +117,7 @@ type UidSet<'a> = IndexSet<&'a str, Hasher>;
 pub(crate) struct UnseenCreate<'m> {
     pub(crate) node: &'m NodeName,
     pub(crate) revision: &'m str,
+    pub(crate) at: Timestamp,
     pub(crate) until: Timestamp,
 }
 

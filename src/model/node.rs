@@ -1,6 +1,8 @@
 //! `core/v1` Node, with taints and the tolerations for them.
 
+use super::time::time;
 use super::{KubeMeta, Labels, NodeName, Uid, is_condition_true, is_default, null_is_default};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A node: its labels and taints decide whether it runs the pod.
@@ -35,9 +37,14 @@ pub struct Node {
 
 impl Node {
     /// Condition Ready, where there is one.
-    pub(crate) fn ready(&self) -> Option<bool> {
-        let ready = self.status.conditions.iter().find(|condition| condition.kind == "Ready");
-        ready.map(|condition| is_condition_true(&condition.status))
+    pub(crate) fn readiness(&self) -> Option<&NodeCondition> {
+        self.status.conditions.iter().find(|condition| condition.kind == "Ready")
+    }
+}
+
+impl NodeCondition {
+    pub(crate) fn is_true(&self) -> bool {
+        is_condition_true(&self.status)
     }
 }
 
@@ -78,14 +85,14 @@ pub struct NodeSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeStatus {
-    /// Conditions; only `Ready` is read.
+    /// Conditions; `Ready` is read, and those that [`Lifecycle`](crate::Lifecycle) names.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub conditions: Vec<NodeCondition>,
 }
 
 /// A condition of a [`Node`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct NodeCondition {
     /// The type, such as `Ready`.
     #[serde(rename = "type", deserialize_with = "null_is_default")]
@@ -93,6 +100,9 @@ pub struct NodeCondition {
     /// `True`, `False` or `Unknown`.
     #[serde(deserialize_with = "null_is_default")]
     pub status: String,
+    /// Since when it has this status.
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
+    pub last_transition_time: Option<Timestamp>,
 }
 
 /// A taint of a node.

@@ -102,6 +102,9 @@ pub struct PodMeta {
     /// When it must be gone at the latest, unless its node is dead.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
+    /// The grace period in seconds, which began when the deletion was asked for and ends at `deletion_timestamp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_grace_period_seconds: Option<i64>,
     /// For the feature `kube`.
     #[serde(skip)]
     pub kube: KubeMeta,

@@ -2,8 +2,10 @@
 //!
 //! v1.36 `update.go updatedDesiredNodeCounts`, as if node sync's deletes were done `[after-node-sync]`.
 
+use crate::model::is_default;
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
+use crate::reconcile::excuse::{Excuse, excuse};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::node_sync::NodeSync;
 use crate::snapshot::placement::{Placement, is_down, kept_out_only_by_being_down};
@@ -12,7 +14,8 @@ use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// The budget's figures; all are numbers of target nodes.
+/// The budget's figures; all are numbers of target nodes, but for `lost` and `taken`. The JSON form leaves out the last three
+/// while they are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -33,8 +36,18 @@ pub struct Budget {
     /// Those with two or more unfinished pods, node sync's creates included; 0 without surge.
     pub doubled: u32,
     /// Nodes lost to the update: not Ready themselves, with an updated pod that is not Ready either. They count against
-    /// M if they are not target nodes only because they are down, and under surge against S.
+    /// M if they are not target nodes only because they are down, and under surge against S. Also taken nodes.
     pub lost: u32,
+    /// Those of `lost` whose pod an update deleted, and that have had no Ready pod since.
+    #[serde(skip_serializing_if = "is_default")]
+    pub taken: u32,
+    /// Target nodes that went down before anything of this update reached them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub down_before: u32,
+    /// Target nodes without a Ready pod that count in no figure but D: those that were down before, or that leave, if the
+    /// policy excuses them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub excused: u32,
 }
 
 /// The figures that one node counts in, once node sync's deletes are done. A node that is not a target counts only when
@@ -52,8 +65,17 @@ pub struct BudgetUse {
     /// It has two or more unfinished pods; never without surge.
     pub doubled: bool,
     /// It is not Ready itself, and its updated pod is not Ready either. Never together with another figure of the same
-    /// limit, so that no node counts twice.
+    /// limit, so that no node counts twice. Also a taken node.
     pub lost: bool,
+    /// It is lost because an update deleted its pod, it has had no Ready pod since, and it is no longer a Ready target node.
+    #[serde(skip_serializing_if = "is_default")]
+    pub taken: bool,
+    /// It is a target node that went down before anything of this update reached it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub down_before: bool,
+    /// It has no Ready pod, and the policy excuses it: it counts in no other figure but `doubled`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub excused: bool,
 }
 
 impl BudgetUse {
@@ -62,10 +84,15 @@ impl BudgetUse {
             Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
             Placement::ContinueOnly(_) => {
                 let only_down =
-                    kept_out_only_by_being_down(&fleet.snapshot.tolerations, fleet.node_view(node));
-                BudgetUse { lost: only_down && is_lost(fleet, node_sync, node), ..BudgetUse::default() }
+                    || kept_out_only_by_being_down(&fleet.snapshot.tolerations, fleet.node_view(node));
+                let taken = is_taken(fleet, node_sync, node);
+                let lost = taken || (is_lost(fleet, node_sync, node) && only_down());
+                BudgetUse { lost, taken, ..BudgetUse::default() }
             }
-            Placement::Exclude(_) => BudgetUse::default(),
+            Placement::Exclude(_) => {
+                let taken = is_taken(fleet, node_sync, node);
+                BudgetUse { lost: taken, taken, ..BudgetUse::default() }
+            }
         }
     }
 
@@ -76,19 +103,35 @@ impl BudgetUse {
             best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
             outdated |= !pod.is_updated();
         }
+        let not_ready = !best.is_some_and(Readiness::is_ready);
         let unavailable = best != Some(Readiness::Available);
         let doubled = match fleet.snapshot.strategy {
             Strategy::Surge { .. } => Some(places(fleet, node_sync, node) >= 2),
             Strategy::OnDelete | Strategy::Replace(_) => None,
         };
+        let Excuse { down_before, excused } = if not_ready { excuse(fleet, node) } else { Excuse::default() };
+        // Without surge a target node is among the unavailable ones already.
+        let may_be_lost = doubled == Some(false) && !excused;
+        let taken = may_be_lost && is_taken(fleet, node_sync, node);
         BudgetUse {
-            unavailable,
-            not_ready: !best.is_some_and(Readiness::is_ready),
-            being_replaced: unavailable && !outdated,
+            unavailable: unavailable && !excused,
+            not_ready: not_ready && !excused,
+            being_replaced: unavailable && !outdated && !excused,
             doubled: doubled == Some(true),
-            lost: doubled == Some(false) && is_lost(fleet, node_sync, node),
+            lost: taken || (may_be_lost && is_lost(fleet, node_sync, node)),
+            taken,
+            down_before,
+            excused,
         }
     }
+}
+
+/// Whether an update deleted the node's pod, it has no Ready pod, and no other figure counts it: a taint or a label that
+/// appears because the daemon is away must not let the update go on to the next node `[taken-nodes-count]`.
+fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    fleet.taken_at(node).is_some()
+        && !fleet.snapshot.is_ready_target(node)
+        && !node_sync.survivors(fleet, node).any(|(_, pod)| pod.is_ready())
 }
 
 /// Whether a node went down with the updated pod on it `[lost-nodes-count]`. The new version may have taken it down, and
@@ -139,14 +182,17 @@ impl Budget {
     pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Self {
         let mut budget = Budget::default();
         for (node, state) in fleet.nodes.enumerated() {
-            let BudgetUse { unavailable, not_ready, being_replaced, doubled, lost } =
-                BudgetUse::new(fleet, node_sync, node);
+            let node_use = BudgetUse::new(fleet, node_sync, node);
+            let BudgetUse { unavailable, not_ready, being_replaced, doubled, lost, taken, .. } = node_use;
             budget.desired += u32::from(state.placement == Placement::Run);
             budget.lost += u32::from(lost);
             budget.unavailable += u32::from(unavailable);
             budget.not_ready += u32::from(not_ready);
             budget.being_replaced += u32::from(being_replaced);
             budget.doubled += u32::from(doubled);
+            budget.taken += u32::from(taken);
+            budget.down_before += u32::from(node_use.down_before);
+            budget.excused += u32::from(node_use.excused);
         }
         match fleet.snapshot.strategy {
             Strategy::OnDelete => {}

@@ -57,13 +57,16 @@ impl Burst {
     }
 }
 
-/// By node name then pod name; then the pods of unknown nodes by pod name.
+/// By node name then pod name, nodes that leave last; then the pods of unknown nodes by pod name.
 fn node_sync_deletes(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> Vec<Deletion> {
     let mut deletes: Vec<Deletion> = update.node_sync_deletes(node_sync).copied().collect();
     deletes.sort_unstable_by_key(|deletion| {
         let lost = deletion.reason == DeleteReason::NodeGone;
-        let view = fleet.view(fleet.pod(deletion.pod));
-        (lost, view.target.filter(|_| !lost), view.name)
+        let pod = fleet.pod(deletion.pod);
+        let view = fleet.view(pod);
+        let node = fleet.snapshot.facts(pod.view).node;
+        let leaves = node.is_some_and(|node| fleet.lifecycle(node).is_some());
+        (lost, leaves, view.target.filter(|_| !lost), view.name)
     });
     deletes
 }

@@ -29,13 +29,17 @@ pub(crate) struct Claimed<I> {
 /// Claims all pods and revisions of the snapshot.
 #[doc(alias = "ClaimObject")]
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
-    let Snapshot { daemon_set, selector, .. } = snapshot;
     let pods = snapshot.pods_with_facts();
-    let revisions = snapshot.revisions.iter();
     Claim {
         pods: Claimed::sort_out(pods.map(|(_, pod, facts)| verdict_on_pod(pod, facts))),
-        revisions: Claimed::sort_out(revisions.map(|r| verdict_on_revision(daemon_set, selector, r))),
+        revisions: claim_revisions(snapshot),
     }
+}
+
+/// Claims the revisions alone, which are all that the history needs.
+pub(crate) fn claim_revisions(snapshot: &Snapshot<'_>) -> Claimed<RevisionIx> {
+    let Snapshot { daemon_set, selector, revisions, .. } = snapshot;
+    Claimed::sort_out(revisions.iter().map(|r| verdict_on_revision(daemon_set, selector, r)))
 }
 
 impl<I: Position> Claimed<I> {
@@ -58,7 +62,7 @@ impl<I: Position> Claimed<I> {
     }
 }
 
-fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> ClaimVerdict {
+pub(crate) fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> ClaimVerdict {
     facts.ownership.verdict(|| facts.selected, pod.deleted_at.is_some())
 }
 

@@ -18,7 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, Taints};
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
-use crate::view::NodeView;
+use crate::view::{LifecycleView, NodeView};
 use std::collections::BTreeMap;
 
 /// The plan of a decision: its actions, with the reasons as data.
@@ -157,12 +157,20 @@ impl<'d> Explainer<'d> {
         if let Some(held) = self.steps.node_sync.held(node) {
             return NodeOutcome::WaitsForBackOff { until: held.until, failures: held.count };
         }
+        let is_taken = || BudgetUse::new(fleet, &self.steps.node_sync, node).taken;
+        if let Some(since) = fleet.taken_at(node).filter(|_| placement != Placement::Run && is_taken()) {
+            return NodeOutcome::WaitsForReturn { since };
+        }
         if placement != Placement::Run {
             let pair = self.steps.node_sync.keeps_a_pair(fleet, node);
             return if pair { self.why_updated_waits(node, pods) } else { NodeOutcome::NotTarget };
         }
         if let Some(create) = fleet.in_flight(node) {
             return NodeOutcome::WaitsForCreatedPod { until: create.until };
+        }
+        let is_up_to_date = || fleet.pods_of(node).any(|(_, pod)| pod.is_updated() && pod.is_available());
+        if let Some(LifecycleView { state, .. }) = fleet.lifecycle(node).filter(|_| !is_up_to_date()) {
+            return NodeOutcome::LeftAlone { lifecycle: state };
         }
         if let Some((_, outdated)) = candidate(fleet, &self.steps.node_sync, node) {
             return self.why_outdated_stays(node, outdated, pods);

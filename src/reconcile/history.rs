@@ -5,9 +5,9 @@
 use crate::kubernetes::revision;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Labels;
-use crate::reconcile::claim::Claim;
+use crate::reconcile::claim::Claimed;
 use crate::snapshot::Snapshot;
-use crate::snapshot::position::{HistoryIx, IndexVec, neutral};
+use crate::snapshot::position::{HistoryIx, IndexVec, RevisionIx, neutral};
 use crate::view::RevisionView;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -61,9 +61,12 @@ impl<'a> History<'a> {
     /// # Errors
     /// When the new revision's name is taken: by another content, by another owner's revision
     /// `[foreign-revision-of-the-same-name]`, or by one that is being deleted.
-    pub(crate) fn new(snapshot: &'a Snapshot<'a>, claim: &Claim) -> Result<Self, NameCollision> {
+    pub(crate) fn new(
+        snapshot: &'a Snapshot<'a>,
+        claim: &Claimed<RevisionIx>,
+    ) -> Result<Self, NameCollision> {
         let template = &*snapshot.raw_template;
-        let owned = claim.revisions.owned.iter().map(|position| snapshot.revision(*position));
+        let owned = claim.owned.iter().map(|position| snapshot.revision(*position));
         let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
             .map(|view| Revision {
                 view: Some(*view),

@@ -5,6 +5,7 @@ pub(crate) mod budget;
 mod burst;
 pub(crate) mod claim;
 pub(crate) mod classify;
+mod excuse;
 mod explain;
 pub(crate) mod fleet;
 pub(crate) mod history;

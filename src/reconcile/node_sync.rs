@@ -262,14 +262,17 @@ impl NodeSync {
     }
 
     /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when
-    /// it has no live one. In both cases a failed pod that is held back, and a create in flight, prevent it.
+    /// it has no live one. In both cases a failed pod that is held back, a create in flight, and a lifecycle state that the
+    /// policy respects prevent it: a kubelet that shuts down rejects each pod, and would get one after the other
+    /// (kubernetes#122912).
     fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
         let free = match fleet.snapshot.strategy {
             Strategy::Surge { .. } => pods.all(|(_, pod)| !pod.is_live()),
             Strategy::OnDelete | Strategy::Replace(_) => pods.next().is_none(),
         };
-        if free && self.held(node).is_none() && fleet.in_flight(node).is_none() {
+        let may_get_a_pod = self.held(node).is_none() && fleet.lifecycle(node).is_none();
+        if free && may_get_a_pod && fleet.in_flight(node).is_none() {
             self.creates.push(node);
         }
     }

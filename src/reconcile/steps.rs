@@ -45,7 +45,7 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
         return Decision::BeingDeleted;
     }
     let claim = claim(snapshot);
-    let Ok(history) = History::new(snapshot, &claim) else {
+    let Ok(history) = History::new(snapshot, &claim.revisions) else {
         return Decision::NameCollision(one_more_collision(snapshot));
     };
     let fleet = Fleet::build(snapshot, &claim, &history);

@@ -1,9 +1,11 @@
 //! Warnings: facts about a plan for a person, which change no action.
 
-use crate::model::IntOrString;
+use crate::model::{IntOrString, NodeName};
+use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::steps::Steps;
 use crate::report::Warning;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use std::collections::BTreeSet;
 
@@ -13,9 +15,14 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     if steps.budget.desired == 0 {
         warnings.push(Warning::NoTargetNodes);
     }
-    if steps.budget.lost > 0 {
-        warnings.push(Warning::NodesLost { nodes: steps.budget.lost });
+    let lost = steps.budget.lost - steps.budget.taken;
+    if lost > 0 {
+        warnings.push(Warning::NodesLost { nodes: lost });
     }
+    if steps.budget.taken > 0 {
+        warnings.push(Warning::NodesTaken { nodes: taken(steps) });
+    }
+    warnings.extend(spent_before_start(snapshot, steps));
     if steps.fleet.conflicts > 0 {
         warnings.push(Warning::GenerationHashConflict { pods: steps.fleet.conflicts });
     }
@@ -34,6 +41,30 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
         warnings.push(Warning::PodsOnUnknownNodes { pods });
     }
     warnings
+}
+
+/// By name.
+fn taken(steps: &Steps<'_>) -> Vec<NodeName> {
+    let fleet = &steps.fleet;
+    let is_taken = |node: &NodeIx| BudgetUse::new(fleet, &steps.node_sync, *node).taken;
+    let taken = fleet.taken.iter().map(|(node, _)| *node).filter(is_taken);
+    let mut names: Vec<NodeName> = taken.map(|node| fleet.node_view(node).name.into()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Nodes that went down before the update reached them use up the limit, while other nodes wait for the update. The
+/// policy may excuse them: then it says why the update goes on beyond the limit.
+fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warning> {
+    let Budget { down_before: nodes, .. } = steps.budget;
+    let limit = match snapshot.strategy {
+        Strategy::OnDelete => return None,
+        Strategy::Replace(_) => steps.budget.max_unavailable,
+        Strategy::Surge { .. } => steps.budget.max_surge,
+    };
+    let is_outdated = |node| steps.fleet.pods_of(node).any(|(_, pod)| pod.is_ready() && !pod.is_updated());
+    let waits = || steps.fleet.targets().any(is_outdated);
+    (nodes > 0 && nodes >= limit && waits()).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
 }
 
 fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {

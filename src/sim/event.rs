@@ -1,7 +1,7 @@
 //! Events of a simulated cluster, as data. A trace holds one event a line, and can be checked without this crate.
 
 use crate::action::DeleteReason;
-use crate::model::{DaemonSetSpec, Labels, Node, NodeName, Taint, Uid};
+use crate::model::{DaemonSetSpec, Labels, Node, NodeCondition, NodeName, Taint, Uid};
 use crate::reconcile::budget::Budget;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -133,12 +133,16 @@ pub struct NodeState {
     pub taints: Vec<Taint>,
 }
 
+/// Whether the node is Ready; one without a Ready condition is.
+pub(super) fn is_up(node: &Node) -> bool {
+    node.readiness().is_none_or(NodeCondition::is_true)
+}
+
 impl NodeState {
-    /// A node without a Ready condition counts as Ready.
     pub(super) fn from_node(node: &Node) -> Self {
         NodeState {
             node: node.metadata.name.clone(),
-            ready: node.ready() != Some(false),
+            ready: is_up(node),
             labels: node.metadata.labels.clone(),
             taints: node.spec.taints.clone(),
         }

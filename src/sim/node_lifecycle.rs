@@ -1,7 +1,7 @@
 //! The lifecycle of nodes: they join, leave, go down, come back, and are tainted, cordoned and labelled.
 
 use super::environment::{Environment, Kubelet};
-use super::event::{Actor, Change, PodTrouble};
+use super::event::{Actor, Change, PodTrouble, is_up};
 use super::event_queue::{Timer, later};
 use super::pod_lifecycle::{is_finished, is_ready};
 use super::random::Purpose;
@@ -12,6 +12,7 @@ use crate::kubernetes::tolerations::tolerated;
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::{Node, NodeCondition, NodeName, Taint, Uid};
 use indexmap::{IndexMap, IndexSet};
+use jiff::Timestamp;
 use std::sync::Arc;
 
 /// The taint of a cordoned node.
@@ -24,7 +25,7 @@ impl Environment {
         let targets_it = |uid: &&Uid| self.runtimes.get(*uid).is_some_and(|runtime| runtime.node == name);
         let pods: Vec<Uid> = self.runtimes.keys().filter(targets_it).cloned().collect();
         let kubelet = Kubelet {
-            up: node.ready() != Some(false),
+            up: is_up(&node),
             capacity,
             pulled: IndexSet::default(),
             pods: pods.clone(),
@@ -44,7 +45,7 @@ impl Environment {
     /// Adds a node that is not Ready yet, and becomes Ready after a while.
     pub(super) fn join(&mut self, mut node: Node, capacity: Resources) {
         let name = node.metadata.name.clone();
-        node.status.conditions = vec![ready_condition("False")];
+        set_condition(&mut node, "Ready", "False", self.now);
         node.spec.taints.push(taint(TAINT_NOT_READY, "NoSchedule"));
         self.add_node(Actor::Environment, node, capacity);
         let delay =
@@ -103,8 +104,9 @@ impl Environment {
                 runtime.started = false;
             }
         }
+        let now = self.now;
         self.change_node(name, |node| {
-            node.status.conditions = vec![ready_condition("Unknown")];
+            set_condition(node, "Ready", "Unknown", now);
             for effect in ["NoSchedule", "NoExecute"] {
                 node.spec.taints.push(taint(TAINT_UNREACHABLE, effect));
             }
@@ -134,8 +136,9 @@ impl Environment {
         kubelet.up = true;
         kubelet.epoch += 1;
         let pods = kubelet.pods.clone();
+        let now = self.now;
         self.change_node(name, |node| {
-            node.status.conditions = vec![ready_condition("True")];
+            set_condition(node, "Ready", "True", now);
             node.spec.taints.retain(|taint| taint.key != TAINT_UNREACHABLE && taint.key != TAINT_NOT_READY);
         });
         self.record_node(by, name, Change::NodeReady);
@@ -245,6 +248,12 @@ fn taint(key: &str, effect: &str) -> Taint {
     Taint { key: key.to_owned(), value: String::new(), effect: effect.to_owned() }
 }
 
-fn ready_condition(status: &str) -> NodeCondition {
-    NodeCondition { kind: "Ready".to_owned(), status: status.to_owned() }
+fn set_condition(node: &mut Node, kind: &str, status: &str, now: Timestamp) {
+    let conditions = &mut node.status.conditions;
+    conditions.retain(|condition| condition.kind != kind);
+    conditions.push(NodeCondition {
+        kind: kind.to_owned(),
+        status: status.to_owned(),
+        last_transition_time: Some(now),
+    });
 }

@@ -31,7 +31,10 @@ impl Environment {
             .min(grace);
         let up = self.kubelets.get(&runtime.node).is_some_and(|kubelet| kubelet.up);
         let until = later(self.now, grace);
-        self.change_pod(uid, |pod| pod.metadata.deletion_timestamp = Some(until));
+        self.change_pod(uid, |pod| {
+            pod.metadata.deletion_timestamp = Some(until);
+            pod.metadata.deletion_grace_period_seconds = Some(grace.as_secs());
+        });
         self.record_pod(by, uid, |pod| Change::PodTerminating { pod, reason });
         if unbound || finished {
             self.stopped(uid);

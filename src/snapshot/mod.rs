@@ -11,7 +11,7 @@ pub(crate) mod template;
 mod template_recovery;
 
 pub use builder::{Observed, SnapshotBuilder};
-pub use policy::{ClassificationPolicy, PodNames, Policy, UnreadyPolicy};
+pub use policy::{ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, PodNames, Policy, UnreadyPolicy};
 
 use crate::kubernetes::Selector;
 use crate::memory::Memory;
@@ -95,6 +95,11 @@ impl<'a> Snapshot<'a> {
     #[inline]
     pub(crate) fn placement(&self, node: NodeIx) -> Placement {
         *at(&self.placements, node)
+    }
+
+    /// Whether the node should run the pod and is Ready itself; a node without condition Ready counts as Ready.
+    pub(crate) fn is_ready_target(&self, node: NodeIx) -> bool {
+        self.placement(node) == Placement::Run && self.node(node).ready != Some(false)
     }
 
     #[inline]

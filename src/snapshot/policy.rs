@@ -39,6 +39,18 @@ pub struct Policy {
     pub burst: u32,
     /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300.
     pub in_flight_expiry_seconds: u32,
+    /// Seconds after which [`Memory`](crate::Memory) no longer waits for a Ready pod on a node whose pod an update deleted,
+    /// if the node is a Ready target node. Default 3600.
+    pub taken_expiry_seconds: u32,
+    /// Whether nodes that were down before the update reached them count against the limits.
+    #[serde(deserialize_with = "null_is_default")]
+    pub down_nodes: DownNodesPolicy,
+    /// Whether nodes that leave, such as drained ones, get pods and count against the limits.
+    #[serde(deserialize_with = "null_is_default")]
+    pub lifecycle: LifecyclePolicy,
+    /// Whether the status has the conditions `Available` and `Progressing`. Default false: conditions stay as they are.
+    #[serde(deserialize_with = "null_is_default")]
+    pub conditions: bool,
 }
 
 impl Default for Policy {
@@ -50,6 +62,10 @@ impl Default for Policy {
             unique_label_key: "controller-revision-hash".to_owned(),
             burst: 250,
             in_flight_expiry_seconds: 300,
+            taken_expiry_seconds: 3600,
+            down_nodes: DownNodesPolicy::default(),
+            lifecycle: LifecyclePolicy::default(),
+            conditions: false,
         }
     }
 }
@@ -61,6 +77,10 @@ crate::setters! {
         pod_names: PodNames,
         burst: u32,
         in_flight_expiry_seconds: u32,
+        taken_expiry_seconds: u32,
+        down_nodes: DownNodesPolicy,
+        lifecycle: LifecyclePolicy,
+        conditions: bool,
     }
 }
 
@@ -99,6 +119,33 @@ pub enum UnreadyPolicy {
     /// They are replaced only while fewer nodes than maxUnavailable are being replaced: a readiness blip of the whole
     /// fleet must not restart it. No effect under surge, where maxUnavailable does not count.
     WithinBudget,
+}
+
+/// See [`Policy::down_nodes`].
+///
+/// Twenty dead nodes of 288, a template that tolerates everything and maxUnavailable 5 % let no update ever begin
+/// (NVSentinel#1764; also test-infra#31706 and kubernetes#138240).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum DownNodesPolicy {
+    /// They count, as each target node without an available pod does (v1.36 `updatedDesiredNodeCounts`).
+    #[default]
+    Count,
+    /// They do not count if they went down before anything of this update reached them. A node that goes down under the
+    /// new version, or after the update deleted its pod, counts.
+    ExcuseIfDownBefore,
+}
+
+/// See [`Policy::lifecycle`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum LifecyclePolicy {
+    /// They are nodes as any other (v1.36).
+    #[default]
+    Ignore,
+    /// A node in a [`Lifecycle`](crate::Lifecycle) state gets no pod, its Ready pod stays, its other pods are updated last,
+    /// and without a Ready pod it does not count against the limits, unless the update deleted its pod.
+    Respect,
 }
 
 /// See [`Policy::pod_names`].

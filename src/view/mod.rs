@@ -1,13 +1,16 @@
 //! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
 mod labels;
+mod lifecycle;
 mod scheduling;
 
 pub(crate) use labels::LabelsView;
+pub use lifecycle::Lifecycle;
+pub(crate) use lifecycle::LifecycleView;
 pub(crate) use scheduling::{TaintView, TaintsView, TolerationView, TolerationsView};
 
-use crate::model::{ControllerRevision, Node, ObjectRef, OwnerReference, Pod, PodCondition};
-use jiff::Timestamp;
+use crate::model::{ControllerRevision, Node, NodeCondition, ObjectRef, OwnerReference, Pod, PodCondition};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 /// `status.phase` of a pod.
@@ -75,6 +78,8 @@ pub struct PodView<'a> {
     pub(crate) deleted_at: Option<Timestamp>,
     /// Since when condition Ready has the status it has.
     pub(crate) ready_since: Option<Timestamp>,
+    /// The grace period of its deletion; 0 if it has none.
+    pub(crate) grace_seconds: u32,
     pub(crate) phase: Phase,
     /// Condition Ready is True.
     pub(crate) ready: bool,
@@ -92,9 +97,21 @@ impl PodView<'_> {
         }
     }
 
+    /// When its deletion was asked for.
+    pub(crate) fn deletion_asked_at(&self) -> Option<Timestamp> {
+        let grace = SignedDuration::from_secs(self.grace_seconds.into());
+        self.deleted_at.map(|deleted_at| deleted_at.checked_sub(grace).unwrap_or(Timestamp::MIN))
+    }
+
     pub(crate) fn object_ref(&self) -> ObjectRef {
         object_ref(self.namespace, self.name, self.uid, self.resource_version)
     }
+}
+
+/// The grace period of a deletion, as a view holds it. A negative one counts as none.
+pub(crate) fn grace_seconds(seconds: Option<i64>) -> u32 {
+    let seconds = seconds.unwrap_or(0).max(0);
+    u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
 impl<'a> From<&'a Pod> for PodView<'a> {
@@ -113,6 +130,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
             ready_since: ready.and_then(|c| c.last_transition_time),
+            grace_seconds: grace_seconds(metadata.deletion_grace_period_seconds),
             phase: Phase::from_name(&status.phase),
             ready: ready.is_some_and(PodCondition::is_true),
             bound: pod.is_bound(),
@@ -139,16 +157,25 @@ pub struct NodeView<'a> {
     pub(crate) unschedulable: bool,
     /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
     pub(crate) ready: Option<bool>,
+    /// Since when condition Ready has the status it has.
+    pub(crate) ready_since: Option<Timestamp>,
+    /// The first sign that the node leaves, by its conditions and then its taints.
+    pub(crate) lifecycle: Option<LifecycleView>,
 }
 
 impl<'a> From<&'a Node> for NodeView<'a> {
     fn from(node: &'a Node) -> Self {
+        let ready = node.readiness();
+        let true_conditions = node.status.conditions.iter().filter(|condition| condition.is_true());
+        let conditions = true_conditions.map(|c| (c.kind.as_str(), c.last_transition_time));
         NodeView {
             name: node.metadata.name.as_str(),
             labels: LabelsView::from(&node.metadata.labels),
             taints: TaintsView::Model(&node.spec.taints),
             unschedulable: node.spec.unschedulable,
-            ready: node.ready(),
+            ready: ready.map(NodeCondition::is_true),
+            ready_since: ready.and_then(|ready| ready.last_transition_time),
+            lifecycle: LifecycleView::new(conditions, TaintsView::Model(&node.spec.taints)),
         }
     }
 }

@@ -20,6 +20,8 @@ impl<'a> Fleet<'a> {
             strays: FleetIx::new(0),
             without_target: Vec::new(),
             in_flight: in_flight_creates(snapshot, history),
+            taken: taken(snapshot),
+            revision_created_at: history.current().view.and_then(|view| view.created_at),
             labels: Vec::new(),
             expects_until: None,
             live_history: IndexVec::repeat(false, history.revisions.len()),
@@ -146,11 +148,19 @@ fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFl
     let in_flight = |create: UnseenCreate<'_>| {
         let updated = is_of_template(create.revision);
         let node = snapshot.index.node(create.node.as_str())?;
-        Some(InFlight { node, until: create.until, updated })
+        Some(InFlight { node, at: create.at, until: create.until, updated })
     };
     let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(in_flight).collect();
     creates.sort_unstable_by_key(|create| create.node);
     creates
+}
+
+fn taken(snapshot: &Snapshot<'_>) -> Vec<(NodeIx, Timestamp)> {
+    let entries = snapshot.memory.iter().flat_map(|memory| &memory.taken);
+    let mut taken: Vec<_> =
+        entries.filter_map(|(node, taken)| Some((snapshot.index.node(node.as_str())?, taken.at))).collect();
+    taken.sort_unstable();
+    taken
 }
 
 fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option<LabelReason> {

@@ -7,10 +7,10 @@ mod build;
 
 use crate::action::LabelReason;
 use crate::reconcile::classify::Evidence;
-use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Placement, Taints};
 use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, neutral};
-use crate::view::{NodeView, PodView};
+use crate::snapshot::{LifecyclePolicy, Snapshot};
+use crate::view::{LifecycleView, NodeView, PodView};
 use jiff::Timestamp;
 use std::cmp::Ordering;
 
@@ -29,6 +29,10 @@ pub(crate) struct Fleet<'a> {
     pub(crate) without_target: Vec<PodIx>,
     /// Creates that the snapshot does not show, by node.
     pub(crate) in_flight: Vec<InFlight>,
+    /// When the update's delete of a pod was accepted, by node: of nodes that the memory still waits for.
+    pub(crate) taken: Vec<(NodeIx, Timestamp)>,
+    /// When the current revision was created; `None` if that is unknown, or this plan creates it.
+    pub(crate) revision_created_at: Option<Timestamp>,
     /// Labels that pods need.
     pub(crate) labels: Vec<(PodIx, LabelReason)>,
     /// When the first of the creates and deletes that the snapshot does not show expires.
@@ -116,6 +120,8 @@ impl Readiness {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InFlight {
     pub(crate) node: NodeIx,
+    /// When it was accepted.
+    pub(crate) at: Timestamp,
     /// When it expires.
     pub(crate) until: Timestamp,
     /// It is of the current revision.
@@ -185,6 +191,19 @@ impl<'a> Fleet<'a> {
         self.in_flight.get(found)
     }
 
+    /// When the update deleted the pod of this node, if the memory still waits for another one.
+    pub(crate) fn taken_at(&self, node: NodeIx) -> Option<Timestamp> {
+        let found = self.taken.binary_search_by_key(&node, |(taken, _)| *taken).ok()?;
+        self.taken.get(found).map(|(_, at)| *at)
+    }
+
+    /// The state in which the node is left alone, if the policy respects it.
+    #[inline]
+    pub(crate) fn lifecycle(&self, node: NodeIx) -> Option<LifecycleView> {
+        let lifecycle = self.node_view(node).lifecycle?;
+        (self.snapshot.policy.lifecycle == LifecyclePolicy::Respect).then_some(lifecycle)
+    }
+
     /// Whether a pod of the DaemonSet has this revision's hash, so that the revision must stay.
     pub(crate) fn is_live_history(&self, revision: HistoryIx) -> bool {
         *self.live_history.at(revision)
@@ -205,6 +224,13 @@ impl<'a> Fleet<'a> {
         let target = self.view(pod).target;
         debug_assert!(target.is_some(), "a pod without a target is not in the fleet");
         target.unwrap_or_default()
+    }
+
+    /// When the deletion of a terminating pod was asked for.
+    pub(crate) fn deletion_asked_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+        let view = self.view(pod);
+        let deletes = self.snapshot.memory.as_ref().map(|memory| &memory.deletes);
+        view.deletion_asked_at().or_else(|| deletes?.get(view.uid).copied())
     }
 
     /// When a terminating pod is overdue; `None` for a delete that the snapshot does not show.

@@ -67,8 +67,8 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync, bu
     let room_for_available = budget.room_for_available() > 0;
     for node in fleet.targets() {
         let Some((index, pod)) = candidate(fleet, node_sync, node) else { continue };
-        // A node whose failed pod is held back gets no new pod.
-        let may_get_a_pod = node_sync.held(node).is_none();
+        // A node whose failed pod is held back gets no new pod, and neither does one that leaves.
+        let may_get_a_pod = node_sync.held(node).is_none() && fleet.lifecycle(node).is_none();
         let group = match pod.readiness {
             Readiness::Pending => &mut candidates.pending,
             Readiness::NotReady => &mut candidates.not_ready,

@@ -26,7 +26,7 @@ struct Case {
 #[test]
 fn cases_of_the_repository_are_answered_by_the_contract() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    check_files(&[data.join("small.jsonl"), data.join("extra.jsonl")]);
+    check_files(&["small.jsonl", "extra.jsonl", "down.jsonl"].map(|name| data.join(name)));
 }
 
 /// `DAEMONSET_CONFORMANCE=cases.jsonl:extra.jsonl cargo test conformance` runs files from elsewhere.

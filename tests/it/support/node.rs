@@ -1,6 +1,7 @@
 //! A node in the language of the stories.
 
 use super::pod::PodStory;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// A node with its pods.
@@ -33,6 +34,22 @@ impl NodeStory {
         let mut story = self.taint("node.kubernetes.io/not-ready", "NoSchedule");
         story.json["status"] = json!({"conditions": [{"type": "Ready", "status": "False"}]});
         story
+    }
+
+    /// Its condition Ready, alone.
+    pub fn ready(self, status: &str, since: Option<Timestamp>) -> Self {
+        self.condition("Ready", status, since)
+    }
+
+    pub fn condition(mut self, kind: &str, status: &str, since: Option<Timestamp>) -> Self {
+        let since = since.map(|since| since.to_string());
+        let condition = json!({"type": kind, "status": status, "lastTransitionTime": since});
+        let conditions = &mut self.json["status"]["conditions"];
+        match conditions.as_array_mut() {
+            Some(conditions) => conditions.push(condition),
+            None => *conditions = json!([condition]),
+        }
+        self
     }
 
     pub fn taint(mut self, key: &str, effect: &str) -> Self {

@@ -1,0 +1,53 @@
+//! Nodes that an update took down, counted until they are back.
+//!
+//! A taint or a label that appears because the daemon is away takes the node out of the target nodes: nothing is created
+//! there again, and no other figure counts it. Without this memory an update would take one node after the other.
+
+use super::Memory;
+use crate::kubernetes::ownership::ClaimVerdict;
+use crate::model::Uid;
+use crate::reconcile::claim::{claim_revisions, verdict_on_pod};
+use crate::reconcile::classify::Classifier;
+use crate::reconcile::history::History;
+use crate::snapshot::Snapshot;
+use crate::snapshot::position::NodeIx;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// An update's delete that the API server accepted (or may have accepted).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Taken {
+    /// The deleted pod.
+    pub(crate) uid: Uid,
+    pub(crate) at: Timestamp,
+}
+
+impl Memory {
+    /// Forgets a taken node once a Ready updated pod is there, or the node is gone. A Ready target node without such a pod
+    /// is forgotten after a while, too: its pod counts as unavailable there. No other node is: nothing else counts it.
+    pub(super) fn forget_taken(&mut self, snapshot: &Snapshot<'_>) {
+        if self.taken.is_empty() {
+            return;
+        }
+        let back = nodes_with_a_ready_updated_pod(snapshot);
+        let expiry = SignedDuration::from_secs(snapshot.policy.taken_expiry_seconds.into());
+        self.taken.retain(|node, taken| {
+            let Some(node) = snapshot.index.node(node.as_str()) else { return false };
+            let expired = snapshot.now.duration_since(taken.at).abs() >= expiry;
+            !(back.contains(&node) || expired && snapshot.is_ready_target(node))
+        });
+    }
+}
+
+/// The nodes on which a live pod of the current revision is Ready; none while the revision's name is taken.
+fn nodes_with_a_ready_updated_pod(snapshot: &Snapshot<'_>) -> BTreeSet<NodeIx> {
+    let Ok(history) = History::new(snapshot, &claim_revisions(snapshot)) else { return BTreeSet::new() };
+    let classifier = Classifier::new(snapshot, &history);
+    let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
+        let is_live = pod.ready && pod.deleted_at.is_none() && !pod.finished();
+        let is_ours = || matches!(verdict_on_pod(pod, facts), ClaimVerdict::Owned | ClaimVerdict::Adopt);
+        is_live && is_ours() && classifier.class(facts).evidence.is_updated()
+    });
+    ready.filter_map(|(_, _, facts)| facts.node).collect()
+}

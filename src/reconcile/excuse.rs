@@ -1,0 +1,59 @@
+//! Target nodes without a Ready pod that an update is not to blame for, and that the policy lets it go on without.
+
+use crate::reconcile::fleet::{Fleet, PodStage};
+use crate::snapshot::DownNodesPolicy;
+use crate::snapshot::position::NodeIx;
+use jiff::Timestamp;
+
+/// Why a target node without a Ready pod may not count against the limits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Excuse {
+    /// The node went down before anything of this update reached it.
+    pub(crate) down_before: bool,
+    /// The policy excuses it.
+    pub(crate) excused: bool,
+}
+
+/// The excuse of a target node that has no Ready pod.
+pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
+    let view = fleet.node_view(node);
+    let is_down = view.ready == Some(false);
+    // Unknown instants excuse nobody.
+    let down_before =
+        is_down && view.ready_since.is_some_and(|since| is_before_the_update(fleet, node, since));
+    let leaves = fleet.lifecycle(node).and_then(|lifecycle| lifecycle.since);
+    let excused = match fleet.snapshot.policy.down_nodes {
+        DownNodesPolicy::Count => false,
+        DownNodesPolicy::ExcuseIfDownBefore => down_before,
+    };
+    let excused = excused || leaves.is_some_and(|since| is_before_the_update(fleet, node, since));
+    Excuse { down_before, excused }
+}
+
+/// Whether a change of the node at `since` came before anything of this update reached it.
+///
+/// An updated pod that is older than the change may have caused it, and so may an earlier delete. A node that has nothing
+/// but updated pods, or no pods, has been reached at some time: at the earliest when the revision was created, or when the
+/// memory says.
+fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bool {
+    let mut has_outdated = false;
+    for (_, pod) in fleet.pods_of(node) {
+        let reached_at = match pod.stage {
+            PodStage::Live if pod.is_updated() => fleet.view(pod).created_at,
+            PodStage::Terminating => fleet.deletion_asked_at(pod),
+            PodStage::Live | PodStage::Failed | PodStage::Succeeded | PodStage::Gone => None,
+        };
+        if reached_at.is_some_and(|at| at < since) {
+            return false;
+        }
+        has_outdated |= !pod.is_updated();
+    }
+    if let Some(create) = fleet.in_flight(node) {
+        if create.updated && create.at < since {
+            return false;
+        }
+        has_outdated |= !create.updated;
+    }
+    let deleted_since = || fleet.taken_at(node).is_some_and(|at| since <= at);
+    has_outdated || fleet.revision_created_at.is_none_or(|at| since <= at) || deleted_since()
+}

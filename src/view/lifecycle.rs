@@ -1,0 +1,84 @@
+//! Signs that a node leaves, or must be left alone for a while.
+
+use super::{TaintView, TaintsView};
+use crate::kubernetes::well_known::{TAINT_DISRUPTED, TAINT_TO_BE_DELETED};
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A state of a node's life in which [`LifecyclePolicy::Respect`](crate::LifecyclePolicy::Respect) leaves it alone: a true
+/// condition of that name, or a taint of that meaning.
+///
+/// Sources: KEP-5683 (specialized lifecycle management) for the conditions, Karpenter's and cluster-autoscaler's
+/// documentation for the taints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub enum Lifecycle {
+    /// Condition `GracefulNodeShutdownInProgress`: the kubelet ends the pods, and rejects new ones.
+    GracefulNodeShutdownInProgress,
+    /// Condition `DrainInProgress`.
+    DrainInProgress,
+    /// Condition `Drained`.
+    Drained,
+    /// Condition `MaintenanceInProgress`.
+    MaintenanceInProgress,
+    /// Taint `karpenter.sh/disrupted`: Karpenter replaces the node.
+    Disrupted,
+    /// Taint `ToBeDeletedByClusterAutoscaler`.
+    ToBeDeleted,
+}
+
+/// A state with its beginning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LifecycleView {
+    pub(crate) state: Lifecycle,
+    /// Unknown for a taint, and for a condition without a transition time.
+    pub(crate) since: Option<Timestamp>,
+}
+
+impl LifecycleView {
+    /// The first of the true conditions that is such a state, else the first such taint.
+    pub(crate) fn new<'c>(
+        true_conditions: impl Iterator<Item = (&'c str, Option<Timestamp>)>,
+        taints: TaintsView<'_>,
+    ) -> Option<Self> {
+        let of_condition =
+            |(kind, since)| Some(LifecycleView { state: Lifecycle::of_condition(kind)?, since });
+        let of_taint = |taint: TaintView<'_>| {
+            Some(LifecycleView { state: Lifecycle::of_taint(taint.key)?, since: None })
+        };
+        true_conditions.filter_map(of_condition).next().or_else(|| taints.iter().find_map(of_taint))
+    }
+}
+
+impl Lifecycle {
+    const OF_CONDITIONS: [Lifecycle; 4] = [
+        Lifecycle::GracefulNodeShutdownInProgress,
+        Lifecycle::DrainInProgress,
+        Lifecycle::Drained,
+        Lifecycle::MaintenanceInProgress,
+    ];
+
+    /// The type of the node's condition; `None` for a state that a taint shows.
+    pub(crate) fn condition(self) -> Option<&'static str> {
+        match self {
+            Lifecycle::GracefulNodeShutdownInProgress => Some("GracefulNodeShutdownInProgress"),
+            Lifecycle::DrainInProgress => Some("DrainInProgress"),
+            Lifecycle::Drained => Some("Drained"),
+            Lifecycle::MaintenanceInProgress => Some("MaintenanceInProgress"),
+            Lifecycle::Disrupted | Lifecycle::ToBeDeleted => None,
+        }
+    }
+
+    fn of_condition(kind: &str) -> Option<Self> {
+        Self::OF_CONDITIONS.into_iter().find(|state| state.condition() == Some(kind))
+    }
+
+    /// The key alone decides: its effect and its value are choices of the program that sets it.
+    fn of_taint(key: &str) -> Option<Self> {
+        match key {
+            TAINT_DISRUPTED => Some(Lifecycle::Disrupted),
+            TAINT_TO_BE_DELETED => Some(Lifecycle::ToBeDeleted),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Nodes that are drained, shut down or replaced.
+
+use crate::support::{Given, NodeStory, at, given, new, node, old, rolling, surging};
+use daemonset::{Lifecycle, NodeOutcome};
+use serde_json::{Value, json};
+
+fn fleet(strategy: Value, policy: &str) -> Given {
+    given(strategy).policy(json!({"lifecycle": policy}))
+}
+
+fn drained(name: &str) -> NodeStory {
+    node(name).condition("DrainInProgress", "True", Some(at(-600)))
+}
+
+/// kubernetes#122912: a kubelet that shuts down rejects each pod, and gets another one.
+#[test]
+fn a_node_that_shuts_down_gets_no_pod() {
+    let story = |policy: &str| {
+        let shuts_down = node("a").condition("GracefulNodeShutdownInProgress", "True", None);
+        fleet(rolling(1), policy).node(shuts_down)
+    };
+    assert_eq!(story("Ignore").steps(), ["create on a in batch 0: MissingPod"]);
+    assert_eq!(story("Respect").steps(), [""; 0]);
+    let outcome = &story("Respect").plan().report.nodes[0].outcome;
+    assert_eq!(*outcome, NodeOutcome::LeftAlone { lifecycle: Lifecycle::GracefulNodeShutdownInProgress });
+}
+
+#[test]
+fn each_sign_of_leaving_is_respected_and_others_are_ignored() {
+    let creates = |story: NodeStory| {
+        let given = fleet(rolling(1), "Respect").node(story).tolerates(json!([{"operator": "Exists"}]));
+        !given.steps().is_empty()
+    };
+    for condition in ["GracefulNodeShutdownInProgress", "DrainInProgress", "Drained", "MaintenanceInProgress"]
+    {
+        assert!(!creates(node("a").condition(condition, "True", None)), "{condition}");
+        assert!(creates(node("a").condition(condition, "False", None)), "{condition} False");
+        assert!(creates(node("a").condition(condition, "Unknown", None)), "{condition} Unknown");
+    }
+    for taint in ["karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"] {
+        assert!(!creates(node("a").taint(taint, "NoSchedule")), "{taint}");
+    }
+    assert!(creates(
+        node("a").condition("MemoryPressure", "True", None).taint("karpenter.sh/other", "NoSchedule")
+    ));
+}
+
+/// Its pod could not be created again.
+#[test]
+fn the_ready_pod_of_a_node_that_leaves_stays() {
+    for strategy in [rolling(3), surging(3)] {
+        let given = fleet(strategy, "Respect").node(drained("a").has(old())).node(node("b").has(old()));
+        let steps = given.steps();
+        assert_eq!(steps.len(), 1, "{steps:?}");
+        assert!(steps[0].contains(" b"), "{steps:?}");
+        let outcome = &given.plan().report.nodes[0].outcome;
+        assert_eq!(*outcome, NodeOutcome::LeftAlone { lifecycle: Lifecycle::DrainInProgress });
+    }
+    let updated = fleet(rolling(1), "Respect").node(drained("a").has(new())).plan();
+    assert_eq!(updated.report.nodes[0].outcome, NodeOutcome::UpToDate);
+}
+
+#[test]
+fn pods_of_nodes_that_leave_are_updated_last() {
+    for strategy in [rolling(1), surging(1)] {
+        let broken = |story: NodeStory| story.has(old().not_ready());
+        let given = fleet(strategy, "Respect").node(broken(drained("a"))).node(broken(node("b")));
+        assert_eq!(given.steps(), ["delete b-1: OutdatedNotReady", "delete a-1: OutdatedNotReady"]);
+    }
+    let excess = fleet(rolling(1), "Respect")
+        .node(drained("a").has(new()).has(new()))
+        .node(node("b").has(new()).has(new()));
+    assert_eq!(excess.steps(), ["delete b-2: ExcessPod", "delete a-2: ExcessPod"]);
+}
+
+#[test]
+fn a_node_that_leaves_is_excused_like_one_that_went_down() {
+    let unavailable =
+        |story: NodeStory| fleet(rolling(1), "Respect").node(story).plan().report.budget.unwrap().unavailable;
+    assert_eq!(unavailable(drained("a").has(old().not_ready())), 0);
+    assert_eq!(
+        unavailable(drained("a").has(new().not_ready().created_ago(700))),
+        1,
+        "the new version was there first"
+    );
+    assert_eq!(unavailable(drained("a").has(new().not_ready().created_ago(500))), 0);
+    let unknown = node("a").condition("DrainInProgress", "True", None);
+    assert_eq!(unavailable(unknown.has(old().not_ready())), 1, "an unknown instant excuses nobody");
+}
+
+#[test]
+fn a_failed_pod_on_a_node_that_shuts_down_is_the_last_one() {
+    let given = fleet(rolling(1), "Respect").node(drained("a").has(new().failed()));
+    assert_eq!(given.steps()[0], "delete a-1: FailedPod (1 of 2)");
+    assert_eq!(fleet(rolling(1), "Respect").node(drained("a")).steps(), [""; 0]);
+}

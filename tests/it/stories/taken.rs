@@ -1,0 +1,160 @@
+//! Nodes that an update took down, and that left the target nodes before they were back.
+
+use crate::support::{Given, NodeStory, at, given, new, node, old, pod, revision, rolling, surging};
+use daemonset::{
+    Action, ActionOutcome, Memory, NodeOutcome, Observed, Policy, Reconciler, Recording, Warning, reconcile,
+};
+use serde_json::{Value, json};
+
+const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+
+fn taken(nodes: &[&str], seconds: i64) -> Memory {
+    let entries: serde_json::Map<String, Value> =
+        nodes.iter().map(|node| ((*node).to_owned(), json!({"uid": "gone", "at": at(-seconds)}))).collect();
+    serde_json::from_value(json!({"taken": entries})).unwrap()
+}
+
+fn lost(given: &Given) -> [u32; 3] {
+    let budget = given.plan().report.budget.unwrap();
+    [budget.unavailable, budget.lost, budget.taken]
+}
+
+/// Ten nodes, maxUnavailable 1, and an agent that taints a node while the daemon is away. Without the memory of the
+/// deletes all ten pods would go, one after the other.
+#[test]
+fn a_rollout_stops_at_the_budget_when_nodes_are_tainted_for_the_daemons_absence() {
+    let start = NAMES.into_iter().fold(given(rolling(1)), |given, name| given.node(node(name).has(old())));
+    let mut recording = start.recording();
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let mut deleted = Vec::new();
+    for round in 0..30 {
+        let Recording { daemon_set, nodes, pods, revisions, .. } = &recording;
+        let now = at(60 * round);
+        let plan = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, now).unwrap();
+        for action in &plan.actions {
+            let _ = reconciler.record(action, &ActionOutcome::Done, now);
+            if let Action::DeletePod { node, pod, .. } = action {
+                deleted.push(node.to_string());
+                recording.pods.retain(|other| other.metadata.uid != pod.uid);
+                let tainted = recording.nodes.iter_mut().find(|other| other.metadata.name == *node).unwrap();
+                tainted.spec.taints =
+                    serde_json::from_value(json!([{"key": "x/agent-not-ready", "effect": "NoSchedule"}]))
+                        .unwrap();
+            }
+        }
+        if round == 29 {
+            assert_eq!(plan.warnings, [Warning::NodesTaken { nodes: vec!["a".into()] }]);
+            assert_eq!(plan.report.nodes[0].outcome, NodeOutcome::WaitsForReturn { since: at(0) });
+            assert_eq!(plan.report.nodes[1].outcome, NodeOutcome::HeldByMaxUnavailable { used: 1, limit: 1 });
+        }
+    }
+    assert_eq!(deleted, ["a"]);
+    let forgetful = |recording: &Recording| reconcile(&recording.snapshot().unwrap());
+    let again = forgetful(&recording);
+    assert!(
+        matches!(&again[0], Action::DeletePod { node, .. } if node.as_str() == "b"),
+        "without memory the next one goes"
+    );
+}
+
+#[test]
+fn a_taken_node_counts_while_it_is_no_ready_target_node() {
+    let fleet = |story: NodeStory| {
+        given(rolling(1)).memory(&taken(&["a"], 60)).node(story).node(node("b").has(old()))
+    };
+    assert_eq!(lost(&fleet(node("a").taint("x", "NoSchedule"))), [0, 1, 1]);
+    assert_eq!(lost(&fleet(node("a").taint("x", "NoExecute"))), [0, 1, 1]);
+    let elsewhere =
+        fleet(node("a")).with("/daemonSet/spec/template/spec/nodeSelector", json!({"disk": "ssd"}));
+    assert_eq!(lost(&elsewhere.with("/nodes/1/metadata/labels", json!({"disk": "ssd"}))), [0, 1, 1]);
+    assert_eq!(lost(&fleet(node("a"))), [1, 0, 0], "a target node counts as unavailable");
+    assert_eq!(lost(&fleet(node("a").ready("False", None))), [1, 0, 0], "once, not twice");
+    assert_eq!(lost(&fleet(node("a").taint("x", "NoSchedule").has(new()))), [0, 0, 0], "it has a Ready pod");
+}
+
+#[test]
+fn a_taken_node_counts_against_max_surge_while_it_is_not_ready() {
+    let fleet = |story: NodeStory| {
+        given(surging(1)).memory(&taken(&["a"], 60)).node(story).node(node("b").has(old()))
+    };
+    assert_eq!(lost(&fleet(node("a").ready("False", None).has(new().not_ready()))), [1, 1, 1]);
+    assert_eq!(lost(&fleet(node("a").has(new().not_ready()))), [1, 0, 0]);
+    let pair = node("a").ready("False", None).has(new().not_ready()).has(old().not_ready().terminating(60));
+    assert_eq!(lost(&fleet(pair)), [1, 0, 0], "it is doubled already");
+}
+
+/// What the memory still has after it has seen this fleet.
+fn left(given: &Given, memory: Memory) -> Vec<String> {
+    let recording = given.recording();
+    let mut memory = memory;
+    memory.observe(&recording.snapshot().unwrap());
+    let written = serde_json::to_value(memory).unwrap();
+    written["taken"].as_object().map(|taken| taken.keys().cloned().collect()).unwrap_or_default()
+}
+
+#[test]
+fn a_taken_node_is_remembered_until_a_ready_updated_pod_is_there() {
+    let fleet = |story: NodeStory| given(rolling(1)).node(story);
+    let still = |story| left(&fleet(story), taken(&["a"], 60)) == ["a"];
+    assert!(still(node("a")));
+    assert!(still(node("a").has(new().not_ready())));
+    assert!(still(node("a").has(old())), "an outdated pod proves nothing");
+    assert!(still(node("a").has(new().terminating(30))));
+    assert!(still(node("a").has(new().failed().ready_for(1))));
+    assert!(still(node("a").has(new().owned_by("other"))));
+    assert!(!still(node("a").has(new().ready_for(1))));
+    assert!(!still(node("a").has(new().orphan())), "it is adopted");
+    assert!(!still(node("b")), "the node is gone");
+}
+
+#[test]
+fn only_ready_target_nodes_are_forgotten_after_a_while() {
+    let left = |story: NodeStory, seconds| left(&given(rolling(1)).node(story), taken(&["a"], seconds)).len();
+    assert_eq!((left(node("a"), 3599), left(node("a"), 3600)), (1, 0));
+    assert_eq!(left(node("a").taint("x", "NoSchedule"), 360_000), 1);
+    assert_eq!(left(node("a").ready("Unknown", None), 360_000), 1);
+    let mut recording = given(rolling(1)).node(node("a")).recording();
+    recording.policy.taken_expiry_seconds = 10;
+    let mut memory = taken(&["a"], 10);
+    memory.observe(&recording.snapshot().unwrap());
+    assert_eq!(memory, Memory::default(), "the policy says how long");
+}
+
+/// The name of the new revision is taken by another content: no pod is known to be updated.
+#[test]
+fn a_name_collision_forgets_no_taken_node() {
+    let created = given(rolling(1)).node(node("a")).revisions([]).plan();
+    let Some(Action::CreateRevision { revision: manifest, .. }) = created.actions.first() else { panic!() };
+    let name = manifest.pointer("/metadata/name").unwrap().clone();
+    let mut other = revision("old", 1);
+    other["metadata"]["name"] = name;
+    let given = given(rolling(1)).node(node("a").has(pod("new"))).revisions([other]);
+    assert_eq!(left(&given, taken(&["a"], 60)), ["a"]);
+}
+
+#[test]
+fn each_accepted_update_delete_takes_its_node() {
+    for (pod, outcome, remembered) in [
+        (old(), ActionOutcome::Done, true),
+        (old(), ActionOutcome::Unknown, true),
+        (old(), ActionOutcome::Rejected, false),
+        (old().pending(), ActionOutcome::Done, true),
+        (new().failed(), ActionOutcome::Done, false),
+    ] {
+        let plan = given(rolling(1)).node(node("a").has(pod)).plan();
+        let mut memory = Memory::default();
+        memory.record(&plan.actions[0], &outcome, at(0));
+        let written = serde_json::to_value(memory).unwrap();
+        assert_eq!(written.get("taken").is_some(), remembered, "{:?}: {outcome:?}", plan.actions[0].reason());
+    }
+}
+
+#[test]
+fn a_delete_that_was_not_done_gives_the_node_back() {
+    let base = given(rolling(1)).node(node("a").has(old()));
+    let delete = base.plan().actions.swap_remove(0);
+    let mut memory = Memory::default();
+    memory.record(&delete, &ActionOutcome::Unknown, at(0));
+    memory.settle(&delete, &base.recording().snapshot().unwrap());
+    assert_eq!(memory, Memory::default());
+}
