@@ -136,7 +136,7 @@ pub use report::{
     RevisionOrigin, Situation, StrategyInForce, Warning,
 };
 pub use snapshot::{
-    ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, Observed, PodNames, Policy, Snapshot,
+    ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, Observed, ObservedAt, PodNames, Policy, Snapshot,
     SnapshotBuilder, UnreadyPolicy,
 };
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};

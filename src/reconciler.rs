@@ -6,7 +6,7 @@ use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
 use crate::reconcile::plan;
 use crate::report::Plan;
-use crate::snapshot::{Observed, Policy, Snapshot};
+use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
 use std::ops::ControlFlow;
@@ -62,7 +62,8 @@ impl Reconciler {
         Reconciler { uid: uid.into(), policy, memory }
     }
 
-    /// Plans for the observed objects, and forgets the accepted actions that they show.
+    /// Plans for the observed objects, and forgets the accepted actions that they show. `at` is the instant, or an
+    /// [`ObservedAt`] with the version of the list of pods.
     ///
     /// A DaemonSet with another uid is another DaemonSet, even under the same name: the memory starts afresh.
     ///
@@ -72,14 +73,14 @@ impl Reconciler {
     pub fn plan<'a, N, P, R>(
         &mut self,
         observed: Observed<'a, N, P, R>,
-        now: Timestamp,
+        at: impl Into<ObservedAt>,
     ) -> Result<Plan, InvalidSnapshot>
     where
         N: IntoIterator<Item: Into<NodeView<'a>>>,
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        self.snapshot(observed, now).map(|snapshot| plan(&snapshot))
+        self.snapshot(observed, at).map(|snapshot| plan(&snapshot))
     }
 
     /// The checked snapshot that [`plan`](Self::plan) decides on, with this reconciler's policy and memory. The memory
@@ -90,7 +91,7 @@ impl Reconciler {
     pub fn snapshot<'a, N, P, R>(
         &mut self,
         observed: Observed<'a, N, P, R>,
-        now: Timestamp,
+        at: impl Into<ObservedAt>,
     ) -> Result<Snapshot<'a>, InvalidSnapshot>
     where
         N: IntoIterator<Item: Into<NodeView<'a>>>,
@@ -101,7 +102,7 @@ impl Reconciler {
         let another = (self.uid != *uid).then(|| uid.clone());
         let afresh = Memory::default();
         let memory = if another.is_some() { &afresh } else { &self.memory };
-        let snapshot = Snapshot::new(observed, now).memory(memory).policy(&self.policy).check()?;
+        let snapshot = Snapshot::new(observed, at).memory(memory).policy(&self.policy).check()?;
         // Nothing changes here before the input is known to be valid.
         if let Some(uid) = another {
             (self.uid, self.memory) = (uid, afresh);
@@ -118,7 +119,9 @@ impl Reconciler {
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
         self.memory.record(action, outcome, at);
         match outcome {
-            ActionOutcome::Created(_) | ActionOutcome::Done => ControlFlow::Continue(()),
+            ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Changed(_) => {
+                ControlFlow::Continue(())
+            }
             ActionOutcome::Rejected | ActionOutcome::Unknown => ControlFlow::Break(()),
         }
     }

@@ -7,7 +7,7 @@ use crate::model::{
     TemplateFidelity, null_is_default,
 };
 use crate::problem::InvalidSnapshot;
-use crate::snapshot::{Observed, Policy, Snapshot};
+use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
 use crate::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub struct Recording {
     pub name: String,
     /// The instant of the decision.
     pub now: Timestamp,
+    /// The version of the list of pods, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods_version: Option<u64>,
     /// The DaemonSet.
     pub daemon_set: DaemonSet,
     /// All nodes.
@@ -98,6 +101,7 @@ impl Recording {
         Recording {
             name: String::new(),
             now,
+            pods_version: None,
             daemon_set,
             nodes: Vec::new(),
             pods: Vec::new(),
@@ -131,7 +135,9 @@ impl Recording {
     pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
         let Recording { daemon_set, nodes, pods, revisions, .. } = self;
         let observed = Observed { daemon_set, nodes, pods, revisions };
-        let mut builder = Snapshot::new(observed, self.now).policy(&self.policy);
+        let mut at = ObservedAt::new(self.now);
+        at.pods_version = self.pods_version;
+        let mut builder = Snapshot::new(observed, at).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }
@@ -145,6 +151,7 @@ impl From<&Snapshot<'_>> for Recording {
         Recording {
             name: format!("{}/{}", snapshot.daemon_set.metadata.namespace, snapshot.daemon_set.metadata.name),
             now: snapshot.now,
+            pods_version: snapshot.pods_version,
             daemon_set: daemon_set(snapshot),
             nodes: snapshot.nodes.iter().map(Node::from).collect(),
             pods: snapshot.pods.iter().map(Pod::from).collect(),

@@ -57,7 +57,7 @@ impl Absences {
             PodStage::Live(_) if updated => pod.created_at,
             PodStage::Terminating => pod.deletion_asked_at().or_else(|| {
                 let deletes = snapshot.memory.as_ref().map(|memory| &memory.deletes);
-                deletes.and_then(|deletes| deletes.get(pod.uid).copied())
+                deletes.and_then(|deletes| deletes.get(pod.uid)).map(|delete| delete.at)
             }),
             PodStage::Live(_) | PodStage::Failed | PodStage::Succeeded => None,
             PodStage::Gone => return,

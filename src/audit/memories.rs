@@ -19,17 +19,18 @@ pub(super) struct Unseen<'s> {
     shown: bool,
 }
 
-/// Whether an action accepted at `at` is still expected to show: it has not expired, and it is not so far ahead that a
-/// clock must have gone back.
-fn is_expected(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
+/// Whether an action accepted at `at` is still expected to show: it has not expired, it is not so far ahead that a clock
+/// must have gone back, and the list of pods is older than its version.
+fn is_expected(snapshot: &Snapshot<'_>, at: Timestamp, version: Option<u64>) -> bool {
+    let is_read = snapshot.pods_version.is_some_and(|read| version.is_some_and(|written| read >= written));
     let expiry = SignedDuration::from_secs(snapshot.policy.in_flight_expiry_seconds.into());
     let age = snapshot.now.duration_since(at);
-    age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
+    !is_read && age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
 }
 
 pub(super) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
     let accepted = snapshot.memory.as_ref().and_then(|memory| memory.deletes.get(uid));
-    accepted.is_some_and(|at| is_expected(snapshot, *at))
+    accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
 }
 
 /// The known uids of created pods.
@@ -41,7 +42,7 @@ pub(super) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'
 /// Creates that the snapshot does not show, by node.
 pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, PodIx>) -> Vec<Unseen<'s>> {
     let creates = snapshot.memory.iter().flat_map(|memory| &memory.creates);
-    let expected = creates.filter(|(_, create)| is_expected(snapshot, create.at));
+    let expected = creates.filter(|(_, create)| is_expected(snapshot, create.at, create.version));
     let hidden =
         expected.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
     let unseen = hidden.filter_map(|(node, create)| {

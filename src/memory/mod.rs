@@ -56,9 +56,9 @@ pub struct Memory {
     /// Creates that the API server accepted, by node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) creates: BTreeMap<NodeName, InFlightCreate>,
-    /// When the API server accepted the deletion of a pod, by its uid.
+    /// Deletes that the API server accepted, by the pod's uid.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) deletes: BTreeMap<Uid, Timestamp>,
+    pub(crate) deletes: BTreeMap<Uid, InFlightDelete>,
     /// Failures, by node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) failures: BTreeMap<NodeName, NodeFailures>,
@@ -79,6 +79,41 @@ pub(crate) struct InFlightCreate {
     /// The hash of the pod's revision.
     pub(crate) revision: String,
     pub(crate) at: Timestamp,
+    /// The pod's version, if known: a list at this version or a later one shows the create, with the pod or without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<u64>,
+}
+
+/// A delete that the API server accepted (or may have accepted).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenDelete", into = "WrittenDelete")]
+pub(crate) struct InFlightDelete {
+    pub(crate) at: Timestamp,
+    /// The pod's version after the delete, if known.
+    pub(crate) version: Option<u64>,
+}
+
+/// The JSON form of an [`InFlightDelete`]: the instant alone where no version is known.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenDelete {
+    At(Timestamp),
+    WithVersion { at: Timestamp, version: u64 },
+}
+
+impl From<WrittenDelete> for InFlightDelete {
+    fn from(written: WrittenDelete) -> Self {
+        match written {
+            WrittenDelete::At(at) => InFlightDelete { at, version: None },
+            WrittenDelete::WithVersion { at, version } => InFlightDelete { at, version: Some(version) },
+        }
+    }
+}
+
+impl From<InFlightDelete> for WrittenDelete {
+    fn from(InFlightDelete { at, version }: InFlightDelete) -> Self {
+        version.map_or(WrittenDelete::At(at), |version| WrittenDelete::WithVersion { at, version })
+    }
 }
 
 /// The outcome of an action.
@@ -102,15 +137,34 @@ pub(crate) struct InFlightCreate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ActionOutcome {
-    /// The API server created this pod.
+    /// The API server created this pod. With its `resource_version` the pod is in flight only until
+    /// [`ObservedAt::pods_version`](crate::ObservedAt::pods_version) reaches that version.
     Created(ObjectRef),
     /// The API server executed the call. A pod to delete that is not found counts as deleted.
     Done,
+    /// As [`Done`](Self::Done), and this is the object after the call, with its new `resource_version`. For a delete: only
+    /// an object that has a deletionTimestamp, since that version is then the delete's.
+    Changed(ObjectRef),
     /// The API server rejected the call, so that nothing changed. A lost answer is not a rejection but
     /// [`Unknown`](Self::Unknown): a create that was done but is reported as rejected gets its node a second pod.
     Rejected,
     /// The answer was lost (a time-out, a broken connection), and the action may have been done; see [`Memory::settle`].
     Unknown,
+}
+
+impl ActionOutcome {
+    /// The object after the call, if known.
+    fn object(&self) -> Option<&ObjectRef> {
+        match self {
+            ActionOutcome::Created(object) | ActionOutcome::Changed(object) => Some(object),
+            ActionOutcome::Done | ActionOutcome::Rejected | ActionOutcome::Unknown => None,
+        }
+    }
+}
+
+/// A resource version as a number, as KEP-5504 lets clients compare them; `None` for any other text.
+pub(crate) fn parsed_version(version: &str) -> Option<u64> {
+    version.parse().ok()
 }
 
 impl Memory {
@@ -123,9 +177,10 @@ impl Memory {
         if let Some(node) = updated_within_a_limit(action) {
             match outcome {
                 ActionOutcome::Rejected => self.refusals.insert(node.clone(), at),
-                ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Unknown => {
-                    self.refusals.remove(node)
-                }
+                ActionOutcome::Created(_)
+                | ActionOutcome::Done
+                | ActionOutcome::Changed(_)
+                | ActionOutcome::Unknown => self.refusals.remove(node),
             };
         }
         if *outcome == ActionOutcome::Rejected {
@@ -133,15 +188,15 @@ impl Memory {
         }
         match action {
             Action::CreatePod { node, pod, .. } => {
-                let uid = match outcome {
-                    ActionOutcome::Created(created) => Some(created.uid.clone()),
-                    ActionOutcome::Done | ActionOutcome::Rejected | ActionOutcome::Unknown => None,
-                };
+                let created = outcome.object();
+                let uid = created.map(|created| created.uid.clone());
+                let version = created.and_then(|created| parsed_version(&created.resource_version));
                 let revision = pod.revision_hash().to_owned();
-                self.creates.insert(node.clone(), InFlightCreate { uid, revision, at });
+                self.creates.insert(node.clone(), InFlightCreate { uid, revision, at, version });
             }
             Action::DeletePod { node, pod, failure, reason } => {
-                self.deletes.insert(pod.uid.clone(), at);
+                let version = outcome.object().and_then(|deleted| parsed_version(&deleted.resource_version));
+                self.deletes.insert(pod.uid.clone(), InFlightDelete { at, version });
                 if reason.is_update() {
                     self.taken.insert(node.clone(), Taken { uid: pod.uid.clone(), at });
                 }

@@ -42,7 +42,8 @@ impl Memory {
     /// Forgets the actions that the snapshot shows, and the entries that have expired by its `now`.
     ///
     /// A snapshot shows a create when it has the pod; for a create whose answer was lost, when a live pod of its revision is
-    /// on its node. It shows a delete when the pod is gone or terminating. Call it for each snapshot, before or after
+    /// on its node. It shows a delete when the pod is gone or terminating. It shows both when its list of pods is at the
+    /// version of the outcome or a later one: a pod that was created and is gone already is shown by that alone. Call it for each snapshot, before or after
     /// planning it: an entry that is never compared with the snapshot which shows it lasts until it expires.
     pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
         let shown = self.shown(snapshot);
@@ -51,9 +52,11 @@ impl Memory {
             not_terminating
                 .extend(snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none()).map(|pod| pod.uid));
         }
-        let active = |at: Timestamp| snapshot.in_flight_until(at).is_some();
-        self.creates.retain(|node, create| !shown.has(node, create) && active(create.at));
-        self.deletes.retain(|uid, at| not_terminating.contains(uid.as_str()) && active(*at));
+        let active = |at: Timestamp, version| snapshot.in_flight_until(at, version).is_some();
+        self.creates.retain(|node, create| !shown.has(node, create) && active(create.at, create.version));
+        self.deletes.retain(|uid, delete| {
+            not_terminating.contains(uid.as_str()) && active(delete.at, delete.version)
+        });
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
         self.forget_taken(snapshot);
@@ -72,7 +75,7 @@ impl Memory {
         let unseen = self.creates.iter().filter(|(node, create)| !shown.has(node, create));
         unseen
             .filter_map(|(node, create)| {
-                let until = snapshot.in_flight_until(create.at)?;
+                let until = snapshot.in_flight_until(create.at, create.version)?;
                 Some(UnseenCreate { node, revision: &create.revision, at: create.at, until })
             })
             .collect()
@@ -84,7 +87,8 @@ impl Memory {
         if is_active(Mutant::DeletesForgotten) {
             return None;
         }
-        snapshot.in_flight_until(*self.deletes.get(uid)?)
+        let delete = self.deletes.get(uid)?;
+        snapshot.in_flight_until(delete.at, delete.version)
     }
 }
 

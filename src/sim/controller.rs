@@ -196,8 +196,10 @@ impl Controller {
             match (&outcome, action) {
                 (ActionOutcome::Rejected | ActionOutcome::Unknown, _) => reconciled.refused += 1,
                 (ActionOutcome::Created(_), _) => reconciled.created += 1,
-                (ActionOutcome::Done, Action::DeletePod { .. }) => reconciled.deleted += 1,
-                (ActionOutcome::Done, _) => {}
+                (ActionOutcome::Done | ActionOutcome::Changed(_), Action::DeletePod { .. }) => {
+                    reconciled.deleted += 1
+                }
+                (ActionOutcome::Done | ActionOutcome::Changed(_), _) => {}
             }
             if next.is_break() {
                 return Ending::Stopped;

@@ -6,7 +6,7 @@ use super::policy::Policy;
 use super::template::RequiredAffinity;
 use super::{Snapshot, check, strategy, template_recovery};
 use crate::kubernetes::tolerations::daemon_toleration_list;
-use crate::memory::Memory;
+use crate::memory::{Memory, parsed_version};
 use crate::model::DaemonSet;
 use crate::problem::{InvalidSnapshot, Problems};
 use crate::view::{NodeView, PodView, RevisionView};
@@ -76,12 +76,70 @@ pub struct Observed<'a, N, P, R> {
     pub revisions: R,
 }
 
+/// When the objects were observed: an instant, and the version of the list of pods where it is known.
+///
+/// With the version a create is in flight only until the list has caught up with it (KEP-5647: read your own writes). A
+/// pod that was created and is gone again before any list shows it then holds its node for the lag of the cache instead of
+/// [`Policy::in_flight_expiry_seconds`].
+///
+/// ```
+/// use daemonset::{Action, ActionOutcome, Observed, ObservedAt, Policy, Reconciler, model};
+/// use serde_json::{from_value, json};
+///
+/// let daemon_set: model::DaemonSet = from_value(json!({
+///     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+/// }))?;
+/// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
+/// let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+/// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+/// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+///
+/// let mut reconciler = Reconciler::new("u1", Policy::default());
+/// let plan = reconciler.plan(observed, now).unwrap();
+/// let created = model::ObjectRef { uid: "p1".into(), resource_version: "1042".into(), ..Default::default() };
+/// let _ = reconciler.record(&plan.actions[1], &ActionOutcome::Created(created), now);
+/// let mut creates = |at: ObservedAt| {
+///     reconciler.plan(observed, at).unwrap().actions.iter().any(|action| action.kind() == "CreatePod")
+/// };
+/// assert!(!creates(ObservedAt::new(now).pods_version("1041"))); // the list is older than the pod
+/// assert!(creates(ObservedAt::new(now).pods_version("1042"))); // the pod is gone already
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObservedAt {
+    /// The instant of the decision.
+    pub now: Timestamp,
+    /// The resource version at which the list of pods was read, or the last one that its watch has shown.
+    pub pods_version: Option<u64>,
+}
+
+impl ObservedAt {
+    /// At this instant, with lists of unknown versions.
+    pub fn new(now: Timestamp) -> Self {
+        ObservedAt { now, pods_version: None }
+    }
+
+    /// Sets [`pods_version`](field@ObservedAt::pods_version). A text that is no number says nothing.
+    pub fn pods_version(mut self, version: &str) -> Self {
+        self.pods_version = parsed_version(version);
+        self
+    }
+}
+
+impl From<Timestamp> for ObservedAt {
+    fn from(now: Timestamp) -> Self {
+        ObservedAt::new(now)
+    }
+}
+
 /// A snapshot before its check: the observed objects, with the caller's policy and memory.
 #[derive(Debug, Clone)]
 #[must_use = "`check` makes the snapshot"]
 pub struct SnapshotBuilder<'a> {
     daemon_set: &'a DaemonSet,
-    now: Timestamp,
+    at: ObservedAt,
     nodes: Vec<NodeView<'a>>,
     pods: Vec<PodView<'a>>,
     revisions: Vec<RevisionView<'a>>,
@@ -90,7 +148,7 @@ pub struct SnapshotBuilder<'a> {
 }
 
 impl<'a> SnapshotBuilder<'a> {
-    pub(super) fn new<N, P, R>(observed: Observed<'a, N, P, R>, now: Timestamp) -> Self
+    pub(super) fn new<N, P, R>(observed: Observed<'a, N, P, R>, at: ObservedAt) -> Self
     where
         N: IntoIterator<Item: Into<NodeView<'a>>>,
         P: IntoIterator<Item: Into<PodView<'a>>>,
@@ -99,7 +157,7 @@ impl<'a> SnapshotBuilder<'a> {
         let Observed { daemon_set, nodes, pods, revisions } = observed;
         SnapshotBuilder {
             daemon_set,
-            now,
+            at,
             nodes: nodes.into_iter().map(Into::into).collect(),
             pods: pods.into_iter().map(Into::into).collect(),
             revisions: revisions.into_iter().map(Into::into).collect(),
@@ -179,7 +237,8 @@ impl<'a> SnapshotBuilder<'a> {
         let placements = self.nodes.iter().map(|node| rules.placement(node)).collect();
         Ok(Snapshot {
             daemon_set: self.daemon_set,
-            now: self.now,
+            now: self.at.now,
+            pods_version: self.at.pods_version,
             nodes: self.nodes,
             pods: self.pods,
             revisions: self.revisions,

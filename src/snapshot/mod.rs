@@ -10,7 +10,7 @@ pub(crate) mod strategy;
 pub(crate) mod template;
 mod template_recovery;
 
-pub use builder::{Observed, SnapshotBuilder};
+pub use builder::{Observed, ObservedAt, SnapshotBuilder};
 pub use policy::{ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, PodNames, Policy, UnreadyPolicy};
 
 use crate::kubernetes::Selector;
@@ -51,6 +51,8 @@ use template::Template;
 pub struct Snapshot<'a> {
     pub(crate) daemon_set: &'a DaemonSet,
     pub(crate) now: Timestamp,
+    /// The version of the list of pods, if known.
+    pub(crate) pods_version: Option<u64>,
     pub(crate) nodes: Vec<NodeView<'a>>,
     pub(crate) pods: Vec<PodView<'a>>,
     pub(crate) revisions: Vec<RevisionView<'a>>,
@@ -71,15 +73,16 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    /// Starts a snapshot of the observed objects at this instant; [`SnapshotBuilder::check`] ends it.
+    /// Starts a snapshot of the observed objects at this instant, or with the version of a list ([`ObservedAt`]);
+    /// [`SnapshotBuilder::check`] ends it.
     #[expect(clippy::new_ret_no_self, reason = "a snapshot exists only once its input is checked")]
-    pub fn new<N, P, R>(observed: Observed<'a, N, P, R>, now: Timestamp) -> SnapshotBuilder<'a>
+    pub fn new<N, P, R>(observed: Observed<'a, N, P, R>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a>
     where
         N: IntoIterator<Item: Into<NodeView<'a>>>,
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        SnapshotBuilder::new(observed, now)
+        SnapshotBuilder::new(observed, at.into())
     }
 
     /// The instant that it is taken at.
@@ -129,9 +132,12 @@ impl<'a> Snapshot<'a> {
         SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
     }
 
-    /// Until when an action accepted at `at` is expected to show. `None` when that time is over, or when `at` is so far
-    /// ahead that a clock must have gone back.
-    pub(crate) fn in_flight_until(&self, at: Timestamp) -> Option<Timestamp> {
+    /// Until when an action accepted at `at` is expected to show. `None` when that time is over, when `at` is so far ahead
+    /// that a clock must have gone back, or when the list of pods is at the action's version.
+    pub(crate) fn in_flight_until(&self, at: Timestamp, version: Option<u64>) -> Option<Timestamp> {
+        if version.zip(self.pods_version).is_some_and(|(written, read)| written <= read) {
+            return None;
+        }
         let expiry = SignedDuration::from_secs(self.policy.in_flight_expiry_seconds.into());
         let plausible = at.duration_since(self.now) <= expiry;
         at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)

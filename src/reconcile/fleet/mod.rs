@@ -230,7 +230,7 @@ impl<'a> Fleet<'a> {
     pub(crate) fn deletion_asked_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         let view = self.view(pod);
         let deletes = self.snapshot.memory.as_ref().map(|memory| &memory.deletes);
-        view.deletion_asked_at().or_else(|| deletes?.get(view.uid).copied())
+        view.deletion_asked_at().or_else(|| deletes?.get(view.uid).map(|delete| delete.at))
     }
 
     /// When a terminating pod is overdue; `None` for a delete that the snapshot does not show.

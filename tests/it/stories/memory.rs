@@ -4,7 +4,7 @@ use crate::support::{
     apply, at, given, new, node, now, observe, old, pod, revision, rolling, steps, surging,
 };
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ActionOutcome, Memory, Observed, Recording, Snapshot, reconcile};
+use daemonset::{Action, ActionOutcome, Memory, Observed, Recording, Snapshot, audit, reconcile};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -258,4 +258,62 @@ fn an_entry_from_the_far_future_is_ignored() {
         given(rolling(1)).memory(&memory).node(node("a").has(new().failed())).steps().len()
     };
     assert_eq!((failure(60), failure(1800)), (1, 2));
+}
+
+/// KEP-5647. A pod that was created and is gone before the cache saw it holds its node no longer than the cache lags.
+#[test]
+fn a_list_at_the_version_of_a_create_shows_it() {
+    let base = given(rolling(1)).node(node("a"));
+    let create = base.plan().actions.swap_remove(0);
+    let created = |version: &str| {
+        let resource_version = version.to_owned();
+        let pod =
+            ObjectRef { name: "a-1".into(), uid: "uid-a-1".into(), resource_version, ..ObjectRef::default() };
+        let mut memory = Memory::default();
+        memory.record(&create, &ActionOutcome::Created(pod), now());
+        memory
+    };
+    let creates = |version: &str, read: Option<u64>| {
+        let mut recording = base.clone().memory(&created(version)).recording();
+        recording.pods_version = read;
+        let written = serde_json::to_string(&recording).unwrap();
+        let replayed = Recording::from_json(written.as_bytes()).unwrap();
+        let snapshot = replayed.snapshot().unwrap();
+        let actions = reconcile(&snapshot);
+        assert_eq!(audit(&snapshot, &actions), []);
+        let mut memory = created(version);
+        memory.observe(&snapshot);
+        assert_eq!(memory.is_in_flight(&create), !actions.iter().any(|action| action.kind() == "CreatePod"));
+        !memory.is_in_flight(&create)
+    };
+    assert!(!creates("1042", None), "without a version as ever");
+    assert!(!creates("", Some(1042)));
+    assert!(!creates("unknown", Some(1042)), "a text that is no number says nothing");
+    assert!(!creates("1042", Some(999)), "versions compare as numbers");
+    assert!(!creates("1042", Some(1041)));
+    assert!(creates("1042", Some(1042)));
+    assert!(creates("1042", Some(10_000)));
+}
+
+#[test]
+fn a_list_at_the_version_of_a_delete_shows_it() {
+    let base = given(rolling(1)).node(node("a").has(old()));
+    let delete = base.plan().actions.swap_remove(0);
+    let Action::DeletePod { pod, .. } = &delete else { panic!() };
+    let deleted = ObjectRef { resource_version: "1042".into(), ..pod.clone() };
+    let mut memory = Memory::default();
+    memory.record(&delete, &ActionOutcome::Changed(deleted), now());
+    let written = json!({"uid-a-1": {"at": now(), "version": 1042}});
+    assert_eq!(serde_json::to_value(&memory).unwrap()["deletes"], written);
+    assert!(serde_json::from_value::<Memory>(json!({"deletes": written})).unwrap().is_in_flight(&delete));
+    for (read, in_flight) in [(1041, true), (1042, false)] {
+        let mut recording = base.recording();
+        recording.pods_version = Some(read);
+        let mut memory = memory.clone();
+        memory.observe(&recording.snapshot().unwrap());
+        assert_eq!(memory.is_in_flight(&delete), in_flight, "{read}");
+    }
+    let mut memory = Memory::default();
+    memory.record(&delete, &ActionOutcome::Done, now());
+    assert_eq!(serde_json::to_value(&memory).unwrap()["deletes"], json!({"uid-a-1": now()}), "as ever");
 }
