@@ -14,7 +14,7 @@ use crate::reconcile::actions::actions;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::steps::{Decision, decide};
 use crate::reconciler::Reconciler;
-use crate::snapshot::{Observed, Snapshot};
+use crate::snapshot::{Observed, ObservedAt, Snapshot};
 use fastrand::Rng;
 use jiff::Timestamp;
 use std::fmt;
@@ -100,6 +100,12 @@ impl Controller {
         self.reconciler.memory()
     }
 
+    /// Changes the settings; the policy holds from the next plan on.
+    pub(super) fn configure(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
+        change(&mut self.settings);
+        self.reconciler.set_policy(self.settings.policy.clone());
+    }
+
     /// Replaces the memory of the DaemonSet in the cache.
     pub(super) fn set_memory(&mut self, memory: Memory) {
         let uid =
@@ -157,7 +163,9 @@ impl Controller {
         if !self.settings.remembers {
             self.reconciler = Reconciler::new("", self.settings.policy.clone());
         }
-        let snapshot = match self.reconciler.snapshot(observed, now) {
+        let mut at = ObservedAt::new(now);
+        at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);
+        let snapshot = match self.reconciler.snapshot(observed, at) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.invalid = Some(invalid);

@@ -46,6 +46,10 @@ pub(super) struct Environment {
 pub(super) struct Kubelet {
     /// It runs and reaches the API server.
     pub(super) up: bool,
+    /// Its machine shuts down gracefully: it ends its pods, and rejects new ones.
+    pub(super) shuts_down: bool,
+    /// A pod of the DaemonSet has been Ready on this node, so that its absence is noticed.
+    pub(super) had_ready_pod: bool,
     pub(super) capacity: Resources,
     /// Revisions whose images have been pulled.
     pub(super) pulled: IndexSet<String, Hasher>,

@@ -161,6 +161,8 @@ pub enum PodTrouble {
     NodeUnready,
     /// Its node was short of a resource.
     Evicted,
+    /// Its node shuts down: the kubelet ended or rejected it.
+    NodeShutdown,
 }
 
 /// One reconcile.

@@ -15,6 +15,9 @@ use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
 use std::sync::Arc;
 
+/// The condition of a node that shuts down gracefully.
+const SHUTDOWN: &str = "GracefulNodeShutdownInProgress";
+
 /// The taint of a cordoned node.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
@@ -26,6 +29,8 @@ impl Environment {
         let pods: Vec<Uid> = self.runtimes.keys().filter(targets_it).cloned().collect();
         let kubelet = Kubelet {
             up: is_up(&node),
+            shuts_down: false,
+            had_ready_pod: false,
             capacity,
             pulled: IndexSet::default(),
             pods: pods.clone(),
@@ -40,6 +45,7 @@ impl Environment {
         if self.kubelets.get(&name).is_some_and(|kubelet| kubelet.up) {
             self.resume(&pods);
         }
+        self.update_absence_taint(&name);
     }
 
     /// Adds a node that is not Ready yet, and becomes Ready after a while.
@@ -132,18 +138,75 @@ impl Environment {
 
     /// The kubelet is back: it ends terminating pods and restarts the others.
     pub(super) fn bring_up(&mut self, by: Actor, name: &NodeName) {
-        let Some(kubelet) = self.kubelets.get_mut(name).filter(|kubelet| !kubelet.up) else { return };
+        let away = |kubelet: &&mut Kubelet| !kubelet.up || kubelet.shuts_down;
+        let Some(kubelet) = self.kubelets.get_mut(name).filter(away) else { return };
         kubelet.up = true;
+        kubelet.shuts_down = false;
         kubelet.epoch += 1;
         let pods = kubelet.pods.clone();
         let now = self.now;
         self.change_node(name, |node| {
             set_condition(node, "Ready", "True", now);
+            node.status.conditions.retain(|condition| condition.kind != SHUTDOWN);
             node.spec.taints.retain(|taint| taint.key != TAINT_UNREACHABLE && taint.key != TAINT_NOT_READY);
         });
         self.record_node(by, name, Change::NodeReady);
         self.resume(&pods);
         self.retry_unbound_pods(name);
+    }
+
+    /// The machine shuts down gracefully (KEP-2000): the kubelet reports it, ends its pods, and rejects each new one until
+    /// the node is brought up again.
+    pub(super) fn shut_down(&mut self, by: Actor, name: &NodeName) {
+        let stays = |kubelet: &&mut Kubelet| kubelet.up && !kubelet.shuts_down;
+        let Some(kubelet) = self.kubelets.get_mut(name).filter(stays) else { return };
+        kubelet.shuts_down = true;
+        let pods = kubelet.pods.clone();
+        let now = self.now;
+        self.change_node(name, |node| {
+            set_condition(node, SHUTDOWN, "True", now);
+            set_condition(node, "Ready", "False", now);
+            for effect in ["NoSchedule", "NoExecute"] {
+                node.spec.taints.push(taint(TAINT_NOT_READY, effect));
+            }
+        });
+        self.record_node(by, name, Change::NodeUnready);
+        for uid in
+            pods.iter().filter(|uid| self.pod(uid).is_some_and(|pod| pod.is_bound())).collect::<Vec<_>>()
+        {
+            self.fail(uid, PodTrouble::NodeShutdown);
+        }
+        self.evict_intolerant(name);
+    }
+
+    /// Sets a condition of the node that is not Ready: `DrainInProgress`, say.
+    pub(super) fn set_node_condition(&mut self, name: &NodeName, kind: &str, is_true: bool) {
+        let now = self.now;
+        let status = if is_true { "True" } else { "False" };
+        self.change_node(name, |node| set_condition(node, kind, status, now));
+    }
+
+    /// Taints a node that has lost its Ready pod of the DaemonSet, and removes the taint when it has one again.
+    pub(super) fn update_absence_taint(&mut self, name: &NodeName) {
+        let Some(absence) = self.settings.absence_taint.clone() else { return };
+        let Some(kubelet) = self.kubelets.get(name) else { return };
+        let is_served = kubelet.pods.iter().any(|uid| self.serves(uid));
+        let had_ready_pod = kubelet.had_ready_pod || is_served;
+        if let Some(kubelet) = self.kubelets.get_mut(name) {
+            kubelet.had_ready_pod = had_ready_pod;
+        }
+        let taints = self.objects.nodes.get(name).map_or(&[][..], |node| &node.spec.taints);
+        match (taints.contains(&absence), is_served) {
+            (false, false) if had_ready_pod => self.add_taint(Actor::Environment, name, absence),
+            (true, true) => self.remove_taint(Actor::Environment, name, &absence.key),
+            _ => {}
+        }
+    }
+
+    /// Whether a pod of the DaemonSet is Ready and stays.
+    fn serves(&self, uid: &Uid) -> bool {
+        let ours = self.runtimes.get(uid).is_some_and(|runtime| runtime.in_history);
+        ours && self.pod(uid).is_some_and(|pod| is_ready(pod) && pod.metadata.deletion_timestamp.is_none())
     }
 
     /// The kubelet continues with the pods that are bound to its node.

@@ -84,6 +84,10 @@ impl Environment {
         if !kubelet.up || runtime.started {
             return;
         }
+        if kubelet.shuts_down {
+            self.fail(uid, PodTrouble::NodeShutdown);
+            return;
+        }
         runtime.started = true;
         runtime.epoch += 1;
         let epoch = runtime.epoch;
@@ -123,7 +127,7 @@ impl Environment {
                 self.become_unready(uid, PodTrouble::Crashed);
                 self.wait_for_restart(uid);
             }
-            PodTransition::Evicted => self.fail(uid),
+            PodTransition::Evicted => self.fail(uid, PodTrouble::Evicted),
             PodTransition::Stopped => self.stopped(uid),
         }
     }
@@ -227,10 +231,13 @@ impl Environment {
             last_transition_time: Some(self.now),
         };
         self.change_pod(uid, |pod| pod.status.conditions = vec![condition]);
+        if let Some(node) = self.runtimes.get(uid).map(|runtime| runtime.node.clone()) {
+            self.update_absence_taint(&node);
+        }
     }
 
     /// The pod's phase becomes Failed, which is final.
-    pub(super) fn fail(&mut self, uid: &Uid) {
+    pub(super) fn fail(&mut self, uid: &Uid, reason: PodTrouble) {
         let ending = self.is_ending(uid);
         let Some(runtime) = self.runtimes.get_mut(uid).filter(|_| !ending) else { return };
         runtime.epoch += 1;
@@ -239,10 +246,8 @@ impl Environment {
             pod.status.phase = "Failed".to_owned();
             pod.status.conditions.clear();
         });
-        self.record_pod(Actor::Environment, uid, |pod| Change::PodFailed {
-            pod,
-            reason: PodTrouble::Evicted,
-        });
+        self.record_pod(Actor::Environment, uid, |pod| Change::PodFailed { pod, reason });
+        self.update_absence_taint(&node);
         self.retry_unbound_pods(&node);
     }
 }

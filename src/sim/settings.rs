@@ -1,6 +1,7 @@
 //! Settings of a simulated cluster: durations, probabilities, and the controller's options.
 
 use super::probability::{Distribution, Probability};
+use crate::model::Taint;
 use crate::snapshot::Policy;
 use jiff::SignedDuration;
 
@@ -46,6 +47,9 @@ pub struct Settings {
     pub controller: ControllerSettings,
     /// Random events of nodes.
     pub churn: Churn,
+    /// The taint of each node that has lost its Ready pod of the DaemonSet, until it has one again; `None` if nobody sets
+    /// one. Node-readiness agents do so.
+    pub absence_taint: Option<Taint>,
 }
 
 impl Default for Settings {
@@ -58,6 +62,7 @@ impl Default for Settings {
             garbage_collection: SignedDuration::from_secs(40),
             controller: ControllerSettings::default(),
             churn: Churn::default(),
+            absence_taint: None,
         }
     }
 }
@@ -130,6 +135,8 @@ pub struct ControllerSettings {
     pub memory_survives: bool,
     /// Whether the planner gets the memory at all.
     pub remembers: bool,
+    /// Whether the planner gets the version of its list of pods.
+    pub knows_versions: bool,
     /// The probability that the API server refuses a request.
     pub refused: Probability,
     /// The probability that the answer to an executed request is lost.
@@ -148,6 +155,7 @@ impl Default for ControllerSettings {
             crash: Probability::NEVER,
             memory_survives: false,
             remembers: true,
+            knows_versions: true,
             refused: Probability::NEVER,
             answer_lost: Probability::NEVER,
             policy: Policy::default(),
@@ -173,6 +181,7 @@ crate::setters! {
         garbage_collection: SignedDuration,
         controller: ControllerSettings,
         churn: Churn,
+        absence_taint: Option<Taint>,
     }
     Behaviour {
         pull: Distribution,
@@ -192,6 +201,7 @@ crate::setters! {
         crash: Probability,
         memory_survives: bool,
         remembers: bool,
+        knows_versions: bool,
         refused: Probability,
         answer_lost: Probability,
         policy: Policy,

@@ -78,6 +78,10 @@ impl Objects {
     }
 }
 
+fn version(pod: &Pod) -> Option<u64> {
+    pod.metadata.resource_version.parse().ok()
+}
+
 /// A watch event that the cache has not seen yet.
 #[derive(Debug)]
 struct Delivery {
@@ -122,6 +126,8 @@ pub(super) struct Cache {
     pub(super) objects: Objects,
     watches: [(Kind, Watch); 4],
     rng: Rng,
+    /// The version of the last pod that the cache has seen.
+    pods_version: Option<u64>,
     /// All events that were ever sent; kept only for lists from an API server that is behind.
     log: Option<Vec<(Timestamp, WatchEvent)>>,
 }
@@ -130,7 +136,7 @@ impl Cache {
     pub(super) fn new(lag: Distribution, rng: Rng) -> Self {
         let kinds = [Kind::DaemonSets, Kind::Nodes, Kind::Pods, Kind::Revisions];
         let watches = kinds.map(|kind| (kind, Watch::new(lag)));
-        Cache { objects: Objects::default(), watches, rng, log: None }
+        Cache { objects: Objects::default(), watches, rng, pods_version: None, log: None }
     }
 
     pub(super) fn keep_log(&mut self) {
@@ -145,6 +151,16 @@ impl Cache {
         if let Some((_, watch)) = self.watches.iter_mut().find(|(k, _)| *k == kind) {
             watch.send(now, event, &mut self.rng);
         }
+    }
+
+    /// The version of the list of pods: a lower bound, since the event of a pod that is gone has no version here.
+    pub(super) fn pods_version(&self) -> Option<u64> {
+        self.pods_version
+    }
+
+    /// After a list the version is the newest one in it.
+    fn read_pods_version(&mut self) {
+        self.pods_version = self.objects.pods.values().filter_map(|pod| version(pod)).max();
     }
 
     /// The instant at which a change becomes visible next.
@@ -163,6 +179,9 @@ impl Cache {
         for (_, watch) in &mut self.watches {
             while watch.next_due().is_some_and(|due| due <= now) {
                 if let Some(Delivery { event, .. }) = watch.pending.pop_front() {
+                    if let WatchEvent::Pod(pod) = &event {
+                        self.pods_version = self.pods_version.max(version(pod));
+                    }
                     self.objects.apply(event);
                 }
             }
@@ -175,6 +194,7 @@ impl Cache {
         for (_, watch) in &mut self.watches {
             watch.pending.clear();
         }
+        self.read_pods_version();
     }
 
     /// Lists the objects as they were at `shown_until`, and continues the watches from there. Only logged events are
@@ -193,6 +213,7 @@ impl Cache {
                 self.send(now, event.clone());
             }
         }
+        self.read_pods_version();
         self.log = Some(log);
     }
 

@@ -63,6 +63,6 @@ impl Cluster {
     /// Changes the controller's settings. A new `watch_lag` has no effect; use
     /// [`set_watch_lag`](Cluster::set_watch_lag).
     pub fn configure_controller(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
-        change(&mut self.controller.settings);
+        self.controller.configure(change);
     }
 }

@@ -115,7 +115,8 @@ impl Cluster {
         self.controller.invalid.as_ref()
     }
 
-    /// The plan for the actual state of the cluster, without the lag of the caches; `None` without a DaemonSet.
+    /// The plan for the actual state of the cluster, without the lag of the caches, by the controller's memory; `None` without
+    /// a DaemonSet.
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
@@ -124,7 +125,7 @@ impl Cluster {
         let (nodes, pods, revisions) = (self.nodes(), self.pods(), self.revisions());
         let observed = Observed { daemon_set, nodes, pods, revisions };
         let policy = &self.controller.settings.policy;
-        let snapshot = Snapshot::new(observed, self.now()).policy(policy).check();
+        let snapshot = Snapshot::new(observed, self.now()).policy(policy).memory(self.memory()).check();
         Some(snapshot.map(|snapshot| crate::reconcile::plan(&snapshot)))
     }
 

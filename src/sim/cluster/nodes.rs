@@ -36,6 +36,30 @@ impl Cluster {
         self.on_node(node, |environment, name| environment.bring_up(Actor::Environment, name));
     }
 
+    /// Shuts a node down gracefully: its condition `GracefulNodeShutdownInProgress` is True, its pods fail, and its kubelet
+    /// rejects new ones until the node is [brought up](Cluster::bring_up).
+    pub fn shut_down(&mut self, node: &str) {
+        self.on_node(node, |environment, name| environment.shut_down(Actor::User, name));
+    }
+
+    /// Sets a condition of a node, such as `DrainInProgress` or `MaintenanceInProgress`, to True or False.
+    pub fn set_node_condition(&mut self, node: &str, kind: &str, is_true: bool) {
+        self.on_node(node, |environment, name| environment.set_node_condition(name, kind, is_true));
+    }
+
+    /// Sets the taint of nodes that lose their Ready pod of the DaemonSet from now on; `None` also removes it from all
+    /// nodes.
+    pub fn set_absence_taint(&mut self, taint: Option<Taint>) {
+        if let (Some(old), None) = (self.environment.settings.absence_taint.take(), &taint) {
+            let names: Vec<NodeName> = self.environment.objects.nodes.keys().cloned().collect();
+            for name in names {
+                self.environment.remove_taint(Actor::Environment, &name, &old.key);
+            }
+        }
+        self.environment.settings.absence_taint = taint;
+        self.send();
+    }
+
     /// Adds a taint, or replaces the one of the same key and effect.
     pub fn taint(&mut self, node: &str, key: &str, effect: &str) {
         let taint = Taint { key: key.to_owned(), value: String::new(), effect: effect.to_owned() };

@@ -3,7 +3,7 @@
 use super::Cluster;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::{DaemonSet, Pod, Uid};
-use crate::sim::event::{Actor, Change};
+use crate::sim::event::{Actor, Change, PodTrouble};
 use crate::sim::requirements::PodRequirements;
 use crate::sim::settings::Behaviour;
 use crate::sim::watch::WatchEvent;
@@ -112,7 +112,7 @@ impl Cluster {
 
     /// Evicts a pod as a kubelet under resource pressure does: its phase becomes Failed.
     pub fn evict_pod(&mut self, uid: &Uid) {
-        self.environment.fail(uid);
+        self.environment.fail(uid, PodTrouble::Evicted);
         self.send();
     }
 

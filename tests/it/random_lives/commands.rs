@@ -23,6 +23,8 @@ pub enum Command {
     Uncordon { node: u8 },
     TakeDown { node: u8 },
     BringUp { node: u8 },
+    ShutDown { node: u8 },
+    Condition { node: u8, kind: u8, is_true: bool },
     AddNode,
     RemoveNode { node: u8 },
     Label { node: u8, ssd: bool },
@@ -35,6 +37,9 @@ pub enum Command {
     LoseMemory,
     ListThePast { seconds: u8 },
 }
+
+/// Conditions of nodes that leave, but for the one of a shutdown.
+pub const CONDITIONS: [&str; 3] = ["DrainInProgress", "Drained", "MaintenanceInProgress"];
 
 /// An update strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +91,11 @@ impl Command {
             Command::Uncordon { node } => on_node(cluster, node, Cluster::uncordon),
             Command::TakeDown { node } => on_node(cluster, node, Cluster::take_down),
             Command::BringUp { node } => on_node(cluster, node, Cluster::bring_up),
+            Command::ShutDown { node } => on_node(cluster, node, Cluster::shut_down),
+            Command::Condition { node, kind, is_true } => on_node(cluster, node, |cluster, node| {
+                let kind = CONDITIONS[usize::from(kind) % CONDITIONS.len()];
+                cluster.set_node_condition(node, kind, is_true);
+            }),
             Command::AddNode => add_node(cluster),
             Command::RemoveNode { node } => on_node(cluster, node, Cluster::remove_node),
             Command::Label { node, ssd } => {

@@ -15,22 +15,30 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use trial::{Beginning, Trial};
+use trial::{Beginning, Choices, Trial};
 
 /// The reference state machine holds only the beginning of a run, because the promises are checked on the history.
 #[derive(Debug, Clone)]
 struct Lives;
 
 fn beginning() -> impl Strategy<Value = Beginning> {
-    (any::<u64>(), 2_u8..7, limits(), select(vec![0_u8, 0, 10]), any::<bool>()).prop_map(
-        |(seed, nodes, limits, min_ready, memory_survives)| Beginning {
+    let options = (any::<bool>(), prop::bool::weighted(0.25), policy());
+    (any::<u64>(), 2_u8..7, limits(), select(vec![0_u8, 0, 10]), options).prop_map(
+        |(seed, nodes, limits, min_ready, (memory_survives, taints_absence, policy))| Beginning {
             seed,
             nodes,
             limits,
             min_ready,
             memory_survives,
+            taints_absence,
+            policy,
         },
     )
+}
+
+fn policy() -> impl Strategy<Value = Choices> {
+    (any::<bool>(), any::<bool>())
+        .prop_map(|(excuses_down, respects_lifecycle)| Choices { excuses_down, respects_lifecycle })
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
@@ -78,6 +86,13 @@ fn command(stale: bool, beyond: bool) -> BoxedStrategy<Command> {
         (1, any::<u8>().prop_map(|node| Command::Uncordon { node }).boxed()),
         (2, any::<u8>().prop_map(|node| Command::TakeDown { node }).boxed()),
         (2, any::<u8>().prop_map(|node| Command::BringUp { node }).boxed()),
+        (1, any::<u8>().prop_map(|node| Command::ShutDown { node }).boxed()),
+        (
+            2,
+            (any::<u8>(), any::<u8>(), any::<bool>())
+                .prop_map(|(node, kind, is_true)| Command::Condition { node, kind, is_true })
+                .boxed(),
+        ),
         (2, Just(Command::AddNode).boxed()),
         (1, any::<u8>().prop_map(|node| Command::RemoveNode { node }).boxed()),
         (1, (any::<u8>(), any::<bool>()).prop_map(|(node, ssd)| Command::Label { node, ssd }).boxed()),
@@ -200,6 +215,8 @@ fn things(trial: &Trial) -> BTreeSet<String> {
         ("a takedown beside a crash", tally.not_ours),
         ("a takedown of a pod that has just become Ready", tally.unseen),
         ("a takedown on a node that has just become a target", tally.unsettled),
+        ("a taken node that is a target no more", tally.taken_and_left),
+        ("as many taken nodes as allowed, one of them a target no more", tally.taken_at_the_limit),
     ];
     things.extend(counted.iter().filter(|(_, count)| *count > 0).map(|(name, _)| (*name).to_owned()));
     if trial.is_beyond_promises() {
@@ -252,6 +269,13 @@ fn a_forgetful_caller_breaks_the_promises() {
     assert_eq!(kept(&["available", "ready"], Trial::begin_without_memory), BTreeSet::new());
 }
 
+/// A caller without memory loses count of the nodes that it took down, and so does Kubernetes' own controller.
+#[test]
+fn without_memory_node_after_node_is_taken() {
+    assert_eq!(kept(&["taken"], Trial::begin_without_memory), BTreeSet::new());
+    assert_eq!(kept(&["taken"], upstream::begin), BTreeSet::new());
+}
+
 /// The number of runs that is enough to reach everything in `EVERYTHING`.
 const LIVES: u32 = 300;
 
@@ -261,8 +285,11 @@ const EVERYTHING: &[&str] = &[
     "NodeGone by user",
     "NodeReady by world",
     "NodeTainted by user",
+    "NodeTainted by world",
+    "NodeUnready by user",
     "NodeUnready by world",
     "PodFailed by world Evicted",
+    "PodFailed by world NodeShutdown",
     "PodTerminating by controller ExcessPod",
     "PodTerminating by controller FailedPod",
     "PodTerminating by controller NodeExcluded",
@@ -282,5 +309,7 @@ const EVERYTHING: &[&str] = &[
     "a takedown of a pod that has just become Ready",
     "a takedown on a node that has just become a target",
     "a takedown that spends the budget",
+    "a taken node that is a target no more",
+    "as many taken nodes as allowed, one of them a target no more",
     "beyond promises, the budget is kept",
 ];

@@ -1,11 +1,14 @@
 //! One run: a cluster, its events, and the complaints about its controller. The fuzz target `transitions` uses such
 //! runs, too.
 
-use super::commands::{Command, Limits, behaviour};
+use super::commands::{CONDITIONS, Command, Limits, behaviour};
 use super::watcher::{Behind, Watcher};
-use daemonset::model::Pod;
+use daemonset::model::{Pod, Taint};
 use daemonset::sim::{Cluster, Distribution, Kind, Planner, Probability, RolloutEnd, Settings};
-use daemonset::{Action, ActionOutcome, Evidence, NodeOutcome, Recording, Snapshot, audit, plan, reconcile};
+use daemonset::{
+    Action, ActionOutcome, DownNodesPolicy, Evidence, LifecyclePolicy, NodeOutcome, Policy, Recording,
+    Snapshot, audit, plan, reconcile,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::cell::RefCell;
@@ -20,6 +23,29 @@ pub struct Beginning {
     pub limits: Limits,
     pub min_ready: u8,
     pub memory_survives: bool,
+    /// Whether a node is tainted while it lacks the Ready pod that it has had.
+    pub taints_absence: bool,
+    pub policy: Choices,
+}
+
+/// The choices of the policy that differ from Kubernetes'.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Choices {
+    pub excuses_down: bool,
+    pub respects_lifecycle: bool,
+}
+
+impl Choices {
+    fn policy(self) -> Policy {
+        let mut policy = Policy::default();
+        if self.excuses_down {
+            policy.down_nodes = DownNodesPolicy::ExcuseIfDownBefore;
+        }
+        if self.respects_lifecycle {
+            policy.lifecycle = LifecyclePolicy::Respect;
+        }
+        policy
+    }
 }
 
 impl Beginning {
@@ -28,8 +54,15 @@ impl Beginning {
         let mut settings = Settings::default().behaviour(behaviour(0));
         settings.joining = Distribution::fixed(SignedDuration::from_secs(2));
         settings.controller.memory_survives = self.memory_survives;
+        settings.controller.policy = self.policy.policy();
+        settings.absence_taint = self.taints_absence.then(absence_taint);
         settings
     }
+}
+
+/// No template tolerates it.
+fn absence_taint() -> Taint {
+    Taint { key: "agent-not-ready".to_owned(), effect: "NoSchedule".to_owned(), ..Taint::default() }
 }
 
 /// Wrong decisions with their number.
@@ -145,8 +178,12 @@ impl Trial {
             controller.refused = Probability::NEVER;
             controller.answer_lost = Probability::NEVER;
         });
+        self.cluster.set_absence_taint(None);
         for node in 0..u8::try_from(self.cluster.nodes().count()).unwrap() {
             Command::BringUp { node }.perform(&mut self.cluster);
+            for kind in (0..).take(CONDITIONS.len()) {
+                Command::Condition { node, kind, is_true: false }.perform(&mut self.cluster);
+            }
         }
         Command::Release { version: 1 }.perform(&mut self.cluster);
         let bound = self.bound();

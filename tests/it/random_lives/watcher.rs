@@ -1,6 +1,7 @@
 //! Checks the budget against the actual state of the cluster. It reads only the history, and has its own definitions of
 //! target node, available and limit.
 
+use daemonset::DeleteReason;
 use daemonset::model::{DaemonSetSpec, IntOrString, Taint};
 use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity};
 use jiff::{SignedDuration, Timestamp};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 /// A deletion that the budget did not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excess {
-    /// The figure that the deletion exceeds: `available` or `ready`.
+    /// The figure that the deletion exceeds: `available`, `ready` or `taken`.
     pub figure: &'static str,
     pub at: Timestamp,
     pub pod: String,
@@ -31,6 +32,10 @@ pub struct Tally {
     pub unseen: u64,
     /// Deletions on nodes that had just become target nodes, which the controller may not have seen.
     pub unsettled: u64,
+    /// Taken nodes that were no target nodes when another one was taken.
+    pub taken_and_left: u64,
+    /// Deletions after which as many nodes are taken as allowed, one of them no target node any more.
+    pub taken_at_the_limit: u64,
 }
 
 /// The lag of the controller's caches.
@@ -58,6 +63,8 @@ struct Node {
     states: Vec<(Timestamp, Option<NodeState>)>,
     /// For each figure: the controller deleted a good pod here, and no pod has been good since.
     taken_down: [bool; 2],
+    /// An update deleted an available pod here, and no pod has been Ready since, whatever became of taints and labels.
+    taken: bool,
 }
 
 /// The condition that a good pod satisfies.
@@ -100,8 +107,20 @@ impl Watcher {
                 if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
                     line.ready_since = Some(t);
                 }
+                if let Some(node) = self.nodes.get_mut(pod.node.as_str()) {
+                    node.taken = false;
+                }
             }
-            Change::PodTerminating { pod, .. } if event.by == Actor::Controller => self.judge(pod, t),
+            // Nothing else knows of them.
+            Change::ControllerCrashed { memory_kept: false, .. } => {
+                self.nodes.values_mut().for_each(|node| node.taken = false);
+            }
+            Change::PodTerminating { pod, reason } if event.by == Actor::Controller => {
+                if *reason == Some(DeleteReason::OutdatedAvailable) {
+                    self.judge_taken(pod, t);
+                }
+                self.judge(pod, t);
+            }
             Change::PodTerminating { pod, .. }
             | Change::PodUnready { pod, .. }
             | Change::PodFailed { pod, .. } => {
@@ -121,7 +140,7 @@ impl Watcher {
             Change::NodeGone { node } => {
                 if let Some(node) = self.nodes.get_mut(node.as_str()) {
                     node.states.push((t, None));
-                    node.taken_down = Default::default();
+                    (node.taken_down, node.taken) = Default::default();
                 }
             }
             Change::DaemonSetChanged { spec, .. } => self.specs.push((t, DaemonSetSpec::clone(spec))),
@@ -159,6 +178,29 @@ impl Watcher {
             if was_good {
                 self.judge_by(figure, pod, t);
             }
+        }
+    }
+
+    /// Judges an update's deletion of an available pod: the nodes that have lost theirs so and have had no Ready pod since
+    /// must stay within the limit.
+    fn judge_taken(&mut self, pod: &PodIdentity, t: Timestamp) {
+        let name = pod.node.as_str();
+        let others = self.pods_of(name).filter(|uid| *uid != pod.uid.as_str());
+        let still_up = others.into_iter().any(|uid| self.is_good(uid, t, SignedDuration::ZERO));
+        if still_up || !self.is_good(pod.uid.as_str(), t, SignedDuration::ZERO) {
+            return;
+        }
+        if let Some(node) = self.nodes.get_mut(name) {
+            node.taken = true;
+        }
+        let taken = || self.nodes.iter().filter(|(_, node)| node.taken);
+        let left = taken().filter(|(_, node)| !self.may_seem(node, t).any(|target| target)).count();
+        let (taken_down, allowed) =
+            (taken().map(|(name, _)| name.clone()).collect::<Vec<_>>(), self.allowed(t));
+        self.tally.taken_and_left += left as u64;
+        self.tally.taken_at_the_limit += u64::from(left > 0 && taken_down.len() == allowed);
+        if taken_down.len() > allowed {
+            self.excesses.push(Excess { figure: "taken", at: t, pod: pod.pod.clone(), taken_down, allowed });
         }
     }
 
