@@ -15,6 +15,8 @@ pub enum Mutant {
     CreatesForgotten,
     /// The outdated pod of a pair goes before the updated one is available.
     SurgeWithoutWaiting,
+    /// Nodes that the update took down are not remembered.
+    TakenForgotten,
 }
 
 thread_local! {

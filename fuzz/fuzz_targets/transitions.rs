@@ -25,7 +25,7 @@ mod watcher;
 
 use commands::{Command, Limits};
 use libfuzzer_sys::fuzz_target;
-use trial::{Beginning, Trial};
+use trial::{Beginning, Choices, Trial};
 
 const MOST_NODES: u8 = 6;
 const MOST_STEPS: usize = 24;
@@ -58,6 +58,8 @@ const COMMANDS: [fn(u8, u8) -> Command; 26] = [
     |kind, _| Command::Thaw { kind },
     |_, _| Command::LoseMemory,
     |seconds, _| Command::ListThePast { seconds: seconds % 120 },
+    |node, _| Command::ShutDown { node },
+    |node, kind| Command::Condition { node, kind: kind / 2, is_true: !is_odd(kind) },
 ];
 
 /// The time that passes, in milliseconds, by digit; each further ten adds 70 ms.
@@ -99,6 +101,8 @@ fn beginning([seed, nodes, kind, limit, min_ready, flag, scope]: [u8; 7]) -> (Be
         limits: limits(kind, limit),
         min_ready: min_ready % 31,
         memory_survives: is_odd(flag),
+        taints_absence: is_odd(flag / 2),
+        policy: Choices { excuses_down: is_odd(flag / 4), respects_lifecycle: is_odd(flag / 8) },
     };
     let scope = match scope % 3 {
         0 => Scope::QuickCaches,

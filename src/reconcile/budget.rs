@@ -129,6 +129,10 @@ impl BudgetUse {
 /// Whether an update deleted the node's pod, it has no Ready pod, and no other figure counts it: a taint or a label that
 /// appears because the daemon is away must not let the update go on to the next node `[taken-nodes-count]`.
 fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    #[cfg(daemonset_mutants)]
+    if is_active(Mutant::TakenForgotten) {
+        return false;
+    }
     fleet.taken_at(node).is_some()
         && !fleet.snapshot.is_ready_target(node)
         && !node_sync.survivors(fleet, node).any(|(_, pod)| pod.is_ready())

@@ -2,7 +2,7 @@
 
 use super::objects::{Objects, Phase, Pod, PodId, Spec, Strategy, node_name};
 use crate::support::{given, new, node, now, pod, rolling, surging, template};
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod as RealPod};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod as RealPod, Taint};
 use daemonset::{Action, CreateReason, Memory, Policy, Recording, UnreadyPolicy, reconcile};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ pub struct Controller {
     min_ready_seconds: i32,
     /// For each version: its hash, its revision and one of its pods.
     versions: Vec<(String, ControllerRevision, RealPod)>,
-    /// Plans by the fingerprint of cache and memory, on which alone they depend.
+    /// Plans by the fingerprint of cache, taints and memory, on which alone they depend.
     plans: Mutex<BTreeMap<u64, Arc<Reconciled>>>,
     /// The violations that the audit finds.
     #[cfg(daemonset_mutants)]
@@ -99,15 +99,16 @@ impl Controller {
         }
     }
 
-    pub fn reconcile(&self, cache: &Objects, memory: &Remembered) -> Arc<Reconciled> {
-        let key = fingerprint(&(cache, memory));
+    /// `tainted` are the nodes with a taint that no template tolerates.
+    pub fn reconcile(&self, cache: &Objects, tainted: &[u8], memory: &Remembered) -> Arc<Reconciled> {
+        let key = fingerprint(&(cache, tainted, memory));
         if let Some(known) = self.plans.lock().unwrap().get(&key) {
             return Arc::clone(known);
         }
         #[cfg(not(daemonset_mutants))]
-        let planned = self.plan(cache, memory);
+        let planned = self.plan(cache, tainted, memory);
         #[cfg(daemonset_mutants)]
-        let planned = daemonset::mutants::with(self.mutant, || self.plan(cache, memory));
+        let planned = daemonset::mutants::with(self.mutant, || self.plan(cache, tainted, memory));
         let planned = Arc::new(planned);
         self.plans.lock().unwrap().insert(key, Arc::clone(&planned));
         planned
@@ -118,8 +119,13 @@ impl Controller {
         self.plans.lock().unwrap().len()
     }
 
-    fn plan(&self, cache: &Objects, memory: &Remembered) -> Reconciled {
-        let recording = self.recording(cache, memory.memory());
+    fn plan(&self, cache: &Objects, tainted: &[u8], memory: &Remembered) -> Reconciled {
+        let mut recording = self.recording(cache, memory.memory());
+        for node in tainted {
+            let taint =
+                Taint { key: "absent".to_owned(), effect: "NoSchedule".to_owned(), ..Taint::default() };
+            recording.nodes[usize::from(*node)].spec.taints.push(taint);
+        }
         let snapshot = recording.snapshot().unwrap();
         let mut memory = memory.memory().clone();
         memory.observe(&snapshot);

@@ -11,7 +11,7 @@
 //! - **Readiness that the cache does not show.** An outdated pod that is not Ready is deleted without a budget, even if
 //!   it has become Ready in the meantime and no cache shows it yet. Such a delete breaks no promise, but its node
 //!   counts as down for later deletes. Pods that go down by themselves do not count either.
-//! - **Nodes** that join, leave or change their taints, failed pods and their back-off, pods that others delete or own,
+//! - **Nodes** that join, leave or change their taints (but for a taint of the daemon's absence), failed pods and their back-off, pods that others delete or own,
 //!   and template generations: the properties and the stories cover them.
 //!
 //! `cargo test --test it model -- --nocapture` prints the number of states. `mutants.rs` proves that the model check
@@ -108,13 +108,22 @@ impl Model for Checked {
                 s.down.iter().filter(|down| **down).count() > 1
             }),
             Property::sometimes("a node has two pods", |_, s: &State| s.has_a_doubled_node()),
+            Property::sometimes("a node stays without a pod, by our hand", |checked: &Checked, s: &State| {
+                let is_lost = |(node, down): (u8, &bool)| *down && s.real.pods_of(node).next().is_none();
+                let at_rest = s.undelivered.is_empty() && checked.world.in_peace(s).real == s.real;
+                at_rest && (0..).zip(&s.down).any(is_lost)
+            }),
         ];
         let strategies = &self.world.boundary.strategies;
         let surges = strategies.iter().any(|strategy| matches!(strategy, Surge(_)));
+        let taints_absence = self.world.boundary.taints_absence;
         let two_down = strategies.contains(&Replace(2));
         properties.retain(|property| match property.name {
             "a node has two pods" => surges,
             "two nodes are down by our hand" => two_down,
+            // No pod comes back to a node that the update took down.
+            "always an end, once there is peace" | "a rollout completes" => !taints_absence,
+            "a node stays without a pod, by our hand" => taints_absence,
             _ => true,
         });
         properties
@@ -160,6 +169,7 @@ fn two_nodes(strategies: &[Strategy]) -> Boundary {
         failures: 0,
         bad_answers: true,
         unready_within_budget: false,
+        taints_absence: false,
     }
 }
 
@@ -210,6 +220,16 @@ fn the_promises_hold_while_switching_the_strategy() {
 fn the_promises_hold_while_switching_the_limit() {
     let limits = Boundary { bad_answers: false, ..two_nodes(&[Replace(2), Replace(1)]) };
     explore("maxUnavailable 2 and 1", limits, 15_000);
+}
+
+/// A taint that appears because the daemon is away must not let the update go on to the next node.
+#[test]
+fn the_promises_hold_while_nodes_are_tainted_for_the_daemons_absence() {
+    let taints = |boundary: Boundary| Boundary { taints_absence: true, ..boundary };
+    explore("absence taints, 2 nodes", taints(two_nodes(&[Replace(1)])), 200);
+    explore("absence taints, 3 nodes", taints(three_nodes(&[Replace(1)])), 600);
+    let limits = Boundary { bad_answers: false, ..three_nodes(&[Replace(2), Replace(1)]) };
+    explore("absence taints, maxUnavailable 2 and 1", taints(limits), 1_000);
 }
 
 #[test]

@@ -3,12 +3,17 @@
 
 use super::objects::Strategy::{self, Replace, Surge};
 use super::promises::Broken;
+use super::world::Boundary;
 use super::{Checked, shortest_counterexample, two_nodes};
 use daemonset::mutants::Mutant;
 
 fn is_found(mutant: Mutant, strategy: Strategy, expected: Broken) {
+    is_found_within(mutant, two_nodes(&[strategy]), expected);
+}
+
+fn is_found_within(mutant: Mutant, boundary: Boundary, expected: Broken) {
     let model = || {
-        let mut model = Checked::new(two_nodes(&[strategy]));
+        let mut model = Checked::new(boundary.clone());
         model.world.controller.mutant = Some(mutant);
         model
     };
@@ -20,6 +25,12 @@ fn is_found(mutant: Mutant, strategy: Strategy, expected: Broken) {
 #[test]
 fn a_budget_that_is_off_by_one_is_found() {
     is_found(Mutant::BudgetOffByOne, Replace(1), Broken::Budget);
+}
+
+#[test]
+fn forgotten_taken_nodes_are_found() {
+    let boundary = Boundary { taints_absence: true, ..two_nodes(&[Replace(1)]) };
+    is_found_within(Mutant::TakenForgotten, boundary, Broken::Budget);
 }
 
 #[test]

@@ -33,9 +33,16 @@ impl State {
         (0_u8..).zip(&self.down).any(|(node, _)| self.real.pods_of(node).count() > 1)
     }
 
-    /// A new process has no memory, and starts with a list, so that its cache is fresh.
-    pub(super) fn restart(&mut self) {
-        self.memory = Remembered::new(Memory::default());
+    /// Whether no live pod of the node is Ready.
+    pub fn is_absent(&self, node: u8) -> bool {
+        !self.real.pods_of(node).any(|pod| pod.phase.is_ready())
+    }
+
+    /// A new process starts with a list, so that its cache is fresh. It has no memory, unless that is kept elsewhere.
+    pub(super) fn restart(&mut self, remembers: bool) {
+        if !remembers {
+            self.memory = Remembered::new(Memory::default());
+        }
         self.cache.clone_from(&self.real);
         self.undelivered = Undelivered::default();
     }

@@ -4,11 +4,12 @@
 //! Each event is one transition. The controller executes a plan in one transition, but it may crash, be refused or lose
 //! an answer at any step of the plan.
 
-use super::controller::{Controller, Remembered};
+use super::controller::{Controller, Reconciled, Remembered};
 use super::objects::{Objects, Phase, Pod, PodEvent, PodId, Revision, Spec, Strategy, Undelivered};
 use super::promises::Promises;
 use super::state::State;
 use daemonset::{ActionOutcome, Memory};
+use std::sync::Arc;
 
 /// The events that may happen, and how often.
 #[derive(Debug, Clone)]
@@ -25,6 +26,9 @@ pub struct Boundary {
     pub bad_answers: bool,
     /// Whether outdated pods that are not Ready wait for the budget.
     pub unready_within_budget: bool,
+    /// Whether a node is tainted at once while no Ready pod is there. The memory then survives crashes: nothing else knows
+    /// which nodes the update has taken down.
+    pub taints_absence: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +115,7 @@ impl World {
     }
 
     fn reconciles(&self, state: &State, moves: &mut Vec<Move>) {
-        let reconciled = self.controller.reconcile(&state.cache, &state.memory);
+        let reconciled = self.reconciled(state);
         let steps = u8::try_from(reconciled.steps.len()).unwrap();
         if steps > 0 || reconciled.memory != state.memory {
             moves.push(Move::Reconcile);
@@ -155,7 +159,7 @@ impl World {
             }
             Move::Crash(steps) => {
                 self.execute(&mut state, Cut { steps: steps.into(), last_answer_lost: false });
-                state.restart();
+                state.restart(self.boundary.taints_absence);
             }
             Move::BecomesReady(id) => {
                 state.pod_is(id, if self.boundary.young { Phase::Young } else { Phase::Available });
@@ -176,8 +180,15 @@ impl World {
         state
     }
 
+    /// The list of nodes is always fresh, and so are their taints, while the pods may be stale.
+    fn reconciled(&self, state: &State) -> Arc<Reconciled> {
+        let tainted = |node: &u8| self.boundary.taints_absence && state.is_absent(*node);
+        let tainted: Vec<u8> = (0..self.boundary.nodes).filter(tainted).collect();
+        self.controller.reconcile(&state.cache, &tainted, &state.memory)
+    }
+
     fn execute(&self, state: &mut State, cut: Cut) {
-        let reconciled = self.controller.reconcile(&state.cache, &state.memory);
+        let reconciled = self.reconciled(state);
         let mut memory = reconciled.memory.memory().clone();
         let last = cut.steps.min(reconciled.steps.len());
         for (position, (step, action)) in reconciled.steps.iter().take(last).enumerate() {
