@@ -5,8 +5,9 @@
 //! is one character, counted from `0`: `9` is 9, `a` is 49; numbers beyond a range wrap around. Missing numbers are 0,
 //! and surplus ones are ignored.
 //!
-//! - The first line is the initial state: seed, nodes, strategy and its limit, minReadySeconds, whether memory survives
-//!   a crash, and the allowed events: only those that keep caches quick, also stale caches, or also events after which
+//! - The first line is the initial state: seed, nodes, strategy and its limit, minReadySeconds, four flags in one number
+//!   (1: memory survives a crash, 2: nodes are tainted for the daemon's absence, 4: the policy excuses nodes that were down
+//!   before, 8: it respects lifecycle states), and the allowed events: only those that keep caches quick, also stale caches, or also events after which
 //!   no promise holds.
 //! - Each following line is a step: a command (a letter of [`COMMANDS`], counted from `a`), two numbers for it, and the
 //!   time that passes after it (a number of [`TIMES`]).
@@ -30,8 +31,8 @@ use trial::{Beginning, Choices, Trial};
 const MOST_NODES: u8 = 6;
 const MOST_STEPS: usize = 24;
 
-/// The commands by letter: release is `a`.
-const COMMANDS: [fn(u8, u8) -> Command; 26] = [
+/// The commands by letter: release is `a`; after `z` come the characters that follow it.
+const COMMANDS: [fn(u8, u8) -> Command; 28] = [
     |version, _| Command::Release { version: version % 6 },
     |kind, limit| Command::Strategy(limits(kind, limit)),
     |seconds, _| Command::MinReady { seconds: seconds % 61 },
