@@ -23,9 +23,9 @@ pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Fin
             continue;
         };
         let node = fleet.nodes.at(target);
-        let leaves = leaves(context.snapshot, snapshot.node(target));
-        let (wrong, live) =
-            (leaves.or_else(|| must_not_get_a_pod(context, node, name.as_str())), node.live());
+        let wrong = must_not_get_a_pod(context, node, name.as_str());
+        let wrong = wrong.or_else(|| leaves(snapshot, snapshot.node(target)));
+        let live = node.live();
         fleet.nodes.change(target, |node| node.creates = true);
         match wrong {
             Some(kind) => findings.add(index, kind),

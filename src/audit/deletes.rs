@@ -110,7 +110,7 @@ fn surge_must_keep(place: &Place<'_>, rank: Rank, may_be_replaced: bool) -> Opti
 fn taken_from_held_node(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> Option<ViolationKind> {
     let emptied = place.placement == Placement::Run && rank.is_ready() && !place.counts.has_live();
     let leaves = || leaves(context.snapshot, place.view);
-    if emptied { leaves().or_else(|| held_back(context, place)) } else { None }
+    if emptied { held_back(context, place).or_else(leaves) } else { None }
 }
 
 fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> {

@@ -170,12 +170,12 @@ impl NodeCounts {
         change(&mut self.staying, rank, |count| *count = count.saturating_sub(1));
         self.going += 1;
         self.lost_ready |= rank.is_ready();
-        let counts = !self.is_excused();
         Loss {
             action,
-            available: counts && available && !self.has_available(),
-            ready: counts && ready && !self.has_ready(),
-            unready: counts && !self.lost_ready && !self.has_live(),
+            available: available && !self.has_available(),
+            ready: ready && !self.has_ready(),
+            // A node that loses a Ready pod had no excuse; one that had none before may have one.
+            unready: !self.is_excused() && !self.lost_ready && !self.has_live(),
         }
     }
 }

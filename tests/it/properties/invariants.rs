@@ -60,12 +60,13 @@ impl<'r> View<'r> {
         !self.deleted.contains_key(pod.metadata.uid.as_str())
     }
 
-    /// Target nodes without an available pod after the plan's deletions: at most max(U, M).
+    /// Target nodes without an available pod after the plan's deletions: at most max(U, M). Nodes that an update took down
+    /// and that left the target nodes count as well.
     fn budget(&self) -> Promise {
         let Some(limit) = max_unavailable(self.recording) else { return Ok(()) };
-        let before = self.fleet.unavailable_targets();
-        let after = self.fleet.count(|pod| self.fleet.available(pod) && self.stays(pod));
-        let after = after.values().filter(|count| **count == 0).count();
+        let taken = self.fleet.taken_elsewhere();
+        let before = taken + self.fleet.unavailable_targets();
+        let after = taken + self.fleet.without(|pod| self.fleet.available(pod) && self.stays(pod));
         ensure(after <= before.max(limit), || {
             format!("budget: {before} before, {after} after, {limit} allowed")
         })
@@ -75,8 +76,9 @@ impl<'r> View<'r> {
     /// is not available yet.
     fn readiness(&self) -> Promise {
         let Some(limit) = max_unavailable(self.recording) else { return Ok(()) };
+        let taken = self.fleet.taken_elsewhere();
         let without = |good: &dyn Fn(&Pod) -> bool| {
-            self.fleet.count(|pod| self.fleet.ready(pod) && good(pod)).values().filter(|n| **n == 0).count()
+            taken + self.fleet.without(|pod| self.fleet.ready(pod) && good(pod))
         };
         let (before, after) = (without(&|_| true), without(&|pod| self.stays(pod)));
         ensure(after <= before.max(limit), || {

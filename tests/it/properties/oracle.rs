@@ -80,6 +80,32 @@ impl<'r> Fleet<'r> {
         self.ready(pod) && (seconds == 0 || long_enough)
     }
 
+    /// Whether the node may not count while it has no Ready pod: the policy excuses some of these nodes, and this counts
+    /// none of them.
+    fn may_be_excused(&self, node: &str) -> bool {
+        let policy = serde_json::to_value(&self.recording.policy).unwrap();
+        let node = self.recording.nodes.iter().find(|other| other.metadata.name.as_str() == node);
+        node.into_iter().flat_map(|node| &node.status.conditions).any(|condition| {
+            let is_true = condition.status == "True";
+            match condition.kind.as_str() {
+                "Ready" => !is_true && policy["downNodes"] == "ExcuseIfDownBefore",
+                "MemoryPressure" => false,
+                _ => is_true && policy["lifecycle"] == "Respect",
+            }
+        })
+    }
+
+    /// Nodes that an update took down, that are no target nodes any more, and that have no Ready pod.
+    pub fn taken_elsewhere(&self) -> usize {
+        let taken = self.memory["taken"].as_object().into_iter().flat_map(|taken| taken.keys());
+        let is_there =
+            |name: &&String| self.recording.nodes.iter().any(|node| node.metadata.name.as_str() == *name);
+        let has_ready = |name: &String| {
+            self.owned().any(|pod| self.ready(pod) && Self::target(pod) == Some(name.as_str()))
+        };
+        taken.filter(is_there).filter(|name| !self.targets.contains(*name) && !has_ready(name)).count()
+    }
+
     /// For each target node, the number of pods that satisfy the condition.
     pub fn count(&self, good: impl Fn(&Pod) -> bool) -> BTreeMap<&str, usize> {
         let mut counts: BTreeMap<&str, usize> = self.targets.iter().map(|node| (node.as_str(), 0)).collect();
@@ -92,7 +118,13 @@ impl<'r> Fleet<'r> {
     }
 
     pub fn unavailable_targets(&self) -> usize {
-        self.count(|pod| self.available(pod)).values().filter(|count| **count == 0).count()
+        self.without(|pod| self.available(pod))
+    }
+
+    /// Target nodes without a pod that satisfies the condition, but for those that may be excused.
+    pub fn without(&self, good: impl Fn(&Pod) -> bool) -> usize {
+        let counts = self.count(good);
+        counts.iter().filter(|(node, count)| **count == 0 && !self.may_be_excused(node)).count()
     }
 }
 

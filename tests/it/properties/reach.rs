@@ -59,6 +59,12 @@ const EVERYTHING: &[&str] = &[
     "outcome WaitsForTermination",
     "outcome WaitsForBackOff",
     "outcome WaitsForCreatedPod",
+    "outcome WaitsForReturn",
+    "outcome LeftAlone",
+    "counts downBefore",
+    "counts excused",
+    "counts lost",
+    "counts taken",
     "evidence TemplateGeneration",
     "evidence CurrentRevision",
     "evidence OldRevision",
@@ -70,6 +76,8 @@ const EVERYTHING: &[&str] = &[
     "situation NameCollision",
     "warning HostPortWithSurge",
     "warning NodesLost",
+    "warning NodesTaken",
+    "warning BudgetSpentBeforeStart",
     "warning GenerationHashConflict",
     "warning PodsWithoutTarget",
     "warning PodsOnUnknownNodes",
@@ -120,6 +128,7 @@ const EVERY_RULE: &[&str] = &[
     "LiveRevisionDeleted",
     "NeededPodDeleted",
     "NoSuccessor",
+    "NodeLeaves",
     "NodeOccupied",
     "NotTargetNode",
     "OutOfOrder",
@@ -175,6 +184,9 @@ fn things(plan: &daemonset::Plan) -> Vec<String> {
     things.push(format!("situation {}", text(&json["report"]["situation"])));
     for node in json["report"]["nodes"].as_array().unwrap() {
         things.push(format!("outcome {}", text(&node["outcome"]["type"])));
+        let counts =
+            ["downBefore", "excused", "lost", "taken"].iter().filter(|count| node["counts"][**count] == true);
+        things.extend(counts.map(|count| format!("counts {count}")));
         for pod in node["pods"].as_array().unwrap() {
             things.push(format!("evidence {}", text(&pod["evidence"])));
         }

@@ -3,13 +3,17 @@
 use super::{Case, Fault, Planted, lose_nodes};
 use crate::properties::oracle::max_surge;
 use crate::properties::planned;
-use daemonset::{Action, CreateReason, NodeOutcome, NodePlacement, Recording, RequeueReason};
+use daemonset::{
+    Action, CreateReason, LifecyclePolicy, NodeOutcome, NodePlacement, Recording, RequeueReason,
+};
+use serde_json::json;
 
 pub const FAULTS: &[Fault] = &[
     not_target,
     second_create,
     in_flight,
     held_back,
+    on_a_node_that_leaves,
     occupied,
     one_surge_more,
     surge_beside_lost_nodes,
@@ -24,6 +28,7 @@ fn create(recording: &Recording, on: &str, batch: u32) -> Action {
     empty.pods.clear();
     empty.memory = None;
     empty.policy.burst = 250;
+    empty.policy.lifecycle = LifecyclePolicy::Ignore;
     for node in &mut empty.nodes {
         node.spec.taints.clear();
     }
@@ -68,6 +73,18 @@ fn held_back(case: &Case<'_>) -> Option<Planted> {
     create_where(case, "HeldBack", |placement, outcome| {
         *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::WaitsForBackOff { .. })
     })
+}
+
+/// Its node is drained, as the policy respects.
+fn on_a_node_that_leaves(case: &Case<'_>) -> Option<Planted> {
+    let index = case.choose_action(creates)?;
+    let Action::CreatePod { node, .. } = &case.plan.actions[index] else { return None };
+    let mut planted = case.planted("NodeLeaves", |_| ())?;
+    planted.recording.policy.lifecycle = LifecyclePolicy::Respect;
+    let node = planted.recording.nodes.iter_mut().find(|other| other.metadata.name == *node)?;
+    let drained = json!({"type": "DrainInProgress", "status": "True"});
+    node.status.conditions.push(serde_json::from_value(drained).unwrap());
+    Some(planted)
 }
 
 fn occupied(case: &Case<'_>) -> Option<Planted> {

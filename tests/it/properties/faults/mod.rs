@@ -10,7 +10,7 @@ use super::{oracle, planned};
 use crate::support::{given, node, on_delete, pod};
 use daemonset::model::{ObjectRef, Pod};
 use daemonset::{Action, DeleteReason, Plan, Recording, Situation, Violation, audit};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A valid plan, and a number that picks one of several places for a fault.
 pub struct Case<'r> {
@@ -106,8 +106,19 @@ impl Case<'_> {
     }
 }
 
-/// Adds nodes that went down with the updated pod on them.
+/// Adds nodes that went down with the updated pod on them, or whose pod an update deleted and that are tainted since.
 fn lose_nodes(case: &Case<'_>, planted: &mut Planted, count: usize) {
+    if case.pick.is_multiple_of(2) {
+        let mut memory = json!(planted.recording.memory.take().unwrap_or_default());
+        for number in 0..count {
+            let name = format!("lost-{number}");
+            let tainted = given(on_delete()).node(node(&name).taint("absent", "NoSchedule"));
+            planted.recording.nodes.extend(tainted.recording().nodes);
+            memory["taken"][&name] = json!({"uid": name, "at": planted.recording.now});
+        }
+        planted.recording.memory = serde_json::from_value(memory).unwrap();
+        return;
+    }
     let Some(current) = &case.plan.report.current_revision else { return };
     let lost =
         |number: usize| node(&format!("lost-{number}")).not_ready().has(pod(&current.hash).not_ready());

@@ -36,6 +36,10 @@ enum Oddity {
 #[derive(Debug, Clone)]
 struct RandomNode {
     taint: Option<(&'static str, &'static str)>,
+    /// Its condition Ready, with its age in seconds.
+    ready: Option<(&'static str, Option<i64>)>,
+    /// Another condition, and its age.
+    leaves: Option<(&'static str, Option<i64>)>,
     pods: Vec<RandomPod>,
 }
 
@@ -46,6 +50,7 @@ struct RandomPod {
     phase: &'static str,
     ready: Option<Option<i64>>,
     terminating: Option<i64>,
+    grace: Option<i64>,
     bound: bool,
     target: bool,
     owner: Owner,
@@ -68,12 +73,17 @@ enum Owner {
 struct RandomHistory {
     /// Version, number, labelled, owned.
     revisions: Vec<(&'static str, i64, bool, bool)>,
+    /// The age of all revisions in seconds.
+    age: Option<i64>,
     limit: Option<i32>,
 }
 
 #[derive(Debug, Clone)]
 struct RandomMemory {
     creates: Vec<(usize, i64, bool)>,
+    /// Nodes and their ages.
+    taken: Vec<(usize, i64)>,
+    refusals: Vec<(usize, i64)>,
     deletes: Vec<(usize, i64)>,
     failures: Vec<(usize, u32, i64)>,
 }
@@ -122,9 +132,13 @@ fn policy() -> impl Strategy<Value = Value> {
         select(vec!["AtOnce", "WithinBudget"]),
         select(vec!["Generated", "Deterministic"]),
         prop_oneof![5 => Just(250), 1 => 1..4],
+        (select(vec!["Count", "ExcuseIfDownBefore"]), select(vec!["Ignore", "Respect"])),
     )
-        .prop_map(|(classification, unready, names, burst)| {
-            json!({"classification": classification, "unready": unready, "podNames": names, "burst": burst})
+        .prop_map(|(classification, unready, names, burst, (down, lifecycle))| {
+            json!({
+                "classification": classification, "unready": unready, "podNames": names, "burst": burst,
+                "downNodes": down, "lifecycle": lifecycle,
+            })
         })
 }
 
@@ -139,7 +153,20 @@ fn random_node() -> impl Strategy<Value = RandomNode> {
         2 => Just(0_usize), 6 => Just(1_usize), 4 => Just(2_usize), 1 => Just(3_usize),
     ];
     let pods = pods.prop_flat_map(|count| prop::collection::vec(random_pod(), count));
-    (taint, pods).prop_map(|(taint, pods)| RandomNode { taint, pods })
+    let age = || select(vec![None, Some(5), Some(40), Some(1800)]);
+    let ready = prop_oneof![
+        4 => Just(None),
+        4 => age().prop_map(|age| Some(("True", age))),
+        2 => (select(vec!["False", "Unknown"]), age()).prop_map(Some),
+    ];
+    let kind = select(vec!["DrainInProgress", "Drained", "GracefulNodeShutdownInProgress", "MemoryPressure"]);
+    let leaves = prop_oneof![8 => Just(None), 1 => (kind, age()).prop_map(Some)];
+    (taint, ready, leaves, pods).prop_map(|(taint, ready, leaves, pods)| RandomNode {
+        taint,
+        ready,
+        leaves,
+        pods,
+    })
 }
 
 fn random_pod() -> impl Strategy<Value = RandomPod> {
@@ -160,6 +187,7 @@ fn random_pod() -> impl Strategy<Value = RandomPod> {
     ];
     let terminating =
         prop_oneof![9 => Just(None), 1 => Just(Some(30)), 1 => select(vec![Some(0), Some(-60)])];
+    let terminating = (terminating, select(vec![None, Some(10), Some(30)]));
     let owner = prop_oneof![
         20 => Just(Owner::Ours), 2 => Just(Owner::Orphan), 1 => Just(Owner::Other),
         1 => Just(Owner::OursNoLongerMatching), 1 => Just(Owner::OrphanOfOthers), 1 => Just(Owner::Mirror),
@@ -167,13 +195,15 @@ fn random_pod() -> impl Strategy<Value = RandomPod> {
     ];
     let place = (prop::bool::weighted(0.9), prop::bool::weighted(0.97), 1_i64..9, any::<bool>());
     (version, generation, phase, ready, terminating, owner, place).prop_map(
-        |(version, generation, phase, ready, terminating, owner, (bound, target, created, tolerates))| {
+        |(version, generation, phase, ready, (terminating, grace), owner, place)| {
+            let (bound, target, created, tolerates) = place;
             RandomPod {
                 version,
                 generation,
                 phase,
                 ready,
                 terminating,
+                grace,
                 bound,
                 target,
                 owner,
@@ -193,9 +223,9 @@ fn history() -> impl Strategy<Value = RandomHistory> {
         )
     };
     let all = (one("older", 0.7), one("old", 0.9), one("twin", 0.2), one("new", 0.85), one("ancient", 0.3));
-    (all, select(vec![None, None, Some(0), Some(1)])).prop_map(|((a, b, c, d, e), limit)| RandomHistory {
-        revisions: [a, b, c, d, e].into_iter().flatten().collect(),
-        limit,
+    let age = select(vec![None, Some(20), Some(600)]);
+    (all, select(vec![None, None, Some(0), Some(1)]), age).prop_map(|((a, b, c, d, e), limit, age)| {
+        RandomHistory { revisions: [a, b, c, d, e].into_iter().flatten().collect(), limit, age }
     })
 }
 
@@ -205,8 +235,16 @@ fn memory() -> impl Strategy<Value = RandomMemory> {
         prop::collection::vec((0_usize..7, ago(), any::<bool>()), 0..3),
         prop::collection::vec((0_usize..12, ago()), 0..3),
         prop::collection::vec((0_usize..7, 1_u32..12, select(vec![0_i64, 1, 30, 2000])), 0..4),
+        prop::collection::vec((0_usize..7, select(vec![0_i64, 30, 1000, 4000])), 0..3),
+        prop::collection::vec((0_usize..7, select(vec![0_i64, 100, 2000])), 0..3),
     )
-        .prop_map(|(creates, deletes, failures)| RandomMemory { creates, deletes, failures })
+        .prop_map(|(creates, deletes, failures, taken, refusals)| RandomMemory {
+            creates,
+            taken,
+            refusals,
+            deletes,
+            failures,
+        })
 }
 
 fn oddity() -> impl Strategy<Value = Oddity> {

@@ -36,7 +36,20 @@ impl RandomNode {
         let mut story = node(name);
         if let Some((key, effect)) = self.taint {
             let own_condition = key.starts_with("node.kubernetes.io/");
-            story = if own_condition { story.not_ready() } else { story.taint(key, effect) };
+            story = if own_condition && self.ready.is_none() {
+                story.not_ready()
+            } else {
+                story.taint(key, effect)
+            };
+        }
+        for (kind, (status, age)) in [
+            ("Ready", self.ready),
+            (self.leaves.map_or("", |(kind, _)| kind), self.leaves.map(|(_, age)| ("True", age))),
+        ]
+        .into_iter()
+        .filter_map(|(kind, condition)| Some((kind, condition?)))
+        {
+            story = story.condition(kind, status, age.map(|age| at(-age)));
         }
         self.pods.iter().fold(story, |story, pod| story.has(pod.story()))
     }
@@ -57,7 +70,8 @@ impl RandomPod {
             story = story.generation(generation);
         }
         if let Some(seconds) = self.terminating {
-            story = story.terminating(seconds);
+            story =
+                story.terminating(seconds).with("/metadata/deletionGracePeriodSeconds", json!(self.grace));
         }
         if !self.bound {
             story = story.unbound();
@@ -93,6 +107,9 @@ impl RandomHistory {
             if !owned {
                 json["metadata"]["ownerReferences"] = json!([]);
             }
+            if let Some(age) = self.age {
+                json["metadata"]["creationTimestamp"] = json!(at(-age));
+            }
             json
         });
         let given = given.revisions(revisions);
@@ -111,6 +128,14 @@ impl RandomMemory {
         for (pod, ago) in &self.deletes {
             if let Some(uid) = given.json["pods"][*pod]["metadata"]["uid"].as_str() {
                 json["deletes"][uid] = json!(at(-ago));
+            }
+        }
+        for (key, nodes) in [("taken", &self.taken), ("refusals", &self.refusals)] {
+            json[key] = json!({});
+            for (node, ago) in nodes {
+                let at = json!(at(-ago));
+                json[key][format!("n{node}")] =
+                    if key == "taken" { json!({"uid": format!("uid-taken-n{node}"), "at": at}) } else { at };
             }
         }
         for (node, count, ago) in &self.failures {
