@@ -96,7 +96,9 @@ macro_rules! setters {
 pub(crate) use setters;
 
 mod action;
+mod affected;
 mod audit;
+mod daemons_on;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
@@ -124,7 +126,12 @@ pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, StatusReason,
 };
+pub use affected::affected;
 pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
+pub use daemons_on::{
+    DaemonOn, Daemons, DaemonsOn, HostPort, LabelKnowledge, NodeShape, OtherLabels, PortConflict, Runs,
+    UnknownFact, WhyNot, daemons_on,
+};
 pub use memory::{ActionOutcome, Memory};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};

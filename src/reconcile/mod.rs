@@ -5,7 +5,7 @@ pub(crate) mod budget;
 mod burst;
 pub(crate) mod claim;
 pub(crate) mod classify;
-mod explain;
+pub(crate) mod explain;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod node_sync;

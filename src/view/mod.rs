@@ -1,8 +1,10 @@
 //! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
+mod facts;
 mod labels;
 mod scheduling;
 
+pub(crate) use facts::{Known, NodeFacts, Truth};
 pub(crate) use labels::LabelsView;
 pub(crate) use scheduling::{TaintView, TaintsView, TolerationView, TolerationsView};
 
