@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// assert_eq!(shape.name, None);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NodeShape {
     /// Its name; `None` while it is not known.
