@@ -145,6 +145,21 @@ impl From<&Node> for NodeShape {
     }
 }
 
+/// The same for a node of k8s-openapi's types.
+#[cfg(feature = "k8s-openapi")]
+impl From<&k8s_openapi::api::core::v1::Node> for NodeShape {
+    fn from(node: &k8s_openapi::api::core::v1::Node) -> Self {
+        let view = crate::view::NodeView::from(node);
+        NodeShape {
+            name: Some(view.name.into()),
+            labels: view.labels.to_labels(),
+            other_labels: OtherLabels::Absent,
+            taints: view.taints.iter().map(Taint::from).collect(),
+            ..NodeShape::default()
+        }
+    }
+}
+
 impl NodeFacts for NodeShape {
     fn name(&self) -> Known<'_> {
         self.name.as_ref().map_or(Known::Present, |name| Known::Value(name.as_str()))
