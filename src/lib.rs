@@ -56,6 +56,7 @@
 //! | [`outlook`] | whether a rollout still moves, and its obstacles |
 //! | [`Recording`] | one JSON object for each decision, for replay |
 //! | [`lint`] | a preflight of a manifest against real nodes and pods |
+//! | [`daemons_on`], [`affected`] | for others: the DaemonSets that run on a node which need not exist yet, and those that a changed node concerns |
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share |
 //!
 //! # Features
