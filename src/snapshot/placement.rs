@@ -7,7 +7,7 @@ use super::template::{Fact, RequiredAffinity, TemplateSpec};
 use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
-use crate::view::{NodeFacts, NodeView, TaintView, TolerationsView, Truth};
+use crate::view::{Known, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
 
 /// Whether a node should run the pod.
 #[doc(alias = "nodeShouldRunDaemonPod")]
@@ -45,6 +45,29 @@ pub(crate) struct PlacementRules<'t> {
     pub(crate) affinity: Option<&'t RequiredAffinity>,
     /// The template's tolerations and those of every daemon pod.
     pub(crate) tolerations: &'t [Toleration],
+}
+
+/// Everything about a node of the snapshot is known.
+impl NodeFacts for NodeView<'_> {
+    #[inline]
+    fn name(&self) -> Known<'_> {
+        Known::Value(self.name)
+    }
+
+    #[inline]
+    fn label(&self, key: &str) -> Known<'_> {
+        self.labels.get(key).map_or(Known::Absent, Known::Value)
+    }
+
+    #[inline]
+    fn taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        self.taints.iter()
+    }
+
+    #[inline]
+    fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        std::iter::empty()
+    }
 }
 
 /// The template's tolerations and those of every daemon pod.

@@ -79,6 +79,10 @@ impl Template {
             problems.add(Problem::required("spec.template"));
             return Template::default();
         }
+        // Keeping the path costs more than the parsing itself: only an error needs it.
+        if let Ok(template) = Template::deserialize(raw) {
+            return template;
+        }
         serde_path_to_error::deserialize(raw).unwrap_or_else(|error: serde_path_to_error::Error<_>| {
             problems.add(Problem::unreadable(format!("spec.template.{}", error.path()), error.inner()));
             Template::default()

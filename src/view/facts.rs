@@ -4,7 +4,7 @@
 //! rules are written once for both, in three-valued logic: an answer is certain when it is the same whatever the unknown
 //! facts turn out to be.
 
-use super::{NodeView, TaintView};
+use super::scheduling::TaintView;
 
 /// A statement about a node: false, not known, or true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,26 +110,4 @@ pub(crate) trait NodeFacts {
 
     /// The taints that it may have as well.
     fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>>;
-}
-
-impl NodeFacts for NodeView<'_> {
-    #[inline]
-    fn name(&self) -> Known<'_> {
-        Known::Value(self.name)
-    }
-
-    #[inline]
-    fn label(&self, key: &str) -> Known<'_> {
-        self.labels.get(key).map_or(Known::Absent, Known::Value)
-    }
-
-    #[inline]
-    fn taints(&self) -> impl Iterator<Item = TaintView<'_>> {
-        self.taints.iter()
-    }
-
-    #[inline]
-    fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
-        std::iter::empty()
-    }
 }
