@@ -19,6 +19,10 @@ fn daemon_set(number: usize) -> DaemonSet {
     let pool = format!("pool-{}", number % 10);
     let variables: Vec<_> =
         (0..20).map(|n| json!({"name": format!("VARIABLE_{n}"), "value": "some value"})).collect();
+    let selector = match number % 4 {
+        0 => json!({"kubernetes.io/os": "linux"}),
+        _ => json!({}),
+    };
     let terms = json!([
         {"matchExpressions": [{"key": "pool", "operator": "In", "values": [pool, "shared"]}]},
         {"matchExpressions": [
@@ -33,7 +37,7 @@ fn daemon_set(number: usize) -> DaemonSet {
             "template": {
                 "metadata": {"labels": {"app": name}},
                 "spec": {
-                    "nodeSelector": if number % 4 == 0 { json!({"kubernetes.io/os": "linux"}) } else { json!({}) },
+                    "nodeSelector": selector,
                     "affinity": {"nodeAffinity": {
                         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms},
                     }},
