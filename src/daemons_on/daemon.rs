@@ -24,8 +24,8 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     /// # Errors
-    /// The problems for which a plan would refuse the DaemonSet, but for its metadata: a manifest that is not stored yet
-    /// has no uid.
+    /// The problems of selector, template and strategy, for which a plan refuses the DaemonSet, too. Its metadata may be
+    /// incomplete: a manifest that is not stored yet has no uid.
     pub(crate) fn new(ds: &DaemonSet) -> Result<Self, Vec<Problem>> {
         let mut problems = Problems::default();
         let selector: Selector<'_> = check::selector(ds, &mut problems);

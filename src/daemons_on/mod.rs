@@ -221,7 +221,7 @@ pub enum Runs {
     },
     /// Unknown facts decide.
     Maybe {
-        /// These, the name before labels before taints, each once; never empty.
+        /// The facts: the name, then labels by key, then taints; each once, never empty.
         depends_on: Vec<UnknownFact>,
     },
     /// It has no pods anywhere: a plan would refuse the DaemonSet.
@@ -253,8 +253,8 @@ fn as_text<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, 
 pub enum WhyNot {
     /// The node is no target node.
     Placement {
-        /// The planner's answer; never [`NodePlacement::Run`]. A pod that may stay without being created is none on a new
-        /// node.
+        /// The planner's answer; never [`NodePlacement::Run`]. A new node has no pod that
+        /// [`ContinueOnly`](NodePlacement::ContinueOnly) could keep.
         placement: NodePlacement,
     },
     /// Its selector is empty: the controller leaves it alone.

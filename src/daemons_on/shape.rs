@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// ```
 /// use daemonset::{LabelKnowledge, NodeShape, OtherLabels, model::Labels};
 ///
-/// // A node group: its labels are complete but for the zone, and a taint goes away before pods are counted.
+/// // A node group: its labels are complete but for the zone and the machine's name.
 /// let shape = NodeShape::default()
 ///     .labels([("kubernetes.io/os", "linux"), ("pool", "gpu")].into_iter().collect::<Labels>())
 ///     .label("topology.kubernetes.io/zone", LabelKnowledge::OneOf(vec!["a".into(), "b".into()]))

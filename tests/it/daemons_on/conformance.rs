@@ -4,7 +4,7 @@ use daemonset::{NodePlacement, NodeShape, Recording, Runs, Situation, WhyNot, da
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What was compared.
+/// The cases and nodes that were compared.
 #[derive(Debug, Default, PartialEq)]
 struct Figures {
     cases: u32,
