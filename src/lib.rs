@@ -56,6 +56,7 @@
 //! | [`outlook`] | whether a rollout still moves, and its obstacles |
 //! | [`Recording`] | one JSON object for each decision, for replay |
 //! | [`lint`] | a preflight of a manifest against real nodes and pods |
+//! | [`daemons_on`], [`affected`] | for others: the DaemonSets that run on a node which need not exist yet, and those that a changed node concerns |
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share |
 //!
 //! # Features
@@ -96,7 +97,9 @@ macro_rules! setters {
 pub(crate) use setters;
 
 mod action;
+mod affected;
 mod audit;
+mod daemons_on;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
@@ -124,7 +127,12 @@ pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, StatusReason,
 };
+pub use affected::affected;
 pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
+pub use daemons_on::{
+    DaemonOn, Daemons, DaemonsOn, HostPort, LabelKnowledge, NodeShape, OtherLabels, PortConflict, Runs,
+    UnknownFact, WhyNot, daemons_on,
+};
 pub use memory::{ActionOutcome, Memory};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};

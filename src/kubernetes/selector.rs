@@ -2,7 +2,7 @@
 
 use crate::model::{LabelSelector, Labels, Requirement};
 use crate::problem::{InvalidSnapshot, Problem, Problems};
-use crate::view::LabelsView;
+use crate::view::{Known, LabelsView, Truth};
 
 /// A valid operator with its values.
 #[derive(Debug, Clone)]
@@ -96,6 +96,23 @@ impl CompiledRequirement {
 
     pub(crate) fn accepts_label(&self, labels: LabelsView<'_>) -> bool {
         self.accepts(labels.get(&self.key))
+    }
+
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The same as [`accepts`](Self::accepts) for a value that may not be known.
+    #[inline]
+    pub(crate) fn accepts_known(&self, value: Known<'_>) -> Truth {
+        value.meets(
+            |value| self.accepts(value),
+            || match &self.test {
+                Test::Exists => Some(true),
+                Test::DoesNotExist => Some(false),
+                Test::In(_) | Test::NotIn(_) | Test::Gt(_) | Test::Lt(_) => None,
+            },
+        )
     }
 }
 

@@ -18,7 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, Taints};
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
-use crate::view::{LifecycleView, NodeView};
+use crate::view::{LifecycleView, TaintsView};
 use std::collections::BTreeMap;
 
 /// The plan of a decision: its actions, with the reasons as data.
@@ -127,7 +127,7 @@ impl<'d> Explainer<'d> {
             node: node.name.into(),
             node_ready: node.ready,
             unschedulable: node.unschedulable,
-            placement: node_placement(placement, node),
+            placement: node_placement(placement, node.taints),
             counts: BudgetUse::new(fleet, &self.steps.node_sync, position),
             outcome: self.outcome(position, placement, &pods),
             pods,
@@ -252,9 +252,9 @@ fn termination(pods: &[PodVerdict]) -> Option<NodeOutcome> {
     overdue.max().map(|overdue_at| NodeOutcome::WaitsForTermination { overdue_at })
 }
 
-fn node_placement(placement: Placement, node: &NodeView<'_>) -> NodePlacement {
-    let taint = |taints: Taints| -> Taint {
-        let found = node.taints.iter().nth(taints.first.into());
+pub(crate) fn node_placement(placement: Placement, taints: TaintsView<'_>) -> NodePlacement {
+    let taint = |position: Taints| -> Taint {
+        let found = taints.iter().nth(position.first.into());
         debug_assert!(found.is_some(), "the taint of a placement is the node's");
         found.map(Taint::from).unwrap_or_default()
     };

@@ -6,7 +6,7 @@ mod burst;
 pub(crate) mod claim;
 pub(crate) mod classify;
 mod excuse;
-mod explain;
+pub(crate) mod explain;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod node_sync;

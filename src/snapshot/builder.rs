@@ -1,11 +1,10 @@
 //! From observed objects to a checked snapshot.
 
 use super::index::{Criteria, Index};
-use super::placement::PlacementRules;
+use super::placement::{PlacementRules, all_tolerations};
 use super::policy::Policy;
 use super::template::RequiredAffinity;
 use super::{Snapshot, check, strategy, template_recovery};
-use crate::kubernetes::tolerations::daemon_toleration_list;
 use crate::memory::{Memory, parsed_version};
 use crate::model::DaemonSet;
 use crate::problem::{InvalidSnapshot, Problems};
@@ -227,8 +226,7 @@ impl<'a> SnapshotBuilder<'a> {
             template_generation: template_generation.as_deref(),
         };
         let index = Index::new(node_names, &self.pods, &criteria);
-        let mut tolerations = template.spec.tolerations.clone();
-        tolerations.extend(daemon_toleration_list(template.spec.host_network));
+        let tolerations = all_tolerations(&template.spec);
         let rules = PlacementRules {
             template: &template.spec,
             affinity: affinity.as_ref(),

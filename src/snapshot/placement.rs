@@ -3,11 +3,11 @@
 //! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
 
 use super::position::neutral;
-use super::template::{RequiredAffinity, TemplateSpec};
-use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
+use super::template::{Fact, RequiredAffinity, TemplateSpec};
+use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
-use crate::view::{NodeView, TaintView, TolerationsView};
+use crate::view::{Known, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
 
 /// Whether a node should run the pod.
 #[doc(alias = "nodeShouldRunDaemonPod")]
@@ -47,33 +47,122 @@ pub(crate) struct PlacementRules<'t> {
     pub(crate) tolerations: &'t [Toleration],
 }
 
-impl PlacementRules<'_> {
-    /// The first rule that applies decides.
-    pub(crate) fn placement(&self, node: &NodeView<'_>) -> Placement {
-        let spec = self.template;
-        if !spec.node_name.is_empty() && spec.node_name != node.name {
-            return Placement::Exclude(Mismatch::NodeName);
-        }
-        if !spec.node_selector.iter().all(|(key, value)| node.labels.get(key) == Some(value)) {
-            return Placement::Exclude(Mismatch::NodeSelector);
-        }
-        if self.affinity.is_some_and(|affinity| !affinity.matches(node.name, node.labels)) {
-            return Placement::Exclude(Mismatch::NodeAffinity);
-        }
-        if let Some(taint) = first_untolerated(node, "NoExecute", self.tolerations) {
-            return Placement::Exclude(Mismatch::NoExecuteTaint(taint));
-        }
-        match first_untolerated(node, "NoSchedule", self.tolerations) {
-            Some(taint) => Placement::ContinueOnly(taint),
-            None => Placement::Run,
-        }
+/// Everything about a node of the snapshot is known.
+impl NodeFacts for NodeView<'_> {
+    #[inline]
+    fn name(&self) -> Known<'_> {
+        Known::Value(self.name)
+    }
+
+    #[inline]
+    fn label(&self, key: &str) -> Known<'_> {
+        self.labels.get(key).map_or(Known::Absent, Known::Value)
+    }
+
+    #[inline]
+    fn taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        self.taints.iter()
+    }
+
+    #[inline]
+    fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        std::iter::empty()
     }
 }
 
-fn first_untolerated(node: &NodeView<'_>, effect: &str, tolerations: &[Toleration]) -> Option<Taints> {
-    let untolerated = |taint: TaintView<'_>| taint.effect == effect && !tolerated(taint, tolerations);
-    let first = node.taints.iter().position(untolerated)?;
-    Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
+/// The template's tolerations and those of every daemon pod.
+pub(crate) fn all_tolerations(template: &TemplateSpec) -> Vec<Toleration> {
+    let mut tolerations = template.tolerations.clone();
+    tolerations.extend(daemon_toleration_list(template.host_network));
+    tolerations
+}
+
+/// A placement, as far as the facts about the node are known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decided {
+    /// Where unknown facts decide: the placement if they do not exclude the node.
+    pub(crate) placement: Placement,
+    /// Whether unknown facts can still exclude the node.
+    pub(crate) is_open: bool,
+}
+
+impl PlacementRules<'_> {
+    /// The placement of a node of which everything is known.
+    pub(crate) fn placement(&self, node: &NodeView<'_>) -> Placement {
+        let decided = self.decide(node);
+        debug_assert!(!decided.is_open, "every fact about a node of the snapshot is known");
+        decided.placement
+    }
+
+    /// The first rule that applies decides.
+    #[inline]
+    pub(crate) fn decide(&self, node: &impl NodeFacts) -> Decided {
+        let certain = |placement| Decided { placement, is_open: false };
+        let mut is_open = false;
+        let mut excludes = |rule: Truth| {
+            is_open |= rule == Truth::Maybe;
+            rule == Truth::No
+        };
+        if excludes(self.has_node_name(node)) {
+            return certain(Placement::Exclude(Mismatch::NodeName));
+        }
+        if excludes(self.matches_selector(node)) {
+            return certain(Placement::Exclude(Mismatch::NodeSelector));
+        }
+        if excludes(self.matches_affinity(node)) {
+            return certain(Placement::Exclude(Mismatch::NodeAffinity));
+        }
+        if let Some(taint) = self.first_untolerated(node, "NoExecute") {
+            return certain(Placement::Exclude(Mismatch::NoExecuteTaint(taint)));
+        }
+        if let Some(taint) = self.first_untolerated(node, "NoSchedule") {
+            return certain(Placement::ContinueOnly(taint));
+        }
+        let is_open = is_open || node.possible_taints().any(|taint| self.keeps_out(taint));
+        Decided { placement: Placement::Run, is_open }
+    }
+
+    #[inline]
+    fn has_node_name(&self, node: &impl NodeFacts) -> Truth {
+        let name = &self.template.node_name;
+        if name.is_empty() { Truth::Yes } else { node.name().is(name) }
+    }
+
+    #[inline]
+    fn matches_selector(&self, node: &impl NodeFacts) -> Truth {
+        Truth::all(self.template.node_selector.iter().map(|(key, value)| node.label(key).is(value)))
+    }
+
+    #[inline]
+    fn matches_affinity(&self, node: &impl NodeFacts) -> Truth {
+        self.affinity.map_or(Truth::Yes, |affinity| affinity.matches(node))
+    }
+
+    #[inline]
+    fn first_untolerated(&self, node: &impl NodeFacts, effect: &str) -> Option<Taints> {
+        let untolerated =
+            |taint: TaintView<'_>| taint.effect == effect && !tolerated(taint, self.tolerations);
+        let first = node.taints().position(untolerated)?;
+        Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
+    }
+
+    /// Whether a taint keeps new pods of the template from a node.
+    pub(crate) fn keeps_out(&self, taint: TaintView<'_>) -> bool {
+        matches!(taint.effect, "NoSchedule" | "NoExecute") && !tolerated(taint, self.tolerations)
+    }
+
+    /// The unknown names and labels that decide about a node which nothing known excludes; not sorted.
+    pub(crate) fn depends_on<'r>(&'r self, node: &impl NodeFacts) -> Vec<Fact<'r>> {
+        let mut facts: Vec<Fact<'r>> = Vec::new();
+        if self.has_node_name(node) == Truth::Maybe {
+            facts.push(Fact::Name);
+        }
+        let selector = self.template.node_selector.iter();
+        let open = selector.filter(|(key, value)| node.label(key).is(value) == Truth::Maybe);
+        facts.extend(open.map(|(key, _)| Fact::Label(key)));
+        facts.extend(self.affinity.into_iter().flat_map(|affinity| affinity.depends_on(node)));
+        facts
+    }
 }
 
 /// Whether a pod stays only by its own tolerations, since the template has withdrawn them (kubernetes#118823). A taint for a

@@ -3,7 +3,7 @@
 use crate::kubernetes::{CompiledRequirement, Vocabulary};
 use crate::model::{Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
 use crate::problem::{Problem, Problems};
-use crate::view::LabelsView;
+use crate::view::{NodeFacts, Truth};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -79,6 +79,10 @@ impl Template {
             problems.add(Problem::required("spec.template"));
             return Template::default();
         }
+        // Keeping the path costs more than the parsing itself: only an error needs it.
+        if let Ok(template) = Template::deserialize(raw) {
+            return template;
+        }
         serde_path_to_error::deserialize(raw).unwrap_or_else(|error: serde_path_to_error::Error<_>| {
             problems.add(Problem::unreadable(format!("spec.template.{}", error.path()), error.inner()));
             Template::default()
@@ -127,13 +131,26 @@ impl RequiredAffinity {
 
     /// Terms are ORed; an empty term matches nothing
     /// (v1.36 `component-helpers/scheduling/corev1/nodeaffinity`).
-    pub(crate) fn matches(&self, node_name: &str, labels: LabelsView<'_>) -> bool {
-        self.terms.iter().any(|term| {
-            !(term.expressions.is_empty() && term.fields.is_empty())
-                && term.expressions.iter().all(|requirement| requirement.accepts_label(labels))
-                && term.fields.iter().all(|requirement| requirement.accepts(Some(node_name)))
-        })
+    pub(crate) fn matches(&self, node: &impl NodeFacts) -> Truth {
+        Truth::any(self.terms.iter().map(|term| term.matches(node)))
     }
+
+    /// The unknown facts that decide whether it matches; empty where it surely matches, or surely does not.
+    pub(crate) fn depends_on<'t>(&'t self, node: &impl NodeFacts) -> Vec<Fact<'t>> {
+        if self.matches(node) != Truth::Maybe {
+            return Vec::new();
+        }
+        let open = self.terms.iter().filter(|term| term.matches(node) == Truth::Maybe);
+        open.flat_map(|term| term.depends_on(node)).collect()
+    }
+}
+
+/// A fact about a node that may not be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fact<'t> {
+    Name,
+    /// The label with this key.
+    Label(&'t str),
 }
 
 impl Term {
@@ -157,5 +174,23 @@ impl Term {
             fields.extend(CompiledRequirement::compile(requirement, vocabulary, &path, problems));
         }
         Term { expressions, fields }
+    }
+
+    #[inline]
+    fn matches(&self, node: &impl NodeFacts) -> Truth {
+        if self.expressions.is_empty() && self.fields.is_empty() {
+            return Truth::No;
+        }
+        let expressions = self.expressions.iter().map(|own| own.accepts_known(node.label(own.key())));
+        let fields = self.fields.iter().map(|own| own.accepts_known(node.name()));
+        Truth::all(expressions.chain(fields))
+    }
+
+    fn depends_on<'t>(&'t self, node: &impl NodeFacts) -> impl Iterator<Item = Fact<'t>> {
+        let is_open = |truth: Truth| truth == Truth::Maybe;
+        let labels =
+            self.expressions.iter().filter(move |own| is_open(own.accepts_known(node.label(own.key()))));
+        let name = self.fields.iter().any(|own| is_open(own.accepts_known(node.name())));
+        labels.map(|own| Fact::Label(own.key())).chain(name.then_some(Fact::Name))
     }
 }

@@ -1,9 +1,11 @@
 //! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
+mod facts;
 mod labels;
 mod lifecycle;
 mod scheduling;
 
+pub(crate) use facts::{Known, NodeFacts, Truth};
 pub(crate) use labels::LabelsView;
 pub use lifecycle::Lifecycle;
 pub(crate) use lifecycle::LifecycleView;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
+mod daemons_on;
 #[cfg(feature = "k8s-openapi")]
 mod k8s_openapi;
 #[cfg(feature = "kube")]

@@ -13,6 +13,7 @@
 //! | [`patch`] | strategic merge patches, JSON merge patches, and the strategic merge patch between two objects |
 //! | [`cascade`] | a DELETE as the API server answers it, and the garbage collector's next actions |
 //! | [`quantity`] | amounts of resources: parse, compare, print in canonical form |
+//! | [`requests`] | the effective resource requests of a pod, and their sums over the daemon pods of a node |
 //! | [`json`], [`syntax`], [`go`] | small helpers of the modules above that other programs about Kubernetes objects need, too: fields read as Go reads them, the syntax of labels, values printed as Go prints them |
 //!
 //! # Purity
@@ -73,6 +74,7 @@ pub mod go;
 pub mod json;
 pub mod patch;
 pub mod quantity;
+pub mod requests;
 mod schema;
 pub mod syntax;
 

@@ -29,6 +29,16 @@ Examples:
 
 Exit codes: 0 the answer is printed, 2 bad input: neither a node nor a pod has that name";
 
+pub(crate) const ON: &str = "\
+Examples:
+  kubectl daemonset on node-1 --example
+  kubectl daemonset on node-1 --example --new --unknown-label topology.kubernetes.io/zone
+  kubectl daemonset on -f new-node.yaml
+
+It answers yes, no or maybe for each DaemonSet, whatever the node's free resources are.
+
+Exit codes: 0 the answer is printed, 1 two pods want one port or a DaemonSet is invalid, 2 bad input";
+
 pub(crate) const SIMULATE: &str = "\
 Examples:
   kubectl daemonset simulate --max-unavailable 10%

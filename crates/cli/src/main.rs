@@ -17,6 +17,7 @@ mod describe;
 mod help;
 mod manifest;
 mod manual;
+mod on;
 mod plan;
 mod rollout;
 mod shell;
@@ -47,6 +48,9 @@ enum Command {
     /// Why a node or a pod is as it is: which rule holds it, since when, and what comes next
     #[command(after_help = help::WHY)]
     Why(why::Args),
+    /// Which DaemonSets run on a node, one that is there or one that does not exist yet, and the sums of their pods
+    #[command(after_help = help::ON)]
+    On(Box<on::Args>),
     /// Simulates a rollout before it happens: its duration, the nodes that are down at once, and those left over
     #[command(after_help = help::SIMULATE)]
     Simulate(Box<simulate::args::Args>),
@@ -98,6 +102,7 @@ fn run(command: Command) -> ExitCode {
         Command::Man(args) => return finish("output", manual::man(&args)),
         Command::Complete(args) => return finish("stdout", manual::complete(&args)),
         Command::Why(args) => return finish("stdout", why::run(&args)),
+        Command::On(args) => return finish("stdout", on::run(&args)),
         Command::Describe(args) => describe::describe(&args),
         Command::Lint(args) => manifest::lint(&args),
         Command::WouldRestart(args) => manifest::would_restart(&args),

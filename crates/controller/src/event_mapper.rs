@@ -2,7 +2,8 @@
 
 use crate::caches::{Caches, Key};
 use crate::queue::Queue;
-use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, OwnerReference, Pod};
+use daemonset::affected;
+use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod};
 use std::sync::Arc;
 
 /// Puts the DaemonSets that a change concerns into the queue.
@@ -13,12 +14,10 @@ pub struct EventMapper {
 }
 
 /// A watched kind of object.
-pub(crate) trait WatchedObject {
-    /// Whether the change from `before` can change a plan.
-    fn affects_plans(&self, before: &Self) -> bool;
-
-    /// Enqueues the DaemonSets that this object concerns.
-    fn enqueue_daemon_sets(&self, mapper: &EventMapper);
+pub(crate) trait WatchedObject: Sized {
+    /// Enqueues the DaemonSets whose plan a change may change: the object was added (no `before`), removed (no `after`),
+    /// or changed.
+    fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper);
 }
 
 impl EventMapper {
@@ -34,15 +33,14 @@ impl EventMapper {
 
     /// Maps an object that was added, or changed from `before`.
     pub(crate) fn applied<K: WatchedObject>(&self, before: Option<&K>, object: &K) {
-        match before {
-            Some(before) if !object.affects_plans(before) => {}
-            Some(before) => {
-                // The change may have taken the object from its owner.
-                before.enqueue_daemon_sets(self);
-                object.enqueue_daemon_sets(self);
-            }
-            None => object.enqueue_daemon_sets(self),
-        }
+        K::enqueue_change(before, Some(object), self);
+    }
+
+    /// Maps an object that was removed. `before` is the one in the cache, `object` its last state.
+    pub(crate) fn deleted<K: WatchedObject>(&self, before: Option<&K>, object: &K) {
+        // Its last change may have come with the removal.
+        K::enqueue_change(before, Some(object), self);
+        K::enqueue_change(Some(object), None, self);
     }
 
     /// Enqueues every DaemonSet.
@@ -73,52 +71,162 @@ impl EventMapper {
 }
 
 impl WatchedObject for DaemonSet {
-    fn affects_plans(&self, _: &Self) -> bool {
-        true
-    }
-
-    fn enqueue_daemon_sets(&self, mapper: &EventMapper) {
-        mapper.queue.add(Key::from(self));
+    fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
+        if let Some(ds) = after.or(before) {
+            mapper.queue.add(Key::from(ds));
+        }
     }
 }
 
 impl WatchedObject for Pod {
-    /// The model holds only the fields that a plan reads, and the resource version, which changes with every write.
-    fn affects_plans(&self, before: &Self) -> bool {
-        let (new, old) = (&self.metadata, &before.metadata);
-        self.spec != before.spec
-            || self.status != before.status
-            || new.uid != old.uid
-            || new.labels != old.labels
-            || new.owner_references != old.owner_references
-            || new.deletion_timestamp != old.deletion_timestamp
-    }
-
-    fn enqueue_daemon_sets(&self, mapper: &EventMapper) {
-        mapper.enqueue_owner(&self.metadata.namespace, &self.metadata.owner_references);
+    fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
+        if let (Some(before), Some(after)) = (before, after)
+            && !pod_affects_plans(before, after)
+        {
+            return;
+        }
+        // The change may have taken the pod from its owner.
+        for pod in [before, after].into_iter().flatten() {
+            mapper.enqueue_owner(&pod.metadata.namespace, &pod.metadata.owner_references);
+        }
     }
 }
 
-impl WatchedObject for ControllerRevision {
-    fn affects_plans(&self, _: &Self) -> bool {
-        true
-    }
+/// The model holds only the fields that a plan reads, and the resource version, which changes with every write.
+fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
+    let (new, old) = (&after.metadata, &before.metadata);
+    after.spec != before.spec
+        || after.status != before.status
+        || new.uid != old.uid
+        || new.labels != old.labels
+        || new.owner_references != old.owner_references
+        || new.deletion_timestamp != old.deletion_timestamp
+}
 
-    fn enqueue_daemon_sets(&self, mapper: &EventMapper) {
-        mapper.enqueue_owner(&self.metadata.namespace, &self.metadata.owner_references);
+impl WatchedObject for ControllerRevision {
+    fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
+        for revision in [before, after].into_iter().flatten() {
+            mapper.enqueue_owner(&revision.metadata.namespace, &revision.metadata.owner_references);
+        }
     }
 }
 
 impl WatchedObject for Node {
-    /// Heartbeats and images change nodes all the time (v1.36 `shouldIgnoreNodeUpdate`).
-    fn affects_plans(&self, before: &Self) -> bool {
-        let labels = |node: &Self| -> Labels { node.metadata.labels.clone() };
-        let ready =
-            |node: &Self| node.status.conditions.iter().find(|c| c.kind == "Ready").map(|c| c.status.clone());
-        labels(self) != labels(before) || self.spec != before.spec || ready(self) != ready(before)
+    /// Heartbeats and images change nodes all the time and concern no DaemonSet; a node of another pool concerns only
+    /// those that its labels do not exclude (v1.36 `updateNode`).
+    fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
+        let daemon_sets = mapper.caches.daemon_sets.state();
+        // Only a node that joins or leaves makes the pods of a DaemonSet matter that runs nothing there.
+        let pods = match (before, after) {
+            (Some(_), Some(_)) => Vec::new(),
+            _ => mapper.caches.pods.state(),
+        };
+        let pods = pods.iter().map(Arc::as_ref);
+        for ds in affected(daemon_sets.iter().map(Arc::as_ref), pods, before, after) {
+            mapper.queue.add(Key::from(ds));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::runtime::watcher::Event;
+    use serde_json::{Value, from_value, json};
+    use std::time::Duration;
+
+    const POOLS: [&str; 4] = ["gpu", "batch", "web", "edge"];
+
+    /// Ten DaemonSets for each pool, and five for every node; no node, no pod.
+    fn mapper() -> (EventMapper, crate::caches::CacheWriters) {
+        let (caches, mut writers) = Caches::empty();
+        let of_pool = POOLS
+            .iter()
+            .flat_map(|pool| (0..10).map(move |n| (format!("{pool}-{n}"), json!({"pool": pool}))));
+        let everywhere = (0..5).map(|n| (format!("all-{n}"), json!({})));
+        for (name, selector) in of_pool.chain(everywhere) {
+            let ds: DaemonSet = from_value(json!({
+                "metadata": {"name": name, "namespace": "ns", "uid": name},
+                "spec": {
+                    "selector": {"matchLabels": {"app": name}},
+                    "template": {"metadata": {"labels": {"app": name}}, "spec": {"nodeSelector": selector}},
+                },
+            }))
+            .unwrap();
+            writers.daemon_sets.apply_watcher_event(&Event::Apply(ds));
+        }
+        (EventMapper::new(caches, Arc::new(Queue::new(Duration::ZERO))), writers)
     }
 
-    fn enqueue_daemon_sets(&self, mapper: &EventMapper) {
-        mapper.enqueue_all();
+    fn node(pool: &str, taints: Value, version: &str) -> Node {
+        from_value(json!({
+            "metadata": {"name": "a", "resourceVersion": version, "labels": {"pool": pool}},
+            "spec": {"taints": taints},
+        }))
+        .unwrap()
+    }
+
+    /// How many DaemonSets these calls wake.
+    fn woken(mapper: &EventMapper, events: impl FnOnce(&EventMapper)) -> usize {
+        let fresh = EventMapper { queue: Arc::new(Queue::new(Duration::ZERO)), ..mapper.clone() };
+        events(&fresh);
+        fresh.queue.len()
+    }
+
+    /// The life of an autoscaled node wakes a third of the DaemonSets: 15 of 45 at each of its events.
+    #[test]
+    fn a_node_wakes_only_the_daemon_sets_that_it_concerns() {
+        let (mapper, _writers) = mapper();
+        let startup = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
+        let joined = node("gpu", startup, "1");
+        let ready = node("gpu", json!([]), "2");
+        let heartbeat = node("gpu", json!([]), "3");
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(None, &joined)), 15);
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&joined), &ready)), 15);
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&ready), &heartbeat)), 0);
+        assert_eq!(woken(&mapper, |mapper| mapper.deleted(Some(&ready), &heartbeat)), 15);
+        assert_eq!(woken(&mapper, EventMapper::enqueue_all), 45);
+        let moved = node("web", json!([]), "4");
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&ready), &moved)), 25);
+    }
+
+    #[test]
+    fn a_pod_on_an_excluded_node_wakes_its_daemon_set_when_the_node_leaves() {
+        let (mapper, mut writers) = mapper();
+        let pod: Pod = from_value(json!({
+            "metadata": {
+                "name": "web-3-x", "namespace": "ns", "uid": "x",
+                "ownerReferences": [{"kind": "DaemonSet", "name": "web-3", "uid": "web-3", "controller": true}],
+            },
+            "spec": {"nodeName": "a"},
+        }))
+        .unwrap();
+        writers.pods.apply_watcher_event(&Event::Apply(pod));
+        let gpu = node("gpu", json!([]), "1");
+        assert_eq!(woken(&mapper, |mapper| mapper.deleted(Some(&gpu), &gpu)), 16);
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(None, &gpu)), 16);
+    }
+
+    #[test]
+    fn the_last_state_of_a_removed_node_counts_beside_the_one_in_the_cache() {
+        let (mapper, _writers) = mapper();
+        let (cached, last) = (node("web", json!([]), "1"), node("gpu", json!([]), "2"));
+        assert_eq!(woken(&mapper, |mapper| mapper.deleted(Some(&cached), &last)), 25);
+    }
+
+    #[test]
+    fn a_pod_that_changes_hands_wakes_both_owners() {
+        let (mapper, _writers) = mapper();
+        let pod = |owner: &str| -> Pod {
+            let owners = json!([{"kind": "DaemonSet", "name": owner, "uid": owner, "controller": true}]);
+            from_value(json!({"metadata": {"name": "x", "namespace": "ns", "ownerReferences": owners}}))
+                .unwrap()
+        };
+        let mut written = pod("web-1");
+        written.metadata.resource_version = "2".to_owned();
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(None, &pod("web-1"))), 1);
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&pod("web-1")), &written)), 0);
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&pod("web-1")), &pod("web-2"))), 2);
+        assert_eq!(woken(&mapper, |mapper| mapper.deleted(Some(&pod("web-1")), &pod("web-1"))), 1);
     }
 }

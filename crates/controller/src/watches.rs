@@ -76,7 +76,7 @@ impl Watches {
             let before = self.update_cache(&mut writer, &event);
             match &event {
                 Event::Apply(object) => self.mapper.applied(before.as_deref(), object),
-                Event::Delete(object) => object.enqueue_daemon_sets(&self.mapper),
+                Event::Delete(object) => self.mapper.deleted(before.as_deref(), object),
                 // The list contains the changes that happened while there was no watch.
                 Event::InitDone => self.mapper.enqueue_all(),
                 Event::Init | Event::InitApply(_) => {}

@@ -3,6 +3,7 @@
 mod admission;
 mod cascade;
 mod patch;
+mod requests;
 
 use jiff::{SignedDuration, Timestamp};
 

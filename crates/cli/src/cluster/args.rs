@@ -27,6 +27,9 @@ pub(crate) struct ClusterArgs {
     /// Only DaemonSets with these labels, as for kubectl
     #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = "Cluster")]
     selector: Option<String>,
+    /// Where no flag names a namespace.
+    #[arg(skip)]
+    reads_all_namespaces: bool,
 }
 
 impl ClusterArgs {
@@ -40,6 +43,11 @@ impl ClusterArgs {
             ("--selector", self.selector.is_some()),
         ];
         flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// The same, with all namespaces where no flag names one.
+    pub(crate) fn of_all_namespaces(self) -> Self {
+        ClusterArgs { reads_all_namespaces: true, ..self }
     }
 
     /// Whether the command line asks for a cluster or the example, and not merely for whatever is there.
@@ -90,7 +98,7 @@ impl ClusterArgs {
         };
         let scope = match namespace {
             Some(namespace) => Scope::Namespace(namespace),
-            None if self.all_namespaces => Scope::All,
+            None if self.all_namespaces || self.reads_all_namespaces => Scope::All,
             None => Scope::Current,
         };
         match Kubectl::connect(self.context.clone(), self.kubeconfig.clone(), scope, self.selector.clone()) {

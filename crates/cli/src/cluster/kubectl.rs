@@ -20,6 +20,8 @@ const POLL: Duration = Duration::from_millis(10);
 pub(crate) enum Needs {
     /// The DaemonSet and its revisions.
     Rollout,
+    /// The DaemonSets and the nodes.
+    Nodes,
     /// Everything that a decision reads.
     Plan,
 }
@@ -28,6 +30,7 @@ impl Needs {
     const fn beside_daemon_sets(self) -> &'static str {
         match self {
             Needs::Rollout => "controllerrevisions",
+            Needs::Nodes => "nodes",
             Needs::Plan => "pods,nodes,controllerrevisions",
         }
     }

@@ -252,7 +252,23 @@ fn names_of_the_cluster_are_completed() {
             "get nodes,pods -o name --context dev",
         ]
     );
+    assert_eq!(fake.printed(&["__complete", "on", "wo"]), "worker-1\n:4\n");
+    assert_eq!(fake.calls()[3..], ["config current-context", "get nodes -o name"]);
     assert_eq!(fake.printed(&["__complete", "plan", "-n", ""]), ":0\n");
     assert_eq!(fake.printed(&["__complete", "plan", "--exa"]), "--example\n:4\n");
-    assert_eq!(fake.calls().len(), 3);
+    assert_eq!(fake.calls().len(), 5);
+}
+
+/// The daemon pods of a node are those of all namespaces.
+#[test]
+fn a_node_is_asked_about_in_all_namespaces() {
+    let fake = Fake::of_dump("on", "steady.json");
+    assert!(
+        fake.printed(&["on", "node-1"])
+            .starts_with("Node       node-1, of context kind-dev, all namespaces: 2 DaemonSets\n")
+    );
+    assert_eq!(fake.calls(), ["config current-context", "get daemonsets,nodes -o json --all-namespaces"]);
+    let fake = Fake::of_dump("on-namespace", "steady.json");
+    fake.printed(&["on", "node-1", "-n", "monitoring"]);
+    assert_eq!(fake.calls()[1], "get daemonsets,nodes -o json --namespace monitoring");
 }

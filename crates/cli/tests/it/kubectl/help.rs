@@ -5,9 +5,10 @@ use crate::program::{Ran, binary, dump, finish};
 use std::fs;
 use std::process::Command;
 
-const SUBCOMMANDS: [&str; 18] = [
+const SUBCOMMANDS: [&str; 19] = [
     "plan",
     "why",
+    "on",
     "simulate",
     "lint",
     "would-restart",
@@ -32,6 +33,8 @@ fn kubectl_with_plugin(name: &str) -> Fake {
     let fake = Fake::new(name, &format!("{CONTEXT}\n{plugin}\nget) cat '{}' ;;", dump("midrollout.json")));
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/manifest/example.yaml");
     fs::copy(manifest, fake.path("node-exporter.yaml")).unwrap();
+    let node = concat!(env!("CARGO_MANIFEST_DIR"), "/src/on/example.yaml");
+    fs::copy(node, fake.path("new-node.yaml")).unwrap();
     fake
 }
 

@@ -1,0 +1,131 @@
+//! The DaemonSets that a changed node concerns.
+//!
+//! v1.36 `daemon_controller.go updateNode, addNode` compares the placement before and after for each DaemonSet. Its plans
+//! read more of a node than its placement, and so do these.
+
+use crate::daemons_on::Daemon;
+use crate::model::{DaemonSet, Node, NodeCondition, OwnerReference, Pod, TemplateFidelity};
+use crate::snapshot::placement::{Mismatch, Placement};
+use crate::view::NodeView;
+
+/// The DaemonSets whose plan may change because a node joined (no `before`), left (no `after`), or changed.
+///
+/// A DaemonSet that is not in the answer has the same actions before and after. The answer may name more: it holds every
+/// DaemonSet that the node's labels and name do not exclude, whenever anything changes that a plan reads (labels, taints,
+/// cordon, condition Ready and conditions of the node's lifecycle, but not the kubelet's pressure conditions). A
+/// DaemonSet that they exclude before and after is concerned only if the node joins or leaves while a pod is on it that
+/// is the DaemonSet's, or that it may adopt.
+///
+/// `pods` are all pods that the plans read, such as those of the caller's cache; they are read only when a node joins or
+/// leaves. A create that the API server has accepted and no list shows yet is in no such list: the plan that follows
+/// its pod's first event counts it.
+///
+/// ```
+/// use daemonset::{affected, model::{DaemonSet, Node}};
+/// use serde_json::{from_value, json};
+///
+/// let daemon_set = |pool: &str| -> Result<DaemonSet, serde_json::Error> {
+///     from_value(json!({
+///         "metadata": {"name": pool, "namespace": "ns", "uid": pool},
+///         "spec": {
+///             "selector": {"matchLabels": {"app": pool}},
+///             "template": {"metadata": {"labels": {"app": pool}}, "spec": {"nodeSelector": {"pool": pool}}},
+///         },
+///     }))
+/// };
+/// let daemon_sets = [daemon_set("gpu")?, daemon_set("batch")?];
+/// let before: Node = from_value(json!({"metadata": {"name": "a", "labels": {"pool": "gpu"}}}))?;
+/// let mut after = before.clone();
+/// after.metadata.resource_version = "2".to_owned();
+/// assert!(affected(&daemon_sets, [], Some(&before), Some(&after)).is_empty());
+///
+/// after.spec.unschedulable = true;
+/// let names: Vec<&str> = affected(&daemon_sets, [], Some(&before), Some(&after))
+///     .iter()
+///     .map(|daemon_set| daemon_set.metadata.name.as_str())
+///     .collect();
+/// assert_eq!(names, ["gpu"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[doc(alias = "shouldIgnoreNodeUpdate")]
+#[must_use]
+pub fn affected<'d, 'p>(
+    daemon_sets: impl IntoIterator<Item = &'d DaemonSet>,
+    pods: impl IntoIterator<Item = &'p Pod>,
+    before: Option<&Node>,
+    after: Option<&Node>,
+) -> Vec<&'d DaemonSet> {
+    let change = match (before, after) {
+        (None, None) => return Vec::new(),
+        (Some(before), Some(after)) if before.metadata.name == after.metadata.name => {
+            if !inputs_differ(before, after) {
+                return Vec::new();
+            }
+            Change::Update(before, after)
+        }
+        (before, after) => Change::JoinOrLeave([before, after], pods_on(pods, [before, after])),
+    };
+    daemon_sets.into_iter().filter(|ds| change.affects(ds)).collect()
+}
+
+enum Change<'a> {
+    Update(&'a Node, &'a Node),
+    /// Nodes that join or leave, and the pods that have one of them as their target.
+    JoinOrLeave([Option<&'a Node>; 2], Vec<&'a Pod>),
+}
+
+impl Change<'_> {
+    fn affects(&self, ds: &DaemonSet) -> bool {
+        // A DaemonSet that can't be planned has no actions before and after.
+        let Ok(daemon) = Daemon::new(ds) else { return false };
+        let excluded = |node: &Node| is_exact(ds) && excludes(&daemon, node);
+        match self {
+            Change::Update(before, after) => !(excluded(before) && excluded(after)),
+            Change::JoinOrLeave(nodes, pods) => {
+                nodes.iter().flatten().any(|node| !excluded(node)) || pods.iter().any(|pod| may_own(ds, pod))
+            }
+        }
+    }
+}
+
+/// A template that lost fields says too little of its placement: a plan recovers it from the revisions.
+fn is_exact(ds: &DaemonSet) -> bool {
+    ds.template_fidelity == TemplateFidelity::Exact
+}
+
+/// Whether name and labels exclude the node: then a plan reads nothing more of it.
+fn excludes(daemon: &Daemon, node: &Node) -> bool {
+    match daemon.decide(&NodeView::from(node)).placement {
+        Placement::Exclude(Mismatch::NodeName | Mismatch::NodeSelector | Mismatch::NodeAffinity) => true,
+        Placement::Exclude(Mismatch::NoExecuteTaint(_)) | Placement::ContinueOnly(_) | Placement::Run => {
+            false
+        }
+    }
+}
+
+/// Conditions that no plan reads: a pressure reaches the pods as a taint (v1.36 `core/v1 NodeConditionType`).
+const NOT_READ: [&str; 4] = ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
+
+/// Labels count even where they change no placement: a policy may group nodes by them.
+fn inputs_differ(before: &Node, after: &Node) -> bool {
+    before.metadata.labels != after.metadata.labels
+        || before.spec != after.spec
+        || !conditions(before).eq(conditions(after))
+}
+
+fn conditions(node: &Node) -> impl Iterator<Item = &NodeCondition> {
+    node.status.conditions.iter().filter(|condition| !NOT_READ.contains(&condition.kind.as_str()))
+}
+
+fn pods_on<'p>(pods: impl IntoIterator<Item = &'p Pod>, nodes: [Option<&Node>; 2]) -> Vec<&'p Pod> {
+    let names = nodes.map(|node| node.map(|node| &node.metadata.name));
+    let targets = |pod: &Pod| pod.target().is_some_and(|target| names.contains(&Some(target)));
+    pods.into_iter().filter(|pod| targets(pod)).collect()
+}
+
+/// Whether the pod is the DaemonSet's, or an orphan that it may adopt.
+fn may_own(ds: &DaemonSet, pod: &Pod) -> bool {
+    let controller = OwnerReference::controller_of(&pod.metadata.owner_references);
+    pod.metadata.namespace == ds.metadata.namespace
+        && controller.is_none_or(|controller| controller == ds.metadata.uid.as_str())
+}
