@@ -18,7 +18,8 @@ use crate::view::NodeView;
 ///
 /// `pods` are all pods that the plans read, such as those of the caller's cache; they are read only when a node joins or
 /// leaves. A create that the API server has accepted and no list shows yet is in no such list: the plan that follows
-/// its pod's first event counts it.
+/// its pod's first event counts it. A [`Memory`](crate::Memory) may wait for any node: plan all DaemonSets anew when a node
+/// leaves.
 ///
 /// ```
 /// use daemonset::{affected, model::{DaemonSet, Node}};

@@ -34,6 +34,9 @@ impl Environment {
         self.runtimes.insert(uid.clone(), runtime);
         self.store(WatchEvent::Pod(Arc::new(pod)));
         self.record_pod(by, &uid, Change::PodCreated);
+        if let Some(node) = self.runtimes.get(&uid).map(|runtime| runtime.node.clone()) {
+            self.update_absence_taint(&node);
+        }
         uid
     }
 

@@ -3,8 +3,8 @@
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::{
-    ClaimReason, CreateReason, Evidence, LabelReason, NodePlacement, NodeVerdict, PodVerdict, RequeueReason,
-    RevisionOrigin, RevisionReason, StatusReason,
+    ClaimReason, CreateReason, Evidence, LabelReason, Lifecycle, NodePlacement, NodeVerdict, PodVerdict,
+    RequeueReason, RevisionOrigin, RevisionReason, StatusReason,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -50,6 +50,19 @@ pub(crate) fn names<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -
         more => text.push_str(&format!(" and {more} more")),
     }
     text
+}
+
+/// Why a node is left alone.
+pub(crate) fn lifecycle(lifecycle: Lifecycle) -> &'static str {
+    match lifecycle {
+        Lifecycle::GracefulNodeShutdownInProgress => "the node shuts down",
+        Lifecycle::DrainInProgress => "the node is being drained",
+        Lifecycle::Drained => "the node is drained",
+        Lifecycle::MaintenanceInProgress => "the node is in maintenance",
+        Lifecycle::Disrupted => "Karpenter replaces the node",
+        Lifecycle::ToBeDeleted => "cluster-autoscaler removes the node",
+        _ => "the node leaves",
+    }
 }
 
 /// `1 pod`, `5 pods`.

@@ -193,8 +193,13 @@ impl Trial {
         if waits {
             self.pass(bound);
         } else {
-            let Trial { cluster, watcher, .. } = self;
-            let end = cluster.watch_rollout(patience, bound, |cluster| watch(watcher, cluster));
+            let mut rollout = |cluster: &mut Cluster| {
+                cluster.watch_rollout(patience, bound, |cluster| watch(&mut self.watcher, cluster))
+            };
+            let mut end = rollout(&mut self.cluster);
+            if end != RolloutEnd::Complete && bring_back(&mut self.cluster) {
+                end = rollout(&mut self.cluster);
+            }
             if end != RolloutEnd::Complete {
                 return Err(format!("{end:?} at {last}: {:#?}", self.cluster.plan()));
             }
@@ -256,6 +261,19 @@ impl Trial {
         let pod = self.cluster.pods().find(|pod| pod.metadata.uid.as_str() == uid);
         pod.is_some_and(|pod| pod.spec.tolerations.iter().any(|t| t.key == "dedicated"))
     }
+}
+
+/// A person looks at the nodes that an update took down and that are no target nodes any more: they hold the budget until
+/// they are back. Whether there are any.
+fn bring_back(cluster: &mut Cluster) -> bool {
+    let plan = cluster.plan().unwrap().unwrap();
+    let taken: Vec<_> =
+        plan.report.nodes.iter().filter(|node| node.counts.taken).map(|node| &node.node).collect();
+    for node in &taken {
+        cluster.untaint(node.as_str(), "dedicated");
+        cluster.label_node(node.as_str(), "disk", "ssd");
+    }
+    !taken.is_empty()
 }
 
 /// A planner whose decisions are all judged.

@@ -62,7 +62,24 @@ fn unavailable(budget: &Budget, nodes: &[NodeVerdict], what: &str) -> String {
     let verb = if unavailable == 1 { "is" } else { "are" };
     let down = nodes.iter().filter(|node| node.counts.unavailable);
     let colon = if unavailable == 0 { "" } else { ": " };
-    format!("U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}", names(down))
+    let beside = beside(budget, nodes);
+    format!("U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}{beside}", names(down))
+}
+
+/// Nodes that count though they are no Ready target nodes, and nodes that do not count though they lack a pod.
+fn beside(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let Budget { lost, excused, .. } = *budget;
+    let mut text = String::new();
+    if lost > 0 {
+        text.push_str(&format!("; {lost} lost: {}", names(nodes.iter().filter(|node| node.counts.lost))));
+    }
+    if excused > 0 {
+        text.push_str(&format!(
+            "; {excused} excused: {}",
+            names(nodes.iter().filter(|node| node.counts.excused))
+        ));
+    }
+    text
 }
 
 fn names<'a>(nodes: impl Iterator<Item = &'a NodeVerdict>) -> String {

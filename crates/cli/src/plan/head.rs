@@ -109,6 +109,8 @@ fn in_short(outcome: &NodeOutcome) -> String {
         NodeOutcome::WaitsForTermination { .. } => "waiting for a pod to be gone",
         NodeOutcome::WaitsForBackOff { .. } => "in back-off",
         NodeOutcome::WaitsForCreatedPod { .. } => "waiting to see the created pod",
+        NodeOutcome::WaitsForReturn { .. } => "taken by the update and not back",
+        NodeOutcome::LeftAlone { .. } => "left alone, as they leave",
         other => return format!("{other:?}"),
     };
     text.to_owned()

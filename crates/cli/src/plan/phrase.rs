@@ -158,6 +158,13 @@ fn waiting(outcome: &NodeOutcome) -> Phrase {
             let what = "waits to see the pod it created, or give it up";
             Phrase::new(Urgency::Waits, what).at(Some(*until), Joint::Parentheses)
         }
+        NodeOutcome::WaitsForReturn { since } => {
+            let what = "counts until it is back: the update took its pod, and it is no target now";
+            Phrase::new(Urgency::Stuck, what).at(Some(*since), Joint::Parentheses)
+        }
+        NodeOutcome::LeftAlone { lifecycle } => {
+            Phrase::new(Urgency::Waits, format!("left alone: {}", words::lifecycle(*lifecycle)))
+        }
         other => Phrase::new(Urgency::Stuck, format!("{other:?}")),
     }
 }

@@ -100,6 +100,12 @@ fn in_the_way(kind: ObstacleKind, patience: SignedDuration) -> String {
         ObstacleKind::NodeLost => {
             "the node went down with the updated pod: repair or remove it, or undo the update".to_owned()
         }
+        ObstacleKind::NodeTaken => {
+            "the update deleted the node's pod, and the node is no Ready target node any more: look at its taints, labels \
+             and conditions, or remove it"
+                .to_owned()
+        }
+        ObstacleKind::NodeLeaves => "the node leaves, and the policy leaves it alone".to_owned(),
         ObstacleKind::NoRoom => "the limit is used up".to_owned(),
         other => format!("{other:?}"),
     }

@@ -5,6 +5,7 @@ use crate::shell::console::{Format, Stop, duration};
 use crate::simulate::scene::{Release, Scene};
 use crate::simulate::setting::Setting;
 use clap::Args as Group;
+use daemonset::model::Taint;
 use daemonset::sim::{Distribution, Probability, Settings};
 use jiff::SignedDuration;
 use std::path::PathBuf;
@@ -67,6 +68,10 @@ pub(crate) struct Args {
     /// A node joins, leaves, or goes down for some minutes, every so often: 2m, 1m..5m
     #[arg(long, value_name = "TIME")]
     churn: Option<Distribution>,
+    /// A node carries this NoSchedule taint, which the template does not tolerate, while it lacks the available pod that it
+    /// has had; without a KEY, agent-not-ready
+    #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = "agent-not-ready")]
+    absence_taint: Option<String>,
     /// How likely the controller crashes before an action
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     crash: Probability,
@@ -174,6 +179,11 @@ impl Args {
         settings.churn.down_for = self
             .churn
             .map(|_| Distribution::uniform(SignedDuration::from_mins(1), SignedDuration::from_mins(5)));
+        settings.absence_taint = self.absence_taint.as_ref().map(|key| Taint {
+            key: key.clone(),
+            effect: "NoSchedule".to_owned(),
+            ..Taint::default()
+        });
         settings.controller.crash = self.crash;
         settings.controller.watch_lag = self.lag;
         let release = if self.as_is { Release::None } else { Release::New(new) };

@@ -39,15 +39,23 @@ pub(crate) fn name(ran: &Ran) -> String {
 pub(crate) fn text(ran: &Ran, source: &str, seed: u64) -> String {
     let summary = &ran.summary;
     let settings = ran.cluster.daemon_set().map_or_else(String::new, settings);
+    let taint = ran.absence_taint.as_ref().map(|taint| {
+        let (key, effect) = (&taint.key, &taint.effect);
+        format!("{key}:{effect} on each node that has lost its pod; the new version does not tolerate it")
+    });
     let mut text = String::new();
     for (title, line) in [
         ("DaemonSet", format!("{}, {settings}", name(ran))),
         ("Cluster", format!("{}, from {source}, seed {seed}", count(summary.nodes as usize, "node"))),
+        ("Taint", taint.unwrap_or_default()),
         ("Rollout", ending(summary)),
         ("Down", down(summary)),
         ("Pods", pods(summary)),
         ("Controller", controller(summary)),
-    ] {
+    ]
+    .into_iter()
+    .filter(|(_, line)| !line.is_empty())
+    {
         let _ = writeln!(text, "{title:<11}{line}");
     }
     let _ = write!(text, "{}", left_over(summary));
@@ -159,11 +167,16 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
         duration(i64::try_from(at.duration_since(now).as_millis()).unwrap_or(i64::MAX).max(0))
     };
     if verdict.node_ready == Some(false) {
-        let lost = verdict.counts.lost || verdict.pods.iter().any(|pod| pod.updated);
+        let lost =
+            (verdict.counts.lost && !verdict.counts.taken) || verdict.pods.iter().any(|pod| pod.updated);
         return if lost { "the node went down with the new version" } else { "the node is not Ready" }
             .to_owned();
     }
     match (&verdict.placement, &verdict.outcome) {
+        (_, NodeOutcome::WaitsForReturn { .. }) => {
+            "the update deleted its pod, and it is no target node any more: it counts until it is back"
+                .to_owned()
+        }
         (NodePlacement::Run, outcome) => match outcome {
             NodeOutcome::HeldByMaxUnavailable { used, limit } => {
                 format!("waits: maxUnavailable is spent ({used} of {limit})")

@@ -1,6 +1,7 @@
 //! One run: from the recorded cluster to the end of the rollout.
 
 use daemonset::Recording;
+use daemonset::model::Taint;
 use daemonset::sim::{Behaviour, Cluster, RolloutEnd, Settings, Summary, resize};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
@@ -40,6 +41,8 @@ pub(crate) struct Ran {
     /// The start of the picture.
     pub(crate) start: Timestamp,
     pub(crate) summary: Summary,
+    /// The taint of nodes that lack their available pod.
+    pub(crate) absence_taint: Option<Taint>,
 }
 
 impl Scene {
@@ -64,7 +67,13 @@ impl Scene {
             let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
             cluster.run_for(MARGIN.saturating_add(min_ready));
             asked = cluster.now();
-            cluster.release(behaviour, next_version);
+            let taint = self.settings.absence_taint.as_ref();
+            cluster.release(behaviour, |template| {
+                next_version(template);
+                if let Some(taint) = taint {
+                    repel(template, taint);
+                }
+            });
         }
         let bar = progress.begin(label);
         let end = cluster.watch_rollout(self.patience, self.bound, |cluster| bar.show(cluster));
@@ -72,7 +81,8 @@ impl Scene {
         // A standstill is shown as such.
         cluster.run_for(if end == RolloutEnd::Complete { MARGIN } else { STANDSTILL });
         bar.end();
-        Ran { label: label.to_owned(), cluster, start, summary }
+        let absence_taint = self.settings.absence_taint.clone();
+        Ran { label: label.to_owned(), cluster, start, summary, absence_taint }
     }
 }
 
@@ -91,6 +101,20 @@ fn next_version(template: &mut Value) {
                 metadata.insert("annotations".to_owned(), serde_json::json!({"version": "next"}));
             }
         }
+    }
+}
+
+/// Takes the tolerations away that tolerate this taint.
+fn repel(template: &mut Value, taint: &Taint) {
+    let tolerations = template.pointer_mut("/spec/tolerations").and_then(Value::as_array_mut);
+    let tolerates = |toleration: &Value| {
+        let text = |field: &str| toleration.get(field).and_then(Value::as_str).unwrap_or_default();
+        let (key, effect) = (text("key"), text("effect"));
+        let is_meant = key == taint.key || (key.is_empty() && text("operator") == "Exists");
+        is_meant && (effect.is_empty() || effect == taint.effect)
+    };
+    if let Some(tolerations) = tolerations {
+        tolerations.retain(|toleration| !tolerates(toleration));
     }
 }
 

@@ -103,7 +103,9 @@ impl Case<'_> {
     fn warnings(&self, node: &NodeVerdict) -> Vec<String> {
         let concerns = |warning: &&Warning| match warning {
             Warning::HostPortWithSurge { .. } => node.counts.doubled || node.pods.len() > 1,
-            Warning::NodesLost { .. } => node.counts.lost,
+            Warning::NodesLost { .. } => node.counts.lost && !node.counts.taken,
+            Warning::NodesTaken { .. } => node.counts.taken,
+            Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
             Warning::NoTargetNodes => true,
             // Pods without a node of theirs; and the settings, which are no single node's.
             Warning::GenerationHashConflict { .. }
