@@ -52,6 +52,8 @@ Examples:
   kubectl daemonset would-restart --example
   kubectl daemonset would-restart -f node-exporter.yaml
 
+Under OnDelete applying it restarts no pod: each pod gets the new version when it is deleted.
+
 Exit codes: 0 applying it restarts no pod, 1 it restarts every pod or is refused, 2 bad input";
 
 pub(crate) const CREATE: &str = "\

@@ -17,7 +17,7 @@ mod rules;
 mod template_generation;
 mod validate;
 
-pub use change::{Difference, PathSegment, TemplateDiff, equivalent_spellings, template_change};
+pub use change::{Difference, PathSegment, Restart, TemplateDiff, equivalent_spellings, template_change};
 pub use default::{DefaultRule, default, default_pod, default_template, defaults, pod_only_defaults};
 pub use error::{ErrorKind, ErrorList, FieldError, Invalid};
 pub use prepare::{prepare_for_create, prepare_for_status_update, prepare_for_update};

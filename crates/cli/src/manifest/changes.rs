@@ -5,7 +5,7 @@ use crate::manifest::args::{ChangeArgs, CreateArgs, Manifest, UpdateArgs};
 use crate::manifest::requests::{self, PatchType, Subresource};
 use crate::shell::console::{Format, LOOK, Stop};
 use crate::shell::response::Response;
-use daemonset_apiserver::admission::{Difference, template_change};
+use daemonset_apiserver::admission::{Difference, Restart, template_change};
 use serde_json::{Value, json};
 
 /// `kubectl create --dry-run=server`.
@@ -64,7 +64,8 @@ fn changed(format: Format, after: &Value, message: String) -> Result<Response, S
     }
 }
 
-/// Exit code 1 where the fleet restarts, or the API server refuses the manifest.
+/// Exit code 1 where applying it restarts the fleet, or the API server refuses the manifest. Under OnDelete applying it
+/// restarts nothing.
 pub(crate) fn would_restart(args: &ChangeArgs) -> Result<Response, Stop> {
     let manifest = daemon_set(args.manifest()?)?;
     let stored = stored(args, &manifest)?;
@@ -72,19 +73,32 @@ pub(crate) fn would_restart(args: &ChangeArgs) -> Result<Response, Stop> {
         Err(refusal) => return Ok(Response::refusal(refusal)),
         Ok(found) => found,
     };
-    let code = if found.is_some() { LOOK } else { 0 };
+    let restarts = found.as_ref().is_some_and(|diff| diff.restart == Restart::Rollout);
     let response = match args.output() {
         Format::Json => {
             let differences = found.iter().flat_map(|diff| &diff.differences).map(as_json);
             let differences = differences.collect::<Vec<_>>();
-            Response::json(&json!({"restarts": found.is_some(), "differences": differences}))?
+            Response::json(&json!({
+                "restarts": restarts,
+                "restartsOnDelete": found.is_some() && !restarts,
+                "differences": differences,
+            }))?
         }
         Format::Text => Response::text(match found {
             None => format!("{}: applying it restarts no pod\n", name(&stored)),
-            Some(diff) => format!("{}: applying it restarts every pod\n{diff}\n", name(&stored)),
+            Some(diff) => format!("{}: {}\n{diff}\n", name(&stored), in_words(diff.restart)),
         }),
     };
-    Ok(response.with_code(code))
+    Ok(response.with_code(if restarts { LOOK } else { 0 }))
+}
+
+fn in_words(restart: Restart) -> &'static str {
+    match restart {
+        Restart::OnDelete => {
+            "applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted"
+        }
+        _ => "applying it restarts every pod",
+    }
 }
 
 fn as_json(difference: &Difference) -> Value {

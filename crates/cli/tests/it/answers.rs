@@ -191,6 +191,24 @@ fn lint_of_a_stored_one_and_of_a_manifest() {
     );
 }
 
+#[test]
+fn under_on_delete_applying_a_manifest_restarts_no_pod() {
+    let stored = with(daemon_set("agent"), "/spec/updateStrategy", json!({"type": "OnDelete"}));
+    let cluster = file("on-delete-stored.json", list(vec![stored.clone()]));
+    let container = json!([{"name": "x", "image": "x:2"}]);
+    let next =
+        file("on-delete-next.json", with(stored, "/spec/template/spec/containers", container).to_string());
+    let line = format!("would-restart -f {next} --from {cluster}");
+    assert!(printed(0, &line).starts_with(
+        "agent: applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted\nspec.template.spec.containers"
+    ), "{}", printed(0, &line));
+    let json = json_of(0, &line);
+    assert_eq!((&json["restarts"], &json["restartsOnDelete"]), (&json!(false), &json!(true)));
+    assert!(!json["differences"].as_array().unwrap().is_empty());
+    let json = json_of(1, "would-restart --example");
+    assert_eq!((&json["restarts"], &json["restartsOnDelete"]), (&json!(true), &json!(false)));
+}
+
 /// The old way to name the files is still understood.
 #[test]
 fn would_restart_create_and_update() {
