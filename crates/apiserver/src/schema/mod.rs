@@ -8,9 +8,11 @@ mod scalar;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 pub(crate) use decode::{decode_struct, decode_with};
 pub(crate) use equal::{field_equal, semantic_equal};
 pub(crate) use error::Numbers;
 pub(crate) use fields::{DAEMON_SET, POD_TEMPLATE_SPEC, PROPOSED_DAEMON_SET};
 pub(crate) use table::{Field, Kind, PatchStrategy, Presence, Scalar, Struct};
+pub(crate) use unknown::unknown_fields;
