@@ -60,15 +60,20 @@ pub(crate) const CREATE: &str = "\
 Examples:
   kubectl daemonset create -f node-exporter.yaml
   kubectl daemonset create -f node-exporter.yaml -o json
+  kubectl daemonset create -f node-exporter.yaml --validate=warn
 
-Exit codes: 0 it is stored, 1 it is refused, 2 bad input";
+The API server's warnings are on stderr.
+
+Exit codes: 0 it is stored, 1 kubectl or the API server refuses it, 2 bad input";
 
 pub(crate) const UPDATE: &str = "\
 Examples:
   kubectl daemonset update -f node-exporter.yaml
   kubectl daemonset update --example --patch '{\"spec\": {\"minReadySeconds\": 10}}'
 
-Exit codes: 0 it is stored, 1 it is refused, 2 bad input";
+The API server's warnings are on stderr.
+
+Exit codes: 0 it is stored, 1 kubectl or the API server refuses it, 2 bad input";
 
 pub(crate) const DESCRIBE: &str = "\
 Examples:

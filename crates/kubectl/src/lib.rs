@@ -15,6 +15,7 @@
 //! | [`restart()`], [`pause()`], [`resume()`] | `kubectl rollout restart`; the other two are not supported for a DaemonSet |
 //! | [`describe_template()`] | the pod template in `kubectl describe` |
 //! | [`diff()`] | no kubectl command: what changes from one revision to another |
+//! | [`check_manifest()`], [`refusal_with_source()`] | the client's part of `kubectl create` and `kubectl replace` |
 //! | [`rollback()`] | no kubectl command: the subresource `rollback` of the DaemonSet update proposal |
 //!
 //! # Purity
@@ -65,6 +66,7 @@ mod diff;
 mod error;
 mod fields;
 mod history;
+mod manifest;
 mod patches;
 mod restart;
 mod restore;
@@ -78,6 +80,7 @@ pub use describe::describe_template;
 pub use diff::{Diff, Difference, diff};
 pub use error::RolloutError;
 pub use history::{History, HistoryEntry, RevisionTemplate, history, history_objects, history_of};
+pub use manifest::{ManifestError, ManifestVerb, check_manifest, refusal_with_source};
 pub use patches::Patches;
 pub use restart::{pause, restart, resume};
 pub use rollback::{RollbackRequest, RollbackTo, rollback};

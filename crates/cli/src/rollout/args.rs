@@ -16,7 +16,7 @@ pub(crate) struct Args {
     pub(crate) job: Option<Job>,
     /// Answer a create, an update or a kubectl command a line, and print one line of JSON for each; `-` is stdin.
     ///
-    /// `{"name", "object"}` is created; `{"name", "before", "patch", "patchType", "subresource"}` is patched;
+    /// `{"name", "object"}` is created (as of the file `filename`, with `fieldValidation` Ignore, Warn or Strict); `{"name", "before", "patch", "patchType", "subresource"}` is patched;
     /// `{"name", "command", "before": {"daemonSet", "revisions"}}` is a `kubectl rollout` command. A restart writes down the
     /// time `now` of its line; without it the restartedAt of the line's `after`; without that the system's.
     #[arg(long, value_name = "FILE.jsonl", required = true)]

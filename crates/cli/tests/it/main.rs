@@ -2,8 +2,10 @@
 
 mod answers;
 mod goldens;
+
 #[cfg(unix)]
 mod kubectl;
+mod manifests;
 mod plan;
 mod program;
 mod simulate;

@@ -30,3 +30,17 @@ pub(in crate::admission) fn as_headers(warnings: Vec<String>) -> Vec<String> {
     }
     cut
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_warning_that_is_too_much_is_written_even_if_those_before_it_fill_the_limit() {
+        let warning = |number: usize| format!("{number:0>256}");
+        let limit: Vec<String> = (0..16).map(warning).collect();
+        assert_eq!(as_headers(limit.clone()), limit);
+        let more: Vec<String> = (0..18).map(warning).collect();
+        assert_eq!(as_headers(more.clone()), more[..17]);
+    }
+}

@@ -3,7 +3,7 @@
 use super::{Golden, Kind, Tally, files, goldens, named_files};
 use daemonset_apiserver::admission::{self, Rules};
 use daemonset_apiserver::patch::{json_merge, strategic_merge};
-use daemonset_kubectl::{Command, DryRun};
+use daemonset_kubectl::{Command, DryRun, ManifestVerb, refusal_with_source};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn goldens_of_the_repository_are_answered_as_kubernetes_did() {
     let tally = answered(&files());
     tally.check();
     let compared = tally.kinds.iter().map(|(kind, count)| (*kind, count.compared)).collect::<Vec<_>>();
-    assert_eq!(compared, [(Kind::Create, 60), (Kind::Update, 15), (Kind::Rollout, 22)]);
+    assert_eq!(compared, [(Kind::Create, 65), (Kind::Update, 15), (Kind::Rollout, 22)]);
 }
 
 #[test]
@@ -37,7 +37,13 @@ fn answered(files: &[PathBuf]) -> Tally {
 fn create(line: &Value) -> Value {
     match admission::create(&line["object"], &Rules::default()) {
         Ok(stored) => json!({"code": 0, "stored": stored}),
-        Err(refusal) => json!({"code": 1, "stderr": format!("{refusal}\n")}),
+        Err(refusal) => {
+            let refusal = match line["filename"].as_str() {
+                Some(file) => refusal_with_source(&refusal, ManifestVerb::Create, file),
+                None => refusal.to_string(),
+            };
+            json!({"code": 1, "stderr": format!("{refusal}\n")})
+        }
     }
 }
 
