@@ -101,6 +101,9 @@ pub(crate) const HISTORY: &str = "\
 Examples:
   kubectl daemonset rollout history --example
   kubectl daemonset rollout history -n monitoring node-exporter --revision 1
+  kubectl daemonset rollout history -n monitoring node-exporter -o yaml
+
+-o yaml is kubectl's: the DaemonSet that each revision restores. -o json is a list of the revisions.
 
 Exit codes: 0 the history is printed, 1 kubectl refuses, 2 bad input";
 

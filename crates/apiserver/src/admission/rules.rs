@@ -36,6 +36,12 @@ impl Form {
             .map_err(|refused| refused.first().map_or(String::new(), ToString::to_string))
     }
 
+    /// A decoded DaemonSet as Go's `json.MarshalIndent` prints it, with four spaces: the fields of a struct in the order of
+    /// their definition, the keys of a map sorted, `<`, `>` and `&` escaped. No line break at the end.
+    pub fn indented_json(self, daemon_set: &Value) -> String {
+        schema::indented(self.fields(), daemon_set)
+    }
+
     /// Applies a strategic merge patch to a DaemonSet of this form.
     ///
     /// # Errors

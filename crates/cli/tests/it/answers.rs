@@ -127,6 +127,12 @@ fn status_history_undo_restart_and_diff() {
          name: node-exporter
          resources:
     "#);
+    let yaml = printed(0, "rollout history --example -o yaml");
+    let objects: Vec<&str> = yaml.split("---\n").collect();
+    assert_eq!(objects.len(), 2);
+    assert!(objects.iter().all(|yaml| yaml.starts_with("apiVersion: apps/v1\nkind: DaemonSet\n")), "{yaml}");
+    assert_eq!(printed(0, "rollout history --example -o yaml --revision 2"), objects[1]);
+    assert_eq!(call("rollout history --example -o yaml --revision 9").code, Some(1));
     let file = dump("midrollout.json");
     let diff = printed(0, &format!("rollout diff 1 {file}"));
     assert!(
