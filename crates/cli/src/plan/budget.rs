@@ -1,6 +1,6 @@
 //! The budget in words: how much of it there is, how much is used, and which nodes use it.
 
-use crate::words;
+use crate::words::names;
 use daemonset::{Budget, CreateReason, DeleteReason, NodeOutcome, NodeVerdict, StrategyInForce};
 
 /// Names at most so many nodes.
@@ -38,7 +38,9 @@ fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let users = match doubled.as_slice() {
         [] => "none has".to_owned(),
         [only] => format!("1 has: {}", only.node),
-        several => format!("{} have: {}", several.len(), names(several.iter().copied())),
+        several => {
+            format!("{} have: {}", several.len(), names(several.iter().map(|node| &node.node), MOST_NAMES))
+        }
     };
     let unavailable = unavailable(budget, nodes, "unavailable ");
     format!("{left}: S {max_surge} of D {desired} nodes may have two pods, {users}; {unavailable}")
@@ -60,11 +62,7 @@ fn left(limit: u32, used: usize, taken: usize) -> String {
 fn unavailable(budget: &Budget, nodes: &[NodeVerdict], what: &str) -> String {
     let Budget { unavailable, not_ready, .. } = *budget;
     let verb = if unavailable == 1 { "is" } else { "are" };
-    let down = nodes.iter().filter(|node| node.counts.unavailable);
+    let down = nodes.iter().filter(|node| node.counts.unavailable).map(|node| &node.node);
     let colon = if unavailable == 0 { "" } else { ": " };
-    format!("U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}", names(down))
-}
-
-fn names<'a>(nodes: impl Iterator<Item = &'a NodeVerdict>) -> String {
-    words::names(nodes.map(|node| node.node.as_str()), MOST_NAMES)
+    format!("U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}", names(down, MOST_NAMES))
 }
