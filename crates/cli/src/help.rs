@@ -62,21 +62,28 @@ Examples:
   kubectl daemonset would-restart --example
   kubectl daemonset would-restart -f node-exporter.yaml
 
+Under OnDelete applying it restarts no pod: each pod gets the new version when it is deleted.
+
 Exit codes: 0 applying it restarts no pod, 1 it restarts every pod or is refused, 2 bad input";
 
 pub(crate) const CREATE: &str = "\
 Examples:
   kubectl daemonset create -f node-exporter.yaml
   kubectl daemonset create -f node-exporter.yaml -o json
+  kubectl daemonset create -f node-exporter.yaml --validate=warn
 
-Exit codes: 0 it is stored, 1 it is refused, 2 bad input";
+The API server's warnings are on stderr.
+
+Exit codes: 0 it is stored, 1 kubectl or the API server refuses it, 2 bad input";
 
 pub(crate) const UPDATE: &str = "\
 Examples:
   kubectl daemonset update -f node-exporter.yaml
   kubectl daemonset update --example --patch '{\"spec\": {\"minReadySeconds\": 10}}'
 
-Exit codes: 0 it is stored, 1 it is refused, 2 bad input";
+The API server's warnings are on stderr.
+
+Exit codes: 0 it is stored, 1 kubectl or the API server refuses it, 2 bad input";
 
 pub(crate) const DESCRIBE: &str = "\
 Examples:
@@ -104,6 +111,9 @@ pub(crate) const HISTORY: &str = "\
 Examples:
   kubectl daemonset rollout history --example
   kubectl daemonset rollout history -n monitoring node-exporter --revision 1
+  kubectl daemonset rollout history -n monitoring node-exporter -o yaml
+
+-o yaml is kubectl's: the DaemonSet that each revision restores. -o json is a list of the revisions.
 
 Exit codes: 0 the history is printed, 1 kubectl refuses, 2 bad input";
 

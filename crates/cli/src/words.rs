@@ -7,6 +7,7 @@ use daemonset::{
     RequeueReason, RevisionOrigin, RevisionReason, StatusReason,
 };
 use jiff::{SignedDuration, Timestamp};
+use std::fmt;
 
 /// How long ago, or how long until: `for 40s`, `in 6s`.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
@@ -42,8 +43,8 @@ pub(crate) fn duration(duration: SignedDuration) -> String {
 }
 
 /// The first names, and how many more there are.
-pub(crate) fn names<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> String {
-    let mut names = names.into_iter();
+pub(crate) fn names(names: impl IntoIterator<Item = impl fmt::Display>, most: usize) -> String {
+    let mut names = names.into_iter().map(|name| name.to_string());
     let mut text = names.by_ref().take(most).collect::<Vec<_>>().join(", ");
     match names.count() {
         0 => {}

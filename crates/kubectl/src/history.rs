@@ -6,7 +6,8 @@ use super::error::RolloutError;
 use super::fields::{name, template};
 use super::restore::restored;
 use super::status::not_negative;
-use super::text::columns;
+use super::text::{columns, yaml};
+use daemonset_apiserver::admission::Form;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -132,6 +133,63 @@ pub fn history_objects(
         Ok((number, restored))
     };
     by_number(daemon_set, revisions)?.into_iter().map(restore).collect()
+}
+
+/// The format of whole objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ObjectFormat {
+    /// `-o json`.
+    Json,
+    /// `-o yaml`.
+    Yaml,
+}
+
+/// The text of `kubectl rollout history -o json` and `-o yaml`: the DaemonSets of [`history_objects`], or the one of a
+/// revision; 0 is all of them (v1.36 kubectl `rollout_history.go Run`, cli-runtime `printers/json.go`,
+/// `printers/yaml.go`). Managed fields are left out, as without `--show-managed-fields`.
+///
+/// # Errors
+/// As for [`history_of`] and [`history_objects`]; an absent number is an error even if the history is empty.
+pub fn history_text(
+    daemon_set: &Value,
+    revisions: &[Value],
+    revision: i64,
+    format: ObjectFormat,
+) -> Result<String, RolloutError> {
+    not_negative(Some(revision))?;
+    let mut objects = history_objects(daemon_set, revisions)?;
+    if revision > 0 {
+        objects.retain(|number, _| *number == revision);
+        if objects.is_empty() {
+            return Err(RolloutError::NoSuchRevision);
+        }
+    }
+    let form = Form::from_daemon_set(daemon_set);
+    let printed = objects.into_values().map(|object| {
+        let object = printable(object);
+        match format {
+            ObjectFormat::Json => form.indented_json(&object) + "\n",
+            ObjectFormat::Yaml => yaml(&object),
+        }
+    });
+    let separator = match format {
+        ObjectFormat::Json => "",
+        ObjectFormat::Yaml => "---\n",
+    };
+    Ok(printed.collect::<Vec<_>>().join(separator))
+}
+
+/// With its kind, without managed fields.
+fn printable(mut object: Value) -> Value {
+    if let Some(members) = object.as_object_mut() {
+        members.insert("apiVersion".to_owned(), Value::from("apps/v1"));
+        members.insert("kind".to_owned(), Value::from("DaemonSet"));
+    }
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    object
 }
 
 /// The template after a revision's data is applied to the DaemonSet.

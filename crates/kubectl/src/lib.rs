@@ -10,11 +10,12 @@
 //! | function | kubectl |
 //! |---|---|
 //! | [`status()`] | `kubectl rollout status`, once |
-//! | [`history()`], [`history_of()`], [`history_objects()`] | `kubectl rollout history`, with `--revision`, with `-o json` |
+//! | [`history()`], [`history_of()`], [`history_objects()`], [`history_text()`] | `kubectl rollout history`, with `--revision`, with `-o json` and `-o yaml` |
 //! | [`undo()`] | `kubectl rollout undo`, as the patch to send and the object that it gives |
 //! | [`restart()`], [`pause()`], [`resume()`] | `kubectl rollout restart`; the other two are not supported for a DaemonSet |
 //! | [`describe_template()`] | the pod template in `kubectl describe` |
 //! | [`diff()`] | no kubectl command: what changes from one revision to another |
+//! | [`check_manifest()`], [`refusal_with_source()`] | the client's part of `kubectl create` and `kubectl replace` |
 //! | [`rollback()`] | no kubectl command: the subresource `rollback` of the DaemonSet update proposal |
 //!
 //! # Purity
@@ -65,6 +66,7 @@ mod diff;
 mod error;
 mod fields;
 mod history;
+mod manifest;
 mod patches;
 mod restart;
 mod restore;
@@ -77,7 +79,10 @@ pub use answer::{Answer, Command, answer};
 pub use describe::describe_template;
 pub use diff::{Diff, Difference, diff};
 pub use error::RolloutError;
-pub use history::{History, HistoryEntry, RevisionTemplate, history, history_objects, history_of};
+pub use history::{
+    History, HistoryEntry, ObjectFormat, RevisionTemplate, history, history_objects, history_of, history_text,
+};
+pub use manifest::{ManifestError, ManifestVerb, check_manifest, refusal_with_source};
 pub use patches::Patches;
 pub use restart::{pause, restart, resume};
 pub use rollback::{RollbackRequest, RollbackTo, rollback};

@@ -190,9 +190,10 @@ impl Watcher {
         if still_up || !self.is_good(pod.uid.as_str(), t, SignedDuration::ZERO) {
             return;
         }
-        if let Some(node) = self.nodes.get_mut(name) {
-            node.taken = true;
-        }
+        // A pod outlives its node for a while.
+        let is_there = |node: &&mut Node| node.states.last().is_some_and(|(_, state)| state.is_some());
+        let Some(node) = self.nodes.get_mut(name).filter(is_there) else { return };
+        node.taken = true;
         let taken = || self.nodes.iter().filter(|(_, node)| node.taken);
         let left = taken().filter(|(_, node)| !self.may_seem(node, t).any(|target| target)).count();
         let (taken_down, allowed) =

@@ -1,9 +1,11 @@
 //! Whole requests: decode, default, prepare, validate.
 
+use super::owners::{self, Duplicates};
 use super::refusal::Refusal;
 use super::{
-    ErrorList, Form, Invalid, Rules, default, prepare_for_create, prepare_for_status_update,
+    ErrorList, FieldValidation, Form, Invalid, Rules, default, prepare_for_create, prepare_for_status_update,
     prepare_for_update, template_generation, validate, validate_status_update, validate_update,
+    warnings_on_create, warnings_on_update,
 };
 use crate::json::{at, field, fields_mut};
 use crate::patch::{json_merge, merge_as};
@@ -26,11 +28,22 @@ pub enum Patch<'a> {
 /// # Errors
 /// The API server's refusal.
 pub fn create(object: &Value, rules: &Rules) -> Result<Value, Refusal> {
-    let mut new = decode(object, Numbers::InRange, rules)?;
+    create_and_warn(object, rules, &mut Vec::new())
+}
+
+/// As [`create`]; adds the API server's warnings.
+pub(super) fn create_and_warn(
+    object: &Value,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
+    let mut new = decode(object, Numbers::InRange, rules, warnings)?;
     prepare_for_create(&mut new);
     let generated = set_name_and_namespace(&mut new);
+    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
     refuse(&new, validate(&new, rules))?;
     finish(&mut new);
+    warnings.extend(warnings_on_create(&new));
     if let (true, Some(metadata)) = (generated, fields_mut(&mut new, "metadata")) {
         metadata.remove("name");
     }
@@ -42,7 +55,19 @@ pub fn create(object: &Value, rules: &Rules) -> Result<Value, Refusal> {
 /// # Errors
 /// The API server's refusal.
 pub fn update(stored: &Value, object: &Value, rules: &Rules) -> Result<Value, Refusal> {
-    replace(stored, decode(object, Numbers::InRange, rules)?, rules)
+    update_and_warn(stored, object, rules, &mut Vec::new())
+}
+
+/// As [`update`]; adds the API server's warnings.
+pub(super) fn update_and_warn(
+    stored: &Value,
+    object: &Value,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
+    let mut new = decode(object, Numbers::InRange, rules, warnings)?;
+    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
+    replace(stored, new, rules, warnings)
 }
 
 /// As [`update`], for the subresource `status`.
@@ -50,7 +75,19 @@ pub fn update(stored: &Value, object: &Value, rules: &Rules) -> Result<Value, Re
 /// # Errors
 /// The API server's refusal.
 pub fn update_status(stored: &Value, object: &Value) -> Result<Value, Refusal> {
-    replace_status(stored, decode(object, Numbers::InRange, &Rules::default())?)
+    update_status_and_warn(stored, object, &Rules::default(), &mut Vec::new())
+}
+
+/// As [`update_status`]; adds the API server's warnings.
+pub(super) fn update_status_and_warn(
+    stored: &Value,
+    object: &Value,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
+    let mut new = decode(object, Numbers::InRange, rules, warnings)?;
+    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
+    replace_status(stored, new)
 }
 
 /// The DaemonSet that the API server stores when a client patches the stored one.
@@ -84,7 +121,19 @@ pub fn update_status(stored: &Value, object: &Value) -> Result<Value, Refusal> {
 /// # Ok::<(), Refusal>(())
 /// ```
 pub fn patch(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Refusal> {
-    replace(stored, patched(stored, patch, rules)?, rules)
+    patch_and_warn(stored, patch, rules, &mut Vec::new())
+}
+
+/// As [`patch`](fn@patch); adds the API server's warnings.
+pub(super) fn patch_and_warn(
+    stored: &Value,
+    patch: Patch<'_>,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
+    let mut new = patched(stored, patch, rules, warnings)?;
+    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfPatch));
+    replace(stored, new, rules, warnings)
 }
 
 /// As [`patch`], for the subresource `status`.
@@ -92,7 +141,19 @@ pub fn patch(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, R
 /// # Errors
 /// The API server's refusal.
 pub fn patch_status(stored: &Value, patch: Patch<'_>) -> Result<Value, Refusal> {
-    replace_status(stored, patched(stored, patch, &Rules::default())?)
+    patch_status_and_warn(stored, patch, &Rules::default(), &mut Vec::new())
+}
+
+/// As [`patch_status`]; adds the API server's warnings.
+pub(super) fn patch_status_and_warn(
+    stored: &Value,
+    patch: Patch<'_>,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
+    let mut new = patched(stored, patch, rules, warnings)?;
+    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfPatch));
+    replace_status(stored, new)
 }
 
 /// The longest prefix of a generated name, before its five random letters (v1.36 `apiserver/pkg/storage/names`
@@ -112,12 +173,18 @@ fn set_name_and_namespace(new: &mut Value) -> bool {
     true
 }
 
-fn replace(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refusal> {
+fn replace(
+    stored: &Value,
+    mut new: Value,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
     same_object(stored, &new)?;
     same_version(stored, &new)?;
     prepare_for_update(stored, &mut new);
     refuse(&new, validate_update(stored, &new, rules))?;
     finish(&mut new);
+    warnings.extend(warnings_on_update(stored, &new));
     Ok(new)
 }
 
@@ -130,15 +197,28 @@ fn replace_status(stored: &Value, mut new: Value) -> Result<Value, Refusal> {
     Ok(new)
 }
 
-fn decode(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
-    let new = read(object, numbers, rules)?;
-    template_generation::get(&new)
-        .map_err(|error| Refusal::Undecodable { messages: vec![error.to_string()] })?;
+fn decode(
+    object: &Value,
+    numbers: Numbers,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
+    let new = read(object, numbers, rules, warnings)?;
+    template_generation::get(&new).map_err(|error| {
+        // The conversion is a part of decoding, and an error of decoding comes without warnings.
+        warnings.clear();
+        Refusal::Undecodable { messages: vec![error.to_string()] }
+    })?;
     Ok(new)
 }
 
-/// Decoded and defaulted.
-fn read(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
+/// Decoded and defaulted. Unknown fields are warnings, or refused.
+fn read(
+    object: &Value,
+    numbers: Numbers,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
     let text = |name: &str| field(object, name).as_str().filter(|text| !text.is_empty());
     let is_other = |text: Option<&str>, expected: &str| text.is_some_and(|text| text != expected);
     if is_other(text("kind"), "DaemonSet")
@@ -151,6 +231,14 @@ fn read(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusa
     let mut decoded = schema::decode_with(rules.form.fields(), object, numbers).map_err(|refused| {
         Refusal::Undecodable { messages: refused.iter().map(ToString::to_string).collect() }
     })?;
+    match (rules.field_validation, schema::unknown_fields(rules.form.fields(), object)) {
+        (FieldValidation::Strict, unknown) if !unknown.is_empty() => {
+            let message = format!("strict decoding error: {}", unknown.join(", "));
+            return Err(Refusal::Undecodable { messages: vec![message] });
+        }
+        (FieldValidation::Warn, unknown) => warnings.extend(unknown),
+        (FieldValidation::Strict | FieldValidation::Ignore, _) => {}
+    }
     if let Value::Object(fields) = &mut decoded {
         fields.entry("apiVersion").or_insert_with(|| Value::from("apps/v1"));
         fields.entry("kind").or_insert_with(|| Value::from("DaemonSet"));
@@ -185,7 +273,12 @@ fn drop_empty_labels(new: &mut Value) {
     }
 }
 
-fn patched(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Refusal> {
+fn patched(
+    stored: &Value,
+    patch: Patch<'_>,
+    rules: &Rules,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Refusal> {
     match patch {
         Patch::Strategic(patch) => {
             let mut merged = merge_as(rules.form.fields(), stored, patch).map_err(Refusal::Patch)?;
@@ -196,15 +289,16 @@ fn patched(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Ref
                     merged.insert(name.to_owned(), own.clone());
                 }
             }
-            let new =
-                read(&merged, Numbers::CutOff, rules).map_err(|refusal| refusal.into_patch_refusal(patch))?;
+            let new = read(&merged, Numbers::CutOff, rules, warnings)
+                .map_err(|refusal| refusal.into_patch_refusal(patch))?;
             template_generation::get(&new)
                 .map_err(|error| Refusal::Unconvertible { message: error.to_string() })?;
             Ok(new)
         }
         Patch::Merge(patch) => {
             let merged = json_merge(stored, patch).map_err(Refusal::Patch)?;
-            decode(&merged, Numbers::AsWritten, rules).map_err(|refusal| refusal.into_patch_refusal(patch))
+            decode(&merged, Numbers::AsWritten, rules, warnings)
+                .map_err(|refusal| refusal.into_patch_refusal(patch))
         }
     }
 }

@@ -36,6 +36,12 @@ impl Form {
             .map_err(|refused| refused.first().map_or(String::new(), ToString::to_string))
     }
 
+    /// A decoded DaemonSet as Go's `json.MarshalIndent` prints it, with four spaces: the fields of a struct in the order of
+    /// their definition, the keys of a map sorted, `<`, `>` and `&` escaped. No line break at the end.
+    pub fn indented_json(self, daemon_set: &Value) -> String {
+        schema::indented(self.fields(), daemon_set)
+    }
+
     /// Applies a strategic merge patch to a DaemonSet of this form.
     ///
     /// # Errors
@@ -65,6 +71,20 @@ pub enum SurgeWithHostPort {
     Refused,
 }
 
+/// The treatment of fields that the API does not have: the parameter `fieldValidation` of a request, and `--validate` of
+/// kubectl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum FieldValidation {
+    /// They are dropped in silence.
+    Ignore,
+    /// They are dropped with a warning: the API server's default.
+    #[default]
+    Warn,
+    /// They are refused: the default of `kubectl create` and `kubectl replace`.
+    Strict,
+}
+
 /// The rules that a DaemonSet is validated by. The default is Kubernetes' behavior.
 ///
 /// ```
@@ -80,6 +100,8 @@ pub struct Rules {
     pub form: Form,
     /// Whether a template that surges may have host ports.
     pub surge_with_host_port: SurgeWithHostPort,
+    /// The treatment of fields that the API does not have.
+    pub field_validation: FieldValidation,
 }
 
 impl Rules {
@@ -99,5 +121,11 @@ impl Rules {
     #[must_use]
     pub fn surge_with_host_port(self, surge_with_host_port: SurgeWithHostPort) -> Self {
         Rules { surge_with_host_port, ..self }
+    }
+
+    /// Sets the treatment of fields that the API does not have.
+    #[must_use]
+    pub fn field_validation(self, field_validation: FieldValidation) -> Self {
+        Rules { field_validation, ..self }
     }
 }

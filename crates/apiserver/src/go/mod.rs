@@ -10,5 +10,5 @@ mod print;
 mod value;
 
 pub(crate) use print::GoValue;
-pub use print::quoted;
+pub use print::{json_text, quoted};
 pub(crate) use value::{go_list, go_text, go_type, go_value};

@@ -59,6 +59,14 @@ impl From<bool> for GoValue {
     }
 }
 
+/// JSON in one line as Go's `encoding/json` writes a map: sorted by key, with the characters that are special in HTML
+/// escaped.
+pub fn json_text(value: &Value) -> String {
+    let mut value = value.clone();
+    value.sort_all_objects();
+    json(&value)
+}
+
 /// JSON as `encoding/json` writes it: characters that are special in HTML are escaped. They occur only inside
 /// strings.
 fn json(value: &Value) -> String {

@@ -4,6 +4,8 @@ use crate::cluster::{ClusterArgs, MIDROLLOUT, Source, Wanted, is_file, read_docu
 use crate::manifest::requests::{PatchType, Subresource};
 use crate::shell::console::{Format, Stop};
 use clap::Args;
+use daemonset_apiserver::admission::FieldValidation;
+use daemonset_kubectl::ManifestError;
 use std::path::PathBuf;
 
 /// A manifest that changes the DaemonSet of the built-in example.
@@ -37,6 +39,9 @@ pub(crate) struct LintArgs {
 pub(crate) struct CreateArgs {
     #[command(flatten)]
     manifest: ManifestArgs,
+    /// Fields that the API does not have: refuse them, warn, or ignore them
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) validate: Validate,
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
@@ -56,6 +61,9 @@ pub(crate) struct ChangeArgs {
 pub(crate) struct UpdateArgs {
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
+    /// Fields that the API does not have: refuse them, warn, or ignore them. A patch warns
+    #[arg(long, value_enum, default_value_t, conflicts_with = "patch")]
+    pub(crate) validate: Validate,
     /// The patch instead of a manifest, as JSON or YAML
     #[arg(long, value_name = "PATCH", conflicts_with_all = ["manifest", "word"])]
     pub(crate) patch: Option<String>,
@@ -65,6 +73,27 @@ pub(crate) struct UpdateArgs {
     /// `status` to change the status
     #[arg(long, value_enum, default_value_t, requires = "patch")]
     pub(crate) subresource: Subresource,
+}
+
+/// `--validate`, as kubectl has it.
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+pub(crate) enum Validate {
+    #[default]
+    #[value(alias = "true")]
+    Strict,
+    Warn,
+    #[value(alias = "false")]
+    Ignore,
+}
+
+impl Validate {
+    pub(crate) fn field_validation(self) -> FieldValidation {
+        match self {
+            Validate::Strict => FieldValidation::Strict,
+            Validate::Warn => FieldValidation::Warn,
+            Validate::Ignore => FieldValidation::Ignore,
+        }
+    }
 }
 
 /// The stored DaemonSet, and its cluster.
@@ -87,6 +116,8 @@ pub(crate) struct StoredArgs {
 /// Text and its name in messages.
 pub(crate) struct Manifest {
     pub(crate) title: String,
+    /// kubectl's name of the file; `None` for the one that is built in.
+    pub(crate) source: Option<String>,
     pub(crate) documents: Vec<serde_json::Value>,
 }
 
@@ -96,20 +127,52 @@ impl ManifestArgs {
     }
 }
 
+/// Why a manifest is not read.
+pub(crate) struct Unread {
+    own: Stop,
+    /// kubectl's refusal, where it has one.
+    pub(crate) kubectl: Option<String>,
+}
+
+impl Unread {
+    /// In this program's words.
+    pub(crate) fn own(self) -> Stop {
+        self.own
+    }
+}
+
 /// Reads a manifest; without a file, the example.
-fn read(file: Option<PathBuf>) -> Result<Manifest, Stop> {
-    let source = file.map(Source::named);
-    let title = source.as_ref().map_or_else(|| "the built-in manifest".to_owned(), Source::to_string);
-    let bytes = source.as_ref().map_or(Ok(EXAMPLE.as_bytes().into()), Source::bytes);
-    let documents = bytes.and_then(|bytes| read_documents(&bytes));
-    match documents {
-        Ok(documents) => Ok(Manifest { title, documents }),
-        Err(message) => Err(Stop::Input(format!("{title}: {message}"))),
+fn read(file: Option<PathBuf>) -> Result<Manifest, Unread> {
+    let named = file.map(Source::named);
+    let title = named.as_ref().map_or_else(|| "the built-in manifest".to_owned(), Source::to_string);
+    let source = named.as_ref().map(|named| match named {
+        Source::Stdin => "STDIN".to_owned(),
+        named => named.to_string(),
+    });
+    let unread = |message: String, kubectl: Option<ManifestError>| Unread {
+        own: Stop::Input(format!("{title}: {message}")),
+        kubectl: kubectl.map(|error| error.to_string()),
+    };
+    let absent = || match &named {
+        Some(Source::File(path)) if !path.exists() => source.clone().map(ManifestError::NoSuchFile),
+        _ => None,
+    };
+    let bytes = named.as_ref().map_or(Ok(EXAMPLE.as_bytes().into()), Source::bytes);
+    let bytes = bytes.map_err(|message| unread(message, absent()))?;
+    match read_documents(&bytes) {
+        Ok(documents) => Ok(Manifest { title, source, documents }),
+        Err(message) => {
+            let is_json = bytes.trim_ascii_start().starts_with(b"{");
+            let parser = if is_json { "json" } else { "error converting YAML to JSON: yaml" };
+            let syntax = |source| ManifestError::syntax(source, &format!("{parser}: {message}"));
+            let kubectl = source.as_deref().map(syntax);
+            Err(unread(message, kubectl))
+        }
     }
 }
 
 impl CreateArgs {
-    pub(crate) fn manifest(&self) -> Result<Manifest, Stop> {
+    pub(crate) fn manifest(&self) -> Result<Manifest, Unread> {
         read(self.manifest.file())
     }
 }
@@ -119,10 +182,11 @@ impl ChangeArgs {
         self.stored.output
     }
 
-    pub(crate) fn manifest(&self) -> Result<Manifest, Stop> {
+    pub(crate) fn manifest(&self) -> Result<Manifest, Unread> {
         let file = self.manifest.file();
         if file.is_none() && self.stored.cluster.chooses_kubectl() {
-            return Err(Stop::Input("--filename: name the manifest".to_owned()));
+            let own = Stop::Input("--filename: name the manifest".to_owned());
+            return Err(Unread { own, kubectl: None });
         }
         read(file)
     }
@@ -161,7 +225,7 @@ impl LintArgs {
 
     /// `None` where a stored DaemonSet is looked at.
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Stop> {
-        self.manifest.clone().map(|file| read(Some(file))).transpose()
+        self.manifest.clone().map(|file| read(Some(file)).map_err(Unread::own)).transpose()
     }
 
     pub(crate) fn stored(&self, named: Option<Wanted>) -> Result<(Source, Option<Wanted>), Stop> {

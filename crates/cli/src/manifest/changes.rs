@@ -1,42 +1,81 @@
 //! The API server's answer to a manifest or a patch, and whether it restarts the fleet.
 
 use crate::cluster::{Chosen, Needs, Objects, Wanted, name, namespace, read_documents};
-use crate::manifest::args::{ChangeArgs, CreateArgs, Manifest, UpdateArgs};
-use crate::manifest::requests::{self, PatchType, Subresource};
+use crate::manifest::args::{ChangeArgs, CreateArgs, Manifest, Unread, UpdateArgs};
+use crate::manifest::requests::{self, Answered, PatchType, Refused, Subresource};
 use crate::shell::console::{Format, LOOK, Stop};
 use crate::shell::response::Response;
-use daemonset_apiserver::admission::{Difference, template_change};
+use daemonset_apiserver::admission::{Difference, FieldValidation, Restart, template_change};
+use daemonset_kubectl::{ManifestVerb, check_manifest};
 use serde_json::{Value, json};
 
 /// `kubectl create --dry-run=server`.
 pub(crate) fn create(args: &CreateArgs) -> Result<Response, Stop> {
-    let manifest = daemon_set(args.manifest()?)?;
-    match requests::create(&manifest) {
-        Err(refusal) => Ok(Response::refusal(refusal)),
+    let validation = args.validate.field_validation();
+    let manifest = match checked(args.manifest(), ManifestVerb::Create, validation)? {
+        Ok(manifest) => manifest,
+        Err(refused) => return Ok(refused),
+    };
+    let source = manifest.source.clone();
+    let Answered { result, warnings } = requests::create(&daemon_set(manifest)?, validation);
+    let response = match result {
+        Err(refused) => refusal(&refused, ManifestVerb::Create, source.as_deref()),
         Ok(stored) => match args.output {
-            Format::Json => Response::json(&stored),
+            Format::Json => Response::json(&stored)?,
             Format::Text => {
-                Ok(Response::text(format!("daemonset.apps/{} created (server dry run)\n", name(&stored))))
+                Response::text(format!("daemonset.apps/{} created (server dry run)\n", name(&stored)))
             }
         },
+    };
+    Ok(response.with_warnings(&warnings))
+}
+
+/// kubectl's own refusal of a manifest, before it sends anything.
+fn checked(
+    read: Result<Manifest, Unread>,
+    verb: ManifestVerb,
+    validation: FieldValidation,
+) -> Result<Result<Manifest, Response>, Stop> {
+    let refused = |error: String| Ok(Err(Response::refusal(format_args!("error: {error}"))));
+    match read {
+        Ok(manifest) => match &manifest.source {
+            Some(source) => match check_manifest(verb, &manifest.documents, source, validation) {
+                Ok(()) => Ok(Ok(manifest)),
+                Err(error) => refused(error.to_string()),
+            },
+            None => Ok(Ok(manifest)),
+        },
+        Err(Unread { kubectl: Some(error), .. }) => refused(error),
+        Err(unread) => Err(unread.own()),
     }
+}
+
+fn refusal(refused: &Refused, verb: ManifestVerb, source: Option<&str>) -> Response {
+    Response::refusal(refused.text(source.map(|source| (verb, source))))
 }
 
 /// `kubectl replace`, or `kubectl patch`.
 pub(crate) fn update(args: &UpdateArgs) -> Result<Response, Stop> {
     match &args.patch {
         Some(text) => patch(&args.change, text, args.r#type, args.subresource),
-        None => replace(&args.change),
+        None => replace(&args.change, args.validate.field_validation()),
     }
 }
 
-fn replace(change: &ChangeArgs) -> Result<Response, Stop> {
-    let manifest = daemon_set(change.manifest()?)?;
+fn replace(change: &ChangeArgs, validation: FieldValidation) -> Result<Response, Stop> {
+    let manifest = match checked(change.manifest(), ManifestVerb::Replace, validation)? {
+        Ok(manifest) => manifest,
+        Err(refused) => return Ok(refused),
+    };
+    let source = manifest.source.clone();
+    let manifest = daemon_set(manifest)?;
     let stored = stored(change, &manifest)?;
-    match requests::replace(&stored, &manifest) {
-        Err(refusal) => Ok(Response::refusal(refusal)),
-        Ok(after) => changed(change.output(), &after, format!("daemonset.apps/{} replaced\n", name(&after))),
-    }
+    let Answered { result, warnings } = requests::replace(&stored, &manifest, validation);
+    let response = match result {
+        Err(refused) => refusal(&refused, ManifestVerb::Replace, source.as_deref()),
+        Ok(after) => changed(change.output(), &after, format!("daemonset.apps/{} replaced\n", name(&after)))?,
+    };
+    Ok(response.with_warnings(&warnings))
 }
 
 fn patch(
@@ -51,10 +90,12 @@ fn patch(
         return Err(invalid("must be one object or list".to_owned()));
     };
     let stored = stored(change, &Value::Null)?;
-    match requests::patch(&stored, patch, patch_type, subresource) {
-        Err(refusal) => Ok(Response::refusal(refusal)),
-        Ok(patched) => changed(change.output(), &patched.after, patched.message()),
-    }
+    let Answered { result, warnings } = requests::patch(&stored, patch, patch_type, subresource);
+    let response = match result {
+        Err(refused) => Response::refusal(refused.text(None)),
+        Ok(patched) => changed(change.output(), &patched.after, patched.message())?,
+    };
+    Ok(response.with_warnings(&warnings))
 }
 
 fn changed(format: Format, after: &Value, message: String) -> Result<Response, Stop> {
@@ -64,27 +105,41 @@ fn changed(format: Format, after: &Value, message: String) -> Result<Response, S
     }
 }
 
-/// Exit code 1 where the fleet restarts, or the API server refuses the manifest.
+/// Exit code 1 where applying it restarts the fleet, or the API server refuses the manifest. Under OnDelete applying it
+/// restarts nothing.
 pub(crate) fn would_restart(args: &ChangeArgs) -> Result<Response, Stop> {
-    let manifest = daemon_set(args.manifest()?)?;
+    let manifest = daemon_set(args.manifest().map_err(Unread::own)?)?;
     let stored = stored(args, &manifest)?;
     let found = match template_change(&stored, &manifest) {
         Err(refusal) => return Ok(Response::refusal(refusal)),
         Ok(found) => found,
     };
-    let code = if found.is_some() { LOOK } else { 0 };
+    let restarts = found.as_ref().is_some_and(|diff| diff.restart == Restart::Rollout);
     let response = match args.output() {
         Format::Json => {
             let differences = found.iter().flat_map(|diff| &diff.differences).map(as_json);
             let differences = differences.collect::<Vec<_>>();
-            Response::json(&json!({"restarts": found.is_some(), "differences": differences}))?
+            Response::json(&json!({
+                "restarts": restarts,
+                "restartsOnDelete": found.is_some() && !restarts,
+                "differences": differences,
+            }))?
         }
         Format::Text => Response::text(match found {
             None => format!("{}: applying it restarts no pod\n", name(&stored)),
-            Some(diff) => format!("{}: applying it restarts every pod\n{diff}\n", name(&stored)),
+            Some(diff) => format!("{}: {}\n{diff}\n", name(&stored), in_words(diff.restart)),
         }),
     };
-    Ok(response.with_code(code))
+    Ok(response.with_code(if restarts { LOOK } else { 0 }))
+}
+
+fn in_words(restart: Restart) -> &'static str {
+    match restart {
+        Restart::OnDelete => {
+            "applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted"
+        }
+        _ => "applying it restarts every pod",
+    }
 }
 
 fn as_json(difference: &Difference) -> Value {
@@ -114,7 +169,7 @@ pub(crate) fn wanted(manifest: &Value) -> Option<Wanted> {
 
 /// The only DaemonSet of a manifest.
 pub(crate) fn daemon_set(manifest: Manifest) -> Result<Value, Stop> {
-    let Manifest { title, documents } = manifest;
+    let Manifest { title, documents, .. } = manifest;
     let chosen = Objects::of_documents(documents).and_then(|mut objects| {
         objects.found_in("the manifest".to_owned(), "");
         objects.choose(None)

@@ -8,6 +8,7 @@ use crate::shell::console::{Format, LOOK, Stop, system_clock};
 use crate::shell::response::Response;
 use daemonset::lint::{Finding, Preflight, Severity};
 use daemonset::model::DaemonSet;
+use daemonset_apiserver::admission::FieldValidation;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -52,9 +53,10 @@ fn of_stored(objects: Objects, wanted: Option<&Wanted>) -> Result<Vec<Finding>, 
 fn of_manifest(objects: Objects, manifest: &Value, wanted: Option<&Wanted>) -> Result<Vec<Finding>, String> {
     let stored = if objects.has(wanted) { Some(objects.choose(wanted)?.daemon_set) } else { None };
     let admitted = match &stored {
-        Some(stored) => requests::replace(stored, manifest),
-        None => requests::create(manifest),
+        Some(stored) => requests::replace(stored, manifest, FieldValidation::Warn),
+        None => requests::create(manifest, FieldValidation::Warn),
     };
+    let admitted = admitted.result.map_err(|refused| refused.text(None));
     let applied = admitted.as_ref().unwrap_or(manifest);
     let applied: DaemonSet = serde_path_to_error::deserialize(applied)
         .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;

@@ -2,7 +2,8 @@
 
 use crate::cluster::{name, namespace};
 use crate::manifest::operations::{self, Operation};
-use daemonset_apiserver::admission::{self, Patch, Refusal, Rules};
+use daemonset_apiserver::admission::{self, FieldValidation, Patch, Refusal, Request, Response, Rules};
+use daemonset_kubectl::{ManifestVerb, refusal_with_source};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,68 +32,102 @@ pub(crate) enum Subresource {
     Status,
 }
 
+/// The API server's answer, and its warnings.
+pub(crate) struct Answered<T> {
+    pub(crate) result: Result<T, Refused>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Why the API server does not store an object.
+pub(crate) enum Refused {
+    Server(Refusal),
+    /// There is one message for every list of operations that can't be applied.
+    Operations,
+}
+
 /// A DaemonSet after a patch.
 pub(crate) struct Patched {
     pub(crate) after: Value,
     changed: bool,
 }
 
-/// The stored object, or kubectl's message. kubectl puts an object without a namespace into its own.
-pub(crate) fn create(object: &Value) -> Result<Value, String> {
+/// The stored object. kubectl puts an object without a namespace into its own.
+pub(crate) fn create(object: &Value, validation: FieldValidation) -> Answered<Value> {
     let mut sent = object.clone();
     if let (Some(metadata), "") = (sent.get_mut("metadata").and_then(Value::as_object_mut), namespace(object))
     {
         metadata.insert("namespace".to_owned(), Value::from("default"));
     }
-    admission::create(&sent, &Rules::default()).map_err(|refusal| refusal.to_string())
+    Answered::from_response(admission::respond(Request::Create(&sent), &rules(validation)))
 }
 
-/// The stored object after a replacement, or kubectl's message.
-pub(crate) fn replace(stored: &Value, object: &Value) -> Result<Value, String> {
-    admission::update(stored, object, &Rules::default()).map_err(|refusal| refusal.to_string())
+/// The stored object after a replacement.
+pub(crate) fn replace(stored: &Value, object: &Value, validation: FieldValidation) -> Answered<Value> {
+    Answered::from_response(admission::respond(Request::Update(stored, object), &rules(validation)))
 }
 
-/// The stored object after a patch, or kubectl's message.
+fn rules(validation: FieldValidation) -> Rules {
+    Rules::new().field_validation(validation)
+}
+
+/// The stored object after a patch; kubectl leaves it to the API server to warn of unknown fields.
 pub(crate) fn patch(
     before: &Value,
     patch: &Value,
     patch_type: PatchType,
     subresource: Subresource,
-) -> Result<Patched, String> {
-    let rules = Rules::default();
+) -> Answered<Patched> {
     let known = match patch_type {
         PatchType::Strategic => Patch::Strategic(patch),
         PatchType::Merge => Patch::Merge(patch),
         PatchType::Json => return by_operations(before, patch, subresource),
     };
-    let after = match subresource {
-        Subresource::None => admission::patch(before, known, &rules),
-        Subresource::Status => admission::patch_status(before, known),
+    let request = match subresource {
+        Subresource::None => Request::Patch(before, known),
+        Subresource::Status => Request::PatchStatus(before, known),
     };
-    Patched::of(before, after)
+    Answered::from_response(admission::respond(request, &Rules::new())).into_patched(before)
 }
 
-/// There is one message for every patch that can't be applied.
-const NOT_APPLIED: &str =
-    "The request is invalid: the server rejected our request due to an error in our request";
-
 /// The library makes such patches, and does not apply them.
-fn by_operations(before: &Value, patch: &Value, subresource: Subresource) -> Result<Patched, String> {
-    let operations: Vec<Operation> = Deserialize::deserialize(patch).map_err(|_| NOT_APPLIED.to_owned())?;
-    let asked = operations::apply(before, &operations).ok_or_else(|| NOT_APPLIED.to_owned())?;
-    let after = match subresource {
-        Subresource::None => admission::update(before, &asked, &Rules::default()),
-        Subresource::Status => admission::update_status(before, &asked),
+fn by_operations(before: &Value, patch: &Value, subresource: Subresource) -> Answered<Patched> {
+    let operations: Option<Vec<Operation>> = Deserialize::deserialize(patch).ok();
+    let Some(asked) = operations.and_then(|operations| operations::apply(before, &operations)) else {
+        return Answered { result: Err(Refused::Operations), warnings: Vec::new() };
     };
-    Patched::of(before, after)
+    let request = match subresource {
+        Subresource::None => Request::Update(before, &asked),
+        Subresource::Status => Request::UpdateStatus(before, &asked),
+    };
+    Answered::from_response(admission::respond(request, &Rules::new())).into_patched(before)
+}
+
+impl Answered<Value> {
+    fn from_response(response: Response) -> Self {
+        Answered { result: response.stored.map_err(Refused::Server), warnings: response.warnings }
+    }
+
+    fn into_patched(self, before: &Value) -> Answered<Patched> {
+        let result = self.result.map(|after| Patched { changed: after != *before, after });
+        Answered { result, warnings: self.warnings }
+    }
+}
+
+impl Refused {
+    /// kubectl's text about an object of a manifest's file; without a file, about a patch.
+    pub(crate) fn text(&self, source: Option<(ManifestVerb, &str)>) -> String {
+        match (self, source) {
+            (Refused::Server(refusal), Some((verb, source))) => refusal_with_source(refusal, verb, source),
+            (Refused::Server(refusal), None) => refusal.to_string(),
+            (Refused::Operations, _) => {
+                "The request is invalid: the server rejected our request due to an error in our request"
+                    .to_owned()
+            }
+        }
+    }
 }
 
 impl Patched {
-    fn of(before: &Value, after: Result<Value, Refusal>) -> Result<Self, String> {
-        let after = after.map_err(|refusal| refusal.to_string())?;
-        Ok(Patched { changed: after != *before, after })
-    }
-
     /// kubectl's message.
     pub(crate) fn message(&self) -> String {
         let how = if self.changed { "" } else { " (no change)" };

@@ -30,7 +30,7 @@ fn together(kind: &Kind, why: &str, objects: &[String]) -> String {
         1 => kind.noun.to_owned(),
         several => words::count(several, kind.noun),
     };
-    format!("{} {number} {}: {why}", kind.verb, words::names(objects.iter().map(String::as_str), 3))
+    format!("{} {number} {}: {why}", kind.verb, words::names(objects, 3))
 }
 
 /// `delete 1 pod, create 5 pods, write the status`.

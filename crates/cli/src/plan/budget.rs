@@ -1,7 +1,7 @@
 //! The budget in words: how much of it there is, how much is used, and which nodes use it.
 
-use crate::words;
-use daemonset::{Budget, CreateReason, DeleteReason, NodeOutcome, NodeVerdict, StrategyInForce};
+use crate::words::names;
+use daemonset::{Budget, BudgetUse, CreateReason, DeleteReason, NodeOutcome, NodeVerdict, StrategyInForce};
 
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 3;
@@ -38,7 +38,9 @@ fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let users = match doubled.as_slice() {
         [] => "none has".to_owned(),
         [only] => format!("1 has: {}", only.node),
-        several => format!("{} have: {}", several.len(), names(several.iter().copied())),
+        several => {
+            format!("{} have: {}", several.len(), names(several.iter().map(|node| &node.node), MOST_NAMES))
+        }
     };
     let unavailable = unavailable(budget, nodes, "unavailable ");
     format!("{left}: S {max_surge} of D {desired} nodes may have two pods, {users}; {unavailable}")
@@ -60,28 +62,27 @@ fn left(limit: u32, used: usize, taken: usize) -> String {
 fn unavailable(budget: &Budget, nodes: &[NodeVerdict], what: &str) -> String {
     let Budget { unavailable, not_ready, .. } = *budget;
     let verb = if unavailable == 1 { "is" } else { "are" };
-    let down = nodes.iter().filter(|node| node.counts.unavailable);
+    let down = nodes.iter().filter(|node| node.counts.unavailable).map(|node| &node.node);
     let colon = if unavailable == 0 { "" } else { ": " };
     let beside = beside(budget, nodes);
-    format!("U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}{beside}", names(down))
+    format!(
+        "U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}{beside}",
+        names(down, MOST_NAMES)
+    )
 }
 
 /// Nodes that count though they are no Ready target nodes, and nodes that do not count though they lack a pod.
 fn beside(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let of = |counts: fn(&BudgetUse) -> bool| {
+        names(nodes.iter().filter(|node| counts(&node.counts)).map(|node| &node.node), MOST_NAMES)
+    };
     let Budget { lost, excused, .. } = *budget;
     let mut text = String::new();
     if lost > 0 {
-        text.push_str(&format!("; {lost} lost: {}", names(nodes.iter().filter(|node| node.counts.lost))));
+        text.push_str(&format!("; {lost} lost: {}", of(|counts| counts.lost)));
     }
     if excused > 0 {
-        text.push_str(&format!(
-            "; {excused} excused: {}",
-            names(nodes.iter().filter(|node| node.counts.excused))
-        ));
+        text.push_str(&format!("; {excused} excused: {}", of(|counts| counts.excused)));
     }
     text
-}
-
-fn names<'a>(nodes: impl Iterator<Item = &'a NodeVerdict>) -> String {
-    words::names(nodes.map(|node| node.node.as_str()), MOST_NAMES)
 }

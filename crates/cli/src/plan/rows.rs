@@ -113,7 +113,7 @@ impl Likeness {
 
 fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: Context) -> Row {
     let examples = if likeness.urgency < Urgency::Held { 10 } else { 3 };
-    let names = words::names(nodes.iter().map(|node| node.node.as_str()), examples);
+    let names = words::names(nodes.iter().map(|node| &node.node), examples);
     let outcomes: Vec<Phrase> = nodes.iter().map(|node| outcome(node)).collect();
     let pods = nodes.iter().flat_map(|node| &node.pods);
     let states: Vec<Phrase> = pods.map(|pod| state(pod.state, context)).collect();

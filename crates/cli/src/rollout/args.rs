@@ -16,7 +16,7 @@ pub(crate) struct Args {
     pub(crate) job: Option<Job>,
     /// Answer a create, an update or a kubectl command a line, and print one line of JSON for each; `-` is stdin.
     ///
-    /// `{"name", "object"}` is created; `{"name", "before", "patch", "patchType", "subresource"}` is patched;
+    /// `{"name", "object"}` is created (as of the file `filename`, with `fieldValidation` Ignore, Warn or Strict); `{"name", "before", "patch", "patchType", "subresource"}` is patched;
     /// `{"name", "command", "before": {"daemonSet", "revisions"}}` is a `kubectl rollout` command. A restart writes down the
     /// time `now` of its line; without it the restartedAt of the line's `after`; without that the system's.
     #[arg(long, value_name = "FILE.jsonl", required = true)]
@@ -37,13 +37,7 @@ pub(crate) enum Job {
     },
     /// The revisions, or one of them: kubectl rollout history
     #[command(after_help = crate::help::HISTORY)]
-    History {
-        #[command(flatten)]
-        from: From,
-        /// The one to show
-        #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
-        revision: i64,
-    },
+    History(HistoryArgs),
     /// Back to an older revision: kubectl rollout undo, without doing it
     #[command(after_help = crate::help::UNDO)]
     Undo {
@@ -106,6 +100,46 @@ pub(crate) struct From {
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
+}
+
+/// `rollout history`.
+#[derive(Group, Clone)]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    output: HistoryFormat,
+    /// The one to show
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) revision: i64,
+}
+
+/// How a history is printed.
+#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum HistoryFormat {
+    /// For a person
+    #[default]
+    Text,
+    /// For a program: the list of revisions
+    Json,
+    /// The DaemonSet that each revision restores, as kubectl prints it
+    Yaml,
+}
+
+impl HistoryArgs {
+    pub(crate) fn from(&self) -> From {
+        let output = match self.output {
+            HistoryFormat::Text => Format::Text,
+            HistoryFormat::Json | HistoryFormat::Yaml => Format::Json,
+        };
+        From { target: self.target.clone(), output }
+    }
+
+    /// Whether whole objects are asked for.
+    pub(crate) fn is_yaml(&self) -> bool {
+        self.output == HistoryFormat::Yaml
+    }
 }
 
 impl From {

@@ -1,17 +1,43 @@
 //! A line of a batch: a create, an update or a rollout command; its members say which.
 
-use crate::manifest::requests::{self, PatchType, Subresource};
+use crate::manifest::requests::{self, Answered, PatchType, Subresource};
 use crate::rollout::kubectl_command;
 use crate::shell::console::system_clock;
 use crate::shell::lines::{Refused, at_column, name};
+use daemonset_apiserver::admission::FieldValidation;
+use daemonset_kubectl::ManifestVerb;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Create {
     object: Value,
+    /// As kubectl names the manifest's file; its texts have it then.
+    filename: Option<String>,
+    #[serde(default)]
+    field_validation: Validation,
+}
+
+/// As in a request to the API server.
+#[derive(Clone, Copy, Default, Deserialize)]
+enum Validation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
+}
+
+impl Validation {
+    fn field_validation(self) -> FieldValidation {
+        match self {
+            Validation::Ignore => FieldValidation::Ignore,
+            Validation::Warn => FieldValidation::Warn,
+            Validation::Strict => FieldValidation::Strict,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -46,8 +72,24 @@ struct Before {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Answer {
-    Create { name: Option<String>, code: i32, stderr: String, stored: Option<Value> },
-    Change { name: Option<String>, code: i32, stdout: String, stderr: String, after: Value },
+    Create {
+        name: Option<String>,
+        code: i32,
+        stderr: String,
+        stored: Option<Value>,
+        /// The texts of kubectl's lines `Warning: …`, which `stderr` does not have.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+    },
+    Change {
+        name: Option<String>,
+        code: i32,
+        stdout: String,
+        stderr: String,
+        after: Value,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+    },
 }
 
 /// Answers one line.
@@ -61,7 +103,7 @@ pub(crate) fn answer(line: &str) -> Result<Answer, Refused> {
     } else if has("patch") {
         Ok(update(name, read(&whole).map_err(refused)?))
     } else if has("object") {
-        Ok(create(name, read(&whole).map_err(refused)?))
+        Ok(create(name, &read(&whole).map_err(refused)?))
     } else {
         Err("neither a command nor a patch nor an object".to_owned())
     };
@@ -76,24 +118,31 @@ fn read<T: DeserializeOwned>(line: &Value) -> Result<T, String> {
     })
 }
 
-fn create(name: Option<String>, line: Create) -> Answer {
-    match requests::create(&line.object) {
-        Ok(stored) => Answer::Create { name, code: 0, stderr: String::new(), stored: Some(stored) },
-        Err(refusal) => Answer::Create { name, code: 1, stderr: format!("{refusal}\n"), stored: None },
+fn create(name: Option<String>, line: &Create) -> Answer {
+    let Answered { result, warnings } =
+        requests::create(&line.object, line.field_validation.field_validation());
+    match result {
+        Ok(stored) => Answer::Create { name, code: 0, stderr: String::new(), stored: Some(stored), warnings },
+        Err(refused) => {
+            let source = line.filename.as_deref().map(|filename| (ManifestVerb::Create, filename));
+            let stderr = format!("{}\n", refused.text(source));
+            Answer::Create { name, code: 1, stderr, stored: None, warnings }
+        }
     }
 }
 
 fn update(name: Option<String>, line: Update) -> Answer {
     let patch_type = line.patch_type.unwrap_or_default();
     let subresource = line.subresource.unwrap_or_default();
-    match requests::patch(&line.before, &line.patch, patch_type, subresource) {
+    let Answered { result, warnings } = requests::patch(&line.before, &line.patch, patch_type, subresource);
+    match result {
         Ok(patched) => {
             let (stdout, after) = (patched.message(), patched.after);
-            Answer::Change { name, code: 0, stdout, stderr: String::new(), after }
+            Answer::Change { name, code: 0, stdout, stderr: String::new(), after, warnings }
         }
-        Err(refusal) => {
-            let stderr = format!("{refusal}\n");
-            Answer::Change { name, code: 1, stdout: String::new(), stderr, after: line.before }
+        Err(refused) => {
+            let stderr = format!("{}\n", refused.text(None));
+            Answer::Change { name, code: 1, stdout: String::new(), stderr, after: line.before, warnings }
         }
     }
 }
@@ -108,7 +157,7 @@ fn rollout(name: Option<String>, line: Rollout) -> Result<Answer, String> {
         "revisions": revisions,
     });
     let (code, stdout, stderr) = (answer.code, answer.stdout, answer.stderr);
-    Ok(Answer::Change { name, code, stdout, stderr, after })
+    Ok(Answer::Change { name, code, stdout, stderr, after, warnings: Vec::new() })
 }
 
 /// When the real kubectl restarted it.

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
 fn answer(job: &Job) -> Result<Response, Stop> {
     match job {
         Job::Status { from, revision } => verbs::status(from, *revision),
-        Job::History { from, revision } => verbs::history(from, *revision),
+        Job::History(args) => verbs::history(args),
         Job::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
         Job::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),
         Job::Diff { older, newer, from } => verbs::diff(from, *older, newer.as_deref()),

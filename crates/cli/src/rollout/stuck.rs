@@ -63,7 +63,7 @@ fn text(outlook: &Outlook, patience: SignedDuration) -> String {
         RolloutState::Stuck { obstacles } => {
             let mut text = format!("stuck: nothing moves until somebody does something; {left}\n");
             for obstacle in obstacles {
-                let nodes = words::names(obstacle.nodes.iter().map(|node| node.as_str()), MOST_NAMES);
+                let nodes = words::names(&obstacle.nodes, MOST_NAMES);
                 let colon = if nodes.is_empty() { "" } else { ": " };
                 text.push_str(&format!("  {nodes}{colon}{}\n", in_the_way(obstacle.kind, patience)));
             }

@@ -1,10 +1,10 @@
 //! kubectl's answers about one DaemonSet: status, history, undo, restart; and the difference of two revisions.
 
 use crate::cluster::{Chosen, Needs, name};
-use crate::rollout::args::From;
+use crate::rollout::args::{From, HistoryArgs};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
-use daemonset_kubectl::{Command, DryRun, Undo, answer};
+use daemonset_kubectl::{Command, DryRun, ObjectFormat, Undo, answer, history_text};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -35,8 +35,16 @@ pub(crate) fn status(from: &From, revision: i64) -> Result<Response, Stop> {
     Response::answer(answer, from.output, &daemonset_kubectl::status(&daemon_set, Some(revision)).ok())
 }
 
-pub(crate) fn history(from: &From, revision: i64) -> Result<Response, Stop> {
-    let Chosen { daemon_set, revisions } = chosen(from)?;
+pub(crate) fn history(args: &HistoryArgs) -> Result<Response, Stop> {
+    let (from, revision) = (args.from(), args.revision);
+    let Chosen { daemon_set, revisions } = chosen(&from)?;
+    if args.is_yaml() {
+        let printed = history_text(&daemon_set, &revisions, revision, ObjectFormat::Yaml);
+        return Ok(match printed {
+            Ok(text) => Response::text(text),
+            Err(error) => Response::refusal(format_args!("error: {error}")),
+        });
+    }
     let answer = answer(&Command::History { revision: Some(revision) }, &daemon_set, &revisions);
     let data = match revision {
         0 => json!(daemonset_kubectl::history(&daemon_set, &revisions).ok()),

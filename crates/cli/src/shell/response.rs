@@ -33,6 +33,12 @@ impl Response {
         Response { code, ..self }
     }
 
+    /// The same answer after the API server's warnings, as kubectl prints them.
+    pub(crate) fn with_warnings(self, warnings: &[String]) -> Self {
+        let warnings = warnings.iter().map(|warning| format!("Warning: {warning}\n")).collect::<String>();
+        Response { stderr: warnings + &self.stderr, ..self }
+    }
+
     /// kubectl's text, or the data behind it; a refusal is text in both formats.
     pub(crate) fn answer(answer: Answer, format: Format, data: &impl Serialize) -> Result<Self, Stop> {
         let response = match format {

@@ -3,6 +3,11 @@
 use quick_xml::escape::escape;
 use std::fmt::{self, Display};
 
+/// How wide a picture is.
+pub(crate) const WIDTH: f64 = 1160.0;
+/// At its left and right.
+pub(crate) const MARGIN: f64 = 28.0;
+
 /// An SVG document that grows.
 #[derive(Default)]
 pub(crate) struct Canvas {

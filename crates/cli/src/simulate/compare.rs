@@ -1,13 +1,12 @@
 //! Several runs beside each other: how long each takes against how many nodes it takes down.
 
-use crate::simulate::canvas::{Canvas, width};
+use crate::simulate::canvas::{Canvas, MARGIN, WIDTH, width};
 use crate::simulate::figures::Figures;
-use crate::simulate::layers::Layers;
-use crate::simulate::layout::{MARGIN, WIDTH};
+use crate::simulate::layers::{COLUMNS, Layers};
 use crate::simulate::panel::{self, Panel};
 use crate::simulate::run::Run;
 use crate::simulate::scale::{CountScale, TimeScale};
-use crate::simulate::svg::{COLUMNS, describe, root};
+use crate::simulate::svg::{describe, root};
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, number};
 use crate::simulate::{head, scale};

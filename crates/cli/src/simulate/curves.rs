@@ -1,7 +1,7 @@
 //! How many nodes are down over time, and how many may be.
 
+use crate::simulate::row::Row;
 use crate::simulate::run::Run;
-use crate::simulate::timeline::Row;
 use daemonset::Budget;
 use daemonset::sim::{Change, availability};
 use std::collections::BTreeMap;

@@ -2,8 +2,9 @@
 
 use crate::simulate::curves::Point;
 use crate::simulate::marks::MarkKind;
+use crate::simulate::row::{Row, State};
 use crate::simulate::run::Run;
-use crate::simulate::timeline::{Row, State, Timeline};
+use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, number};
 use daemonset::sim::Change;
 

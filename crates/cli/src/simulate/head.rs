@@ -1,12 +1,12 @@
 //! The title, the settings, the outcome and the legend.
 
-use crate::simulate::canvas::{Canvas, Px, Tag, width};
+use crate::simulate::canvas::{Canvas, MARGIN, Px, Tag, WIDTH, width};
 use crate::simulate::figures::Figures;
-use crate::simulate::layout::{Layout, MARGIN, WIDTH};
 use crate::simulate::marks::{MarkKind, settings};
 use crate::simulate::palette;
+use crate::simulate::row::State;
 use crate::simulate::run::Run;
-use crate::simulate::timeline::{State, Timeline};
+use crate::simulate::timeline::Timeline;
 
 const LINE: f64 = 22.0;
 /// Up to as many versions have an entry each.
@@ -21,16 +21,10 @@ fn legend_top(run: &Run<'_>) -> f64 {
     128.0 + LINE * run.summary.len() as f64
 }
 
-pub(crate) fn draw(
-    canvas: &mut Canvas,
-    run: &Run<'_>,
-    timeline: &Timeline,
-    figures: &Figures,
-    layout: &Layout,
-) {
+pub(crate) fn draw(canvas: &mut Canvas, run: &Run<'_>, timeline: &Timeline, figures: &Figures) {
     canvas.words("title", MARGIN, 40.0, &run.label);
     canvas.words("big muted", MARGIN, 64.0, &setting(run));
-    canvas.words("outcome", MARGIN, 88.0, &figures.outcome(layout.time.length));
+    canvas.words("outcome", MARGIN, 88.0, &figures.outcome(timeline.length));
     canvas.words("big", MARGIN, 110.0, &sentence(&figures.price()));
     for (number, line) in (1_u8..).zip(&run.summary) {
         canvas.words("muted", MARGIN, 110.0 + LINE * f64::from(number), line);

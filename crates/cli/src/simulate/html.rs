@@ -2,12 +2,13 @@
 
 use crate::simulate::compare;
 use crate::simulate::figures::Figures;
-use crate::simulate::layers::Layers;
+use crate::simulate::layers::{COLUMNS, Layers};
 use crate::simulate::layout::{Body, Layout};
 use crate::simulate::palette;
+use crate::simulate::row::Row;
 use crate::simulate::run::Run;
-use crate::simulate::svg::{self, COLUMNS};
-use crate::simulate::timeline::{Row, Timeline};
+use crate::simulate::svg;
+use crate::simulate::timeline::Timeline;
 use quick_xml::escape::escape;
 use serde_json::{Value, json};
 

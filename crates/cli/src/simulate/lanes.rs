@@ -3,7 +3,8 @@
 use crate::simulate::canvas::{Canvas, Px, Tag};
 use crate::simulate::layout::{Layout, MOST_NAMES, shorten};
 use crate::simulate::palette;
-use crate::simulate::timeline::{Row, State, Timeline};
+use crate::simulate::row::{Row, State};
+use crate::simulate::timeline::Timeline;
 
 /// Anything shorter would not be seen.
 const NARROWEST: f64 = 0.8;

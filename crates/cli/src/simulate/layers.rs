@@ -2,8 +2,12 @@
 
 use crate::simulate::canvas::{Canvas, Px};
 use crate::simulate::palette;
+use crate::simulate::row::State;
 use crate::simulate::scale::{CountScale, TimeScale};
-use crate::simulate::timeline::{State, Timeline};
+use crate::simulate::timeline::Timeline;
+
+/// As many columns are sampled where the nodes are too many for rows.
+pub(crate) const COLUMNS: usize = 480;
 
 /// How many nodes are in each state, at instants in equal steps.
 pub(crate) struct Layers {

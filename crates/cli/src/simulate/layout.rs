@@ -1,18 +1,15 @@
 //! Where everything is.
 
-use crate::simulate::canvas::width;
+use crate::simulate::canvas::{MARGIN, WIDTH, width};
 use crate::simulate::figures::Figures;
 use crate::simulate::head;
 use crate::simulate::labels::{self, Label};
-use crate::simulate::layers::Layers;
+use crate::simulate::layers::{COLUMNS, Layers};
 use crate::simulate::panel;
 use crate::simulate::run::Run;
 use crate::simulate::scale::TimeScale;
-use crate::simulate::svg::COLUMNS;
 use crate::simulate::timeline::Timeline;
 
-pub(crate) const WIDTH: f64 = 1160.0;
-pub(crate) const MARGIN: f64 = 28.0;
 /// More nodes than that share layers.
 const MOST_ROWS: usize = 200;
 /// Up to as many nodes, every row has its name.

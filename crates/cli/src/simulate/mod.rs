@@ -21,9 +21,11 @@ mod palette;
 mod panel;
 #[cfg(test)]
 mod pictures;
+mod pod_now;
 mod replay;
 mod replayed_node;
 mod report;
+mod row;
 mod run;
 mod scale;
 mod scene;

@@ -4,7 +4,7 @@
 //! properties draw the light one. The hues keep apart for the colour-blind, as in Okabe and Ito's palette: grey and blue
 //! are up, warm ones are down.
 
-use crate::simulate::timeline::State;
+use crate::simulate::row::State;
 
 /// Red, green, blue.
 type Rgb = [u8; 3];

@@ -1,8 +1,9 @@
 //! Replays the events node by node.
 
-use crate::simulate::replayed_node::{Phase, ReplayedNode};
+use crate::simulate::pod_now::Phase;
+use crate::simulate::replayed_node::{ReplayedNode, Targets};
+use crate::simulate::row::{Row, State};
 use crate::simulate::run::{Revisions, Run};
-use crate::simulate::timeline::{Row, State};
 use daemonset::model::{DaemonSetSpec, NodeName};
 use daemonset::sim::{Change, Event, PodTrouble, availability};
 use std::collections::BTreeMap;
@@ -68,9 +69,6 @@ impl<'a> Replay<'a> {
         self.min_ready = i64::from(spec.min_ready_seconds.max(0)) * 1000;
     }
 }
-
-/// From an instant on, in milliseconds since the start, a node is a target node or not.
-pub(crate) type Targets = Vec<(i64, bool)>;
 
 /// The library counts the targets of a whole history, so it gets the history of one node at a time.
 pub(crate) fn targets<'a>(run: &Run<'a>) -> BTreeMap<&'a NodeName, Targets> {

@@ -1,11 +1,13 @@
 //! A node and its pods during the replay, and their state together.
 
-use crate::simulate::replay::Targets;
+use crate::simulate::pod_now::{Phase, PodNow};
+use crate::simulate::row::{Span, State};
 use crate::simulate::run::Revisions;
-use crate::simulate::timeline::{Span, State};
-use crate::simulate::words;
 use daemonset::DeleteReason;
-use daemonset::sim::{PodIdentity, PodTrouble};
+use daemonset::sim::PodIdentity;
+
+/// From an instant on, in milliseconds since the start, a node is a target node or not.
+pub(crate) type Targets = Vec<(i64, bool)>;
 
 pub(crate) struct ReplayedNode<'a> {
     pub(crate) ready: bool,
@@ -15,20 +17,6 @@ pub(crate) struct ReplayedNode<'a> {
     /// The end of the last span.
     known_until: i64,
     pub(crate) spans: Vec<Span>,
-}
-
-pub(crate) struct PodNow<'a> {
-    pub(crate) identity: &'a PodIdentity,
-    pub(crate) phase: Phase,
-    pub(crate) leaving: Option<Option<DeleteReason>>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Phase {
-    Pending,
-    Ready { since: i64 },
-    Unready(PodTrouble),
-    Failed(PodTrouble),
 }
 
 impl<'a> ReplayedNode<'a> {
@@ -101,46 +89,10 @@ impl<'a> ReplayedNode<'a> {
             Some(_) if available && doubled => State::Doubled,
             Some(pod) => pod.state(from, min_ready, revisions),
         };
-        let in_words = |pod: &PodNow<'_>| words::pod(pod, pod.is_available(from, min_ready));
+        let in_words = |pod: &PodNow<'_>| pod.in_words(from, min_ready);
         let words: Vec<String> = self.pods.iter().map(in_words).collect();
         let pods = self.pods.iter().map(|pod| pod.identity.pod.clone()).collect();
         Span { from, to, state, target, available, doubled, pods, revision, words: words.join("; ") }
-    }
-}
-
-impl PodNow<'_> {
-    fn available_at(&self, min_ready: i64) -> Option<i64> {
-        match self.phase {
-            Phase::Ready { since } if self.leaving.is_none() => Some(since + min_ready),
-            Phase::Ready { .. } | Phase::Pending | Phase::Unready(_) | Phase::Failed(_) => None,
-        }
-    }
-
-    fn is_available(&self, now: i64, min_ready: i64) -> bool {
-        self.available_at(min_ready).is_some_and(|at| at <= now)
-    }
-
-    fn state(&self, now: i64, min_ready: i64, revisions: &Revisions<'_>) -> State {
-        match self.phase {
-            _ if self.leaving.is_some() => State::Terminating,
-            Phase::Ready { .. } if self.is_available(now, min_ready) => {
-                State::Available(revisions.position(&self.identity.revision))
-            }
-            Phase::Ready { .. } => State::Settling,
-            Phase::Pending | Phase::Unready(_) => State::Starting,
-            Phase::Failed(_) => State::Failed,
-        }
-    }
-
-    /// The smaller, the more the pod is to the node.
-    fn rank(&self, now: i64, min_ready: i64) -> u8 {
-        match self.phase {
-            _ if self.leaving.is_some() => 5,
-            Phase::Ready { .. } if self.is_available(now, min_ready) => 0,
-            Phase::Ready { .. } => 1,
-            Phase::Pending | Phase::Unready(_) => 2,
-            Phase::Failed(_) => 3,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::simulate::canvas::{Canvas, Px, Tag};
 use crate::simulate::figures::Figures;
-use crate::simulate::layers::Layers;
+use crate::simulate::layers::{COLUMNS, Layers};
 use crate::simulate::layout::{Body, Layout};
 use crate::simulate::panel::Panel;
 use crate::simulate::run::Run;
@@ -10,9 +10,6 @@ use crate::simulate::scale::CountScale;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::count;
 use crate::simulate::{head, lanes, palette, scale};
-
-/// As many columns are sampled where the nodes are too many for rows.
-pub(crate) const COLUMNS: usize = 480;
 
 /// The picture, as a file of its own.
 pub(crate) fn timeline(run: &Run<'_>) -> String {
@@ -28,7 +25,7 @@ pub(crate) fn picture(run: &Run<'_>, timeline: &Timeline, figures: &Figures, lay
     canvas.open(root(layout.width, layout.height));
     let title = format!("{}: {}", run.label, figures.outcome(timeline.length));
     describe(&mut canvas, &title, &description(figures), &[timeline.revisions.len()]);
-    head::draw(&mut canvas, run, timeline, figures, layout);
+    head::draw(&mut canvas, run, timeline, figures);
     canvas.words("muted", layout.time.left, layout.caption, &caption(timeline, layout));
     scale::grid(&mut canvas, &layout.time, (layout.top, layout.bottom), layout.panel_bottom);
     match layout.body {

@@ -1,8 +1,4 @@
-//! States, reasons and durations as a person would say them.
-
-use crate::simulate::replayed_node::{Phase, PodNow};
-use crate::words::deleting;
-use daemonset::sim::PodTrouble;
+//! Durations and numbers as a person would say them.
 
 /// `2m30s` of milliseconds; tenths only below ten seconds.
 pub(crate) fn duration(ms: i64) -> String {
@@ -32,27 +28,4 @@ pub(crate) fn number(number: impl ToString) -> String {
     let comma = |at: usize| at > 0 && (digits.len() - at) % 3 == 0;
     let grouped = digits.chars().enumerate().flat_map(|(at, c)| [comma(at).then_some(','), Some(c)]);
     grouped.flatten().collect()
-}
-
-/// How a pod is.
-pub(crate) fn pod(pod: &PodNow<'_>, available: bool) -> String {
-    match (pod.leaving, pod.phase) {
-        (Some(Some(reason)), _) => format!("terminating: {}", deleting(reason)),
-        (Some(None), _) => "terminating".to_owned(),
-        (None, Phase::Ready { .. }) if available => "available".to_owned(),
-        (None, Phase::Ready { .. }) => "Ready, not yet for minReadySeconds".to_owned(),
-        (None, Phase::Pending) => "starting".to_owned(),
-        (None, Phase::Unready(trouble)) => format!("not Ready: {}", hurt(trouble)),
-        (None, Phase::Failed(trouble)) => format!("failed: {}", hurt(trouble)),
-    }
-}
-
-fn hurt(trouble: PodTrouble) -> String {
-    match trouble {
-        PodTrouble::Crashed => "its container ended".to_owned(),
-        PodTrouble::ProbeFailed => "its readiness probe failed".to_owned(),
-        PodTrouble::NodeUnready => "its node is not Ready".to_owned(),
-        PodTrouble::Evicted => "evicted, as its node was short of something".to_owned(),
-        other => format!("{other:?}"),
-    }
 }

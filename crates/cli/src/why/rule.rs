@@ -12,47 +12,46 @@ const MOST_NAMES: usize = 5;
 impl Case<'_> {
     /// The rule that holds the node, and what would have to happen.
     pub(super) fn rule(&self, node: &NodeVerdict) -> String {
-        let name = &node.node;
         match &node.outcome {
-            NodeOutcome::UpToDate => {
-                "Nothing is to be done here: its pod is updated and available.".to_owned()
-            }
-            NodeOutcome::NotTarget if node.pods.is_empty() => "Nothing is to be done here.".to_owned(),
-            NodeOutcome::NotTarget => "Nothing is done to its pod.".to_owned(),
-            NodeOutcome::Create { reason, batch } => {
-                let after = match batch {
-                    0 => "at once".to_owned(),
-                    batch => format!("in batch {batch}, once the batches before have gone well"),
-                };
-                match reason {
-                    CreateReason::MissingPod => {
-                        format!("This plan creates its pod {after}, because it has none.")
-                    }
-                    CreateReason::Surge => format!(
-                        "This plan creates its updated pod {after}, beside the outdated one, which goes when the new \
-                         one is available."
-                    ),
-                    other => format!("This plan creates a pod {after}: {other:?}."),
-                }
-            }
+            NodeOutcome::UpToDate | NodeOutcome::NotTarget => nothing_to_do(node),
+            NodeOutcome::Create { reason, batch } => creates(*reason, *batch),
             NodeOutcome::Delete { reason } => self.after_delete(*reason),
-            NodeOutcome::WaitsForNextPlan => format!(
-                "Something is due here, but this plan is full: it creates and deletes at most {} each.",
-                count(self.models.policy.burst as usize, "pod")
-            ),
+            NodeOutcome::WaitsForNextPlan
+            | NodeOutcome::HeldByMaxUnavailable { .. }
+            | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::WaitsForDelete => self.held(node),
+            _ => self.waits(node),
+        }
+    }
+
+    /// A limit or a person decides when the node goes on.
+    fn held(&self, node: &NodeVerdict) -> String {
+        match &node.outcome {
             NodeOutcome::HeldByMaxUnavailable { used, limit } => {
                 self.held_by_max_unavailable(node, *used, *limit)
             }
             NodeOutcome::HeldByMaxSurge { used, limit } => self.held_by_max_surge(node, *used, *limit),
-            NodeOutcome::WaitsForDelete => {
-                let outdated = outdated(node);
-                let pod = outdated.map_or("POD", |pod| pod.pod.name.as_str());
-                let namespace = &self.planned.daemon_set.metadata.namespace;
-                format!(
-                    "The strategy is OnDelete: its outdated pod stays until somebody deletes it, as by kubectl delete \
-                     pod -n {namespace} {pod}."
-                )
-            }
+            NodeOutcome::WaitsForDelete => self.held_by_on_delete(node),
+            NodeOutcome::WaitsForNextPlan => format!(
+                "Something is due here, but this plan is full: it creates and deletes at most {} each.",
+                count(self.models.policy.burst as usize, "pod")
+            ),
+            other => format!("{other:?}."),
+        }
+    }
+
+    fn held_by_on_delete(&self, node: &NodeVerdict) -> String {
+        let pod = outdated(node).map_or("POD", |pod| pod.pod.name.as_str());
+        let namespace = &self.planned.daemon_set.metadata.namespace;
+        format!(
+            "The strategy is OnDelete: its outdated pod stays until somebody deletes it, as by kubectl delete \
+             pod -n {namespace} {pod}."
+        )
+    }
+
+    /// Time, a kubelet or a cache decides when the node goes on.
+    fn waits(&self, node: &NodeVerdict) -> String {
+        match &node.outcome {
             NodeOutcome::WaitsForReady => self.waits_for_ready(node),
             NodeOutcome::WaitsForMinReady { until: Some(_) } => format!(
                 "It waits for minReadySeconds ({}s): until they have passed, the node counts as unavailable.",
@@ -67,7 +66,8 @@ impl Case<'_> {
                 format!("Its pod has failed {}; the next attempt is {}.", times(*failures), self.at(*until))
             }
             NodeOutcome::WaitsForCreatedPod { until } => format!(
-                "A pod was created for {name} that is not seen yet; if it is not seen until {until} ({}), it is created again.",
+                "A pod was created for {} that is not seen yet; if it is not seen until {until} ({}), it is created again.",
+                node.node,
                 words::relative(*until, self.now)
             ),
             other => format!("{other:?}."),
@@ -98,11 +98,11 @@ impl Case<'_> {
             it.counts.unavailable || it.counts.lost || goes
         });
         format!(
-            "Its outdated pod waits, because maxUnavailable is used up: {} may be without an available pod, and {used} {} \
+            "Its outdated pod waits, because maxUnavailable is spent: {} may be without an available pod, and {used} {} \
              so.{} It goes once {} an available pod again.",
             count(limit as usize, "node"),
             if used == 1 { "is" } else { "are" },
-            self.used_up_by(&others),
+            self.spent_by(&others),
             have(used.saturating_sub(limit) + 1, &others)
         )
     }
@@ -113,11 +113,11 @@ impl Case<'_> {
             it.counts.doubled || it.counts.lost || surges
         });
         format!(
-            "Its outdated pod waits, because maxSurge is used up: {} may have two pods, and {used} {}.{} The updated pod \
+            "Its outdated pod waits, because maxSurge is spent: {} may have two pods, and {used} {}.{} The updated pod \
              comes beside it once {} a single pod again.",
             count(limit as usize, "node"),
             if used == 1 { "has" } else { "have" },
-            self.used_up_by(&others),
+            self.spent_by(&others),
             have(used.saturating_sub(limit) + 1, &others)
         )
     }
@@ -127,15 +127,12 @@ impl Case<'_> {
         self.plan.report.nodes.iter().filter(|it| it.node != node.node && uses(it)).collect()
     }
 
-    /// ` It is used up by node-2 (waits until Ready).`
-    fn used_up_by(&self, nodes: &[&NodeVerdict]) -> String {
-        let named = nodes.iter().take(MOST_NAMES);
-        let named: Vec<String> =
-            named.map(|node| format!("{} ({})", node.node, self.in_short(node))).collect();
-        match nodes.len().saturating_sub(named.len()) {
-            0 if named.is_empty() => String::new(),
-            0 => format!(" It is used up by {}.", named.join(", ")),
-            more => format!(" It is used up by {} and {more} more.", named.join(", ")),
+    /// ` It is spent by node-2 (waits until Ready).`
+    fn spent_by(&self, nodes: &[&NodeVerdict]) -> String {
+        let named = nodes.iter().map(|node| format!("{} ({})", node.node, self.in_short(node)));
+        match nodes {
+            [] => String::new(),
+            _ => format!(" It is spent by {}.", words::names(named, MOST_NAMES)),
         }
     }
 
@@ -194,6 +191,29 @@ impl Case<'_> {
             ),
             Some(_) | None => format!("It waits until {names} is gone: an updated pod follows then."),
         }
+    }
+}
+
+fn nothing_to_do(node: &NodeVerdict) -> String {
+    match &node.outcome {
+        NodeOutcome::NotTarget if node.pods.is_empty() => "Nothing is to be done here.".to_owned(),
+        NodeOutcome::NotTarget => "Nothing is done to its pod.".to_owned(),
+        _ => "Nothing is to be done here: its pod is updated and available.".to_owned(),
+    }
+}
+
+fn creates(reason: CreateReason, batch: u32) -> String {
+    let after = match batch {
+        0 => "at once".to_owned(),
+        batch => format!("in batch {batch}, once the batches before have gone well"),
+    };
+    match reason {
+        CreateReason::MissingPod => format!("This plan creates its pod {after}, because it has none."),
+        CreateReason::Surge => format!(
+            "This plan creates its updated pod {after}, beside the outdated one, which goes when the new one is \
+             available."
+        ),
+        other => format!("This plan creates a pod {after}: {other:?}."),
     }
 }
 

@@ -127,6 +127,12 @@ fn status_history_undo_restart_and_diff() {
          name: node-exporter
          resources:
     "#);
+    let yaml = printed(0, "rollout history --example -o yaml");
+    let objects: Vec<&str> = yaml.split("---\n").collect();
+    assert_eq!(objects.len(), 2);
+    assert!(objects.iter().all(|yaml| yaml.starts_with("apiVersion: apps/v1\nkind: DaemonSet\n")), "{yaml}");
+    assert_eq!(printed(0, "rollout history --example -o yaml --revision 2"), objects[1]);
+    assert_eq!(call("rollout history --example -o yaml --revision 9").code, Some(1));
     let file = dump("midrollout.json");
     let diff = printed(0, &format!("rollout diff 1 {file}"));
     assert!(
@@ -189,6 +195,24 @@ fn lint_of_a_stored_one_and_of_a_manifest() {
         refused("lint -f nowhere.yaml --example"),
         "error: nowhere.yaml: No such file or directory (os error 2)\n"
     );
+}
+
+#[test]
+fn under_on_delete_applying_a_manifest_restarts_no_pod() {
+    let stored = with(daemon_set("agent"), "/spec/updateStrategy", json!({"type": "OnDelete"}));
+    let cluster = file("on-delete-stored.json", list(vec![stored.clone()]));
+    let container = json!([{"name": "x", "image": "x:2"}]);
+    let next =
+        file("on-delete-next.json", with(stored, "/spec/template/spec/containers", container).to_string());
+    let line = format!("would-restart -f {next} --from {cluster}");
+    assert!(printed(0, &line).starts_with(
+        "agent: applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted\nspec.template.spec.containers"
+    ), "{}", printed(0, &line));
+    let json = json_of(0, &line);
+    assert_eq!((&json["restarts"], &json["restartsOnDelete"]), (&json!(false), &json!(true)));
+    assert!(!json["differences"].as_array().unwrap().is_empty());
+    let json = json_of(1, "would-restart --example");
+    assert_eq!((&json["restarts"], &json["restartsOnDelete"]), (&json!(true), &json!(false)));
 }
 
 /// The old way to name the files is still understood.

@@ -4,6 +4,7 @@ mod answers;
 mod goldens;
 #[cfg(unix)]
 mod kubectl;
+mod manifests;
 mod on;
 mod plan;
 mod program;

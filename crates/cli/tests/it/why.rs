@@ -90,7 +90,7 @@ fn held_by_max_unavailable() {
     assert_snapshot!(why("b", &agent(pods)), @"
     b should run a pod.
     Pod agent-2 is outdated: it has no hash label; it is Ready since 2026-01-01T00:09:00Z (for 60s), longer than minReadySeconds (10s), and so available.
-    Its outdated pod waits, because maxUnavailable is used up: 1 node may be without an available pod, and 1 is so. It is used up by a (agent-1 not Ready for 40s). It goes once a has an available pod again.
+    Its outdated pod waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by a (agent-1 not Ready for 40s). It goes once a has an available pod again.
     The figures: 3 nodes should run a pod (desired); maxUnavailable 1 lets 1 be without an available pod; 1 is without an available one (unavailable), 1 without a Ready one (not Ready).
     The next plan follows when an object changes; time alone changes nothing.
     ");
@@ -110,7 +110,7 @@ fn held_by_max_surge() {
     assert_snapshot!(why("b", &surging), @"
     b should run a pod.
     Pod agent-3 is outdated: it has no hash label; it is Ready since 2026-01-01T00:09:00Z (for 60s), longer than minReadySeconds (10s), and so available.
-    Its outdated pod waits, because maxSurge is used up: 1 node may have two pods, and 1 has. It is used up by a (agent-2 not Ready for 40s). The updated pod comes beside it once a has a single pod again.
+    Its outdated pod waits, because maxSurge is spent: 1 node may have two pods, and 1 has. It is spent by a (agent-2 not Ready for 40s). The updated pod comes beside it once a has a single pod again.
     The figures: 3 nodes should run a pod (desired); maxSurge 1 lets 1 have two pods; 0 are without an available one (unavailable), 0 without a Ready one (not Ready).
     The next plan follows when an object changes; time alone changes nothing.
     ");

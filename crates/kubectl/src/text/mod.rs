@@ -3,10 +3,13 @@
 mod page;
 mod table;
 mod url;
+mod yaml;
+mod yaml_scalar;
 
 pub(super) use page::Page;
 pub(super) use table::columns;
 pub(super) use url::probe_url;
+pub(super) use yaml::yaml;
 
 use serde_json::Value;
 use std::fmt::{Display, Write};

@@ -19,6 +19,29 @@ pub use walk::{Difference, PathSegment};
 pub struct TemplateDiff {
     /// The differences, in the order of the API's fields.
     pub differences: Vec<Difference>,
+    /// When the pods get the changed template.
+    pub restart: Restart,
+}
+
+/// When the pods of a DaemonSet get a changed template. The update strategy after the change decides, for a manifest may
+/// change the strategy together with the template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Restart {
+    /// The controller replaces every pod, within the limits of the update strategy.
+    Rollout,
+    /// The controller replaces no pod: each node gets the changed template when its pod is deleted (v1.36 `update.go`
+    /// rollingUpdate is not called under `OnDelete`).
+    OnDelete,
+}
+
+impl Restart {
+    fn from_daemon_set(daemon_set: &Value) -> Self {
+        match at(daemon_set, &["spec", "updateStrategy", "type"]).as_str() {
+            None | Some("OnDelete") => Restart::OnDelete,
+            Some(_) => Restart::Rollout,
+        }
+    }
 }
 
 impl fmt::Display for TemplateDiff {
@@ -30,7 +53,8 @@ impl fmt::Display for TemplateDiff {
 }
 
 /// Whether applying this manifest restarts the pods of the stored DaemonSet, and the fields that cause it. `None` if
-/// the template keeps its meaning, even if other fields of the DaemonSet change.
+/// the template keeps its meaning, even if other fields of the DaemonSet change. Under `OnDelete` a changed template
+/// restarts nothing until pods are deleted: see [`TemplateDiff::restart`].
 ///
 /// A stored object with the annotation `kubectl.kubernetes.io/last-applied-configuration` is merged with the manifest
 /// as `kubectl apply` does it: fields that were applied and are no longer in the manifest are removed, fields that
@@ -71,7 +95,8 @@ pub fn template_change(stored: &Value, manifest: &Value) -> Result<Option<Templa
     if templates_equal(stored, &new) {
         return Ok(None);
     }
-    Ok(Some(TemplateDiff { differences: walk::differences(template(stored), template(&new)) }))
+    let differences = walk::differences(template(stored), template(&new));
+    Ok(Some(TemplateDiff { differences, restart: Restart::from_daemon_set(&new) }))
 }
 
 /// The fields of the template that the manifest spells differently from the stored object, with the same meaning:
@@ -83,6 +108,7 @@ pub fn equivalent_spellings(stored: &Value, manifest: &Value) -> Result<Template
     let new = applied(stored, manifest)?;
     Ok(TemplateDiff {
         differences: walk::equivalent_spellings(template(stored), template(manifest), template(&new)),
+        restart: Restart::from_daemon_set(&new),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Whether a manifest restarts the pods, and because of which fields.
 
 use super::{stored, with};
-use daemonset_apiserver::admission::{Rules, equivalent_spellings, template_change, update};
+use daemonset_apiserver::admission::{Restart, Rules, equivalent_spellings, template_change, update};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::{Value, json};
@@ -35,6 +35,25 @@ fn manifest() -> Value {
 fn last_applied(manifest: &Value) -> Value {
     let text = Value::from(manifest.to_string());
     with(&stored(), "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration", text)
+}
+
+/// The strategy after the change decides, not the stored one.
+#[test]
+fn under_on_delete_a_changed_template_waits_for_the_deletion_of_each_pod() {
+    let image = with(&manifest(), "/spec/template/spec/containers/0/image", json!("web:v2"));
+    let on_delete = with(&image, "/spec/updateStrategy", json!({"type": "OnDelete"}));
+    let restart =
+        |stored: &Value, manifest: &Value| template_change(stored, manifest).unwrap().unwrap().restart;
+    assert_eq!(restart(&stored(), &image), Restart::Rollout);
+    assert_eq!(restart(&stored(), &on_delete), Restart::OnDelete);
+    let stored = update(
+        &stored(),
+        &with(&manifest(), "/spec/updateStrategy", json!({"type": "OnDelete"})),
+        &Rules::new(),
+    );
+    let stored = stored.unwrap();
+    assert_eq!(restart(&stored, &on_delete), Restart::OnDelete);
+    assert_eq!(restart(&stored, &image), Restart::Rollout, "the default of an absent strategy");
 }
 
 #[test]

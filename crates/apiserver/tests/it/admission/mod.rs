@@ -9,6 +9,7 @@ mod parts;
 mod prepare;
 mod requests;
 mod validate;
+mod warnings;
 
 use serde_json::{Value, json};
 

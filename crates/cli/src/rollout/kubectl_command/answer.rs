@@ -3,7 +3,7 @@
 use crate::cluster::{name, namespace};
 use crate::rollout::kubectl_command::target::Target;
 use crate::rollout::kubectl_command::{Command, Output, Unusable, Verb};
-use daemonset_kubectl::Answer;
+use daemonset_kubectl::{Answer, RolloutError};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -34,15 +34,29 @@ fn run(
     if let Some(stderr) = not_there(command, daemon_set).filter(|_| !negative(&command.verb)) {
         return refusal(stderr);
     }
+    if let (Output::Objects(format), Verb::History { revision }) = (command.output, &command.verb) {
+        return objects(daemonset_kubectl::history_text(daemon_set, revisions, *revision, format));
+    }
     let mut answer = daemonset_kubectl::answer(&asked, daemon_set, revisions);
     match command.output {
         Output::Name if answer.code == 0 => {
             let each = format!("daemonset.apps/{}\n", name(daemon_set));
             answer.stdout = each.repeat(printed(&command.verb, daemon_set, revisions));
         }
-        Output::Name | Output::Words => {}
+        Output::Name | Output::Words | Output::Objects(_) => {}
     }
     answer
+}
+
+fn objects(text: Result<String, RolloutError>) -> Answer {
+    match text {
+        Ok(stdout) => {
+            let mut answer = Answer::default();
+            answer.stdout = stdout;
+            answer
+        }
+        Err(error) => Answer::from_error(&error),
+    }
 }
 
 /// How many objects kubectl prints with `-o name`: for a history, the DaemonSet as it was at each revision.

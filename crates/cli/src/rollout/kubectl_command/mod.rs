@@ -8,7 +8,7 @@ pub(crate) use answer::answer;
 
 use self::flags::{Flag, FlagError, Given, Name, Needs};
 use self::target::{Target, TargetError, target};
-use daemonset_kubectl::DryRun;
+use daemonset_kubectl::{DryRun, ObjectFormat};
 
 /// A `kubectl rollout` command.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) enum Output {
     Words,
     /// `-o name`.
     Name,
+    /// `-o json` and `-o yaml` of a history.
+    Objects(ObjectFormat),
 }
 
 /// Why a command has no answer.
@@ -196,11 +198,15 @@ impl Read {
             "resume" => Verb::Resume,
             _ => return None,
         };
+        let is_history = matches!(verb, Verb::History { .. });
         let output = match self.output.as_deref() {
             None | Some("") => Output::Words,
             Some("name") => Output::Name,
+            Some("json") if is_history => Output::Objects(ObjectFormat::Json),
+            Some("yaml") if is_history => Output::Objects(ObjectFormat::Yaml),
             Some(other) => {
-                let text = format!("command: -o {other}: only -o name is answered here");
+                let known = if is_history { "-o name, json and yaml are" } else { "only -o name is" };
+                let text = format!("command: -o {other}: {known} answered here");
                 return Some(Err(Unusable::Unanswered(text)));
             }
         };

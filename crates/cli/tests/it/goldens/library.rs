@@ -3,7 +3,7 @@
 use super::{Golden, Kind, Tally, files, goldens, named_files};
 use daemonset_apiserver::admission::{self, Rules};
 use daemonset_apiserver::patch::{json_merge, strategic_merge};
-use daemonset_kubectl::{Command, DryRun};
+use daemonset_kubectl::{Command, DryRun, ManifestVerb, ObjectFormat, history_text, refusal_with_source};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn goldens_of_the_repository_are_answered_as_kubernetes_did() {
     let tally = answered(&files());
     tally.check();
     let compared = tally.kinds.iter().map(|(kind, count)| (*kind, count.compared)).collect::<Vec<_>>();
-    assert_eq!(compared, [(Kind::Create, 60), (Kind::Update, 15), (Kind::Rollout, 22)]);
+    assert_eq!(compared, [(Kind::Create, 65), (Kind::Update, 15), (Kind::Rollout, 30)]);
 }
 
 #[test]
@@ -37,7 +37,13 @@ fn answered(files: &[PathBuf]) -> Tally {
 fn create(line: &Value) -> Value {
     match admission::create(&line["object"], &Rules::default()) {
         Ok(stored) => json!({"code": 0, "stored": stored}),
-        Err(refusal) => json!({"code": 1, "stderr": format!("{refusal}\n")}),
+        Err(refusal) => {
+            let refusal = match line["filename"].as_str() {
+                Some(file) => refusal_with_source(&refusal, ManifestVerb::Create, file),
+                None => refusal.to_string(),
+            };
+            json!({"code": 1, "stderr": format!("{refusal}\n")})
+        }
     }
 }
 
@@ -65,6 +71,9 @@ fn kubectl(golden: &Golden) -> Value {
     let line = &golden.value;
     let before = &line["before"]["daemonSet"];
     let revisions = line["before"]["revisions"].as_array().unwrap();
+    if let Some(answer) = history_objects(line["command"].as_str().unwrap(), before, revisions) {
+        return answer;
+    }
     let Some(command) = command(line["command"].as_str().unwrap(), &line["after"]) else {
         return Value::Null;
     };
@@ -75,6 +84,21 @@ fn kubectl(golden: &Golden) -> Value {
         "stdout": answer.stdout,
         "stderr": answer.stderr,
         "after": {"daemonSet": after},
+    })
+}
+
+/// `-o json` and `-o yaml` of a history.
+fn history_objects(command: &str, before: &Value, revisions: &[Value]) -> Option<Value> {
+    let format = match (command.contains("json"), command.contains("yaml")) {
+        (true, _) => ObjectFormat::Json,
+        (false, true) => ObjectFormat::Yaml,
+        (false, false) => return None,
+    };
+    let revision = command.rsplit(['=', ' ']).find_map(|word| word.parse().ok()).unwrap_or(0);
+    let answer = history_text(before, revisions, revision, format);
+    Some(match answer {
+        Ok(stdout) => json!({"code": 0, "stdout": stdout, "stderr": ""}),
+        Err(error) => json!({"code": 1, "stdout": "", "stderr": format!("error: {error}\n")}),
     })
 }
 

@@ -1,4 +1,5 @@
-//! Answers of Kubernetes v1.36.3: a real API server to creates and patches, a real kubectl to rollout commands.
+//! Answers of Kubernetes v1.36.3: a real API server to creates and patches, a real kubectl to rollout commands
+//! (`history.jsonl`: v1.37.1).
 //!
 //! `tests/goldens` has one answer a line, with the question. `compare` names the part of it that a pure function can know: texts
 //! to the byte, objects as JSON values. A line that compares nothing is there to read.
