@@ -69,7 +69,7 @@ impl Worker {
     async fn reconcile(&self, key: &Key) {
         let Some(ds) = self.caches.daemon_set(key) else { return self.left_cache(key) };
         // The queue gives a key to one worker at a time: no other worker needs the state meanwhile.
-        let state = self.states().remove(key).filter(|state| state.uid == ds.metadata.uid);
+        let state = self.states().remove(key).filter(|state| *state.uid() == ds.metadata.uid);
         let mut state =
             state.unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policy.clone()));
         state.absent_since = None;
@@ -118,7 +118,7 @@ impl Worker {
             |state: &PerDaemonSet| state.absent_since.is_some_and(|since| since.elapsed() > ABSENT_STATE_TTL);
         for (_, state) in states.extract_if(|_, state| is_expired(state)) {
             if let Mode::Execute(executor) = &self.mode {
-                executor.forget(&state.uid);
+                executor.forget(state.uid());
             }
         }
     }
