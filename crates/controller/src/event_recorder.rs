@@ -4,12 +4,12 @@
 //! (`record.EventSourceObjectSpamFilter`), so that 500 pods do not make 1,000 events.
 
 use crate::clock::Clock;
-use crate::response::{ApiResponse, UnknownOutcome, send};
+use crate::renew_deadline::DeadlineOver;
+use crate::response::{ActingClient, ApiResponse, UnknownOutcome};
 use daemonset::EventType;
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, Uid};
 use jiff::Timestamp;
-use kube::Client;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -40,12 +40,12 @@ struct TokenBucket {
 
 impl EventRecorder {
     /// A recorder that sends with this client for as long as a clone of it exists.
-    pub fn new(client: Client, clock: Clock) -> Self {
+    pub fn new(client: ActingClient, clock: Clock) -> Self {
         let (queue, mut calls) = mpsc::channel::<ApiCall>(MAX_WAITING);
         tokio::spawn(async move {
             while let Some(call) = calls.recv().await {
                 let Ok(request) = call.to_request() else { continue };
-                if let Some(error) = error_of(send(&client, request).await) {
+                if let Some(error) = error_of(client.send(request).await) {
                     tracing::debug!(error, "an event was not recorded");
                 }
             }
@@ -102,6 +102,7 @@ fn error_of(response: ApiResponse) -> Option<String> {
         ApiResponse::RetryAfter(delay) => {
             Some(format!("too many requests: retry after {} s", delay.as_secs()))
         }
+        ApiResponse::DeadlineOver => Some(DeadlineOver.to_string()),
         ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => Some(error),
     }
 }

@@ -4,6 +4,7 @@
 //! report the end. So it stops at a deadline that lies before the instant at which another process may take the lease.
 
 use crate::lease::{Attempt, LeaseLock};
+use crate::renew_deadline::DeadlineOver;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{oneshot, watch};
@@ -57,6 +58,7 @@ impl Leadership {
         let renewal = tokio::spawn(async move {
             tokio::select! {
                 reason = renew_until_lost(&mut lock, sent_at) => {
+                    lock.deadline.end();
                     report_loss.send_replace(Some(reason));
                 }
                 _ = stopped => {}
@@ -80,7 +82,10 @@ impl Leadership {
         // The task has ended by itself if the lease is lost.
         let _ = stop.send(());
         let released = match renewal.await {
-            Ok(mut lock) => lock.release().await,
+            Ok(mut lock) => {
+                lock.deadline.end();
+                lock.release().await
+            }
             Err(error) => Err(error.to_string()),
         };
         match released {
@@ -99,20 +104,25 @@ async fn renew_until_lost(lock: &mut LeaseLock, mut sent_at: Instant) -> String 
         let attempt = timeout_at(deadline, async {
             sleep_until(next).await;
             next = Instant::now() + lock.config.retry_period();
-            lock.renew().await
+            // The timers do not run while the machine sleeps: the process may be far behind its deadline.
+            match lock.deadline.check() {
+                Ok(()) => Some(lock.renew().await),
+                Err(DeadlineOver) => None,
+            }
         });
-        match attempt.await {
-            Ok(Attempt::Held { sent_at: renewed }) => {
+        // `None` also where tokio's clock reaches the deadline first.
+        match attempt.await.ok().flatten() {
+            Some(Attempt::Held { sent_at: renewed }) => {
                 sent_at = renewed;
                 last_error.clear();
             }
-            Ok(Attempt::HeldByOther(holder)) => return format!("held by {holder:?}"),
-            Ok(Attempt::Failed(error)) if is_new_message(&mut last_error, &error) => {
+            Some(Attempt::HeldByOther(holder)) => return format!("held by {holder:?}"),
+            Some(Attempt::Failed(error)) if is_new_message(&mut last_error, &error) => {
                 tracing::warn!(lease = lock.lease, error, "the lease was not renewed, retrying");
             }
-            Ok(Attempt::Failed(_)) => {}
-            Err(_) if last_error.is_empty() => return "not renewed in time: no response".to_owned(),
-            Err(_) => return format!("not renewed in time: {last_error}"),
+            Some(Attempt::Failed(_)) => {}
+            None if last_error.is_empty() => return "not renewed in time: no response".to_owned(),
+            None => return format!("not renewed in time: {last_error}"),
         }
     }
 }

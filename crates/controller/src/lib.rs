@@ -15,12 +15,14 @@
 
 pub mod args;
 pub mod caches;
+mod clients;
 pub mod clock;
 pub mod compare;
 pub mod controller;
 pub mod event_mapper;
 pub mod event_recorder;
 pub mod executor;
+pub mod fenced_stream;
 mod http_server;
 pub mod in_flight;
 pub mod leader_election;
@@ -29,6 +31,7 @@ pub mod metrics;
 pub mod per_daemon_set;
 pub mod queue;
 pub mod recorder;
+pub mod renew_deadline;
 pub mod response;
 pub mod retry_order;
 pub mod run;

@@ -1,5 +1,6 @@
 //! The API server's response to one call: done, rejected, or unknown.
 
+use crate::renew_deadline::{DeadlineOver, RenewDeadline};
 use http::StatusCode;
 use http_body_util::BodyExt;
 use kube::Client;
@@ -23,6 +24,8 @@ pub enum ApiResponse {
     RetryAfter(Duration),
     /// There was no connection, so that nothing was sent.
     NotSent(String),
+    /// The renew deadline is over: nothing was sent.
+    DeadlineOver,
     /// The call may have been done: its response was lost, or the API server itself does not know.
     Unknown(UnknownOutcome),
 }
@@ -48,13 +51,38 @@ impl UnknownOutcome {
     }
 }
 
-/// Sends one request, once: a create that is repeated after its response was lost would make a second pod.
-pub async fn send(client: &Client, request: http::Request<Vec<u8>>) -> ApiResponse {
-    match tokio::time::timeout(RESPONSE_TIMEOUT, exchange(client, request)).await {
-        Ok(response) => response,
-        Err(_) => {
-            let error = format!("no response within {} s", RESPONSE_TIMEOUT.as_secs());
-            ApiResponse::Unknown(UnknownOutcome::given_up(error))
+/// A client that sends only while this process may act.
+#[derive(Clone)]
+pub struct ActingClient {
+    client: Client,
+    deadline: RenewDeadline,
+}
+
+impl ActingClient {
+    /// Sends with this client until the deadline.
+    pub fn new(client: Client, deadline: RenewDeadline) -> Self {
+        ActingClient { client, deadline }
+    }
+
+    /// Refuses to act after the deadline.
+    ///
+    /// # Errors
+    /// When the deadline is over.
+    pub fn check(&self) -> Result<(), DeadlineOver> {
+        self.deadline.check()
+    }
+
+    /// Sends one request, once: a create that is repeated after its response was lost would make a second pod.
+    pub async fn send(&self, request: http::Request<Vec<u8>>) -> ApiResponse {
+        if self.check().is_err() {
+            return ApiResponse::DeadlineOver;
+        }
+        match tokio::time::timeout(RESPONSE_TIMEOUT, exchange(&self.client, request)).await {
+            Ok(response) => response,
+            Err(_) => {
+                let error = format!("no response within {} s", RESPONSE_TIMEOUT.as_secs());
+                ApiResponse::Unknown(UnknownOutcome::given_up(error))
+            }
         }
     }
 }

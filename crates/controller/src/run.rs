@@ -2,7 +2,8 @@
 
 use crate::args::Args;
 use crate::caches::{Caches, Key};
-use crate::clock::Clock;
+use crate::clients::Clients;
+use crate::clock::{BootClock, Clock};
 use crate::compare::Comparison;
 use crate::compare::daemon_set::Timeouts;
 use crate::controller::Controller;
@@ -14,25 +15,27 @@ use crate::lease::LeaseLock;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
+use crate::renew_deadline::RenewDeadline;
+use crate::response::ActingClient;
 use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
 use crate::watches::Scope;
 use crate::worker::{Mode, Worker};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use daemonset::Policy;
-use kube::{Client, Config};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Longest silence of the API server in an answer. The server ends a watch after 290 s, and the watcher gives it up after
-/// 295 s, so that this limit ends only lists whose answer never comes.
-const READ_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Runs the controller until a signal ends it.
 ///
 /// # Errors
 /// When it can't start, or when it loses its lease. A restart begins with fresh caches.
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let clients = Clients::connect().await?;
+    let needs_lease = args.leader_elect && args.executes_plans();
+    let deadline = match needs_lease {
+        true => RenewDeadline::new(BootClock::default()),
+        false => RenewDeadline::without_lease(),
+    };
+    let clients = Clients::connect(&deadline).await?;
     let metrics = Metrics::default();
     let comparison = args.compare.then(|| Comparison::new(timeouts(&args), metrics.clone()));
     let (caches, cache_writers) = Caches::empty();
@@ -42,8 +45,8 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         .await?;
 
     let mut signals = ShutdownSignals::install()?;
-    let lock = LeaseLock::new(clients.writes.clone(), Clock::default(), &args);
-    let leadership = match args.leader_elect && args.executes_plans() {
+    let lock = LeaseLock::new(clients.lease, Clock::default(), deadline, &args);
+    let leadership = match needs_lease {
         true => tokio::select! {
             leadership = Leadership::acquire(lock, &standby) => Some(leadership),
             () = signals.received() => return Ok(()),
@@ -75,24 +78,6 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     }
 }
 
-/// Two clients: watches and lists may be retried, writes may not.
-struct Clients {
-    reads: Client,
-    writes: Client,
-}
-
-impl Clients {
-    async fn connect() -> anyhow::Result<Self> {
-        let mut config = Config::infer().await.context("find the API server")?;
-        config.read_timeout = Some(READ_TIMEOUT);
-        config.reset_reader_on_write = true;
-        let reads = Client::try_from(config.clone())?;
-        // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
-        config.default_retry = false;
-        Ok(Clients { reads, writes: Client::try_from(config)? })
-    }
-}
-
 fn timeouts(args: &Args) -> Timeouts {
     Timeouts {
         window: Duration::from_secs(args.window),
@@ -101,7 +86,7 @@ fn timeouts(args: &Args) -> Timeouts {
     }
 }
 
-fn mode(args: &Args, comparison: Option<&Comparison>, writes: &Client, metrics: &Metrics) -> Mode {
+fn mode(args: &Args, comparison: Option<&Comparison>, writes: &ActingClient, metrics: &Metrics) -> Mode {
     match comparison {
         Some(comparison) => Mode::Compare(comparison.clone()),
         None if args.dry_run => Mode::DryRun,

@@ -8,13 +8,13 @@ mod reads;
 use crate::event_recorder::EventRecorder;
 use crate::in_flight::InFlight;
 use crate::metrics::Metrics;
-use crate::response::{ApiResponse, UnknownOutcome, is_namespace_terminating, send};
+use crate::renew_deadline::DeadlineOver;
+use crate::response::{ActingClient, ApiResponse, UnknownOutcome, is_namespace_terminating};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, ObjectRef, Pod, Uid};
 use daemonset::{Action, ActionOutcome, EventType};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use kube::Client;
 use kube::core::Status;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const MAX_CONCURRENT_CALLS: usize = 16;
 /// Sends the calls of plans.
 #[derive(Clone)]
 pub struct Executor {
-    client: Client,
+    client: ActingClient,
     events: EventRecorder,
     metrics: Metrics,
 }
@@ -42,6 +42,14 @@ pub enum ExecuteError {
     Failed(String),
     /// A call may have been done.
     Unknown(UnknownOutcome),
+    /// The renew deadline is over: another process may act.
+    DeadlineOver,
+}
+
+impl From<DeadlineOver> for ExecuteError {
+    fn from(_: DeadlineOver) -> Self {
+        ExecuteError::DeadlineOver
+    }
 }
 
 /// An outcome, with the error that ends the plan if there is one.
@@ -49,7 +57,7 @@ type CallResult = (ActionOutcome, Option<ExecuteError>);
 
 impl Executor {
     /// An executor that sends with this client.
-    pub fn new(client: Client, events: EventRecorder, metrics: Metrics) -> Self {
+    pub fn new(client: ActingClient, events: EventRecorder, metrics: Metrics) -> Self {
         Executor { client, events, metrics }
     }
 
@@ -81,6 +89,14 @@ impl Executor {
             }
         }
         result
+    }
+
+    /// Refuses to act after the renew deadline.
+    ///
+    /// # Errors
+    /// When the deadline is over.
+    pub fn check(&self) -> Result<(), DeadlineOver> {
+        self.client.check()
     }
 
     /// Records an event about a DaemonSet that can't be reconciled because of these problems.
@@ -118,7 +134,8 @@ impl Executor {
                 Some(
                     ExecuteError::Outdated(_)
                     | ExecuteError::RetryAfter(_)
-                    | ExecuteError::NamespaceTerminating,
+                    | ExecuteError::NamespaceTerminating
+                    | ExecuteError::DeadlineOver,
                 )
                 | None => {}
             }
@@ -139,13 +156,14 @@ impl Executor {
             Ok(request) => request,
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
         };
-        let response = send(&self.client, request).await;
+        let response = self.client.send(request).await;
         self.record_event(&caller, action, &response);
         match response {
             ApiResponse::Done(body) => (outcome(action, &body), None),
             ApiResponse::Rejected(status) => self.handle_rejection(ds, action, &status).await,
             ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
             ApiResponse::NotSent(error) => rejected(ExecuteError::Failed(error)),
+            ApiResponse::DeadlineOver => rejected(ExecuteError::DeadlineOver),
             ApiResponse::Unknown(unknown) => (ActionOutcome::Unknown, Some(ExecuteError::Unknown(unknown))),
         }
     }
@@ -197,6 +215,7 @@ impl Executor {
             ApiResponse::Rejected(status) if status.is_not_found() || is_namespace_terminating(status) => {
                 return;
             }
+            ApiResponse::DeadlineOver => return,
             ApiResponse::Rejected(status) => Some(status.message.clone()),
             ApiResponse::RetryAfter(_) => Some("too many requests".to_owned()),
             ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {

@@ -95,6 +95,8 @@ impl Worker {
                 tracing::debug!(daemonset = %key, message, "the snapshot was outdated");
                 self.queue.retry(key.clone());
             }
+            // The process ends soon, unless a renewal under way succeeds.
+            ExecuteError::DeadlineOver => self.queue.retry(key.clone()),
             // No retry: nothing can be created in the namespace any more.
             ExecuteError::NamespaceTerminating => {
                 tracing::debug!(daemonset = %key, "the namespace is being deleted");

@@ -117,7 +117,7 @@ impl Worker {
                 state.sent(&actions);
             }
             // The status update was not sent.
-            Err(ExecuteError::Outdated(_) | ExecuteError::RetryAfter(_)) => {}
+            Err(ExecuteError::Outdated(_) | ExecuteError::RetryAfter(_) | ExecuteError::DeadlineOver) => {}
         }
         result
     }

@@ -22,6 +22,7 @@ mod pods;
 mod random_faults;
 mod rejections;
 mod responses;
+mod stopped_process;
 mod store;
 mod unknown_outcomes;
 mod watch_server;

@@ -1,0 +1,56 @@
+//! The clients of the API server: for watches, for the lease, and for everything that only an acting process may do.
+
+use crate::fenced_stream::FencedConnector;
+use crate::renew_deadline::RenewDeadline;
+use crate::response::ActingClient;
+use anyhow::Context;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use kube::client::{Body, ClientBuilder, ConfigExt};
+use kube::{Client, Config};
+use std::time::Duration;
+use tower::{BoxError, Layer, ServiceExt};
+
+/// Longest silence of the API server in an answer. The server ends a watch after 290 s, and the watcher gives it up after
+/// 295 s, so that this limit ends only lists whose answer never comes.
+const READ_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Watches and lists may be retried by the client, writes may not.
+pub(crate) struct Clients {
+    /// Watches and lists.
+    pub(crate) reads: Client,
+    /// Requests for the lease, which this process sends before and after it acts.
+    pub(crate) lease: Client,
+    /// Everything that needs the lease.
+    pub(crate) writes: ActingClient,
+}
+
+impl Clients {
+    /// Clients of the API server that the environment names; the last one sends nothing after the deadline.
+    pub(crate) async fn connect(deadline: &RenewDeadline) -> anyhow::Result<Self> {
+        let mut config = Config::infer().await.context("find the API server")?;
+        config.read_timeout = Some(READ_TIMEOUT);
+        config.reset_reader_on_write = true;
+        let reads = Client::try_from(config.clone())?;
+        // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
+        config.default_retry = false;
+        let writes = ActingClient::new(fenced_client(&config, deadline)?, deadline.clone());
+        Ok(Clients { reads, lease: Client::try_from(config)?, writes })
+    }
+}
+
+/// A client as kube makes it, whose connections write nothing after the deadline.
+fn fenced_client(config: &Config, deadline: &RenewDeadline) -> anyhow::Result<Client> {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_connect_timeout(config.connect_timeout);
+    let connector = FencedConnector::new(connector, deadline.clone());
+    let connector = config.rustls_https_connector_with_connector(connector)?;
+    let client =
+        hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
+    let service = client.map_err(BoxError::from);
+    let service = config.extra_headers_layer()?.layer(service);
+    let service = tower::util::option_layer(config.auth_layer()?).layer(service);
+    let service = config.base_uri_layer().layer(service);
+    Ok(ClientBuilder::new(service, config.default_namespace.clone()).build())
+}
