@@ -19,6 +19,7 @@ mod clients;
 pub mod clock;
 pub mod compare;
 pub mod controller;
+mod event_correlator;
 pub mod event_mapper;
 pub mod event_recorder;
 pub mod executor;

@@ -29,6 +29,8 @@ pub struct State {
     pub calls: Vec<Call>,
     /// The reasons of the events that were recorded about DaemonSets.
     pub events: Vec<String>,
+    /// The events as they are stored.
+    pub stored_events: BTreeMap<String, Value>,
     /// How far the watches of each kind lag behind.
     pub lag: BTreeMap<Kind, Duration>,
     /// How far lists lag behind.
@@ -64,6 +66,7 @@ impl ApiServer {
             faults: Faults::default(),
             calls: Vec::new(),
             events: Vec::new(),
+            stored_events: BTreeMap::new(),
             lag: BTreeMap::new(),
             list_lag: Duration::ZERO,
             epoch: 0,
@@ -220,6 +223,14 @@ impl State {
             Verb::Watch => unreachable!("a watch has no single response"),
             Verb::Create => self.create(request),
             Verb::Get => self.get(&id),
+            Verb::Patch if request.kind == Kind::Event => {
+                let Some(event) = self.stored_events.get_mut(&request.name) else {
+                    return Err(status(404, "NotFound", "no such event"));
+                };
+                self.events.push(text(&event["reason"]).to_owned());
+                patch::apply(event, &request.body);
+                Ok(event.clone())
+            }
             Verb::Patch => {
                 let mut object = self.get(&id)?;
                 let uid = &request.body["metadata"]["uid"];
@@ -261,6 +272,9 @@ impl State {
         }
         if request.kind == Kind::Event {
             self.events.push(text(&request.body["reason"]).to_owned());
+            let name = text(&request.body["metadata"]["name"]).to_owned();
+            let earlier = self.stored_events.insert(name.clone(), request.body.clone());
+            assert!(earlier.is_none(), "{name} exists already");
             return Ok(request.body.clone());
         }
         if request.kind == Kind::Pod {

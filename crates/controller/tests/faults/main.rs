@@ -9,6 +9,7 @@
 mod admission_policy;
 mod api_server;
 mod cluster;
+mod events;
 mod faults;
 mod invariants;
 mod kubelet;
