@@ -67,6 +67,10 @@ pub struct Args {
     pub log_format: LogFormat,
 }
 
+/// The messages of the log where `RUST_LOG` chooses none. kube's own lines repeat each failed attempt, without the address and
+/// in Debug form; this crate logs the failures itself.
+pub const DEFAULT_LOG: &str = "info,kube_client=off,kube_client::client::tls=warn,kube_runtime=off";
+
 /// Format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {

@@ -1,5 +1,7 @@
 //! The clients of the API server: for watches, for the lease, and for everything that only an acting process may do.
 
+use crate::clock::Clock;
+use crate::connection::{Connection, ObserveLayer};
 use crate::fenced_stream::FencedConnector;
 use crate::renew_deadline::RenewDeadline;
 use crate::response::ActingClient;
@@ -27,20 +29,24 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// Clients of the API server that the environment names; the last one sends nothing after the deadline.
-    pub(crate) async fn connect(deadline: &RenewDeadline) -> anyhow::Result<Self> {
+    pub(crate) async fn connect(deadline: &RenewDeadline) -> anyhow::Result<(Self, Connection)> {
         let mut config = Config::infer().await.context("find the API server")?;
         config.read_timeout = Some(READ_TIMEOUT);
         config.reset_reader_on_write = true;
-        let reads = Client::try_from(config.clone())?;
+        let connection = Connection::new(&config.cluster_url.to_string(), Clock::default());
+        let layer = connection.layer();
+        let reads = ClientBuilder::try_from(config.clone())?.with_layer(&layer).build();
         // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
         config.default_retry = false;
-        let writes = ActingClient::new(fenced_client(&config, deadline)?, deadline.clone());
-        Ok(Clients { reads, lease: Client::try_from(config)?, writes })
+        let writes = fenced_client(&config, deadline, &layer)?;
+        let lease = ClientBuilder::try_from(config)?.with_layer(&layer).build();
+        let writes = ActingClient::new(writes, deadline.clone());
+        Ok((Clients { reads, lease, writes }, connection))
     }
 }
 
 /// A client as kube makes it, whose connections write nothing after the deadline.
-fn fenced_client(config: &Config, deadline: &RenewDeadline) -> anyhow::Result<Client> {
+fn fenced_client(config: &Config, deadline: &RenewDeadline, layer: &ObserveLayer) -> anyhow::Result<Client> {
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
     connector.set_connect_timeout(config.connect_timeout);
@@ -52,5 +58,5 @@ fn fenced_client(config: &Config, deadline: &RenewDeadline) -> anyhow::Result<Cl
     let service = config.extra_headers_layer()?.layer(service);
     let service = tower::util::option_layer(config.auth_layer()?).layer(service);
     let service = config.base_uri_layer().layer(service);
-    Ok(ClientBuilder::new(service, config.default_namespace.clone()).build())
+    Ok(ClientBuilder::new(layer.layer(service), config.default_namespace.clone()).build())
 }

@@ -61,10 +61,8 @@ impl EventRecorder {
         Caller { daemon_set, component: COMPONENT, now: self.now() }
     }
 
-    /// Logs an event, and records it unless the DaemonSet had too many.
+    /// Records an event unless the DaemonSet had too many.
     pub fn record(&self, ds: &DaemonSet, kind: EventType, reason: &str, message: &str) {
-        let name = format!("{}/{}", ds.metadata.namespace, ds.metadata.name);
-        tracing::info!(daemonset = %name, reason, "{message}");
         let about = (&ds.metadata.uid, ds.metadata.name.as_str());
         let correlated = self.correlator().correlate(about, kind, (reason, message), self.now());
         let Some(correlated) = correlated else { return };

@@ -5,6 +5,7 @@
 
 use crate::args::Args;
 use crate::clock::Clock;
+use crate::connection::Connection;
 use crate::renew_deadline::RenewDeadline;
 use crate::response::error_chain;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -32,6 +33,12 @@ impl LeaseConfig {
     #[must_use]
     pub fn renew_deadline(self) -> Duration {
         self.lease_duration() * 2 / 3
+    }
+
+    /// How long a leader may be without one of its watches before it gives the lease up.
+    #[must_use]
+    pub fn watch_deadline(self) -> Duration {
+        self.lease_duration() * 4
     }
 
     /// The time from one attempt to the next.
@@ -82,6 +89,8 @@ pub struct LeaseLock {
     clock: Clock,
     /// The deadline that each renewal moves.
     pub deadline: RenewDeadline,
+    /// The connection that the requests use.
+    pub connection: Connection,
     /// The object as last read or written.
     stored: Option<Lease>,
     observed: Option<ObservedRecord>,
@@ -96,7 +105,13 @@ struct LeaseError {
 impl LeaseLock {
     /// A lock that has sent nothing yet.
     #[must_use]
-    pub fn new(client: Client, clock: Clock, deadline: RenewDeadline, args: &Args) -> Self {
+    pub fn new(
+        client: Client,
+        clock: Clock,
+        deadline: RenewDeadline,
+        connection: Connection,
+        args: &Args,
+    ) -> Self {
         LeaseLock {
             api: Api::namespaced(client, &args.lease_namespace),
             lease: format!("{}/{}", args.lease_namespace, args.lease_name),
@@ -105,6 +120,7 @@ impl LeaseLock {
             config: LeaseConfig { lease_seconds: args.lease_seconds },
             clock,
             deadline,
+            connection,
             stored: None,
             observed: None,
         }

@@ -6,6 +6,7 @@ use crate::clients::Clients;
 use crate::clock::{BootClock, Clock};
 use crate::compare::Comparison;
 use crate::compare::daemon_set::Timeouts;
+use crate::connection::Connection;
 use crate::controller::Controller;
 use crate::event_recorder::EventRecorder;
 use crate::executor::Executor;
@@ -35,7 +36,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         true => RenewDeadline::new(BootClock::default()),
         false => RenewDeadline::without_lease(),
     };
-    let clients = Clients::connect(&deadline).await?;
+    let (clients, connection) = Clients::connect(&deadline).await?;
     let metrics = Metrics::default();
     let comparison = args.compare.then(|| Comparison::new(timeouts(&args), metrics.clone()));
     let (caches, cache_writers) = Caches::empty();
@@ -45,7 +46,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         .await?;
 
     let mut signals = ShutdownSignals::install()?;
-    let lock = LeaseLock::new(clients.lease, Clock::default(), deadline, &args);
+    let lock = LeaseLock::new(clients.lease, Clock::default(), deadline, connection.clone(), &args);
     let leadership = match needs_lease {
         true => tokio::select! {
             leadership = Leadership::acquire(lock, &standby) => Some(leadership),
@@ -57,7 +58,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let mut shutdown = Shutdown { signals, leadership };
 
     let mode = mode(&args, comparison.as_ref(), &clients.writes, &metrics);
-    let worker = worker(&args, (&caches, queue), mode, &metrics)?;
+    let worker = worker(&args, (&caches, queue), mode, (&metrics, &connection))?;
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
     let (controller, reason) = tokio::select! {
         started = Controller::start(worker, cache_writers, &clients.reads, &scope, args.workers) => {
@@ -101,7 +102,7 @@ fn worker(
     args: &Args,
     (caches, queue): (&Caches, Arc<Queue<Key>>),
     mode: Mode,
-    metrics: &Metrics,
+    (metrics, connection): (&Metrics, &Connection),
 ) -> anyhow::Result<Worker> {
     Ok(Worker {
         caches: caches.clone(),
@@ -111,6 +112,7 @@ fn worker(
         status_interval: Duration::from_millis(args.status_interval),
         recorder: args.record.as_deref().map(Recorder::new).transpose()?,
         metrics: metrics.clone(),
+        connection: connection.clone(),
         clock: Clock::default(),
         per_daemon_set: Arc::default(),
     })

@@ -9,7 +9,7 @@ use crate::event_recorder::EventRecorder;
 use crate::in_flight::InFlight;
 use crate::metrics::Metrics;
 use crate::renew_deadline::DeadlineOver;
-use crate::response::{ActingClient, ApiResponse, UnknownOutcome, is_namespace_terminating};
+use crate::response::{ActingClient, ApiResponse, UnknownOutcome, is_namespace_terminating, shortened};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, ObjectRef, Pod, Uid};
 use daemonset::{Action, ActionOutcome, EventType};
@@ -40,10 +40,52 @@ pub enum ExecuteError {
     NamespaceTerminating,
     /// A call failed, and was not done.
     Failed(String),
+    /// A call was rejected for lack of rights, by a quota or by a policy.
+    Forbidden(String),
+    /// No connection was established: the call was not sent.
+    Unreachable(String),
     /// A call may have been done.
     Unknown(UnknownOutcome),
     /// The renew deadline is over: another process may act.
     DeadlineOver,
+}
+
+impl ExecuteError {
+    /// Whether the status is still written after this failure: even if creates fail for long, the status must report the other
+    /// pods (v1.36 `syncDaemonSet`).
+    pub fn allows_status(&self) -> bool {
+        match self {
+            ExecuteError::Failed(_)
+            | ExecuteError::Forbidden(_)
+            | ExecuteError::Unreachable(_)
+            | ExecuteError::Unknown(_)
+            | ExecuteError::NamespaceTerminating => true,
+            ExecuteError::Outdated(_) | ExecuteError::RetryAfter(_) | ExecuteError::DeadlineOver => false,
+        }
+    }
+
+    /// The same error with the call that failed, and the number of calls that failed with it.
+    fn in_call(mut self, action: &Action, others: usize) -> Self {
+        if let ExecuteError::Failed(error)
+        | ExecuteError::Forbidden(error)
+        | ExecuteError::Unreachable(error)
+        | ExecuteError::Unknown(UnknownOutcome { error, .. }) = &mut self
+        {
+            let others = if others == 0 { String::new() } else { format!(" (and {others} more calls)") };
+            *error = format!("{}: {}{others}", subject(action), shortened(error));
+        }
+        self
+    }
+}
+
+/// The call of an action, in words.
+fn subject(action: &Action) -> String {
+    match action {
+        Action::CreatePod { node, .. } => format!("create a pod on {node}"),
+        Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),
+        Action::UpdateStatus { .. } => "update the status".to_owned(),
+        action => action.to_string(),
+    }
 }
 
 impl From<DeadlineOver> for ExecuteError {
@@ -64,8 +106,7 @@ impl Executor {
     /// Executes the actions of one plan for this DaemonSet.
     ///
     /// # Errors
-    /// The first failure. Calls under way are awaited, and no further one is sent except for the status: even if creates fail
-    /// for long, the status must report the other pods (v1.36 `syncDaemonSet`).
+    /// The first failure. Calls under way are awaited, and no further one is sent except for the status.
     pub async fn execute(
         &self,
         ds: &DaemonSet,
@@ -79,9 +120,7 @@ impl Executor {
         for group in Action::batches(actions) {
             match &result {
                 Ok(()) => result = self.execute_group(ds, group, in_flight).await,
-                Err(
-                    ExecuteError::Failed(_) | ExecuteError::Unknown(_) | ExecuteError::NamespaceTerminating,
-                ) if group.iter().all(is_status_update) => {
+                Err(error) if error.allows_status() && group.iter().all(is_status_update) => {
                     // The plan has failed already: the outcome of the status update does not matter.
                     let _ = self.execute_group(ds, group, in_flight).await;
                 }
@@ -118,7 +157,7 @@ impl Executor {
     ) -> Result<(), ExecuteError> {
         let mut waiting = group.iter();
         let mut under_way = FuturesUnordered::new();
-        let mut first_error = None;
+        let (mut first_error, mut errors) = (None, 0_usize);
         loop {
             while first_error.is_none() && under_way.len() < MAX_CONCURRENT_CALLS {
                 let Some(action) = waiting.next() else { break };
@@ -130,7 +169,9 @@ impl Executor {
                 Some(ExecuteError::Unknown(unknown)) => {
                     in_flight.record_unknown(action, unknown.settles_after);
                 }
-                Some(ExecuteError::Failed(_)) => in_flight.retry_order.rejected(action),
+                Some(ExecuteError::Failed(_) | ExecuteError::Forbidden(_) | ExecuteError::Unreachable(_)) => {
+                    in_flight.retry_order.rejected(action)
+                }
                 Some(
                     ExecuteError::Outdated(_)
                     | ExecuteError::RetryAfter(_)
@@ -140,14 +181,16 @@ impl Executor {
                 | None => {}
             }
             self.metrics.count_action(action, &outcome);
-            first_error = first_error.or(error);
+            errors += usize::from(error.is_some());
+            first_error = first_error.or(error.map(|error| (action, error)));
         }
-        first_error.map_or(Ok(()), Err)
+        first_error.map_or(Ok(()), |(action, error)| Err(error.in_call(action, errors - 1)))
     }
 
     async fn execute_action(&self, ds: &DaemonSet, action: &Action) -> CallResult {
         let caller = self.events.caller(ds);
         if let Action::RecordEvent { event_type, reason, message, .. } = action {
+            log_event(ds, reason.as_str(), message);
             self.events.record(ds, *event_type, reason.as_str(), message);
             return (ActionOutcome::Done, None);
         }
@@ -162,7 +205,7 @@ impl Executor {
             ApiResponse::Done(body) => (outcome(action, &body), None),
             ApiResponse::Rejected(status) => self.handle_rejection(ds, action, &status).await,
             ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
-            ApiResponse::NotSent(error) => rejected(ExecuteError::Failed(error)),
+            ApiResponse::NotSent(error) => rejected(ExecuteError::Unreachable(error)),
             ApiResponse::DeadlineOver => rejected(ExecuteError::DeadlineOver),
             ApiResponse::Unknown(unknown) => (ActionOutcome::Unknown, Some(ExecuteError::Unknown(unknown))),
         }
@@ -204,6 +247,7 @@ impl Executor {
             _ if status.is_conflict() || status.is_already_exists() || status.is_not_found() => {
                 rejected(outdated())
             }
+            _ if status.is_forbidden() => rejected(ExecuteError::Forbidden(status.message.clone())),
             _ => rejected(ExecuteError::Failed(status.message.clone())),
         }
     }
@@ -238,8 +282,17 @@ impl Executor {
             }
             _ => return,
         };
+        // A failure is in the log as the failure of the plan.
+        if kind == EventType::Normal {
+            log_event(caller.daemon_set, reason, &message);
+        }
         self.events.record(caller.daemon_set, kind, reason, &message);
     }
+}
+
+fn log_event(ds: &DaemonSet, reason: &str, message: &str) {
+    let name = format!("{}/{}", ds.metadata.namespace, ds.metadata.name);
+    tracing::info!(daemonset = %name, reason, "{}", shortened(message));
 }
 
 fn rejected(error: ExecuteError) -> CallResult {

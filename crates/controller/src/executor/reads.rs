@@ -85,12 +85,14 @@ impl Executor {
                 serde_json::from_slice(&body).map(Some).map_err(|error| failed(&error))
             }
             ApiResponse::Rejected(status) if status.is_not_found() => Ok(None),
+            ApiResponse::Rejected(status) if status.is_forbidden() => {
+                Err(ExecuteError::Forbidden(status.message))
+            }
             ApiResponse::Rejected(status) => Err(ExecuteError::Failed(status.message)),
             ApiResponse::RetryAfter(delay) => Err(ExecuteError::RetryAfter(delay)),
             ApiResponse::DeadlineOver => Err(ExecuteError::DeadlineOver),
-            ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {
-                Err(ExecuteError::Failed(error))
-            }
+            ApiResponse::NotSent(error) => Err(ExecuteError::Unreachable(error)),
+            ApiResponse::Unknown(UnknownOutcome { error, .. }) => Err(ExecuteError::Failed(error)),
         }
     }
 }

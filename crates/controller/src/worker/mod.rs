@@ -6,12 +6,14 @@ mod sync;
 use crate::caches::{Caches, Key};
 use crate::clock::Clock;
 use crate::compare::Comparison;
+use crate::connection::Connection;
 use crate::executor::{ExecuteError, Executor};
 use crate::metrics::Metrics;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::response::UnknownOutcome;
+use crate::watches::{LONGEST_DELAY, RETRY_WHILE_STARTING};
 use daemonset::Policy;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,6 +51,8 @@ pub struct Worker {
     pub recorder: Option<Recorder>,
     /// Metrics.
     pub metrics: Metrics,
+    /// The connection to the API server.
+    pub connection: Connection,
     /// The wall clock.
     pub clock: Clock,
     /// The state between two reconciles, by DaemonSet.
@@ -101,8 +105,23 @@ impl Worker {
             ExecuteError::NamespaceTerminating => {
                 tracing::debug!(daemonset = %key, "the namespace is being deleted");
             }
-            ExecuteError::Failed(error) | ExecuteError::Unknown(UnknownOutcome { error, .. }) => {
+            // The outage is in the log already, once for all DaemonSets.
+            ExecuteError::Unreachable(error) => {
+                tracing::debug!(daemonset = %key, error, "the plan failed: the API server is unreachable");
+                // As the watches: no DaemonSet waits for minutes after the end of a long outage.
+                self.queue.retry_within(key.clone(), LONGEST_DELAY);
+            }
+            ExecuteError::Forbidden(error) if self.connection.may_be_starting() => {
+                tracing::debug!(daemonset = %key, error, "the plan failed while the API server starts");
+                self.queue.retry_after(key.clone(), RETRY_WHILE_STARTING);
+            }
+            ExecuteError::Failed(error) | ExecuteError::Forbidden(error) => {
                 tracing::warn!(daemonset = %key, error, "the plan failed");
+                self.queue.retry(key.clone());
+            }
+            ExecuteError::Unknown(UnknownOutcome { error, settles_after }) => {
+                let seconds = settles_after.as_secs();
+                tracing::warn!(daemonset = %key, error, seconds, "a call has no known outcome: storage is read later");
                 self.queue.retry(key.clone());
             }
         }

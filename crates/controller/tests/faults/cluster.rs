@@ -9,6 +9,7 @@ use crate::store::{Actor, Kind, id, text};
 use daemonset::Policy;
 use daemonset_controller::caches::Caches;
 use daemonset_controller::clock::{BootClock, Clock};
+use daemonset_controller::connection::Connection;
 use daemonset_controller::controller::Controller;
 use daemonset_controller::event_recorder::EventRecorder;
 use daemonset_controller::executor::Executor;
@@ -33,6 +34,7 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 
 pub struct Cluster {
     pub api: ApiServer,
+    pub connection: Connection,
     /// Until when the controller may act: for ever, unless a story changes it.
     pub deadline: RenewDeadline,
     pub machine: Machine,
@@ -90,8 +92,9 @@ impl Cluster {
         let machine = Machine::default();
         let deadline = RenewDeadline::new(machine.clock());
         deadline.renewed(Duration::ZERO, 10_000 * HOUR);
-        let controller = start(&api, clock, deadline.clone()).await;
-        Cluster { api, deadline, machine, calls_before: 0, _controller: controller }
+        let connection = Connection::new("https://10.0.0.1", clock.clone());
+        let controller = start(&api, clock, (deadline.clone(), connection.clone())).await;
+        Cluster { api, connection, deadline, machine, calls_before: 0, _controller: controller }
     }
 
     async fn with_invariants(mut self, strategy: &Value) -> Self {
@@ -285,8 +288,12 @@ fn status_is_right(ds: &Value, nodes: usize) -> Result<(), String> {
 }
 
 /// Starts the controller as `run` does, for the DaemonSets with the label `trial=yes`.
-async fn start(api: &ApiServer, clock: Clock, deadline: RenewDeadline) -> Controller {
-    let client = api.client();
+async fn start(
+    api: &ApiServer,
+    clock: Clock,
+    (deadline, connection): (RenewDeadline, Connection),
+) -> Controller {
+    let client = api.client(&connection);
     let writes = ActingClient::new(client.clone(), deadline);
     let metrics = Metrics::default();
     let (caches, writers) = Caches::empty();
@@ -299,6 +306,7 @@ async fn start(api: &ApiServer, clock: Clock, deadline: RenewDeadline) -> Contro
         status_interval: Duration::from_millis(500),
         recorder: None,
         metrics,
+        connection,
         clock,
         per_daemon_set: Arc::default(),
     };

@@ -5,6 +5,7 @@ use crate::faults::{FOREVER, Fault, status};
 use axum::body::Body;
 use clap::Parser;
 use daemonset_controller::args::Args;
+use daemonset_controller::connection::Connection;
 use daemonset_controller::leader_election::{Leadership, Standby};
 use daemonset_controller::lease::LeaseLock;
 use daemonset_controller::renew_deadline::RenewDeadline;
@@ -55,7 +56,9 @@ impl LeaseServer {
         let service = service_fn(move |request| api.clone().respond(client, request));
         let args = Args::parse_from(["daemonset-controller", "--lease-seconds=15"]);
         let deadline = RenewDeadline::new(machine.clock());
-        LeaseLock::new(Client::new(service, "default"), crate::cluster::clock(), deadline, &args)
+        let (clock, client) = (crate::cluster::clock(), Client::new(service, "default"));
+        let connection = Connection::new("https://10.0.0.1", clock.clone());
+        LeaseLock::new(client, clock, deadline, connection, &args)
     }
 
     /// The leadership of one client, once it has it.
