@@ -25,6 +25,7 @@ use anyhow::bail;
 use daemonset::Policy;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::sleep;
 
 /// Runs the controller until a signal ends it.
 ///
@@ -55,7 +56,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         false => None,
     };
     metrics.leader.set(i64::from(args.executes_plans()));
-    let mut shutdown = Shutdown { signals, leadership };
+    let mut shutdown = Shutdown { signals, leadership, watches: connection.watches.clone() };
 
     let mode = mode(&args, comparison.as_ref(), &clients.writes, &metrics);
     let worker = worker(&args, (&caches, queue), mode, (&metrics, &connection))?;
@@ -125,10 +126,20 @@ async fn finish(
     mut shutdown: Shutdown,
     reason: ShutdownReason,
 ) -> anyhow::Result<()> {
-    match reason {
+    let failure = match reason {
         ShutdownReason::LeaseLost(reason) => bail!("the lease was lost: {reason}"),
-        ShutdownReason::Signal => tracing::info!("shutting down: waiting for calls under way"),
-    }
+        ShutdownReason::Signal => {
+            tracing::info!("shutting down: waiting for calls under way");
+            None
+        }
+        ShutdownReason::WatchesFail(reason) => {
+            tracing::error!(
+                reason,
+                "this process can't work: it gives the lease up, so that another one may try"
+            );
+            Some(reason)
+        }
+    };
     if let Some(controller) = controller {
         tokio::select! {
             () = controller.finish() => {}
@@ -136,7 +147,13 @@ async fn finish(
         }
     }
     if let Some(leadership) = shutdown.leadership {
+        let retry_period = leadership.config.retry_period();
         leadership.release().await;
+        if let Some(reason) = failure {
+            // A restart of this process comes after the next attempt of each waiting one.
+            sleep(2 * retry_period).await;
+            bail!("the lease was given up: {reason}");
+        }
     }
     Ok(())
 }
