@@ -5,11 +5,14 @@ use crate::connection::{Connection, ObserveLayer};
 use crate::fenced_stream::FencedConnector;
 use crate::renew_deadline::RenewDeadline;
 use crate::response::ActingClient;
-use anyhow::Context;
+use crate::response::error_chain;
+use anyhow::anyhow;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use kube::client::{Body, ClientBuilder, ConfigExt};
+use kube::config::InferConfigError;
 use kube::{Client, Config};
+use std::error::Error;
 use std::time::Duration;
 use tower::{BoxError, Layer, ServiceExt};
 
@@ -30,7 +33,7 @@ pub(crate) struct Clients {
 impl Clients {
     /// Clients of the API server that the environment names; the last one sends nothing after the deadline.
     pub(crate) async fn connect(deadline: &RenewDeadline) -> anyhow::Result<(Self, Connection)> {
-        let mut config = Config::infer().await.context("find the API server")?;
+        let mut config = Config::infer().await.map_err(|error| anyhow!(no_config(&error)))?;
         config.read_timeout = Some(READ_TIMEOUT);
         config.reset_reader_on_write = true;
         let connection = Connection::new(&config.cluster_url.to_string(), Clock::default());
@@ -42,6 +45,19 @@ impl Clients {
         let lease = ClientBuilder::try_from(config)?.with_layer(&layer).build();
         let writes = ActingClient::new(writes, deadline.clone());
         Ok((Clients { reads, lease, writes }, connection))
+    }
+}
+
+/// Why no API server is known, in one sentence.
+fn no_config(error: &InferConfigError) -> String {
+    let home = std::env::home_dir().map(|home| home.join(".kube/config"));
+    let is_given = std::env::var_os("KUBECONFIG").is_some() || home.is_some_and(|path| path.exists());
+    // In a cluster there is no kubeconfig: the other half of the error is about the service account.
+    let is_in_cluster = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+    match error.source() {
+        Some(error) if is_given => format!("the kubeconfig can't be used: {}", error_chain(error)),
+        _ if is_in_cluster => "the service account of this pod can't be used: its token or certificate is missing".to_owned(),
+        _ => "no API server is known: this process runs in no pod, and neither $KUBECONFIG nor ~/.kube/config exists".to_owned(),
     }
 }
 

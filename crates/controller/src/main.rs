@@ -20,7 +20,16 @@ async fn main() -> ExitCode {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
     }
-    match run(args).await {
+    let policy = match args.check() {
+        Ok(policy) => policy,
+        Err(problems) => {
+            for problem in problems {
+                eprintln!("error: {problem}");
+            }
+            return ExitCode::from(2);
+        }
+    };
+    match run(args, policy).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error:#}");

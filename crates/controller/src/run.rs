@@ -31,7 +31,8 @@ use tokio::time::sleep;
 ///
 /// # Errors
 /// When it can't start, or when it loses its lease. A restart begins with fresh caches.
-pub async fn run(args: Args) -> anyhow::Result<()> {
+pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
+    tracing::info!(policy = serde_json::to_string(&policy)?, "starting");
     let needs_lease = args.leader_elect && args.executes_plans();
     let deadline = match needs_lease {
         true => RenewDeadline::new(BootClock::default()),
@@ -59,7 +60,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let mut shutdown = Shutdown { signals, leadership, watches: connection.watches.clone() };
 
     let mode = mode(&args, comparison.as_ref(), &clients.writes, &metrics);
-    let worker = worker(&args, (&caches, queue), mode, (&metrics, &connection))?;
+    let worker = worker((&args, policy), (&caches, queue), mode, (&metrics, &connection))?;
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
     let (controller, reason) = tokio::select! {
         started = Controller::start(worker, cache_writers, &clients.reads, &scope, args.workers) => {
@@ -100,7 +101,7 @@ fn mode(args: &Args, comparison: Option<&Comparison>, writes: &ActingClient, met
 }
 
 fn worker(
-    args: &Args,
+    (args, policy): (&Args, Policy),
     (caches, queue): (&Caches, Arc<Queue<Key>>),
     mode: Mode,
     (metrics, connection): (&Metrics, &Connection),
@@ -109,7 +110,7 @@ fn worker(
         caches: caches.clone(),
         queue,
         mode,
-        policy: Policy::default(),
+        policy,
         status_interval: Duration::from_millis(args.status_interval),
         recorder: args.record.as_deref().map(Recorder::new).transpose()?,
         metrics: metrics.clone(),
