@@ -70,11 +70,11 @@ impl Watches {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    self.failed::<K>(&error);
+                    let (log_as, delay) = self.judge(&error, &mut backoff);
+                    self.connection.watches.failed(&K::plural(&()), error_chain(&error), log_as);
                     // The next list starts from its first page: drop the pages of the list that failed.
                     writer.apply_watcher_event(&Event::Init);
-                    let is_temporary = is_forbidden(&error) && self.connection.may_be_starting();
-                    sleep(if is_temporary { RETRY_WHILE_STARTING } else { backoff.next_delay() }).await;
+                    sleep(delay).await;
                     continue;
                 }
             };
@@ -90,17 +90,28 @@ impl Watches {
         }
     }
 
-    /// Records that a list or a watch failed.
-    fn failed<K: Resource<DynamicType = ()>>(&self, error: &WatchError) {
-        let log_as = match error {
+    /// How a failure of a list or a watch is logged, and the delay until the next attempt.
+    fn judge(&self, error: &WatchError, backoff: &mut WatchBackoff) -> (LogAs, Duration) {
+        if self.connection.is_unreachable() {
+            backoff.is_outage = true;
+            return (LogAs::Outage, backoff.next_delay());
+        }
+        if std::mem::take(&mut backoff.is_outage) {
+            // The API server is back: the attempts without a connection no longer count.
+            backoff.failures = 0;
+        }
+        match error {
             WatchError::WatchFailed(_) => {
                 self.connection.interrupted();
-                LogAs::Routine
+                (LogAs::Routine, backoff.next_delay())
             }
-            _ if self.connection.is_unreachable() => LogAs::Outage,
-            _ => LogAs::Failure,
-        };
-        self.connection.watches.failed(&K::plural(&()), error_chain(error), log_as);
+            // The history is compacted, or the API server has started again: a list comes next.
+            WatchError::WatchError(status) if status.code == 410 => (LogAs::Routine, backoff.next_delay()),
+            error if is_forbidden(error) && self.connection.may_be_starting() => {
+                (LogAs::Outage, RETRY_WHILE_STARTING)
+            }
+            _ => (LogAs::Failure, backoff.next_delay()),
+        }
     }
 
     /// Applies an event to the cache and to the comparison; returns the object as it was before.
@@ -144,6 +155,8 @@ fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope
 #[derive(Debug, Default)]
 struct WatchBackoff {
     failures: u32,
+    /// Whether the last attempt found no server.
+    is_outage: bool,
 }
 
 const FIRST_DELAY: Duration = Duration::from_millis(800);

@@ -38,12 +38,13 @@ async fn an_outage_is_logged_once_with_the_address_and_so_is_its_end() {
     assert_eq!(log.lines("ERROR"), Vec::<String>::new());
 }
 
-/// The end of a failure is seen although no object changes.
+/// The first 403s after an interruption may be the start of the API server. The end of a failure is seen although no object
+/// changes.
 #[tokio::test(start_paused = true)]
 async fn a_watch_that_fails_and_works_again_has_one_line_each() {
     let cluster = Cluster::steady(2, rolling(1)).await;
     let log = Log::capture();
-    cluster.fault(Verb::Watch, Kind::Pod, Fault::Forbidden, 20);
+    cluster.fault(Verb::Watch, Kind::Pod, Fault::Forbidden, 60);
     cluster.break_watches();
     cluster.all_faults_happened(HOUR).await;
     sleep(MINUTE).await;
@@ -110,6 +111,8 @@ async fn the_rights_that_an_api_server_still_reads_cost_no_back_off() {
     cluster.release("agent:v2");
     sleep(Duration::from_millis(100)).await;
     goes_down(&cluster);
+    // A started API server knows no earlier versions: each watch must list again.
+    cluster.compact();
     sleep(5 * MINUTE).await;
     {
         let mut state = cluster.api.state();
@@ -127,7 +130,8 @@ async fn the_rights_that_an_api_server_still_reads_cost_no_back_off() {
     }
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     cluster.done(HOUR).await;
-    assert!(start.elapsed() < Duration::from_secs(12), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert_eq!(log.lines("WARN").len(), 1, "only the outage: {:#?}", log.lines("WARN"));
 }
 
 /// The same for the calls of a plan.
@@ -158,10 +162,10 @@ async fn a_watch_that_fails_for_long_is_reported_and_no_other() {
     let cluster = Cluster::steady(2, rolling(1)).await;
     let watches = cluster.connection.watches.clone();
     assert!(timeout(HOUR, watches.failed_for(MINUTE)).await.is_err(), "nothing fails");
-    cluster.fault(Verb::Watch, Kind::Pod, Fault::Forbidden, 8);
+    cluster.fault(Verb::Watch, Kind::Pod, Fault::Forbidden, 42);
     cluster.break_watches();
     assert!(timeout(HOUR, watches.failed_for(2 * MINUTE)).await.is_err(), "it works again");
-    assert_eq!(cluster.happened(Fault::Forbidden), 8);
+    assert_eq!(cluster.happened(Fault::Forbidden), 42);
     cluster.fault(Verb::List, Kind::Node, Fault::Forbidden, 100_000);
     cluster.compact();
     cluster.break_watches();
