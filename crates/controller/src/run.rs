@@ -127,18 +127,18 @@ async fn finish(
     mut shutdown: Shutdown,
     reason: ShutdownReason,
 ) -> anyhow::Result<()> {
-    let failure = match reason {
+    let gives_up = match reason {
         ShutdownReason::LeaseLost(reason) => bail!("the lease was lost: {reason}"),
         ShutdownReason::Signal => {
             tracing::info!("shutting down: waiting for calls under way");
-            None
+            false
         }
         ShutdownReason::WatchesFail(reason) => {
             tracing::error!(
                 reason,
                 "this process can't work: it gives the lease up, so that another one may try"
             );
-            Some(reason)
+            true
         }
     };
     if let Some(controller) = controller {
@@ -150,10 +150,10 @@ async fn finish(
     if let Some(leadership) = shutdown.leadership {
         let retry_period = leadership.config.retry_period();
         leadership.release().await;
-        if let Some(reason) = failure {
+        if gives_up {
             // A restart of this process comes after the next attempt of each waiting one.
             sleep(2 * retry_period).await;
-            bail!("the lease was given up: {reason}");
+            bail!("the lease was given up");
         }
     }
     Ok(())

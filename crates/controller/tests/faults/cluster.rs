@@ -38,6 +38,7 @@ pub struct Cluster {
     /// Until when the controller may act: for ever, unless a story changes it.
     pub deadline: RenewDeadline,
     pub machine: Machine,
+    pub metrics: Metrics,
     /// The number of calls before the story.
     calls_before: usize,
     _controller: Controller,
@@ -93,8 +94,10 @@ impl Cluster {
         let deadline = RenewDeadline::new(machine.clock());
         deadline.renewed(Duration::ZERO, 10_000 * HOUR);
         let connection = Connection::new("https://10.0.0.1", clock.clone());
-        let controller = start(&api, clock, (deadline.clone(), connection.clone())).await;
-        Cluster { api, connection, deadline, machine, calls_before: 0, _controller: controller }
+        let metrics = Metrics::default();
+        let lead = (deadline.clone(), connection.clone());
+        let controller = start(&api, clock, lead, metrics.clone()).await;
+        Cluster { api, connection, deadline, machine, metrics, calls_before: 0, _controller: controller }
     }
 
     async fn with_invariants(mut self, strategy: &Value) -> Self {
@@ -292,10 +295,10 @@ async fn start(
     api: &ApiServer,
     clock: Clock,
     (deadline, connection): (RenewDeadline, Connection),
+    metrics: Metrics,
 ) -> Controller {
     let client = api.client(&connection);
     let writes = ActingClient::new(client.clone(), deadline);
-    let metrics = Metrics::default();
     let (caches, writers) = Caches::empty();
     let events = EventRecorder::new(writes.clone(), clock.clone());
     let worker = Worker {

@@ -22,20 +22,28 @@ const LONGER: Duration = Duration::from_secs(12);
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_was_stopped_sends_nothing_more() {
     // At each point of a rollout, some other call comes next: a create, a delete, a status, an event, a read.
-    for moment in (0..1200).step_by(40) {
+    for moment in (0..1200).step_by(120) {
         let cluster = Cluster::steady(8, rolling(2)).await;
         cluster.deadline.end();
         cluster.deadline.renewed(cluster.deadline.now(), DEADLINE);
         cluster.release("agent:v2");
         sleep(Duration::from_millis(moment)).await;
         cluster.machine.stop_process(LONGER);
-        let calls = cluster.count(is_of_a_plan);
+        let (calls, plans) = (cluster.count(is_of_a_plan), plans(&cluster));
         sleep(Duration::from_secs(60)).await;
+        assert_eq!(self::plans(&cluster), plans, "no plan either");
         assert_eq!(cluster.count(is_of_a_plan), calls, "stopped after {moment} ms");
         // With a new lease it goes on.
         cluster.deadline.renewed(cluster.deadline.now(), HOUR);
         cluster.done(HOUR).await;
     }
+}
+
+/// The number of plans so far.
+fn plans(cluster: &Cluster) -> String {
+    let text = cluster.metrics.text();
+    let line = text.lines().find(|line| line.starts_with("daemonset_decide_seconds_count"));
+    line.expect("it is counted").to_owned()
 }
 
 /// Watches go on: they change nothing.
@@ -88,6 +96,14 @@ async fn each_renewal_moves_the_deadline() {
     let leadership = Leadership::acquire(lock, &Standby::default()).await;
     leadership.release().await;
     assert!(deadline.check().is_err(), "it was given back");
+
+    let api = LeaseServer::default();
+    let lock = api.lock(0);
+    let deadline = lock.deadline.clone();
+    let mut leadership = Leadership::acquire(lock, &Standby::default()).await;
+    api.change(|lease| lease["spec"]["holderIdentity"] = "another".into());
+    leadership.lost().await;
+    assert!(deadline.check().is_err(), "another process holds it");
 }
 
 /// tokio's clock stands still while a machine sleeps: only the clock of the machine shows that the lease is over.
