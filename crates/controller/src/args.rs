@@ -113,8 +113,8 @@ burst: 250
   The most creates, and the most deletes, in one plan; at least 1. Want less where a large rollout loads the API server, an
   admission webhook or an image registry too much.
 uniqueLabelKey: controller-revision-hash
-  The label with the revision of a pod. Want another one only where existing pods carry it, such as daemonset-controller-hash;
-  a change in a running cluster restarts all pods.
+  The label with the revision of a pod. Want another one only where existing pods and revisions carry it, such as
+  daemonset-controller-hash.
 inFlightExpirySeconds: 300
   How long an accepted create or delete counts while no watch shows it. Want more only where watches lag for minutes.";
 

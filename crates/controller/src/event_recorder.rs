@@ -1,6 +1,6 @@
 //! Events about DaemonSets, sent in the background: a rollout neither waits for them nor fails with them.
 //!
-//! [`EventCorrelator`] combines alike events and limits their number, so that 500 pods do not make 1,000 events.
+//! `event_correlator` combines alike events and limits their number, so that 500 pods do not make 1,000 events.
 
 use crate::clock::Clock;
 use crate::event_correlator::{Correlated, EventCorrelator};
