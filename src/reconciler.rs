@@ -132,6 +132,11 @@ impl Reconciler {
         self.memory.settle(action, stored);
     }
 
+    /// The uid of its DaemonSet: of the one that [`plan`](Self::plan) saw last.
+    pub fn uid(&self) -> &Uid {
+        &self.uid
+    }
+
     /// The memory: to keep over a restart, or to look at.
     pub fn memory(&self) -> &Memory {
         &self.memory

@@ -1,6 +1,10 @@
 //! The command line.
 
+use crate::label_selector::{check_dns_label, check_selector, check_subdomain};
+use crate::policy_file::{Override, policy};
 use clap::{Parser, ValueEnum};
+use daemonset::Policy;
+use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -17,6 +21,15 @@ pub struct Args {
     /// Work only on DaemonSets that match this label selector.
     #[arg(long, value_name = "LABELS")]
     pub selector: Option<String>,
+    /// Take the choices of this file, YAML or JSON, where Kubernetes' behaviour does not fit (see --help).
+    #[arg(long, value_name = "FILE", long_help = POLICY_HELP)]
+    pub policy: Option<PathBuf>,
+    /// When outdated pods that are not Ready are replaced: AtOnce or WithinBudget. Wins over the field `unready` of --policy.
+    #[arg(long, value_name = "WHEN")]
+    pub unready: Option<String>,
+    /// The most creates, and the most deletes, in one plan. Wins over the field `burst` of --policy.
+    #[arg(long, value_name = "PODS")]
+    pub burst: Option<u32>,
     /// Print each plan, and change nothing.
     #[arg(long, conflicts_with = "compare")]
     pub dry_run: bool,
@@ -67,6 +80,10 @@ pub struct Args {
     pub log_format: LogFormat,
 }
 
+/// The messages of the log where `RUST_LOG` chooses none. kube's own lines repeat each failed attempt, without the address and
+/// in Debug form; this crate logs the failures itself.
+pub const DEFAULT_LOG: &str = "info,kube_client=off,kube_client::client::tls=warn,kube_runtime=off";
+
 /// Format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
@@ -76,7 +93,63 @@ pub enum LogFormat {
     Json,
 }
 
+/// When to want which value of each field of the policy.
+const POLICY_HELP: &str = "\
+Take the choices of this file, an object in YAML or JSON. A field that is not in it has its default, which is what Kubernetes
+v1.36 does; an unknown field is refused. The policy is in the log at the start.
+
+unready: AtOnce (default) or WithinBudget
+  When outdated pods that are not Ready are replaced. AtOnce: without regard to maxUnavailable, so that a fix reaches a broken
+  fleet fast. WithinBudget: only within maxUnavailable. Want it where the whole fleet may lose its readiness for a moment, such
+  as agents that depend on one service: AtOnce would then restart all pods that a rollout has not reached yet. No effect with
+  maxSurge.
+classification: TemplateGenerationFirst (default) or HashFirst
+  How to tell whether a pod is up to date when its two labels disagree. Want HashFirst where DaemonSets are deleted with
+  --cascade=orphan and created again: their generations start from 1 again, and an old pod could look updated.
+podNames: Generated (default) or Deterministic
+  Want Deterministic where this process is killed often: a create that is repeated after a crash is then refused, because the
+  name exists, instead of making a second pod for a moment.
+burst: 250
+  The most creates, and the most deletes, in one plan; at least 1. Want less where a large rollout loads the API server, an
+  admission webhook or an image registry too much.
+uniqueLabelKey: controller-revision-hash
+  The label with the revision of a pod. Want another one only where existing pods and revisions carry it, such as
+  daemonset-controller-hash.
+inFlightExpirySeconds: 300
+  How long an accepted create or delete counts while no watch shows it. Want more only where watches lag for minutes.";
+
 impl Args {
+    /// The policy that these flags choose.
+    ///
+    /// # Errors
+    /// Every problem of the command line that only a server would find otherwise, each as one line.
+    pub fn check(&self) -> Result<Policy, Vec<String>> {
+        let mut problems = Vec::new();
+        let mut check = |flag: &str, result: Result<(), String>| {
+            problems.extend(result.err().map(|problem| format!("{flag}: {problem}")));
+        };
+        check("--namespace", self.namespace.as_deref().map_or(Ok(()), check_dns_label));
+        check("--selector", self.selector.as_deref().map_or(Ok(()), check_selector));
+        check("--lease-namespace", check_dns_label(&self.lease_namespace));
+        check("--lease-name", check_subdomain(&self.lease_name));
+        let policy = policy(self.policy.as_deref(), self.overrides());
+        match policy {
+            Ok(policy) if problems.is_empty() => Ok(policy),
+            Ok(_) => Err(problems),
+            Err(further) => Err([problems, further].concat()),
+        }
+    }
+
+    /// The fields of the policy that have a flag of their own.
+    fn overrides(&self) -> Vec<Override> {
+        let unready = self.unready.clone().map(Value::from);
+        let flags = [("--unready", "unready", unready), ("--burst", "burst", self.burst.map(Value::from))];
+        let given = flags
+            .into_iter()
+            .filter_map(|(flag, field, value)| Some(Override { flag, field, value: value? }));
+        given.collect()
+    }
+
     /// Whether this process changes the cluster.
     pub fn executes_plans(&self) -> bool {
         !self.dry_run && !self.compare

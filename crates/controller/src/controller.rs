@@ -31,7 +31,7 @@ impl Controller {
             Mode::Execute(_) | Mode::DryRun => None,
         };
         let mapper = EventMapper::new(caches.clone(), worker.queue.clone());
-        Watches::new(mapper, comparison).start(writers, reads, scope);
+        Watches::new(mapper, comparison, worker.connection.clone()).start(writers, reads, scope);
         caches.wait_until_filled().await?;
         tracing::info!(
             daemonsets = caches.daemon_sets.len(),

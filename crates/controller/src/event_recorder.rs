@@ -1,56 +1,54 @@
 //! Events about DaemonSets, sent in the background: a rollout neither waits for them nor fails with them.
 //!
-//! A DaemonSet may have 25 events at once and one in five minutes after that, as in client-go
-//! (`record.EventSourceObjectSpamFilter`), so that 500 pods do not make 1,000 events.
+//! `event_correlator` combines alike events and limits their number, so that 500 pods do not make 1,000 events.
 
 use crate::clock::Clock;
-use crate::response::{ApiResponse, UnknownOutcome, send};
+use crate::event_correlator::{Correlated, EventCorrelator};
+use crate::renew_deadline::DeadlineOver;
+use crate::response::{ActingClient, ApiResponse, UnknownOutcome};
 use daemonset::EventType;
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, Uid};
 use jiff::Timestamp;
-use kube::Client;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use kube::api::{Patch, PatchParams};
+use kube::core::Request;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 
 /// The source of the events; Kubernetes' own controller has the same.
 pub const COMPONENT: &str = "daemonset-controller";
-const BURST: u32 = 25;
-const REFILL: Duration = Duration::from_secs(300);
 /// Events that may wait to be sent; further ones are dropped, as in client-go.
 const MAX_WAITING: usize = 1000;
 
 /// Records events about DaemonSets.
 #[derive(Clone)]
 pub struct EventRecorder {
-    queue: mpsc::Sender<ApiCall>,
-    buckets: Arc<Mutex<HashMap<Uid, TokenBucket>>>,
+    queue: mpsc::Sender<QueuedEvent>,
+    correlator: Arc<Mutex<EventCorrelator>>,
     clock: Clock,
 }
 
-/// The events that one DaemonSet may still have.
-#[derive(Clone, Copy)]
-struct TokenBucket {
-    tokens: u32,
-    refilled_at: Instant,
+/// An event that waits to be sent.
+struct QueuedEvent {
+    /// The call that creates it.
+    create: ApiCall,
+    /// The name of the event that exists already, if it only changes.
+    update: Option<String>,
 }
 
 impl EventRecorder {
     /// A recorder that sends with this client for as long as a clone of it exists.
-    pub fn new(client: Client, clock: Clock) -> Self {
-        let (queue, mut calls) = mpsc::channel::<ApiCall>(MAX_WAITING);
+    pub fn new(client: ActingClient, clock: Clock) -> Self {
+        let (queue, mut events) = mpsc::channel::<QueuedEvent>(MAX_WAITING);
         tokio::spawn(async move {
-            while let Some(call) = calls.recv().await {
-                let Ok(request) = call.to_request() else { continue };
-                if let Some(error) = error_of(send(&client, request).await) {
+            while let Some(event) = events.recv().await {
+                if let Some(error) = event.send(&client).await.and_then(error_of) {
                     tracing::debug!(error, "an event was not recorded");
                 }
             }
         });
-        EventRecorder { queue, buckets: Arc::default(), clock }
+        EventRecorder { queue, correlator: Arc::default(), clock }
     }
 
     /// The time that calls and their outcomes are dated with.
@@ -63,34 +61,56 @@ impl EventRecorder {
         Caller { daemon_set, component: COMPONENT, now: self.now() }
     }
 
-    /// Logs an event, and records it unless the DaemonSet had too many.
+    /// Records an event unless the DaemonSet had too many.
     pub fn record(&self, ds: &DaemonSet, kind: EventType, reason: &str, message: &str) {
-        let name = format!("{}/{}", ds.metadata.namespace, ds.metadata.name);
-        tracing::info!(daemonset = %name, reason, "{message}");
-        if !self.take_token(&ds.metadata.uid) {
-            return;
-        }
+        let about = (&ds.metadata.uid, ds.metadata.name.as_str());
+        let correlated = self.correlator().correlate(about, kind, (reason, message), self.now());
+        let Some(correlated) = correlated else { return };
+        let create = ApiCall::event(&self.caller(ds), kind, reason, &correlated.message);
         // A full queue drops the event: events are best effort.
-        let _ = self.queue.try_send(ApiCall::event(&self.caller(ds), kind, reason, message));
+        let _ = self.queue.try_send(QueuedEvent::new(create, correlated));
     }
 
     /// Drops the record of a DaemonSet that is gone.
     pub fn forget(&self, uid: &Uid) {
-        self.buckets.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
+        self.correlator().forget(uid);
     }
 
-    fn take_token(&self, uid: &Uid) -> bool {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        let bucket = buckets.entry(uid.clone()).or_insert(TokenBucket { tokens: BURST, refilled_at: now });
-        let refills = (now.duration_since(bucket.refilled_at).as_secs() / REFILL.as_secs()) as u32;
-        if refills > 0 {
-            bucket.tokens = BURST.min(bucket.tokens.saturating_add(refills));
-            bucket.refilled_at += REFILL * refills;
+    fn correlator(&self) -> MutexGuard<'_, EventCorrelator> {
+        self.correlator.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl QueuedEvent {
+    fn new(mut create: ApiCall, correlated: Correlated) -> Self {
+        let Correlated { name, is_update, count, first, .. } = correlated;
+        if let Some(metadata) = create.body.pointer_mut("/metadata").and_then(Value::as_object_mut) {
+            metadata.remove("generateName");
+            metadata.insert("name".to_owned(), json!(name));
         }
-        let has_token = bucket.tokens > 0;
-        bucket.tokens = bucket.tokens.saturating_sub(1);
-        has_token
+        if let Some(event) = create.body.as_object_mut() {
+            event.insert("count".to_owned(), json!(count));
+            event
+                .insert("firstTimestamp".to_owned(), json!(first.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()));
+        }
+        QueuedEvent { create, update: is_update.then_some(name) }
+    }
+
+    /// Changes the event that exists, or creates it; `None` where its name is not valid in a path. Also creates one that was to
+    /// be changed but does not exist: it was never stored, or is too old (v1.36 `client-go/tools/record recordEvent`).
+    async fn send(&self, client: &ActingClient) -> Option<ApiResponse> {
+        if let Some(name) = &self.update {
+            let change = ["count", "lastTimestamp", "message"].map(|field| (field, &self.create.body[field]));
+            let change: Value =
+                change.into_iter().map(|(field, value)| (field.to_owned(), value.clone())).collect();
+            let request = Request::new(self.create.collection.as_str());
+            let patch = request.patch(name, &PatchParams::default(), &Patch::Strategic(&change)).ok()?;
+            match client.send(patch).await {
+                ApiResponse::Rejected(status) if status.is_not_found() => {}
+                response => return Some(response),
+            }
+        }
+        Some(client.send(self.create.to_request().ok()?).await)
     }
 }
 
@@ -102,6 +122,7 @@ fn error_of(response: ApiResponse) -> Option<String> {
         ApiResponse::RetryAfter(delay) => {
             Some(format!("too many requests: retry after {} s", delay.as_secs()))
         }
+        ApiResponse::DeadlineOver => Some(DeadlineOver.to_string()),
         ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => Some(error),
     }
 }

@@ -40,10 +40,6 @@ impl InFlight {
     /// Records that the outcome of an action is unknown, and can be read from storage after a time.
     pub fn record_unknown(&mut self, action: &Action, settles_after: Duration) {
         if self.reconciler.memory().is_in_flight(action) {
-            tracing::warn!(
-                seconds = settles_after.as_secs(),
-                "the outcome of a call is unknown: it is read from storage later"
-            );
             self.unknown.push((action.clone(), Instant::now() + settles_after));
         }
     }

@@ -3,7 +3,9 @@
 //! A leader must know by itself when its lease ends, because a network failure can cut it off from everything that could
 //! report the end. So it stops at a deadline that lies before the instant at which another process may take the lease.
 
-use crate::lease::{Attempt, LeaseLock};
+use crate::lease::{Attempt, LeaseConfig, LeaseLock};
+use crate::renew_deadline::DeadlineOver;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{oneshot, watch};
@@ -24,6 +26,8 @@ impl Standby {
 
 /// A lease that this process holds and renews in the background.
 pub struct Leadership {
+    /// The durations of leader election.
+    pub config: LeaseConfig,
     /// `Some` with the reason once the lease is lost.
     lost: watch::Receiver<Option<String>>,
     stop: oneshot::Sender<()>,
@@ -34,36 +38,47 @@ impl Leadership {
     /// Waits until this process holds the lease, however long that takes. v1.36 `acquire`.
     pub async fn acquire(mut lock: LeaseLock, standby: &Standby) -> Self {
         tracing::info!(lease = lock.lease, identity = lock.identity, "waiting for the lease");
-        let mut last_logged = String::new();
+        let (mut last_holder, mut logged) = (String::new(), BTreeSet::new());
         let sent_at = loop {
             let next = Instant::now() + lock.config.retry_period();
             let attempt = lock.acquire().await;
             standby.0.store(matches!(attempt, Attempt::HeldByOther(_)), Ordering::Relaxed);
             match attempt {
                 Attempt::Held { sent_at } => break sent_at,
-                Attempt::HeldByOther(holder) if is_new_message(&mut last_logged, &holder) => {
+                Attempt::HeldByOther(holder) if is_new_message(&mut last_holder, &holder) => {
                     tracing::info!(lease = lock.lease, holder, "another process holds the lease");
                 }
-                Attempt::Failed(error) if is_new_message(&mut last_logged, &error) => {
-                    tracing::warn!(lease = lock.lease, error, "the lease could not be acquired, retrying");
+                // An outage is in the log already.
+                Attempt::Failed(error)
+                    if !lock.connection.is_unreachable() && logged.insert(error.clone()) =>
+                {
+                    let server = lock.connection.server();
+                    tracing::warn!(
+                        lease = lock.lease,
+                        server,
+                        error,
+                        "the lease could not be acquired, retrying"
+                    );
                 }
                 Attempt::HeldByOther(_) | Attempt::Failed(_) => {}
             }
             sleep_until(next).await;
         };
         tracing::info!(lease = lock.lease, identity = lock.identity, "this process is the leader");
+        let config = lock.config;
         let (stop, stopped) = oneshot::channel();
         let (report_loss, lost) = watch::channel(None);
         let renewal = tokio::spawn(async move {
             tokio::select! {
                 reason = renew_until_lost(&mut lock, sent_at) => {
+                    lock.deadline.end();
                     report_loss.send_replace(Some(reason));
                 }
                 _ = stopped => {}
             }
             lock
         });
-        Leadership { lost, stop, renewal }
+        Leadership { config, lost, stop, renewal }
     }
 
     /// Waits until the lease is lost; returns the reason.
@@ -80,7 +95,10 @@ impl Leadership {
         // The task has ended by itself if the lease is lost.
         let _ = stop.send(());
         let released = match renewal.await {
-            Ok(mut lock) => lock.release().await,
+            Ok(mut lock) => {
+                lock.deadline.end();
+                lock.release().await
+            }
             Err(error) => Err(error.to_string()),
         };
         match released {
@@ -99,20 +117,26 @@ async fn renew_until_lost(lock: &mut LeaseLock, mut sent_at: Instant) -> String 
         let attempt = timeout_at(deadline, async {
             sleep_until(next).await;
             next = Instant::now() + lock.config.retry_period();
-            lock.renew().await
+            // The timers do not run while the machine sleeps: the process may be far behind its deadline.
+            match lock.deadline.check() {
+                Ok(()) => Some(lock.renew().await),
+                Err(DeadlineOver) => None,
+            }
         });
-        match attempt.await {
-            Ok(Attempt::Held { sent_at: renewed }) => {
+        // `None` also where tokio's clock reaches the deadline first.
+        match attempt.await.ok().flatten() {
+            Some(Attempt::Held { sent_at: renewed }) => {
                 sent_at = renewed;
                 last_error.clear();
             }
-            Ok(Attempt::HeldByOther(holder)) => return format!("held by {holder:?}"),
-            Ok(Attempt::Failed(error)) if is_new_message(&mut last_error, &error) => {
-                tracing::warn!(lease = lock.lease, error, "the lease was not renewed, retrying");
+            Some(Attempt::HeldByOther(holder)) => return format!("held by {holder:?}"),
+            Some(Attempt::Failed(error)) => {
+                if is_new_message(&mut last_error, &error) && !lock.connection.is_unreachable() {
+                    tracing::warn!(lease = lock.lease, error, "the lease was not renewed, retrying");
+                }
             }
-            Ok(Attempt::Failed(_)) => {}
-            Err(_) if last_error.is_empty() => return "not renewed in time: no response".to_owned(),
-            Err(_) => return format!("not renewed in time: {last_error}"),
+            None if last_error.is_empty() => return "not renewed in time: no response".to_owned(),
+            None => return format!("not renewed in time: {last_error}"),
         }
     }
 }

@@ -5,6 +5,8 @@
 
 use crate::args::Args;
 use crate::clock::Clock;
+use crate::connection::Connection;
+use crate::renew_deadline::RenewDeadline;
 use crate::response::error_chain;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
@@ -31,6 +33,12 @@ impl LeaseConfig {
     #[must_use]
     pub fn renew_deadline(self) -> Duration {
         self.lease_duration() * 2 / 3
+    }
+
+    /// How long a leader may be without one of its watches before it gives the lease up.
+    #[must_use]
+    pub fn watch_deadline(self) -> Duration {
+        self.lease_duration() * 4
     }
 
     /// The time from one attempt to the next.
@@ -79,6 +87,10 @@ pub struct LeaseLock {
     /// The durations of leader election.
     pub config: LeaseConfig,
     clock: Clock,
+    /// The deadline that each renewal moves.
+    pub deadline: RenewDeadline,
+    /// The connection that the requests use.
+    pub connection: Connection,
     /// The object as last read or written.
     stored: Option<Lease>,
     observed: Option<ObservedRecord>,
@@ -93,7 +105,13 @@ struct LeaseError {
 impl LeaseLock {
     /// A lock that has sent nothing yet.
     #[must_use]
-    pub fn new(client: Client, clock: Clock, args: &Args) -> Self {
+    pub fn new(
+        client: Client,
+        clock: Clock,
+        deadline: RenewDeadline,
+        connection: Connection,
+        args: &Args,
+    ) -> Self {
         LeaseLock {
             api: Api::namespaced(client, &args.lease_namespace),
             lease: format!("{}/{}", args.lease_namespace, args.lease_name),
@@ -101,6 +119,8 @@ impl LeaseLock {
             identity: format!("{}_{:016x}", hostname(), RandomState::new().build_hasher().finish()),
             config: LeaseConfig { lease_seconds: args.lease_seconds },
             clock,
+            deadline,
+            connection,
             stored: None,
             observed: None,
         }
@@ -181,7 +201,7 @@ impl LeaseLock {
 
     /// Writes this process as the holder; returns the instant at which the request was sent.
     async fn write(&mut self) -> Result<Instant, LeaseError> {
-        let sent_at = Instant::now();
+        let (sent_at, sent_at_since_boot) = (Instant::now(), self.deadline.now());
         let params = PostParams::default();
         let written = match &self.stored {
             Some(stored) => {
@@ -196,6 +216,7 @@ impl LeaseLock {
             }
         };
         self.stored = Some(written);
+        self.deadline.renewed(sent_at_since_boot, self.config.renew_deadline());
         Ok(sent_at)
     }
 

@@ -1,7 +1,7 @@
 //! The binary: parses the command line, sets the log up, and runs the controller.
 
 use clap::Parser;
-use daemonset_controller::args::{Args, LogFormat};
+use daemonset_controller::args::{Args, DEFAULT_LOG, LogFormat};
 use daemonset_controller::run::run;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let args = Args::parse();
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
@@ -20,7 +20,16 @@ async fn main() -> ExitCode {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
     }
-    match run(args).await {
+    let policy = match args.check() {
+        Ok(policy) => policy,
+        Err(problems) => {
+            for problem in problems {
+                eprintln!("error: {problem}");
+            }
+            return ExitCode::from(2);
+        }
+    };
+    match run(args, policy).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error:#}");

@@ -11,8 +11,6 @@ use tokio::time::Instant;
 /// The state that is kept for one DaemonSet between two reconciles.
 #[derive(Debug, Clone)]
 pub struct PerDaemonSet {
-    /// The uid of the DaemonSet: another one may take its name.
-    pub uid: Uid,
     /// The calls that were sent for it.
     pub in_flight: InFlight,
     /// When it left the cache; `None` while the cache has it.
@@ -27,13 +25,17 @@ impl PerDaemonSet {
     /// The state of a DaemonSet that was never reconciled.
     pub fn new(uid: Uid, policy: Policy) -> Self {
         PerDaemonSet {
-            in_flight: InFlight::new(uid.clone(), policy),
-            uid,
+            in_flight: InFlight::new(uid, policy),
             absent_since: None,
             status_sent_at: None,
             last_printed: String::new(),
             last_logged: Vec::new(),
         }
+    }
+
+    /// The uid of the DaemonSet: another one may take its name.
+    pub fn uid(&self) -> &Uid {
+        self.in_flight.reconciler.uid()
     }
 
     /// Takes the status update out of a plan if the last one was sent less than `interval` ago; then also returns the time

@@ -1,5 +1,6 @@
 //! The API server's response to one call: done, rejected, or unknown.
 
+use crate::renew_deadline::{DeadlineOver, RenewDeadline};
 use http::StatusCode;
 use http_body_util::BodyExt;
 use kube::Client;
@@ -23,6 +24,8 @@ pub enum ApiResponse {
     RetryAfter(Duration),
     /// There was no connection, so that nothing was sent.
     NotSent(String),
+    /// The renew deadline is over: nothing was sent.
+    DeadlineOver,
     /// The call may have been done: its response was lost, or the API server itself does not know.
     Unknown(UnknownOutcome),
 }
@@ -48,13 +51,38 @@ impl UnknownOutcome {
     }
 }
 
-/// Sends one request, once: a create that is repeated after its response was lost would make a second pod.
-pub async fn send(client: &Client, request: http::Request<Vec<u8>>) -> ApiResponse {
-    match tokio::time::timeout(RESPONSE_TIMEOUT, exchange(client, request)).await {
-        Ok(response) => response,
-        Err(_) => {
-            let error = format!("no response within {} s", RESPONSE_TIMEOUT.as_secs());
-            ApiResponse::Unknown(UnknownOutcome::given_up(error))
+/// A client that sends only while this process may act.
+#[derive(Clone)]
+pub struct ActingClient {
+    client: Client,
+    deadline: RenewDeadline,
+}
+
+impl ActingClient {
+    /// Sends with this client until the deadline.
+    pub fn new(client: Client, deadline: RenewDeadline) -> Self {
+        ActingClient { client, deadline }
+    }
+
+    /// Refuses to act after the deadline.
+    ///
+    /// # Errors
+    /// When the deadline is over.
+    pub fn check(&self) -> Result<(), DeadlineOver> {
+        self.deadline.check()
+    }
+
+    /// Sends one request, once: a create that is repeated after its response was lost would make a second pod.
+    pub async fn send(&self, request: http::Request<Vec<u8>>) -> ApiResponse {
+        if self.check().is_err() {
+            return ApiResponse::DeadlineOver;
+        }
+        match tokio::time::timeout(RESPONSE_TIMEOUT, exchange(&self.client, request)).await {
+            Ok(response) => response,
+            Err(_) => {
+                let error = format!("no response within {} s", RESPONSE_TIMEOUT.as_secs());
+                ApiResponse::Unknown(UnknownOutcome::given_up(error))
+            }
         }
     }
 }
@@ -123,22 +151,66 @@ fn retry_after(headers: &http::HeaderMap, status: &Status) -> Duration {
 
 /// Whether no connection was established.
 fn was_not_sent(error: &kube::Error) -> bool {
-    let kube::Error::Service(error) = error else { return false };
+    matches!(error, kube::Error::Service(error) if is_connect(&**error))
+}
+
+/// Whether an error says that no connection was established.
+pub(crate) fn is_connect(error: &(dyn std::error::Error + 'static)) -> bool {
     error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect())
 }
 
-/// An error and its causes, without repetitions.
-pub fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let cause = error.to_string();
-        if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
+/// An error and its causes as one line: each once, without the names of the client's own types.
+pub fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        // kube's text of a `Status` is its Debug form.
+        let status = error.downcast_ref::<kube::Error>().and_then(|error| match error {
+            kube::Error::Api(status) => Some(&**status),
+            _ => None,
+        });
+        if let Some(status) = status.or_else(|| error.downcast_ref::<Status>()) {
+            parts.push(message(status));
+            break;
         }
-        source = error.source();
+        let source = error.source();
+        let text = error.to_string();
+        let text = match source.map(ToString::to_string) {
+            Some(cause) => text.replace(&cause, ""),
+            None => text,
+        };
+        let text = text.trim_end_matches([' ', ':']);
+        if !text.is_empty() && !WRAPPERS.contains(&text) && !parts.iter().any(|part| part.contains(text)) {
+            parts.push(text.to_owned());
+        }
+        next = source;
     }
-    text
+    shortened(&parts.join(": "))
+}
+
+/// Errors of the client that only wrap another one.
+const WRAPPERS: [&str; 3] = ["ServiceError", "HyperError", "client error (Connect)"];
+
+/// The message of a `Status`, or its reason where it has none.
+fn message(status: &Status) -> String {
+    match status.message.is_empty() {
+        true => format!("{} {}", status.code, status.reason),
+        false => status.message.clone(),
+    }
+}
+
+/// The longest message in the log, in characters. An API server may list each invalid field of an object.
+const LONGEST_MESSAGE: usize = 500;
+
+/// The begin of a text that is too long for one line.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.chars().count().checked_sub(LONGEST_MESSAGE) {
+        None | Some(0) => text.to_owned(),
+        Some(more) => {
+            let begin: String = text.chars().take(LONGEST_MESSAGE).collect();
+            format!("{begin} … ({more} more characters)")
+        }
+    }
 }
 
 /// v1.36 `HasStatusCause(err, NamespaceTerminatingCause)`.

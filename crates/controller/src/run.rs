@@ -2,9 +2,11 @@
 
 use crate::args::Args;
 use crate::caches::{Caches, Key};
-use crate::clock::Clock;
+use crate::clients::Clients;
+use crate::clock::{BootClock, Clock};
 use crate::compare::Comparison;
 use crate::compare::daemon_set::Timeouts;
+use crate::connection::Connection;
 use crate::controller::Controller;
 use crate::event_recorder::EventRecorder;
 use crate::executor::Executor;
@@ -14,25 +16,29 @@ use crate::lease::LeaseLock;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
+use crate::renew_deadline::RenewDeadline;
+use crate::response::ActingClient;
 use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
 use crate::watches::Scope;
 use crate::worker::{Mode, Worker};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use daemonset::Policy;
-use kube::{Client, Config};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Longest silence of the API server in an answer. The server ends a watch after 290 s, and the watcher gives it up after
-/// 295 s, so that this limit ends only lists whose answer never comes.
-const READ_TIMEOUT: Duration = Duration::from_secs(300);
+use tokio::time::sleep;
 
 /// Runs the controller until a signal ends it.
 ///
 /// # Errors
 /// When it can't start, or when it loses its lease. A restart begins with fresh caches.
-pub async fn run(args: Args) -> anyhow::Result<()> {
-    let clients = Clients::connect().await?;
+pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
+    tracing::info!(policy = %serde_json::to_string(&policy)?, "starting");
+    let needs_lease = args.leader_elect && args.executes_plans();
+    let deadline = match needs_lease {
+        true => RenewDeadline::new(BootClock::default()),
+        false => RenewDeadline::without_lease(),
+    };
+    let (clients, connection) = Clients::connect(&deadline).await?;
     let metrics = Metrics::default();
     let comparison = args.compare.then(|| Comparison::new(timeouts(&args), metrics.clone()));
     let (caches, cache_writers) = Caches::empty();
@@ -42,8 +48,8 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         .await?;
 
     let mut signals = ShutdownSignals::install()?;
-    let lock = LeaseLock::new(clients.writes.clone(), Clock::default(), &args);
-    let leadership = match args.leader_elect && args.executes_plans() {
+    let lock = LeaseLock::new(clients.lease, Clock::default(), deadline, connection.clone(), &args);
+    let leadership = match needs_lease {
         true => tokio::select! {
             leadership = Leadership::acquire(lock, &standby) => Some(leadership),
             () = signals.received() => return Ok(()),
@@ -51,10 +57,10 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         false => None,
     };
     metrics.leader.set(i64::from(args.executes_plans()));
-    let mut shutdown = Shutdown { signals, leadership };
+    let mut shutdown = Shutdown { signals, leadership, watches: connection.watches.clone() };
 
     let mode = mode(&args, comparison.as_ref(), &clients.writes, &metrics);
-    let worker = worker(&args, (&caches, queue), mode, &metrics)?;
+    let worker = worker((&args, policy), (&caches, queue), mode, (&metrics, &connection))?;
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
     let (controller, reason) = tokio::select! {
         started = Controller::start(worker, cache_writers, &clients.reads, &scope, args.workers) => {
@@ -75,24 +81,6 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     }
 }
 
-/// Two clients: watches and lists may be retried, writes may not.
-struct Clients {
-    reads: Client,
-    writes: Client,
-}
-
-impl Clients {
-    async fn connect() -> anyhow::Result<Self> {
-        let mut config = Config::infer().await.context("find the API server")?;
-        config.read_timeout = Some(READ_TIMEOUT);
-        config.reset_reader_on_write = true;
-        let reads = Client::try_from(config.clone())?;
-        // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
-        config.default_retry = false;
-        Ok(Clients { reads, writes: Client::try_from(config)? })
-    }
-}
-
 fn timeouts(args: &Args) -> Timeouts {
     Timeouts {
         window: Duration::from_secs(args.window),
@@ -101,7 +89,7 @@ fn timeouts(args: &Args) -> Timeouts {
     }
 }
 
-fn mode(args: &Args, comparison: Option<&Comparison>, writes: &Client, metrics: &Metrics) -> Mode {
+fn mode(args: &Args, comparison: Option<&Comparison>, writes: &ActingClient, metrics: &Metrics) -> Mode {
     match comparison {
         Some(comparison) => Mode::Compare(comparison.clone()),
         None if args.dry_run => Mode::DryRun,
@@ -113,19 +101,20 @@ fn mode(args: &Args, comparison: Option<&Comparison>, writes: &Client, metrics: 
 }
 
 fn worker(
-    args: &Args,
+    (args, policy): (&Args, Policy),
     (caches, queue): (&Caches, Arc<Queue<Key>>),
     mode: Mode,
-    metrics: &Metrics,
+    (metrics, connection): (&Metrics, &Connection),
 ) -> anyhow::Result<Worker> {
     Ok(Worker {
         caches: caches.clone(),
         queue,
         mode,
-        policy: Policy::default(),
+        policy,
         status_interval: Duration::from_millis(args.status_interval),
         recorder: args.record.as_deref().map(Recorder::new).transpose()?,
         metrics: metrics.clone(),
+        connection: connection.clone(),
         clock: Clock::default(),
         per_daemon_set: Arc::default(),
     })
@@ -138,10 +127,20 @@ async fn finish(
     mut shutdown: Shutdown,
     reason: ShutdownReason,
 ) -> anyhow::Result<()> {
-    match reason {
+    let gives_up = match reason {
         ShutdownReason::LeaseLost(reason) => bail!("the lease was lost: {reason}"),
-        ShutdownReason::Signal => tracing::info!("shutting down: waiting for calls under way"),
-    }
+        ShutdownReason::Signal => {
+            tracing::info!("shutting down: waiting for calls under way");
+            false
+        }
+        ShutdownReason::WatchesFail(reason) => {
+            tracing::error!(
+                reason,
+                "this process can't work: it gives the lease up, so that another one may try"
+            );
+            true
+        }
+    };
     if let Some(controller) = controller {
         tokio::select! {
             () = controller.finish() => {}
@@ -149,7 +148,13 @@ async fn finish(
         }
     }
     if let Some(leadership) = shutdown.leadership {
+        let retry_period = leadership.config.retry_period();
         leadership.release().await;
+        if gives_up {
+            // A restart of this process comes after the next attempt of each waiting one.
+            sleep(2 * retry_period).await;
+            bail!("the lease was given up");
+        }
     }
     Ok(())
 }

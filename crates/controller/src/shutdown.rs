@@ -1,6 +1,8 @@
-//! The two reasons to end the process: a signal, or the loss of the lease.
+//! The reasons to end the process: a signal, the loss of the lease, or watches that fail while another process may wait.
 
 use crate::leader_election::Leadership;
+use crate::lease::LeaseConfig;
+use crate::watch_health::WatchHealth;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// SIGTERM and SIGINT.
@@ -29,6 +31,8 @@ pub(crate) enum ShutdownReason {
     Signal,
     /// With the reason of the loss.
     LeaseLost(String),
+    /// The lease is held, but a watch has failed for too long; with its failure.
+    WatchesFail(String),
 }
 
 /// Everything that can end the process.
@@ -36,13 +40,17 @@ pub(crate) struct Shutdown {
     pub(crate) signals: ShutdownSignals,
     /// `None` where no lease is needed: in a dry run, a comparison, and without leader election.
     pub(crate) leadership: Option<Leadership>,
+    pub(crate) watches: WatchHealth,
 }
 
 impl Shutdown {
     /// Waits until the process must end.
     pub(crate) async fn requested(&mut self) -> ShutdownReason {
+        let fail =
+            watches_fail(self.watches.clone(), self.leadership.as_ref().map(|leadership| leadership.config));
         tokio::select! {
             () = self.signals.received() => ShutdownReason::Signal,
+            reason = fail => ShutdownReason::WatchesFail(reason),
             reason = lease_lost(self.leadership.as_mut()) => ShutdownReason::LeaseLost(reason),
         }
     }
@@ -50,6 +58,15 @@ impl Shutdown {
     /// Waits until the lease is lost; returns the reason.
     pub(crate) async fn lease_lost(&mut self) -> String {
         lease_lost(self.leadership.as_mut()).await
+    }
+}
+
+/// Waits until a watch has failed for so long that another process should try: it may have rights that this one lacks. Without
+/// a lease there is no other process.
+async fn watches_fail(watches: WatchHealth, lease: Option<LeaseConfig>) -> String {
+    match lease {
+        Some(lease) => watches.failed_for(lease.watch_deadline()).await,
+        None => std::future::pending().await,
     }
 }
 

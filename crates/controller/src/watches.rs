@@ -3,20 +3,23 @@
 use crate::caches::CacheWriters;
 use crate::compare::Comparison;
 use crate::compare::watch_events::{self, ComparedObject};
+use crate::connection::Connection;
 use crate::event_mapper::{EventMapper, WatchedObject};
 use crate::response::error_chain;
+use crate::watch_health::LogAs;
 use futures::future::ready;
 use futures::{StreamExt, TryStreamExt};
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::reflector::store::Writer;
-use kube::runtime::utils::Backoff;
+use kube::runtime::watcher;
+use kube::runtime::watcher::Error as WatchError;
 use kube::runtime::watcher::{Config, Event};
-use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource};
 use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::sleep;
 
 /// Which objects are watched.
 #[derive(Debug, Clone, Default)]
@@ -33,12 +36,13 @@ pub struct Watches {
     mapper: EventMapper,
     /// `Some` in `--compare`, which needs every change.
     comparison: Option<Comparison>,
+    connection: Connection,
 }
 
 impl Watches {
     /// Watches that have not started.
-    pub fn new(mapper: EventMapper, comparison: Option<Comparison>) -> Self {
-        Watches { mapper, comparison }
+    pub fn new(mapper: EventMapper, comparison: Option<Comparison>, connection: Connection) -> Self {
+        Watches { mapper, comparison, connection }
     }
 
     /// Starts one task for each kind, which lists and then watches.
@@ -59,20 +63,22 @@ impl Watches {
         K: WatchedObject + ComparedObject + Resource<DynamicType = ()>,
         K: serde::de::DeserializeOwned + Clone + Debug + Send + Sync + 'static,
     {
-        let kind = K::kind(&()).into_owned();
         // The start of a list is no success yet: it must not reset the back-off.
         let events = watcher(api, config).try_filter(|event| ready(!matches!(event, Event::Init)));
-        let mut events = pin!(events.backoff(WatchBackoff::default()));
+        let (mut events, mut backoff) = (pin!(events), WatchBackoff::default());
         while let Some(event) = events.next().await {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    tracing::warn!(error = error_chain(&error), kind, "the watch failed and starts again");
+                    let (log_as, delay) = self.judge(&error, &mut backoff);
+                    self.connection.watches.failed(&K::plural(&()), error_chain(&error), log_as);
                     // The next list starts from its first page: drop the pages of the list that failed.
                     writer.apply_watcher_event(&Event::Init);
+                    sleep(delay).await;
                     continue;
                 }
             };
+            backoff.failures = 0;
             let before = self.update_cache(&mut writer, &event);
             match &event {
                 Event::Apply(object) => self.mapper.applied(before.as_deref(), object),
@@ -81,6 +87,30 @@ impl Watches {
                 Event::InitDone => self.mapper.enqueue_all(),
                 Event::Init | Event::InitApply(_) => {}
             }
+        }
+    }
+
+    /// How a failure of a list or a watch is logged, and the delay until the next attempt.
+    fn judge(&self, error: &WatchError, backoff: &mut WatchBackoff) -> (LogAs, Duration) {
+        if self.connection.is_unreachable() {
+            backoff.is_outage = true;
+            return (LogAs::Outage, backoff.next_delay());
+        }
+        if std::mem::take(&mut backoff.is_outage) {
+            // The API server is back: the attempts without a connection no longer count.
+            backoff.failures = 0;
+        }
+        match error {
+            WatchError::WatchFailed(_) => {
+                self.connection.interrupted();
+                (LogAs::Routine, backoff.next_delay())
+            }
+            // The history is compacted, or the API server has started again: a list comes next.
+            WatchError::WatchError(status) if status.code == 410 => (LogAs::Routine, backoff.next_delay()),
+            error if is_forbidden(error) && self.connection.may_be_starting() => {
+                (LogAs::Outage, RETRY_WHILE_STARTING)
+            }
+            _ => (LogAs::Failure, backoff.next_delay()),
         }
     }
 
@@ -125,23 +155,32 @@ fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope
 #[derive(Debug, Default)]
 struct WatchBackoff {
     failures: u32,
+    /// Whether the last attempt found no server.
+    is_outage: bool,
 }
 
 const FIRST_DELAY: Duration = Duration::from_millis(800);
-const LONGEST_DELAY: Duration = Duration::from_secs(10);
+pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(10);
+/// The delay after a 403 of an API server that has just started, which would otherwise lengthen the back-off.
+pub(crate) const RETRY_WHILE_STARTING: Duration = Duration::from_millis(500);
 
-impl Iterator for WatchBackoff {
-    type Item = Duration;
-
-    fn next(&mut self) -> Option<Duration> {
+impl WatchBackoff {
+    fn next_delay(&mut self) -> Duration {
         let delay = FIRST_DELAY.saturating_mul(1 << self.failures.min(10)).min(LONGEST_DELAY);
         self.failures += 1;
-        Some(delay)
+        delay
     }
 }
 
-impl Backoff for WatchBackoff {
-    fn reset(&mut self) {
-        self.failures = 0;
+/// Whether the API server rejected a list or a watch for lack of rights.
+fn is_forbidden(error: &WatchError) -> bool {
+    match error {
+        WatchError::InitialListFailed(error)
+        | WatchError::WatchStartFailed(error)
+        | WatchError::WatchFailed(error) => {
+            matches!(error, kube::Error::Api(status) if status.is_forbidden())
+        }
+        WatchError::WatchError(status) => status.is_forbidden(),
+        WatchError::NoResourceVersion => false,
     }
 }

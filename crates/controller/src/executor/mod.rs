@@ -3,20 +3,22 @@
 //! Each call is sent once, and its outcome is [recorded](InFlight), also if it is unknown: a pod that may have been created
 //! counts until the watch shows it or storage does not.
 
+mod error;
 mod reads;
+
+pub use error::ExecuteError;
 
 use crate::event_recorder::EventRecorder;
 use crate::in_flight::InFlight;
 use crate::metrics::Metrics;
-use crate::response::{ApiResponse, UnknownOutcome, is_namespace_terminating, send};
+use crate::renew_deadline::DeadlineOver;
+use crate::response::{ActingClient, ApiResponse, UnknownOutcome, is_namespace_terminating, shortened};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, ObjectRef, Pod, Uid};
 use daemonset::{Action, ActionOutcome, EventType};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use kube::Client;
 use kube::core::Status;
-use std::time::Duration;
 
 /// Concurrent calls of one plan. Each has a connection of its own, and the API server is the slower side.
 const MAX_CONCURRENT_CALLS: usize = 16;
@@ -24,24 +26,9 @@ const MAX_CONCURRENT_CALLS: usize = 16;
 /// Sends the calls of plans.
 #[derive(Clone)]
 pub struct Executor {
-    client: Client,
+    client: ActingClient,
     events: EventRecorder,
     metrics: Metrics,
-}
-
-/// Why a plan was not executed to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExecuteError {
-    /// An object is not as the snapshot showed it: the next plan needs a newer snapshot.
-    Outdated(String),
-    /// The API server asks the controller to wait for this time.
-    RetryAfter(Duration),
-    /// The namespace is being deleted: no pod will be created in it.
-    NamespaceTerminating,
-    /// A call failed, and was not done.
-    Failed(String),
-    /// A call may have been done.
-    Unknown(UnknownOutcome),
 }
 
 /// An outcome, with the error that ends the plan if there is one.
@@ -49,15 +36,14 @@ type CallResult = (ActionOutcome, Option<ExecuteError>);
 
 impl Executor {
     /// An executor that sends with this client.
-    pub fn new(client: Client, events: EventRecorder, metrics: Metrics) -> Self {
+    pub fn new(client: ActingClient, events: EventRecorder, metrics: Metrics) -> Self {
         Executor { client, events, metrics }
     }
 
     /// Executes the actions of one plan for this DaemonSet.
     ///
     /// # Errors
-    /// The first failure. Calls under way are awaited, and no further one is sent except for the status: even if creates fail
-    /// for long, the status must report the other pods (v1.36 `syncDaemonSet`).
+    /// The first failure. Calls under way are awaited, and no further one is sent except for the status.
     pub async fn execute(
         &self,
         ds: &DaemonSet,
@@ -71,9 +57,7 @@ impl Executor {
         for group in Action::batches(actions) {
             match &result {
                 Ok(()) => result = self.execute_group(ds, group, in_flight).await,
-                Err(
-                    ExecuteError::Failed(_) | ExecuteError::Unknown(_) | ExecuteError::NamespaceTerminating,
-                ) if group.iter().all(is_status_update) => {
+                Err(error) if error.allows_status() && group.iter().all(is_status_update) => {
                     // The plan has failed already: the outcome of the status update does not matter.
                     let _ = self.execute_group(ds, group, in_flight).await;
                 }
@@ -81,6 +65,14 @@ impl Executor {
             }
         }
         result
+    }
+
+    /// Refuses to act after the renew deadline.
+    ///
+    /// # Errors
+    /// When the deadline is over.
+    pub fn check(&self) -> Result<(), DeadlineOver> {
+        self.client.check()
     }
 
     /// Records an event about a DaemonSet that can't be reconciled because of these problems.
@@ -102,7 +94,7 @@ impl Executor {
     ) -> Result<(), ExecuteError> {
         let mut waiting = group.iter();
         let mut under_way = FuturesUnordered::new();
-        let mut first_error = None;
+        let (mut first_error, mut errors) = (None, 0_usize);
         loop {
             while first_error.is_none() && under_way.len() < MAX_CONCURRENT_CALLS {
                 let Some(action) = waiting.next() else { break };
@@ -114,23 +106,28 @@ impl Executor {
                 Some(ExecuteError::Unknown(unknown)) => {
                     in_flight.record_unknown(action, unknown.settles_after);
                 }
-                Some(ExecuteError::Failed(_)) => in_flight.retry_order.rejected(action),
+                Some(ExecuteError::Failed(_) | ExecuteError::Forbidden(_) | ExecuteError::Unreachable(_)) => {
+                    in_flight.retry_order.rejected(action)
+                }
                 Some(
                     ExecuteError::Outdated(_)
                     | ExecuteError::RetryAfter(_)
-                    | ExecuteError::NamespaceTerminating,
+                    | ExecuteError::NamespaceTerminating
+                    | ExecuteError::DeadlineOver,
                 )
                 | None => {}
             }
             self.metrics.count_action(action, &outcome);
-            first_error = first_error.or(error);
+            errors += usize::from(error.is_some());
+            first_error = first_error.or(error.map(|error| (action, error)));
         }
-        first_error.map_or(Ok(()), Err)
+        first_error.map_or(Ok(()), |(action, error)| Err(error.in_call(action, errors - 1)))
     }
 
     async fn execute_action(&self, ds: &DaemonSet, action: &Action) -> CallResult {
         let caller = self.events.caller(ds);
         if let Action::RecordEvent { event_type, reason, message, .. } = action {
+            log_event(ds, reason.as_str(), message);
             self.events.record(ds, *event_type, reason.as_str(), message);
             return (ActionOutcome::Done, None);
         }
@@ -139,13 +136,14 @@ impl Executor {
             Ok(request) => request,
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
         };
-        let response = send(&self.client, request).await;
+        let response = self.client.send(request).await;
         self.record_event(&caller, action, &response);
         match response {
             ApiResponse::Done(body) => (outcome(action, &body), None),
             ApiResponse::Rejected(status) => self.handle_rejection(ds, action, &status).await,
             ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
-            ApiResponse::NotSent(error) => rejected(ExecuteError::Failed(error)),
+            ApiResponse::NotSent(error) => rejected(ExecuteError::Unreachable(error)),
+            ApiResponse::DeadlineOver => rejected(ExecuteError::DeadlineOver),
             ApiResponse::Unknown(unknown) => (ActionOutcome::Unknown, Some(ExecuteError::Unknown(unknown))),
         }
     }
@@ -186,6 +184,7 @@ impl Executor {
             _ if status.is_conflict() || status.is_already_exists() || status.is_not_found() => {
                 rejected(outdated())
             }
+            _ if status.is_forbidden() => rejected(ExecuteError::Forbidden(status.message.clone())),
             _ => rejected(ExecuteError::Failed(status.message.clone())),
         }
     }
@@ -197,6 +196,7 @@ impl Executor {
             ApiResponse::Rejected(status) if status.is_not_found() || is_namespace_terminating(status) => {
                 return;
             }
+            ApiResponse::DeadlineOver => return,
             ApiResponse::Rejected(status) => Some(status.message.clone()),
             ApiResponse::RetryAfter(_) => Some("too many requests".to_owned()),
             ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {
@@ -219,8 +219,17 @@ impl Executor {
             }
             _ => return,
         };
+        // A failure is in the log as the failure of the plan.
+        if kind == EventType::Normal {
+            log_event(caller.daemon_set, reason, &message);
+        }
         self.events.record(caller.daemon_set, kind, reason, &message);
     }
+}
+
+fn log_event(ds: &DaemonSet, reason: &str, message: &str) {
+    let name = format!("{}/{}", ds.metadata.namespace, ds.metadata.name);
+    tracing::info!(daemonset = %name, reason, "{}", shortened(message));
 }
 
 fn rejected(error: ExecuteError) -> CallResult {

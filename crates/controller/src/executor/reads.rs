@@ -1,7 +1,7 @@
 //! Reads from storage, for decisions that a cache which lags behind would get wrong.
 
 use super::{ExecuteError, Executor};
-use crate::response::{ApiResponse, UnknownOutcome, send};
+use crate::response::{ApiResponse, UnknownOutcome};
 use daemonset::kube::is_own_revision;
 use daemonset::model::{ControllerRevision, DaemonSet, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -80,16 +80,19 @@ impl Executor {
         request: Result<http::Request<Vec<u8>>, RequestError>,
     ) -> Result<Option<T>, ExecuteError> {
         let failed = |error: &dyn std::error::Error| ExecuteError::Failed(error.to_string());
-        match send(&self.client, request.map_err(|error| failed(&error))?).await {
+        match self.client.send(request.map_err(|error| failed(&error))?).await {
             ApiResponse::Done(body) => {
                 serde_json::from_slice(&body).map(Some).map_err(|error| failed(&error))
             }
             ApiResponse::Rejected(status) if status.is_not_found() => Ok(None),
+            ApiResponse::Rejected(status) if status.is_forbidden() => {
+                Err(ExecuteError::Forbidden(status.message))
+            }
             ApiResponse::Rejected(status) => Err(ExecuteError::Failed(status.message)),
             ApiResponse::RetryAfter(delay) => Err(ExecuteError::RetryAfter(delay)),
-            ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {
-                Err(ExecuteError::Failed(error))
-            }
+            ApiResponse::DeadlineOver => Err(ExecuteError::DeadlineOver),
+            ApiResponse::NotSent(error) => Err(ExecuteError::Unreachable(error)),
+            ApiResponse::Unknown(UnknownOutcome { error, .. }) => Err(ExecuteError::Failed(error)),
         }
     }
 }

@@ -90,16 +90,31 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Adds a key again after a failure, with a growing delay. Only a failure of a due attempt doubles the delay: events that
     /// lead to further failures in between do not postpone the next attempt.
     pub fn retry(&self, key: K) {
+        self.retry_within(key, LONGEST_RETRY);
+    }
+
+    /// The same with another limit of the delay.
+    pub fn retry_within(&self, key: K, longest: Duration) {
         let now = Instant::now();
         let mut state = self.state();
         let failures = state.failures.entry(key.clone()).or_insert(Failures { count: 0, retry_at: now });
         if failures.retry_at <= now {
-            let delay = FIRST_RETRY.saturating_mul(1 << failures.count.min(20)).min(LONGEST_RETRY);
+            let delay = FIRST_RETRY.saturating_mul(1 << failures.count.min(20)).min(longest);
             *failures = Failures { count: failures.count + 1, retry_at: now + delay };
         }
         let retry_at = failures.retry_at;
         drop(state);
         self.add_at(key, retry_at);
+    }
+
+    /// Adds a key again after a failure that does not count: the next one has the same delay as this one would have had.
+    pub fn retry_after(&self, key: K, delay: Duration) {
+        let mut state = self.state();
+        if let Some(failures) = state.failures.get_mut(&key) {
+            failures.retry_at = failures.retry_at.min(Instant::now() + delay);
+        }
+        drop(state);
+        self.add_after(key, delay);
     }
 
     /// Waits until a key is due and takes it; `None` when the queue is closed. The worker that takes a key must call

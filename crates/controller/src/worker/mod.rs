@@ -6,12 +6,14 @@ mod sync;
 use crate::caches::{Caches, Key};
 use crate::clock::Clock;
 use crate::compare::Comparison;
+use crate::connection::Connection;
 use crate::executor::{ExecuteError, Executor};
 use crate::metrics::Metrics;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::response::UnknownOutcome;
+use crate::watches::{LONGEST_DELAY, RETRY_WHILE_STARTING};
 use daemonset::Policy;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,6 +51,8 @@ pub struct Worker {
     pub recorder: Option<Recorder>,
     /// Metrics.
     pub metrics: Metrics,
+    /// The connection to the API server.
+    pub connection: Connection,
     /// The wall clock.
     pub clock: Clock,
     /// The state between two reconciles, by DaemonSet.
@@ -69,7 +73,7 @@ impl Worker {
     async fn reconcile(&self, key: &Key) {
         let Some(ds) = self.caches.daemon_set(key) else { return self.left_cache(key) };
         // The queue gives a key to one worker at a time: no other worker needs the state meanwhile.
-        let state = self.states().remove(key).filter(|state| state.uid == ds.metadata.uid);
+        let state = self.states().remove(key).filter(|state| *state.uid() == ds.metadata.uid);
         let mut state =
             state.unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policy.clone()));
         state.absent_since = None;
@@ -95,12 +99,29 @@ impl Worker {
                 tracing::debug!(daemonset = %key, message, "the snapshot was outdated");
                 self.queue.retry(key.clone());
             }
+            // The process ends soon, unless a renewal under way succeeds.
+            ExecuteError::DeadlineOver => self.queue.retry(key.clone()),
             // No retry: nothing can be created in the namespace any more.
             ExecuteError::NamespaceTerminating => {
                 tracing::debug!(daemonset = %key, "the namespace is being deleted");
             }
-            ExecuteError::Failed(error) | ExecuteError::Unknown(UnknownOutcome { error, .. }) => {
+            // The outage is in the log already, once for all DaemonSets.
+            ExecuteError::Unreachable(error) => {
+                tracing::debug!(daemonset = %key, error, "the plan failed: the API server is unreachable");
+                // As the watches: no DaemonSet waits for minutes after the end of a long outage.
+                self.queue.retry_within(key.clone(), LONGEST_DELAY);
+            }
+            ExecuteError::Forbidden(error) if self.connection.may_be_starting() => {
+                tracing::debug!(daemonset = %key, error, "the plan failed while the API server starts");
+                self.queue.retry_after(key.clone(), RETRY_WHILE_STARTING);
+            }
+            ExecuteError::Failed(error) | ExecuteError::Forbidden(error) => {
                 tracing::warn!(daemonset = %key, error, "the plan failed");
+                self.queue.retry(key.clone());
+            }
+            ExecuteError::Unknown(UnknownOutcome { error, settles_after }) => {
+                let seconds = settles_after.as_secs();
+                tracing::warn!(daemonset = %key, error, seconds, "a call has no known outcome: storage is read later");
                 self.queue.retry(key.clone());
             }
         }
@@ -118,7 +139,7 @@ impl Worker {
             |state: &PerDaemonSet| state.absent_since.is_some_and(|since| since.elapsed() > ABSENT_STATE_TTL);
         for (_, state) in states.extract_if(|_, state| is_expired(state)) {
             if let Mode::Execute(executor) = &self.mode {
-                executor.forget(&state.uid);
+                executor.forget(state.uid());
             }
         }
     }

@@ -33,6 +33,9 @@ impl Input {
 
 impl Worker {
     /// The audited plan for this input; `None` where the input is invalid, which is reported.
+    ///
+    /// # Errors
+    /// When the plan breaks a safety rule, or when this process may no longer act.
     pub(super) fn plan(
         &self,
         key: &Key,
@@ -40,6 +43,9 @@ impl Worker {
         state: &mut PerDaemonSet,
         input: Input,
     ) -> Result<Option<Plan>, ExecuteError> {
+        if let Mode::Execute(executor) = &self.mode {
+            executor.check()?;
+        }
         let start = Instant::now();
         let nodes = self.caches.nodes.state();
         let observed =

@@ -111,13 +111,9 @@ impl Worker {
         if let Some(delay) = state.in_flight.retry_order.take_delay() {
             self.queue.add_after(key.clone(), delay);
         }
-        match result {
-            Ok(())
-            | Err(ExecuteError::NamespaceTerminating | ExecuteError::Failed(_) | ExecuteError::Unknown(_)) => {
-                state.sent(&actions);
-            }
-            // The status update was not sent.
-            Err(ExecuteError::Outdated(_) | ExecuteError::RetryAfter(_)) => {}
+        match &result {
+            Err(error) if !error.allows_status() => {}
+            Ok(()) | Err(_) => state.sent(&actions),
         }
         result
     }

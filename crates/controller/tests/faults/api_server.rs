@@ -7,6 +7,7 @@ use crate::store::{Actor, Id, Kind, Store, id, text};
 use crate::watch_server;
 use axum::body::Body;
 use daemonset_controller::clock::Clock;
+use daemonset_controller::connection::Connection;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::Client;
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-use tower::{BoxError, service_fn};
+use tower::{BoxError, Layer, service_fn};
 
 pub const NAMESPACE: &str = "monitoring";
 /// How long a call takes.
@@ -29,6 +30,8 @@ pub struct State {
     pub calls: Vec<Call>,
     /// The reasons of the events that were recorded about DaemonSets.
     pub events: Vec<String>,
+    /// The events as they are stored.
+    pub stored_events: BTreeMap<String, Value>,
     /// How far the watches of each kind lag behind.
     pub lag: BTreeMap<Kind, Duration>,
     /// How far lists lag behind.
@@ -38,8 +41,14 @@ pub struct State {
     /// Watches from before this version get 410.
     pub compacted: u64,
     pub terminating: bool,
+    /// No server listens.
+    pub is_down: bool,
+    /// Every request is forbidden: the server has just started, and still reads its RBAC rules.
+    pub knows_no_rights: bool,
     /// A policy rejects pods for these nodes, and the deletion of these pods.
     pub rejected_names: BTreeSet<String>,
+    /// The end of each message of the policy.
+    pub rejection_suffix: String,
 }
 
 #[derive(Clone)]
@@ -64,18 +73,23 @@ impl ApiServer {
             faults: Faults::default(),
             calls: Vec::new(),
             events: Vec::new(),
+            stored_events: BTreeMap::new(),
             lag: BTreeMap::new(),
             list_lag: Duration::ZERO,
             epoch: 0,
             compacted: 0,
             terminating: false,
+            is_down: false,
+            knows_no_rights: false,
             rejected_names: BTreeSet::new(),
+            rejection_suffix: String::new(),
         })))
     }
 
-    pub fn client(&self) -> Client {
+    pub fn client(&self, connection: &Connection) -> Client {
         let api = self.clone();
-        Client::new(service_fn(move |request| api.clone().respond(request)), NAMESPACE)
+        let service = service_fn(move |request| api.clone().respond(request));
+        Client::new(connection.layer().layer(service), NAMESPACE)
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
@@ -86,6 +100,15 @@ impl ApiServer {
         let request = parse(request).await?;
         self.state().calls.push(Call { verb: request.verb, kind: request.kind });
         sleep(LATENCY).await;
+        let is_down = self.state().is_down;
+        let knows_no_rights = self.state().knows_no_rights;
+        if is_down {
+            return Err(not_connected().await);
+        }
+        if knows_no_rights {
+            let message = format!("User \"agent\" cannot {:?} {:?}", request.verb, request.kind);
+            return Ok(json_response(403, status(403, "Forbidden", &message)));
+        }
         let fault = self.state().faults.take(request.verb, request.kind);
         match fault {
             None => self.execute(&request),
@@ -220,6 +243,14 @@ impl State {
             Verb::Watch => unreachable!("a watch has no single response"),
             Verb::Create => self.create(request),
             Verb::Get => self.get(&id),
+            Verb::Patch if request.kind == Kind::Event => {
+                let Some(event) = self.stored_events.get_mut(&request.name) else {
+                    return Err(status(404, "NotFound", "no such event"));
+                };
+                self.events.push(text(&event["reason"]).to_owned());
+                patch::apply(event, &request.body);
+                Ok(event.clone())
+            }
             Verb::Patch => {
                 let mut object = self.get(&id)?;
                 let uid = &request.body["metadata"]["uid"];
@@ -261,6 +292,9 @@ impl State {
         }
         if request.kind == Kind::Event {
             self.events.push(text(&request.body["reason"]).to_owned());
+            let name = text(&request.body["metadata"]["name"]).to_owned();
+            let earlier = self.stored_events.insert(name.clone(), request.body.clone());
+            assert!(earlier.is_none(), "{name} exists already");
             return Ok(request.body.clone());
         }
         if request.kind == Kind::Pod {
@@ -291,7 +325,11 @@ impl State {
 
     fn check_policy(&self, name: &str) -> Result<(), Value> {
         match self.rejected_names.contains(name) {
-            true => Err(status(403, "Forbidden", &format!("the policy denied the request: {name}"))),
+            true => Err(status(
+                403,
+                "Forbidden",
+                &format!("the policy denied the request: {name}{}", self.rejection_suffix),
+            )),
             false => Ok(()),
         }
     }

@@ -8,18 +8,21 @@ use crate::pods::{controller_uid, image_of, is_available, is_deleting, node_of, 
 use crate::store::{Actor, Kind, id, text};
 use daemonset::Policy;
 use daemonset_controller::caches::Caches;
-use daemonset_controller::clock::Clock;
+use daemonset_controller::clock::{BootClock, Clock};
+use daemonset_controller::connection::Connection;
 use daemonset_controller::controller::Controller;
 use daemonset_controller::event_recorder::EventRecorder;
 use daemonset_controller::executor::Executor;
 use daemonset_controller::metrics::Metrics;
 use daemonset_controller::queue::Queue;
+use daemonset_controller::renew_deadline::RenewDeadline;
+use daemonset_controller::response::ActingClient;
 use daemonset_controller::watches::Scope;
 use daemonset_controller::worker::{Mode, Worker};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -31,6 +34,11 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 
 pub struct Cluster {
     pub api: ApiServer,
+    pub connection: Connection,
+    /// Until when the controller may act: for ever, unless a story changes it.
+    pub deadline: RenewDeadline,
+    pub machine: Machine,
+    pub metrics: Metrics,
     /// The number of calls before the story.
     calls_before: usize,
     _controller: Controller,
@@ -40,6 +48,25 @@ pub struct Cluster {
 pub fn clock() -> Clock {
     let (begin, start) = (Instant::now(), Timestamp::from_second(1_767_225_600).expect("2026"));
     Clock::new(move || start + SignedDuration::try_from(begin.elapsed()).expect("an hour or two"))
+}
+
+/// The machine of the controller, whose clock runs while the process is stopped.
+#[derive(Clone, Default)]
+pub struct Machine {
+    stopped: Arc<Mutex<Duration>>,
+}
+
+impl Machine {
+    pub fn clock(&self) -> BootClock {
+        let (begin, stopped) = (Instant::now(), self.stopped.clone());
+        BootClock::new(move || begin.elapsed() + *stopped.lock().expect("no panic"))
+    }
+
+    /// Stops the process for this time: the clock of the machine runs, and nothing else happens. The timers of the process are
+    /// late afterwards.
+    pub fn stop_process(&self, time: Duration) {
+        *self.stopped.lock().expect("no panic") += time;
+    }
 }
 
 impl Cluster {
@@ -63,8 +90,14 @@ impl Cluster {
             create_foreign(store);
         }
         tokio::spawn(kubelet::run(api.clone(), BTreeSet::from([CRASHES.to_owned()])));
-        let controller = start(&api, clock).await;
-        Cluster { api, calls_before: 0, _controller: controller }
+        let machine = Machine::default();
+        let deadline = RenewDeadline::new(machine.clock());
+        deadline.renewed(Duration::ZERO, 10_000 * HOUR);
+        let connection = Connection::new("https://10.0.0.1", clock.clone());
+        let metrics = Metrics::default();
+        let lead = (deadline.clone(), connection.clone());
+        let controller = start(&api, clock, lead, metrics.clone()).await;
+        Cluster { api, connection, deadline, machine, metrics, calls_before: 0, _controller: controller }
     }
 
     async fn with_invariants(mut self, strategy: &Value) -> Self {
@@ -258,19 +291,25 @@ fn status_is_right(ds: &Value, nodes: usize) -> Result<(), String> {
 }
 
 /// Starts the controller as `run` does, for the DaemonSets with the label `trial=yes`.
-pub async fn start(api: &ApiServer, clock: Clock) -> Controller {
-    let client = api.client();
-    let metrics = Metrics::default();
+async fn start(
+    api: &ApiServer,
+    clock: Clock,
+    (deadline, connection): (RenewDeadline, Connection),
+    metrics: Metrics,
+) -> Controller {
+    let client = api.client(&connection);
+    let writes = ActingClient::new(client.clone(), deadline);
     let (caches, writers) = Caches::empty();
-    let events = EventRecorder::new(client.clone(), clock.clone());
+    let events = EventRecorder::new(writes.clone(), clock.clone());
     let worker = Worker {
         caches,
         queue: Arc::new(Queue::new(Duration::from_millis(50))),
-        mode: Mode::Execute(Executor::new(client.clone(), events, metrics.clone())),
+        mode: Mode::Execute(Executor::new(writes, events, metrics.clone())),
         policy: Policy::default(),
         status_interval: Duration::from_millis(500),
         recorder: None,
         metrics,
+        connection,
         clock,
         per_daemon_set: Arc::default(),
     };

@@ -1,11 +1,14 @@
 //! An API server with one lease and several clients, each with its own faults.
 
+use crate::cluster::Machine;
 use crate::faults::{FOREVER, Fault, status};
 use axum::body::Body;
 use clap::Parser;
 use daemonset_controller::args::Args;
+use daemonset_controller::connection::Connection;
 use daemonset_controller::leader_election::{Leadership, Standby};
 use daemonset_controller::lease::LeaseLock;
+use daemonset_controller::renew_deadline::RenewDeadline;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::Client;
@@ -44,10 +47,18 @@ impl LeaseServer {
 
     /// The lock of one client.
     pub fn lock(&self, client: usize) -> LeaseLock {
+        self.lock_on(client, &Machine::default())
+    }
+
+    /// The lock of one client, which runs on this machine.
+    pub fn lock_on(&self, client: usize, machine: &Machine) -> LeaseLock {
         let api = self.clone();
         let service = service_fn(move |request| api.clone().respond(client, request));
         let args = Args::parse_from(["daemonset-controller", "--lease-seconds=15"]);
-        LeaseLock::new(Client::new(service, "default"), crate::cluster::clock(), &args)
+        let deadline = RenewDeadline::new(machine.clock());
+        let (clock, client) = (crate::cluster::clock(), Client::new(service, "default"));
+        let connection = Connection::new("https://10.0.0.1", clock.clone());
+        LeaseLock::new(client, clock, deadline, connection, &args)
     }
 
     /// The leadership of one client, once it has it.

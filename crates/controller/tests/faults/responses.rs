@@ -3,7 +3,8 @@
 use crate::api_server::not_connected;
 use crate::faults::{FOREVER, status};
 use axum::body::Body;
-use daemonset_controller::response::{ApiResponse, send};
+use daemonset_controller::renew_deadline::RenewDeadline;
+use daemonset_controller::response::{ActingClient, ApiResponse};
 use http::{Request, Response};
 use kube::Client;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use tower_test::mock;
 /// The classification of one response to one create.
 async fn classify(response: Result<Response<Body>, BoxError>) -> ApiResponse {
     let (service, mut requests) = mock::pair::<Request<kube::client::Body>, Response<Body>>();
-    let client = Client::new(service, "default");
+    let client = ActingClient::new(Client::new(service, "default"), RenewDeadline::without_lease());
     let server = tokio::spawn(async move {
         let (_, responder) = requests.next_request().await.expect("a request");
         match response {
@@ -24,7 +25,7 @@ async fn classify(response: Result<Response<Body>, BoxError>) -> ApiResponse {
         requests.next_request().await.is_none()
     });
     let request = Request::post("/api/v1/namespaces/default/pods").body(b"{}".to_vec()).expect("a request");
-    let classified = send(&client, request).await;
+    let classified = client.send(request).await;
     drop(client);
     assert!(server.await.expect("the server ends"), "it was sent once");
     classified

@@ -1,0 +1,78 @@
+//! The clients of the API server: for watches, for the lease, and for everything that only an acting process may do.
+
+use crate::clock::Clock;
+use crate::connection::{Connection, ObserveLayer};
+use crate::fenced_stream::FencedConnector;
+use crate::renew_deadline::RenewDeadline;
+use crate::response::ActingClient;
+use crate::response::error_chain;
+use anyhow::anyhow;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use kube::client::{Body, ClientBuilder, ConfigExt};
+use kube::config::InferConfigError;
+use kube::{Client, Config};
+use std::error::Error;
+use std::time::Duration;
+use tower::{BoxError, Layer, ServiceExt};
+
+/// Longest silence of the API server in an answer. The server ends a watch after 290 s, and the watcher gives it up after
+/// 295 s, so that this limit ends only lists whose answer never comes.
+const READ_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Watches and lists may be retried by the client, writes may not.
+pub(crate) struct Clients {
+    /// Watches and lists.
+    pub(crate) reads: Client,
+    /// Requests for the lease, which this process sends before and after it acts.
+    pub(crate) lease: Client,
+    /// Everything that needs the lease.
+    pub(crate) writes: ActingClient,
+}
+
+impl Clients {
+    /// Clients of the API server that the environment names; the last one sends nothing after the deadline.
+    pub(crate) async fn connect(deadline: &RenewDeadline) -> anyhow::Result<(Self, Connection)> {
+        let mut config = Config::infer().await.map_err(|error| anyhow!(no_config(&error)))?;
+        config.read_timeout = Some(READ_TIMEOUT);
+        config.reset_reader_on_write = true;
+        let connection = Connection::new(&config.cluster_url.to_string(), Clock::default());
+        let layer = connection.layer();
+        let reads = ClientBuilder::try_from(config.clone())?.with_layer(&layer).build();
+        // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
+        config.default_retry = false;
+        let writes = fenced_client(&config, deadline, &layer)?;
+        let lease = ClientBuilder::try_from(config)?.with_layer(&layer).build();
+        let writes = ActingClient::new(writes, deadline.clone());
+        Ok((Clients { reads, lease, writes }, connection))
+    }
+}
+
+/// Why no API server is known, in one sentence.
+fn no_config(error: &InferConfigError) -> String {
+    let home = std::env::home_dir().map(|home| home.join(".kube/config"));
+    let is_given = std::env::var_os("KUBECONFIG").is_some() || home.is_some_and(|path| path.exists());
+    // In a cluster there is no kubeconfig: the other half of the error is about the service account.
+    let is_in_cluster = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+    match error.source() {
+        Some(error) if is_given => format!("the kubeconfig can't be used: {}", error_chain(error)),
+        _ if is_in_cluster => "the service account of this pod can't be used: its token or certificate is missing".to_owned(),
+        _ => "no API server is known: this process runs in no pod, and neither $KUBECONFIG nor ~/.kube/config exists".to_owned(),
+    }
+}
+
+/// A client as kube makes it, whose connections write nothing after the deadline.
+fn fenced_client(config: &Config, deadline: &RenewDeadline, layer: &ObserveLayer) -> anyhow::Result<Client> {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_connect_timeout(config.connect_timeout);
+    let connector = FencedConnector::new(connector, deadline.clone());
+    let connector = config.rustls_https_connector_with_connector(connector)?;
+    let client =
+        hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
+    let service = client.map_err(BoxError::from);
+    let service = config.extra_headers_layer()?.layer(service);
+    let service = tower::util::option_layer(config.auth_layer()?).layer(service);
+    let service = config.base_uri_layer().layer(service);
+    Ok(ClientBuilder::new(layer.layer(service), config.default_namespace.clone()).build())
+}

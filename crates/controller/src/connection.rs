@@ -1,0 +1,162 @@
+//! The connection to the API server: whether it can be reached, and whether the watches work.
+//!
+//! One layer around each client sees every response. So an outage is one line in the log with the server's address, not one
+//! for each client and each attempt, and the end of an outage is seen even while no object changes.
+
+use crate::clock::Clock;
+use crate::response::{error_chain, is_connect};
+use crate::watch_health::WatchHealth;
+use http::{Request, Response};
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+use tower::{BoxError, Layer, Service};
+
+/// How long after an interruption a 403 may be the API server's own start: it responds before it has read its RBAC rules. The
+/// last attempt before the start may be ten seconds old.
+const START_OF_API_SERVER: Duration = Duration::from_secs(20);
+
+/// The connection to the API server; clones share its state.
+#[derive(Clone)]
+pub struct Connection {
+    server: Arc<str>,
+    clock: Clock,
+    state: Arc<Mutex<State>>,
+    /// Which watches fail.
+    pub watches: WatchHealth,
+}
+
+#[derive(Default)]
+struct State {
+    /// `Some` while no connection can be established.
+    outage: Option<Outage>,
+    /// When a connection was last refused or broke.
+    interrupted_at: Option<Instant>,
+}
+
+struct Outage {
+    begin: Instant,
+    since: Timestamp,
+    /// The errors that were logged.
+    errors: BTreeSet<String>,
+}
+
+impl Connection {
+    /// A connection to the server at this address, of which nothing is known yet.
+    pub fn new(server: &str, clock: Clock) -> Self {
+        let server = server.trim_end_matches('/').into();
+        Connection { server, clock, state: Arc::default(), watches: WatchHealth::default() }
+    }
+
+    /// The address of the server.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Whether no connection can be established, which is in the log.
+    pub fn is_unreachable(&self) -> bool {
+        self.state().outage.is_some()
+    }
+
+    /// Whether a 403 may end by itself: the API server has just started, and still reads its RBAC rules.
+    pub fn may_be_starting(&self) -> bool {
+        self.state().interrupted_at.is_some_and(|at| at.elapsed() < START_OF_API_SERVER)
+    }
+
+    /// Records that a connection broke.
+    pub fn interrupted(&self) {
+        self.state().interrupted_at = Some(Instant::now());
+    }
+
+    /// The layer that observes the requests of a client.
+    pub fn layer(&self) -> ObserveLayer {
+        ObserveLayer { connection: self.clone() }
+    }
+
+    fn reached(&self) {
+        if let Some(outage) = self.state().outage.take() {
+            let seconds = outage.begin.elapsed().as_secs();
+            tracing::info!(server = self.server(), seconds, "the API server is reachable again");
+        }
+    }
+
+    fn failed(&self, error: &BoxError) {
+        self.interrupted();
+        if !is_connect(&**error) {
+            return;
+        }
+        let (error, since) = (error_chain(&**error), self.clock.now());
+        let mut state = self.state();
+        let outage = state.outage.get_or_insert_with(|| Outage {
+            begin: Instant::now(),
+            since,
+            errors: BTreeSet::new(),
+        });
+        let since = outage.since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        if outage.errors.insert(error.clone()) {
+            tracing::warn!(server = self.server(), since, error, "the API server is unreachable, retrying");
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wraps services in [`Observe`].
+#[derive(Clone)]
+pub struct ObserveLayer {
+    connection: Connection,
+}
+
+impl<S> Layer<S> for ObserveLayer {
+    type Service = Observe<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Observe { inner, connection: self.connection.clone() }
+    }
+}
+
+/// A client's service whose responses show how the connection is.
+#[derive(Clone)]
+pub struct Observe<S> {
+    inner: S,
+    connection: Connection,
+}
+
+impl<S, B, R> Service<Request<B>> for Observe<S>
+where
+    S: Service<Request<B>, Response = Response<R>, Error: Into<BoxError>, Future: Send + 'static>,
+{
+    type Response = Response<R>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let connection = self.connection.clone();
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let response = self.inner.call(request);
+        Box::pin(async move {
+            let response = response.await.map_err(Into::into);
+            match &response {
+                Ok(response) => {
+                    connection.reached();
+                    if method == http::Method::GET && response.status().is_success() {
+                        connection.watches.succeeded(&path);
+                    }
+                }
+                Err(error) => connection.failed(error),
+            }
+            response
+        })
+    }
+}

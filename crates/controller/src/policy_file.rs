@@ -1,0 +1,86 @@
+//! The policy of `--policy FILE`, and the flags that win over it.
+//!
+//! The file has the serde form of the library's [`Policy`]. Its fields are named only in the text of `--help`, so that a new
+//! field of the library works here at once.
+
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::{Observed, Policy, Snapshot};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// A field of the policy that a flag sets.
+pub(crate) struct Override {
+    pub(crate) flag: &'static str,
+    /// As in the file.
+    pub(crate) field: &'static str,
+    pub(crate) value: Value,
+}
+
+/// The policy of this file with these fields instead of its own; the default without both.
+///
+/// # Errors
+/// Every problem, each with its file or flag and its path.
+pub(crate) fn policy(file: Option<&Path>, overrides: Vec<Override>) -> Result<Policy, Vec<String>> {
+    let mut problems = Vec::new();
+    let mut fields = Map::new();
+    if let Some(file) = file {
+        let source = format!("--policy {}", file.display());
+        match read(file) {
+            Ok(object) => add_valid(&mut fields, &source, object, &mut problems),
+            Err(problem) => problems.push(format!("{source}: {problem}")),
+        }
+    }
+    for Override { flag, field, value } in overrides {
+        add_valid(&mut fields, flag, Map::from_iter([(field.to_owned(), value)]), &mut problems);
+    }
+    // Each field alone is valid: so is the object.
+    let policy: Policy =
+        serde_json::from_value(Value::Object(fields)).map_err(|error| vec![error.to_string()])?;
+    problems.extend(value_problems(&policy));
+    if problems.is_empty() { Ok(policy) } else { Err(problems) }
+}
+
+fn read(file: &Path) -> Result<Map<String, Value>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let options = serde_saphyr::options! { with_snippet: false };
+    match serde_saphyr::from_str_with_options(&text, options) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(_) => Err("must be an object with the fields of a policy".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Adds the fields that are valid by themselves, and the problems of the others.
+fn add_valid(
+    fields: &mut Map<String, Value>,
+    source: &str,
+    new: Map<String, Value>,
+    problems: &mut Vec<String>,
+) {
+    for (field, value) in new {
+        let alone = Value::Object(Map::from_iter([(field.clone(), value.clone())]));
+        match serde_path_to_error::deserialize::<_, Policy>(alone) {
+            Ok(_) => {
+                fields.insert(field, value);
+            }
+            Err(error) => {
+                let path = error.path().to_string();
+                let path = if path.starts_with(&field) { path } else { field };
+                problems.push(format!("{source}: {path}: {}", error.inner()));
+            }
+        }
+    }
+}
+
+/// The values that the library refuses, which it checks with each snapshot.
+fn value_problems(policy: &Policy) -> Vec<String> {
+    let (nodes, pods, revisions): (&[Node], &[Pod], &[ControllerRevision]) = (&[], &[], &[]);
+    let observed = Observed { daemon_set: &DaemonSet::default(), nodes, pods, revisions };
+    let Err(invalid) = Snapshot::new(observed, Timestamp::UNIX_EPOCH).policy(policy).check() else {
+        return Vec::new();
+    };
+    let problems = invalid.problems.iter().map(ToString::to_string);
+    problems.filter(|problem| problem.starts_with("policy.")).collect()
+}

@@ -1,0 +1,77 @@
+//! The renew deadline: the instant until which this process may act without a further renewal of its lease.
+//!
+//! The main loop ends the process at this deadline, but a process that was stopped for longer (SIGSTOP, a frozen machine) runs
+//! other tasks before its timers fire. Another process may lead by then. So everything that acts asks the deadline first: a
+//! new plan, each request, and each write to a socket.
+
+use crate::clock::BootClock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The deadline of a process without a lease: never.
+const NEVER: u64 = u64::MAX;
+
+/// The instant until which this process may act; clones share it.
+#[derive(Clone)]
+pub struct RenewDeadline {
+    clock: BootClock,
+    /// Nanoseconds of the clock.
+    ends_at: Arc<AtomicU64>,
+}
+
+/// The error of everything that the deadline stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeadlineOver;
+
+impl std::fmt::Display for DeadlineOver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("this process no longer holds the lease for certain")
+    }
+}
+
+impl std::error::Error for DeadlineOver {}
+
+impl RenewDeadline {
+    /// A deadline that is over until a first renewal.
+    pub fn new(clock: BootClock) -> Self {
+        RenewDeadline { clock, ends_at: Arc::default() }
+    }
+
+    /// No deadline, for a process that acts without a lease.
+    pub fn without_lease() -> Self {
+        RenewDeadline { clock: BootClock::default(), ends_at: Arc::new(AtomicU64::new(NEVER)) }
+    }
+
+    /// The time of the clock that the deadline follows.
+    pub fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    /// Moves the deadline after a successful renewal, which began to be sent at `sent_at`.
+    pub fn renewed(&self, sent_at: Duration, valid_for: Duration) {
+        self.ends_at.fetch_max(nanoseconds(sent_at.saturating_add(valid_for)), Ordering::SeqCst);
+    }
+
+    /// Ends the leadership at once: the lease was lost, or is given back.
+    pub fn end(&self) {
+        self.ends_at.store(0, Ordering::SeqCst);
+    }
+
+    /// Refuses to act after the deadline.
+    ///
+    /// # Errors
+    /// When the deadline is over.
+    pub fn check(&self) -> Result<(), DeadlineOver> {
+        match self.ends_at.load(Ordering::SeqCst) {
+            NEVER => Ok(()),
+            ends_at if nanoseconds(self.now()) < ends_at => Ok(()),
+            _ => Err(DeadlineOver),
+        }
+    }
+}
+
+/// Nanoseconds since the machine started: 584 years fit.
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(NEVER - 1)
+}

@@ -1,0 +1,170 @@
+//! The start of the process: its command line, its policy, and an API server that is not there.
+
+use clap::{CommandFactory, Parser};
+use daemonset::{Policy, UnreadyPolicy};
+use daemonset_controller::args::Args;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// The program without a cluster in its environment.
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daemonset-controller"));
+    command.args(arguments).env_clear().env("HOME", "/nonexistent").stdin(Stdio::null());
+    command
+}
+
+/// The exit code and the lines of stderr.
+fn code_and_lines(output: Output) -> (Option<i32>, Vec<String>) {
+    let text = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), text.lines().map(ToOwned::to_owned).collect())
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("daemonset-controller-{}-{name}", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn check(arguments: &[&str]) -> Result<Policy, Vec<String>> {
+    Args::try_parse_from([&["daemonset-controller"], arguments].concat()).unwrap().check()
+}
+
+#[test]
+fn a_command_line_that_a_server_would_refuse_ends_the_process_with_all_problems() {
+    let output = program(&[
+        "--selector=a in (",
+        "--namespace=Bad_NS",
+        "--lease-name=Bad_/x",
+        "--lease-namespace=kube.system",
+        "--unready=Sometimes",
+        "--burst=0",
+        "--policy=/nonexistent/policy.yaml",
+    ])
+    .output()
+    .unwrap();
+    let (code, lines) = code_and_lines(output);
+    assert_eq!(code, Some(2));
+    assert_eq!(lines.len(), 7, "{lines:#?}");
+    for (line, begin) in lines.iter().zip([
+        "error: --namespace: \"Bad_NS\" must be",
+        "error: --selector: a closing parenthesis is missing",
+        "error: --lease-namespace: \"kube.system\" must be",
+        "error: --lease-name: \"Bad_/x\" must be",
+        "error: --policy /nonexistent/policy.yaml: No such file",
+        "error: --unready: unready: unknown variant `Sometimes`, expected `AtOnce` or `WithinBudget`",
+        "error: policy.burst: Invalid value: 0: must be at least 1",
+    ]) {
+        assert!(line.starts_with(begin), "{line}");
+    }
+}
+
+#[test]
+fn a_process_without_a_kubeconfig_says_so_in_one_sentence() {
+    let (code, lines) = code_and_lines(program(&["--listen=127.0.0.1:0"]).output().unwrap());
+    assert_eq!(code, Some(1));
+    let errors: Vec<&String> = lines.iter().filter(|line| line.contains("ERROR")).collect();
+    let [line] = errors.as_slice() else { panic!("{lines:#?}") };
+    assert!(line.ends_with("neither $KUBECONFIG nor ~/.kube/config exists"), "{line}");
+    let mut command = program(&["--listen=127.0.0.1:0"]);
+    let (_, lines) = code_and_lines(command.env("KUBECONFIG", "/nonexistent/config").output().unwrap());
+    assert!(
+        lines.iter().any(|line| line.contains("/nonexistent/config") && line.contains("No such file")),
+        "{lines:#?}"
+    );
+}
+
+/// With and without a lease, whose requests come first.
+#[test]
+fn an_unreachable_server_is_one_line_with_its_address() {
+    // Nothing listens on a port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "test",
+        "clusters": [{"name": "test", "cluster": {"server": format!("https://127.0.0.1:{port}")}}],
+        "users": [{"name": "test", "user": {"token": "secret"}}],
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+    });
+    let config = file("kubeconfig", &config.to_string());
+    for leader_elect in ["--leader-elect=true", "--leader-elect=false"] {
+        let mut command = program(&["--listen=127.0.0.1:0", "--lease-seconds=3", leader_elect]);
+        let mut child = command.env("KUBECONFIG", &config).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(4));
+        child.kill().unwrap();
+        let (_, lines) = code_and_lines(child.wait_with_output().unwrap());
+        let failures: Vec<&String> = lines.iter().filter(|line| !line.contains(" INFO ")).collect();
+        let [line] = failures.as_slice() else { panic!("{lines:#?}") };
+        assert!(line.contains(&format!("https://127.0.0.1:{port}")) && line.contains("since="), "{line}");
+    }
+}
+
+#[test]
+fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+    assert_eq!(check(&[]), Ok(Policy::default()));
+    for (name, text) in [
+        ("policy.yaml", "unready: WithinBudget\nburst: 100\n"),
+        ("policy.json", "{\"unready\": \"WithinBudget\", \"burst\": 100}"),
+    ] {
+        let path = file(name, text);
+        let path = format!("--policy={}", path.display());
+        let policy = check(&[&path]).unwrap();
+        assert_eq!((policy.unready, policy.burst), (UnreadyPolicy::WithinBudget, 100));
+        let policy = check(&[&path, "--unready=AtOnce", "--burst=7"]).unwrap();
+        assert_eq!((policy.unready, policy.burst), (UnreadyPolicy::AtOnce, 7));
+    }
+    assert_eq!(
+        check(&[&format!("--policy={}", file("empty.yaml", "# nothing\n").display())]),
+        Ok(Policy::default())
+    );
+    // The serialized form of any policy is a file.
+    let full = Policy::default().unready(UnreadyPolicy::WithinBudget).in_flight_expiry_seconds(60);
+    let path = file("full.json", &serde_json::to_string(&full).unwrap());
+    assert_eq!(check(&[&format!("--policy={}", path.display())]), Ok(full));
+}
+
+#[test]
+fn each_problem_of_a_policy_file_is_named_with_its_path() {
+    let path = file("bad.yaml", "unready: Never\nnoSuchField: 1\nburst: many\nuniqueLabelKey: a/b/c\n");
+    let problems = check(&[&format!("--policy={}", path.display())]).unwrap_err();
+    assert_eq!(problems.len(), 4, "{problems:#?}");
+    for part in [
+        "unready: unknown variant `Never`",
+        "noSuchField: unknown field",
+        "burst: invalid type",
+        "uniqueLabelKey",
+    ] {
+        assert!(problems.iter().any(|problem| problem.contains(part)), "{part}: {problems:#?}");
+    }
+    for text in ["- a\n", "unready: [\n", "burst: 1\nburst: 2\n"] {
+        let path = file("worse.yaml", text);
+        let problems = check(&[&format!("--policy={}", path.display())]).unwrap_err();
+        assert!(problems.len() == 1 && problems[0].lines().count() == 1, "{problems:#?}");
+    }
+}
+
+/// The names of all fields: those of the serialized default, and those that the decoder names for an unknown one.
+fn fields_of_policy() -> Vec<String> {
+    fn add(value: &Value, names: &mut Vec<String>) {
+        for (name, value) in value.as_object().into_iter().flatten() {
+            names.push(name.clone());
+            add(value, names);
+        }
+    }
+    let mut names = Vec::new();
+    add(&serde_json::to_value(Policy::default()).unwrap(), &mut names);
+    let error = serde_json::from_value::<Policy>(json!({"no such field": 1})).unwrap_err().to_string();
+    let expected = error.split_once("expected").unwrap().1;
+    names.extend(expected.split('`').skip(1).step_by(2).map(ToOwned::to_owned));
+    names
+}
+
+#[test]
+fn help_says_for_each_field_of_the_policy_when_to_want_it() {
+    let help = Args::command().render_long_help().to_string();
+    let fields = fields_of_policy();
+    assert!(fields.len() >= 12, "{fields:?}");
+    for field in fields {
+        assert!(help.contains(&format!("{field}: ")), "--help does not explain {field}");
+    }
+}
