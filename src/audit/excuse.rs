@@ -22,6 +22,8 @@ struct Absence {
     reached_at: Option<Timestamp>,
     /// A pod there is still outdated.
     has_outdated: bool,
+    /// A pod is on its way in or out.
+    is_touched: bool,
     /// The memory's delete.
     taken_at: Option<Timestamp>,
 }
@@ -39,7 +41,7 @@ impl Absences {
         };
         for create in &context.unseen {
             let updated = context.lineage.has_template(create.revision);
-            absences.note(create.node, updated.then_some(create.at), !updated);
+            absences.note(create.node, updated.then_some(create.at), !updated, true);
         }
         absences
     }
@@ -62,22 +64,26 @@ impl Absences {
             PodStage::Live(_) | PodStage::Failed | PodStage::Succeeded => None,
             PodStage::Gone => return,
         };
-        self.note(node, reached_at, !updated);
+        self.note(node, reached_at, !updated, stage == PodStage::Terminating);
     }
 
-    fn note(&mut self, node: NodeIx, reached_at: Option<Timestamp>, outdated: bool) {
+    fn note(&mut self, node: NodeIx, reached_at: Option<Timestamp>, outdated: bool, touched: bool) {
         // Most fleets have no such node, and no pod is looked up.
         let Ok(found) = self.nodes.binary_search_by_key(&node, |(node, _)| *node) else { return };
         if let Some((_, absence)) = self.nodes.get_mut(found) {
             absence.reached_at = [absence.reached_at, reached_at].into_iter().flatten().min();
             absence.has_outdated |= outdated;
+            absence.is_touched |= touched;
         }
     }
 
     /// The nodes that are excused while they have no Ready pod.
     pub(super) fn excused(&self) -> impl Iterator<Item = NodeIx> {
         let excused = |absence: &Absence| {
-            absence.since.iter().flatten().any(|since| {
+            let [down, leaves] = absence.since;
+            // An available pod may have been taken from a node that leaves, but not from one that is down.
+            let untouched = absence.has_outdated && !absence.is_touched && absence.taken_at.is_none();
+            [down, leaves.filter(|_| untouched)].iter().flatten().any(|since| {
                 let earliest = if absence.has_outdated { None } else { self.revision_created_at };
                 let not_by_us = earliest.is_none_or(|created_at| *since <= created_at)
                     || absence.taken_at.is_some_and(|at| *since <= at);
@@ -100,6 +106,7 @@ impl Absence {
             since: [down, leaves],
             reached_at: None,
             has_outdated: false,
+            is_touched: false,
             taken_at: taken_at(snapshot, view.name),
         }
     }

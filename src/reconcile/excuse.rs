@@ -21,13 +21,26 @@ pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
     // Unknown instants excuse nobody.
     let down_before =
         is_down && view.ready_since.is_some_and(|since| is_before_the_update(fleet, node, since));
-    let leaves = fleet.lifecycle(node).and_then(|lifecycle| lifecycle.since);
+    let leaves =
+        fleet.lifecycle(node).and_then(|lifecycle| lifecycle.since).filter(|_| is_untouched(fleet, node));
     let excused = match fleet.snapshot.policy.down_nodes {
         DownNodesPolicy::Count => false,
         DownNodesPolicy::ExcuseIfDownBefore => down_before,
     };
     let excused = excused || leaves.is_some_and(|since| is_before_the_update(fleet, node, since));
     Excuse { down_before, excused }
+}
+
+/// Whether everything on the node shows that no update has deleted a pod there: an outdated pod is left, and none is on its
+/// way in or out.
+///
+/// A node that is down has no available pod to lose. One that leaves may have had one, and an update whose cache was behind
+/// may have taken it after the node's state had changed. Such a node must count.
+fn is_untouched(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    let mut pods = fleet.pods_of(node).map(|(_, pod)| pod);
+    let all_stay = pods.clone().all(|pod| pod.stage != PodStage::Terminating);
+    let is_known = fleet.taken_at(node).is_none() && fleet.in_flight(node).is_none();
+    is_known && all_stay && pods.any(|pod| !pod.is_updated())
 }
 
 /// Whether a change of the node at `since` came before anything of this update reached it.

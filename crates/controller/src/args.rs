@@ -116,7 +116,18 @@ uniqueLabelKey: controller-revision-hash
   The label with the revision of a pod. Want another one only where existing pods and revisions carry it, such as
   daemonset-controller-hash.
 inFlightExpirySeconds: 300
-  How long an accepted create or delete counts while no watch shows it. Want more only where watches lag for minutes.";
+  How long an accepted create or delete counts while no watch shows it. Want more only where watches lag for minutes.
+takenExpirySeconds: 3600
+  How long a Ready node whose pod a rollout deleted is remembered while it has no Ready pod. Other such nodes are remembered, and
+  count against the limit, until they are back or gone. Want more where a node may take hours to come back.
+downNodes: Count (default) or ExcuseIfDownBefore
+  Whether nodes that were down before a rollout reached them use up maxUnavailable. Want ExcuseIfDownBefore where a template
+  tolerates everything and some nodes are always dead: no rollout would begin.
+lifecycle: Ignore (default) or Respect
+  Respect leaves nodes alone that are drained, shut down or about to be removed: they get no pod and keep their Ready one. Want it
+  where nodes come and go all the time.
+conditions: false (default) or true
+  Whether the status has the conditions Available and Progressing. Want them where dashboards or GitOps tools read conditions.";
 
 impl Args {
     /// The policy that these flags choose.

@@ -5,7 +5,7 @@ use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Namespace and name of a DaemonSet: the key of the work queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +40,8 @@ pub struct Caches {
     /// All ControllerRevisions of the watched namespaces.
     pub revisions: Store<ControllerRevision>,
     filled: Arc<AtomicBool>,
+    /// The version that the cache of pods has reached; 0 before the first list.
+    pods_version: Arc<AtomicU64>,
 }
 
 /// The writing ends of the caches.
@@ -65,6 +67,7 @@ impl Caches {
             nodes: writers.nodes.as_reader(),
             revisions: writers.revisions.as_reader(),
             filled: Arc::default(),
+            pods_version: Arc::default(),
         };
         (caches, writers)
     }
@@ -85,6 +88,22 @@ impl Caches {
     /// Whether the first list of each kind is complete.
     pub fn are_filled(&self) -> bool {
         self.filled.load(Ordering::Relaxed)
+    }
+
+    /// The version that the cache of pods has reached, if known. Read it before the pods: they may be newer then, not older.
+    pub fn pods_version(&self) -> Option<u64> {
+        Some(self.pods_version.load(Ordering::Acquire)).filter(|version| *version > 0)
+    }
+
+    /// Notes the version of a change of a pod that the cache has applied. A list begins anew, since storage may have been
+    /// restored from the past.
+    pub(crate) fn pods_are_at<'v>(&self, versions: impl IntoIterator<Item = &'v str>, is_list: bool) {
+        let newest = versions.into_iter().filter_map(|version| version.parse().ok()).max().unwrap_or(0);
+        if is_list {
+            self.pods_version.store(newest, Ordering::Release);
+        } else {
+            self.pods_version.fetch_max(newest, Ordering::Release);
+        }
     }
 
     /// The DaemonSet of this name, if the cache has it.

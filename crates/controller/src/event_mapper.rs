@@ -4,6 +4,7 @@ use crate::caches::{Caches, Key};
 use crate::queue::Queue;
 use daemonset::affected;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod};
+use kube::runtime::watcher::Event;
 use std::sync::Arc;
 
 /// Puts the DaemonSets that a change concerns into the queue.
@@ -18,6 +19,11 @@ pub(crate) trait WatchedObject: Sized {
     /// Enqueues the DaemonSets whose plan a change may change: the object was added (no `before`), removed (no `after`),
     /// or changed.
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper);
+
+    /// Notes the version that the cache has reached with this event, which it has applied.
+    fn note_version(event: &Event<Self>, caches: &Caches) {
+        let _ = (event, caches);
+    }
 }
 
 impl EventMapper {
@@ -79,6 +85,19 @@ impl WatchedObject for DaemonSet {
 }
 
 impl WatchedObject for Pod {
+    fn note_version(event: &Event<Self>, caches: &Caches) {
+        match event {
+            Event::Apply(pod) | Event::Delete(pod) => {
+                caches.pods_are_at([pod.metadata.resource_version.as_str()], false);
+            }
+            Event::InitDone => {
+                let pods = caches.pods.state();
+                caches.pods_are_at(pods.iter().map(|pod| pod.metadata.resource_version.as_str()), true);
+            }
+            Event::Init | Event::InitApply(_) => {}
+        }
+    }
+
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
         if let (Some(before), Some(after)) = (before, after)
             && !pod_affects_plans(before, after)
@@ -133,7 +152,6 @@ impl WatchedObject for Node {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kube::runtime::watcher::Event;
     use serde_json::{Value, from_value, json};
     use std::time::Duration;
 

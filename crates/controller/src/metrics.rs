@@ -84,7 +84,7 @@ impl Metrics {
     pub fn count_action(&self, action: &Action, outcome: &ActionOutcome) {
         let (action, reason) = (action.kind().to_owned(), action.reason().to_owned());
         let outcome = match outcome {
-            ActionOutcome::Created(_) | ActionOutcome::Done => "done",
+            ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Changed(_) => "done",
             ActionOutcome::Rejected => "failed",
             _ => "unknown",
         };

@@ -80,6 +80,7 @@ impl Watches {
             };
             backoff.failures = 0;
             let before = self.update_cache(&mut writer, &event);
+            K::note_version(&event, self.mapper.caches());
             match &event {
                 Event::Apply(object) => self.mapper.applied(before.as_deref(), object),
                 Event::Delete(object) => self.mapper.deleted(before.as_deref(), object),

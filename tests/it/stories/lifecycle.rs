@@ -83,7 +83,7 @@ fn a_node_that_leaves_is_excused_like_one_that_went_down() {
         1,
         "the new version was there first"
     );
-    assert_eq!(unavailable(drained("a").has(new().not_ready().created_ago(500))), 0);
+    assert_eq!(unavailable(drained("a").has(old().not_ready()).has(new().not_ready().created_ago(500))), 0);
     let unknown = node("a").condition("DrainInProgress", "True", None);
     assert_eq!(unavailable(unknown.has(old().not_ready())), 1, "an unknown instant excuses nobody");
 }
@@ -93,4 +93,16 @@ fn a_failed_pod_on_a_node_that_shuts_down_is_the_last_one() {
     let given = fleet(rolling(1), "Respect").node(drained("a").has(new().failed()));
     assert_eq!(given.steps()[0], "delete a-1: FailedPod (1 of 2)");
     assert_eq!(fleet(rolling(1), "Respect").node(drained("a")).steps(), [""; 0]);
+}
+
+/// A drained node may have had an available pod, and an update that had not seen the drain may have deleted it.
+#[test]
+fn a_node_that_leaves_counts_once_anything_may_have_been_deleted_there() {
+    let fleet = |story: NodeStory| fleet(rolling(1), "Respect").node(story);
+    let unavailable = |given: &Given| given.plan().report.budget.unwrap().unavailable;
+    assert_eq!(unavailable(&fleet(drained("a"))), 1);
+    assert_eq!(unavailable(&fleet(drained("a").has(old().terminating(30)))), 1);
+    let taken = serde_json::from_value(json!({"taken": {"a": {"uid": "gone", "at": at(-1)}}})).unwrap();
+    let with_a_pod = fleet(drained("a").has(old().not_ready()));
+    assert_eq!([unavailable(&with_a_pod), unavailable(&with_a_pod.memory(&taken))], [0, 1]);
 }

@@ -249,8 +249,14 @@ fn outcome(action: &Action, body: &[u8]) -> ActionOutcome {
         (Action::CreatePod { .. }, Some(pod)) => ActionOutcome::Created(pod),
         // A pod was created, but the response does not name it: the watch will show it.
         (Action::CreatePod { .. }, None) => ActionOutcome::Unknown,
+        // A pod that ends later: its version is the one of the delete.
+        (Action::DeletePod { .. }, Some(pod)) if is_terminating(body) => ActionOutcome::Changed(pod),
         _ => ActionOutcome::Done,
     }
+}
+
+fn is_terminating(body: &[u8]) -> bool {
+    serde_json::from_slice::<Pod>(body).is_ok_and(|pod| pod.metadata.deletion_timestamp.is_some())
 }
 
 fn created_pod(body: &[u8]) -> Option<ObjectRef> {

@@ -5,7 +5,7 @@ use crate::caches::{Caches, Key};
 use crate::executor::ExecuteError;
 use crate::per_daemon_set::PerDaemonSet;
 use daemonset::model::{ControllerRevision, DaemonSet, Pod};
-use daemonset::{InvalidSnapshot, Observed, Plan, Violation, audit, plan};
+use daemonset::{InvalidSnapshot, Observed, ObservedAt, Plan, Violation, audit, plan};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -13,6 +13,8 @@ use tokio::time::Instant;
 pub(super) struct Input {
     /// All pods, with and without an owner.
     pub(super) pods: Vec<Arc<Pod>>,
+    /// The version of the list of pods, if known.
+    pub(super) pods_version: Option<u64>,
     /// All revisions, with and without an owner.
     pub(super) revisions: Vec<Arc<ControllerRevision>>,
     /// Whether `--record` keeps this decision even if its plan is empty.
@@ -23,7 +25,10 @@ impl Input {
     /// The content of the caches now.
     pub(super) fn from_caches(caches: &Caches, key: &Key) -> Self {
         let namespace = key.namespace.as_str();
+        // Before the pods, which may be newer than their version but never older.
+        let pods_version = caches.pods_version();
         Input {
+            pods_version,
             pods: caches.pods.state_filter(|pod| pod.metadata.namespace == namespace),
             revisions: caches.revisions.state_filter(|revision| revision.metadata.namespace == namespace),
             is_always_recorded: false,
@@ -50,7 +55,9 @@ impl Worker {
         let nodes = self.caches.nodes.state();
         let observed =
             Observed { daemon_set: ds, nodes: &nodes, pods: &input.pods, revisions: &input.revisions };
-        let snapshot = match state.in_flight.reconciler.snapshot(observed, self.clock.now()) {
+        let mut at = ObservedAt::new(self.clock.now());
+        at.pods_version = input.pods_version;
+        let snapshot = match state.in_flight.reconciler.snapshot(observed, at) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);

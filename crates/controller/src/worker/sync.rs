@@ -129,6 +129,7 @@ impl Worker {
     ) -> Option<Plan> {
         let Input { pods, revisions, .. } = Input::from_caches(&self.caches, key);
         let input = Input {
+            pods_version: None,
             pods: reverted.pods(pods),
             revisions: reverted.revisions(revisions),
             is_always_recorded: !reverted.is_empty(),

@@ -3,7 +3,7 @@
 use crate::cluster::{Cluster, HOUR};
 use crate::faults::{Fault, Verb};
 use crate::objects::{rolling, surging};
-use crate::store::Kind;
+use crate::store::{Actor, Kind, id, text};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -138,4 +138,31 @@ async fn stored_revisions_decide_the_number_of_a_new_one() {
     numbers.sort_unstable();
     assert_eq!(numbers, [1, 2, 3]);
     cluster.finish(90).await;
+}
+
+/// KEP-5647. The watch shows a pod and its end at the same instant, so that no reconcile sees it. The version of the cache
+/// tells that the pod is gone; without it the node would wait five minutes for the pod.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_no_reconcile_has_seen_does_not_hold_its_node() {
+    let cluster = Cluster::steady(1, rolling(1)).await;
+    let only_pod = || cluster.pods_of_agent().first().map(|pod| text(&pod["metadata"]["name"]).to_owned());
+    let remove = |name: &str| {
+        cluster.api.state().store.remove(Actor::Others, &id(Kind::Pod, name));
+    };
+    let first = only_pod().unwrap();
+    cluster.lag(Kind::Pod, Duration::from_secs(2));
+    remove(&first);
+    let created = loop {
+        sleep(Duration::from_millis(1)).await;
+        if let Some(created) = only_pod() {
+            break created;
+        }
+    };
+    remove(&created);
+    // Neither event is shown for a while, and then both are.
+    cluster.lag(Kind::Pod, HOUR);
+    sleep(Duration::from_secs(5)).await;
+    cluster.lag(Kind::Pod, Duration::ZERO);
+    sleep(Duration::from_secs(20)).await;
+    assert!(only_pod().is_some_and(|name| name != created), "another pod is there after seconds");
 }
