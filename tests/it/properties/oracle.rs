@@ -82,7 +82,7 @@ impl<'r> Fleet<'r> {
 
     /// Whether the node may not count while it has no Ready pod: the policy excuses some of these nodes, and this counts
     /// none of them.
-    fn may_be_excused(&self, node: &str) -> bool {
+    pub fn may_be_excused(&self, node: &str) -> bool {
         let policy = serde_json::to_value(&self.recording.policy).unwrap();
         let node = self.recording.nodes.iter().find(|other| other.metadata.name.as_str() == node);
         node.into_iter().flat_map(|node| &node.status.conditions).any(|condition| {

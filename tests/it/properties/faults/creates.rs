@@ -69,7 +69,12 @@ fn in_flight(case: &Case<'_>) -> Option<Planted> {
     })
 }
 
+/// A create in flight on the node would be found first.
 fn held_back(case: &Case<'_>) -> Option<Planted> {
+    let memory = json!(case.recording.memory);
+    if memory["creates"].as_object().is_some_and(|creates| !creates.is_empty()) {
+        return None;
+    }
     create_where(case, "HeldBack", |placement, outcome| {
         *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::WaitsForBackOff { .. })
     })

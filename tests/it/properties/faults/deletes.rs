@@ -140,9 +140,9 @@ fn without(case: &Case<'_>, rule: &'static str, pods: &[&Pod]) -> Option<Planted
     })
 }
 
-/// Target nodes for which the plan keeps no such pod.
+/// Target nodes for which the plan keeps no such pod, but for those that may be excused.
 fn down(case: &Case<'_>, good: impl Fn(&Pod) -> bool) -> usize {
-    case.fleet.count(good).values().filter(|count| **count == 0).count()
+    case.fleet.without(good)
 }
 
 fn too_many_available(case: &Case<'_>) -> Option<Planted> {
@@ -152,7 +152,7 @@ fn too_many_available(case: &Case<'_>) -> Option<Planted> {
         case.fleet.owned().filter(|pod| !case.deletes(pod) && case.fleet.available(pod)).collect();
     let on_target = |pod: &&&Pod| Fleet::target(pod).is_some_and(|node| case.fleet.targets.contains(node));
     let doomed: Vec<&Pod> = doomed.iter().filter(on_target).copied().collect();
-    let after = case.fleet.targets.len();
+    let after = down(case, |_| false);
     (before.max(limit) < after && !doomed.is_empty())
         .then(|| without(case, "BudgetExceeded Unavailable", &doomed))
         .flatten()
@@ -176,8 +176,10 @@ fn too_many_unready(case: &Case<'_>) -> Option<Planted> {
         return None;
     }
     let outdated = |pod: &&&Pod| {
-        let target = Fleet::target(pod).is_some_and(|node| case.fleet.targets.contains(node));
-        target && !case.fleet.ready(pod) && case.is_updated(pod) == Some(false)
+        let counts = |node| case.fleet.targets.contains(node) && !case.fleet.may_be_excused(node);
+        Fleet::target(pod).is_some_and(counts)
+            && !case.fleet.ready(pod)
+            && case.is_updated(pod) == Some(false)
     };
     let doomed: Vec<&Pod> = alone(case).iter().filter(outdated).copied().collect();
     (doomed.len() > limit).then(|| without(case, "BudgetExceeded BeingReplaced", &doomed)).flatten()
