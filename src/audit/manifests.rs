@@ -6,7 +6,7 @@ use super::lineage::is_of_template;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::Labels;
+use crate::model::{DaemonSet, Labels};
 use crate::pod_manifest::Shared;
 use crate::snapshot::Snapshot;
 use serde_json::{Map, Value};
@@ -97,11 +97,19 @@ fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bo
     namespace == Some(&snapshot.daemon_set.metadata.namespace)
 }
 
-/// Whether the DaemonSet is its only controller.
+/// Whether the DaemonSet is its only controller, by uid and kind: the garbage collector deletes an object whose owner does
+/// not exist, and looks for it by its kind.
 fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
     let owners = metadata.get("ownerReferences").and_then(Value::as_array);
     let controls = |owner: &&Value| owner.get("controller").and_then(Value::as_bool) == Some(true);
     let mut controllers = owners.into_iter().flatten().filter(controls);
-    let uid = controllers.next().and_then(|owner| owner.get("uid")).and_then(Value::as_str);
-    uid == Some(snapshot.daemon_set.metadata.uid.as_str()) && controllers.next().is_none()
+    let (found, other) = (controllers.next(), controllers.next());
+    let names = |member: &str, expected: &str| {
+        found.and_then(|owner| owner.get(member)).and_then(Value::as_str) == Some(expected)
+    };
+    let DaemonSet { owner, metadata, .. } = snapshot.daemon_set;
+    names("uid", metadata.uid.as_str())
+        && names("kind", &owner.kind)
+        && names("apiVersion", &owner.api_version)
+        && other.is_none()
 }

@@ -37,11 +37,12 @@ pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<A
 }
 
 fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
+    let kind = snapshot.daemon_set.owner.kind_in_words();
     Action::RecordEvent {
         daemon_set: snapshot.daemon_set.object_ref(),
         event_type: EventType::Warning,
         reason: EventReason::SelectingAll,
-        message: "This daemon set is selecting all pods. A non-empty selector is required.".to_owned(),
+        message: format!("This {kind} is selecting all pods. A non-empty selector is required."),
     }
 }
 

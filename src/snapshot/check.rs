@@ -2,9 +2,9 @@
 
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
-use crate::kubernetes::names::is_label_key;
+use crate::kubernetes::names::{is_dns_label, is_dns_subdomain, is_label_key};
 use crate::kubernetes::well_known::{TEMPLATE_GENERATION_ANNOTATION, TEMPLATE_GENERATION_LABEL};
-use crate::model::DaemonSet;
+use crate::model::{DaemonSet, Owner};
 use crate::problem::{Problem, Problems};
 use crate::snapshot::Policy;
 use crate::snapshot::template::Template;
@@ -14,6 +14,7 @@ use indexmap::map::{Entry, IndexMap};
 use serde_json::Value;
 
 pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
+    owner(&ds.owner, problems);
     problems.require(&ds.metadata.name, "metadata.name");
     problems.require(&ds.metadata.namespace, "metadata.namespace");
     problems.require(ds.metadata.uid.as_str(), "metadata.uid");
@@ -23,6 +24,26 @@ pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
     }
     if let Some(limit @ ..0) = ds.spec.revision_history_limit {
         problems.add(Problem::invalid("spec.revisionHistoryLimit", limit, not_negative));
+    }
+}
+
+/// The kind must be one that can exist: the garbage collector deletes each pod whose owner does not.
+fn owner(owner: &Owner, problems: &mut Problems) {
+    let Owner { api_version, kind, plural, .. } = owner;
+    problems.require(api_version, "apiVersion");
+    problems.require(kind, "kind");
+    let (group, version) = match api_version.split_once('/') {
+        Some((group, version)) => (is_dns_subdomain(group), version),
+        None => (true, api_version.as_str()),
+    };
+    if !api_version.is_empty() && !(group && is_dns_label(version)) {
+        problems.add(Problem::invalid("apiVersion", api_version, "must be group and version, as apps/v1"));
+    }
+    if !kind.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        problems.add(Problem::invalid("kind", kind, "must consist of letters and digits"));
+    }
+    if !kind.is_empty() && !is_dns_label(plural) {
+        problems.add(Problem::invalid("plural", plural, "must be a DNS label, as daemonsets"));
     }
 }
 

@@ -14,6 +14,7 @@ mod lost;
 mod manifest;
 mod memory;
 mod node_sync;
+mod owner;
 mod placement;
 mod reconciler;
 mod refused;
