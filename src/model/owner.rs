@@ -3,6 +3,7 @@
 use super::null_is_default;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 const API_VERSION: &str = "apps/v1";
 const KIND: &str = "DaemonSet";
@@ -68,6 +69,13 @@ impl Owner {
             }
             (api_version, kind) => Owner::new(api_version, kind),
         }
+    }
+
+    /// The kind that an object's JSON names, as [`from_type_meta`](Self::from_type_meta).
+    #[must_use]
+    pub fn from_object(object: &Value) -> Self {
+        let text = |member: &str| object.get(member).and_then(Value::as_str).unwrap_or_default();
+        Owner::from_type_meta(text("apiVersion"), text("kind"))
     }
 
     /// The API group; empty for the core group.

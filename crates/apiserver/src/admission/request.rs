@@ -8,6 +8,7 @@ use super::{
 use crate::json::{at, field, fields_mut};
 use crate::patch::{json_merge, merge_as};
 use crate::schema::{self, Numbers};
+use daemonset::model::Owner;
 use serde_json::{Map, Value};
 
 /// A patch of a stored DaemonSet.
@@ -29,7 +30,7 @@ pub fn create(object: &Value, rules: &Rules) -> Result<Value, Refusal> {
     let mut new = decode(object, Numbers::InRange, rules)?;
     prepare_for_create(&mut new);
     let generated = set_name_and_namespace(&mut new);
-    refuse(&new, validate(&new, rules))?;
+    refuse(&new, validate(&new, rules), rules)?;
     finish(&mut new);
     if let (true, Some(metadata)) = (generated, fields_mut(&mut new, "metadata")) {
         metadata.remove("name");
@@ -50,7 +51,8 @@ pub fn update(stored: &Value, object: &Value, rules: &Rules) -> Result<Value, Re
 /// # Errors
 /// The API server's refusal.
 pub fn update_status(stored: &Value, object: &Value) -> Result<Value, Refusal> {
-    replace_status(stored, decode(object, Numbers::InRange, &Rules::default())?)
+    let rules = rules_of(stored);
+    replace_status(stored, decode(object, Numbers::InRange, &rules)?, &rules)
 }
 
 /// The DaemonSet that the API server stores when a client patches the stored one.
@@ -92,7 +94,13 @@ pub fn patch(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, R
 /// # Errors
 /// The API server's refusal.
 pub fn patch_status(stored: &Value, patch: Patch<'_>) -> Result<Value, Refusal> {
-    replace_status(stored, patched(stored, patch, &Rules::default())?)
+    let rules = rules_of(stored);
+    replace_status(stored, patched(stored, patch, &rules)?, &rules)
+}
+
+/// The rules for the status of a stored object, which depend on its kind only.
+fn rules_of(stored: &Value) -> Rules {
+    Rules::new().owner(Owner::from_object(stored))
 }
 
 /// The longest prefix of a generated name, before its five random letters (v1.36 `apiserver/pkg/storage/names`
@@ -114,46 +122,49 @@ fn set_name_and_namespace(new: &mut Value) -> bool {
 
 fn replace(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refusal> {
     same_object(stored, &new)?;
-    same_version(stored, &new)?;
+    same_version(stored, &new, rules)?;
     prepare_for_update(stored, &mut new);
-    refuse(&new, validate_update(stored, &new, rules))?;
+    refuse(&new, validate_update(stored, &new, rules), rules)?;
     finish(&mut new);
     Ok(new)
 }
 
-fn replace_status(stored: &Value, mut new: Value) -> Result<Value, Refusal> {
+fn replace_status(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refusal> {
     same_object(stored, &new)?;
-    same_version(stored, &new)?;
+    same_version(stored, &new, rules)?;
     prepare_for_status_update(stored, &mut new);
-    refuse(&new, validate_status_update(stored, &new))?;
+    refuse(&new, validate_status_update(stored, &new), rules)?;
     finish(&mut new);
     Ok(new)
 }
 
 fn decode(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
     let new = read(object, numbers, rules)?;
-    template_generation::get(&new)
-        .map_err(|error| Refusal::Undecodable { messages: vec![error.to_string()] })?;
+    template_generation::get(&new).map_err(|error| undecodable(vec![error.to_string()], rules))?;
     Ok(new)
+}
+
+fn undecodable(messages: Vec<String>, rules: &Rules) -> Refusal {
+    Refusal::Undecodable { owner: rules.owner.clone(), messages }
 }
 
 /// Decoded and defaulted.
 fn read(object: &Value, numbers: Numbers, rules: &Rules) -> Result<Value, Refusal> {
     let text = |name: &str| field(object, name).as_str().filter(|text| !text.is_empty());
     let is_other = |text: Option<&str>, expected: &str| text.is_some_and(|text| text != expected);
-    if is_other(text("kind"), "DaemonSet")
-        || (rules.form == Form::AppsV1 && is_other(text("apiVersion"), "apps/v1"))
+    let owner = &rules.owner;
+    if is_other(text("kind"), &owner.kind)
+        || (rules.form == Form::AppsV1 && is_other(text("apiVersion"), &owner.api_version))
     {
         let text_or = |name: &str, expected: &str| text(name).unwrap_or(expected).to_owned();
-        let (api_version, kind) = (text_or("apiVersion", "apps/v1"), text_or("kind", "DaemonSet"));
-        return Err(Refusal::OtherKind { api_version, kind });
+        let (api_version, kind) = (text_or("apiVersion", &owner.api_version), text_or("kind", &owner.kind));
+        return Err(Refusal::OtherKind { owner: owner.clone(), api_version, kind });
     }
-    let mut decoded = schema::decode_with(rules.form.fields(), object, numbers).map_err(|refused| {
-        Refusal::Undecodable { messages: refused.iter().map(ToString::to_string).collect() }
-    })?;
+    let mut decoded = schema::decode_with(rules.form.fields(), object, numbers)
+        .map_err(|refused| undecodable(refused.iter().map(ToString::to_string).collect(), rules))?;
     if let Value::Object(fields) = &mut decoded {
-        fields.entry("apiVersion").or_insert_with(|| Value::from("apps/v1"));
-        fields.entry("kind").or_insert_with(|| Value::from("DaemonSet"));
+        fields.entry("apiVersion").or_insert_with(|| Value::from(owner.api_version.as_str()));
+        fields.entry("kind").or_insert_with(|| Value::from(owner.kind.as_str()));
     }
     default(&mut decoded, rules.form);
     keep_empty_labels(object, &mut decoded);
@@ -209,11 +220,12 @@ fn patched(stored: &Value, patch: Patch<'_>, rules: &Rules) -> Result<Value, Ref
     }
 }
 
-fn refuse(new: &Value, errors: ErrorList) -> Result<(), Refusal> {
+fn refuse(new: &Value, errors: ErrorList, rules: &Rules) -> Result<(), Refusal> {
     if errors.is_empty() {
         return Ok(());
     }
-    Err(Refusal::Invalid(Invalid { kind: "DaemonSet".to_owned(), name: name(new).to_owned(), errors }))
+    let (kind, group) = (rules.owner.kind.clone(), rules.owner.group().to_owned());
+    Err(Refusal::Invalid(Invalid { kind, group, name: name(new).to_owned(), errors }))
 }
 
 fn name(object: &Value) -> &str {
@@ -234,10 +246,10 @@ fn same_object(stored: &Value, new: &Value) -> Result<(), Refusal> {
 
 /// An update with a resource version replaces that version only (v1.36 `apiserver/pkg/registry/generic/registry`
 /// store.go Update).
-fn same_version(stored: &Value, new: &Value) -> Result<(), Refusal> {
+fn same_version(stored: &Value, new: &Value, rules: &Rules) -> Result<(), Refusal> {
     let version = |object| at(object, &["metadata", "resourceVersion"]).as_str().unwrap_or_default();
     if version(new).is_empty() || version(stored) == version(new) {
         return Ok(());
     }
-    Err(Refusal::Conflict { name: name(stored).to_owned() })
+    Err(Refusal::Conflict { resource: rules.owner.resource(), name: name(stored).to_owned() })
 }
