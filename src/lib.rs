@@ -136,7 +136,8 @@ pub use report::{
     RevisionOrigin, Situation, StrategyInForce, Warning,
 };
 pub use snapshot::{
-    ClassificationPolicy, Observed, PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy,
+    Binding, ClassificationPolicy, DaemonTolerations, Observed, PodNames, Policy, Snapshot, SnapshotBuilder,
+    UnreadyPolicy,
 };
 pub use view::{NodeView, PodView, RevisionView};
 

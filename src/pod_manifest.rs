@@ -46,13 +46,43 @@ pub struct PodManifest {
 #[derive(PartialEq)]
 pub(crate) struct Shared {
     pub(crate) metadata: Map<String, Value>,
-    /// Without affinity.
+    /// Without the parts that tie the pod to its node.
     pub(crate) spec: Map<String, Value>,
-    /// Without node affinity.
-    pub(crate) affinity: Map<String, Value>,
-    /// Without the required terms.
-    pub(crate) node_affinity: Map<String, Value>,
+    pub(crate) tie: Tie,
     pub(crate) revision_hash: String,
+}
+
+/// How the pods of a plan are tied to their nodes.
+#[derive(PartialEq)]
+pub(crate) enum Tie {
+    NodeAffinity {
+        /// Without node affinity.
+        affinity: Map<String, Value>,
+        /// Without the required terms.
+        node_affinity: Map<String, Value>,
+    },
+    /// By `spec.nodeName`.
+    NodeName,
+}
+
+impl Tie {
+    /// Ties a spec to the node.
+    fn apply(&self, spec: &mut Map<String, Value>, node: &NodeName) {
+        match self {
+            Tie::NodeAffinity { affinity, node_affinity } => {
+                let required = json!({"nodeSelectorTerms": [
+                    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node.as_str()]}]}
+                ]});
+                let (mut affinity, mut node_affinity) = (affinity.clone(), node_affinity.clone());
+                node_affinity.insert("requiredDuringSchedulingIgnoredDuringExecution".to_owned(), required);
+                affinity.insert("nodeAffinity".to_owned(), Value::Object(node_affinity));
+                spec.insert("affinity".to_owned(), Value::Object(affinity));
+            }
+            Tie::NodeName => {
+                spec.insert("nodeName".to_owned(), Value::from(node.as_str()));
+            }
+        }
+    }
 }
 
 impl PodManifest {
@@ -73,15 +103,8 @@ impl PodManifest {
             metadata.remove("generateName");
             metadata.insert("name".to_owned(), Value::from(name.as_str()));
         }
-        let required = json!({"nodeSelectorTerms": [
-            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [self.node.as_str()]}]}
-        ]});
-        let mut node_affinity = self.shared.node_affinity.clone();
-        node_affinity.insert("requiredDuringSchedulingIgnoredDuringExecution".to_owned(), required);
-        let mut affinity = self.shared.affinity.clone();
-        affinity.insert("nodeAffinity".to_owned(), Value::Object(node_affinity));
         let mut spec = self.shared.spec.clone();
-        spec.insert("affinity".to_owned(), Value::Object(affinity));
+        self.shared.tie.apply(&mut spec, &self.node);
         let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
         pod.sort_all_objects();
         pod

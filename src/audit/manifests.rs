@@ -6,9 +6,10 @@ use super::lineage::is_of_template;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::{DaemonSet, Labels};
-use crate::pod_manifest::Shared;
-use crate::snapshot::Snapshot;
+use crate::model::{DaemonSet, Labels, Toleration};
+use crate::pod_manifest::{Shared, Tie};
+use crate::snapshot::{Binding, Snapshot};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
                     _ => wrong_field(context, &pod.shared),
                 };
                 seen = Some((&pod.shared, field));
-                let field = if pod.node == *node { field } else { Some("spec.affinity") };
+                let field = if pod.node == *node { field } else { Some(tied_by(context.snapshot)) };
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
             Action::CreateRevision { revision, .. } => wrong_revision_field(context.snapshot, revision)
@@ -53,9 +54,38 @@ fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
         Some("metadata.namespace")
     } else if !is_controlled(snapshot, metadata) {
         Some("metadata.ownerReferences")
+    } else if !is_tied(snapshot, shared) {
+        Some(tied_by(snapshot))
+    } else if !has_tolerations(snapshot, &shared.spec) {
+        Some("spec.tolerations")
     } else {
         None
     }
+}
+
+/// The field that ties a pod to its node.
+fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
+    match snapshot.policy.binding {
+        Binding::NodeAffinity => "spec.affinity",
+        Binding::NodeName => "spec.nodeName",
+    }
+}
+
+/// Without a scheduler a pod with a mere affinity stays Pending; with one, a pod with `spec.nodeName` bypasses it.
+fn is_tied(snapshot: &Snapshot<'_>, shared: &Shared) -> bool {
+    match (snapshot.policy.binding, &shared.tie) {
+        (Binding::NodeAffinity, Tie::NodeAffinity { .. }) | (Binding::NodeName, Tie::NodeName) => true,
+        (Binding::NodeAffinity, Tie::NodeName) | (Binding::NodeName, Tie::NodeAffinity { .. }) => false,
+    }
+}
+
+/// Whether the pod tolerates what placement counts on, and nothing else: with less it is evicted and created again and
+/// again, with more it stays where the next plan deletes it.
+fn has_tolerations(snapshot: &Snapshot<'_>, spec: &Map<String, Value>) -> bool {
+    let has: Vec<Toleration> =
+        spec.get("tolerations").and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default();
+    let wanted = &snapshot.tolerations;
+    wanted.iter().all(|one| has.contains(one)) && has.iter().all(|one| wanted.contains(one))
 }
 
 /// The first field of a new revision that is wrong.

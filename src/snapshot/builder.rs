@@ -5,7 +5,6 @@ use super::placement::PlacementRules;
 use super::policy::Policy;
 use super::template::RequiredAffinity;
 use super::{Snapshot, check, strategy, template_recovery};
-use crate::kubernetes::tolerations::daemon_toleration_list;
 use crate::memory::Memory;
 use crate::model::DaemonSet;
 use crate::problem::{InvalidSnapshot, Problems};
@@ -170,7 +169,7 @@ impl<'a> SnapshotBuilder<'a> {
         };
         let index = Index::new(node_names, &self.pods, &criteria);
         let mut tolerations = template.spec.tolerations.clone();
-        tolerations.extend(daemon_toleration_list(template.spec.host_network));
+        tolerations.extend(self.policy.daemon_tolerations.list(template.spec.host_network));
         let rules = PlacementRules {
             template: &template.spec,
             affinity: affinity.as_ref(),

@@ -11,7 +11,7 @@ pub(crate) mod template;
 mod template_recovery;
 
 pub use builder::{Observed, SnapshotBuilder};
-pub use policy::{ClassificationPolicy, PodNames, Policy, UnreadyPolicy};
+pub use policy::{Binding, ClassificationPolicy, DaemonTolerations, PodNames, Policy, UnreadyPolicy};
 
 use crate::kubernetes::Selector;
 use crate::memory::Memory;

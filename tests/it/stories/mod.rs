@@ -5,6 +5,7 @@ mod audit;
 mod burst;
 mod claim;
 mod classify;
+mod daemon_tolerations;
 mod failed_pods;
 mod forms;
 mod history;
