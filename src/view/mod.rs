@@ -1,5 +1,6 @@
 //! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
+mod builders;
 mod labels;
 mod scheduling;
 

@@ -24,3 +24,4 @@ mod replace;
 mod report;
 mod status;
 mod surge;
+mod views;
