@@ -103,6 +103,7 @@ pub mod k8s_openapi;
 pub mod kube;
 pub mod kubernetes;
 pub mod lint;
+mod manifests;
 mod memory;
 pub mod model;
 #[cfg(daemonset_mutants)]
@@ -125,6 +126,9 @@ pub use action::{
     RequeueReason, RevisionReason, StatusReason,
 };
 pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
+pub use manifests::{
+    CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,
+};
 pub use memory::{ActionOutcome, Memory};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The full manifest of a pod to create.
 ///
-/// All creates of a plan share one body. [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
+/// All creates of a plan share one body, except those of a caller's own [`Manifests`](crate::Manifests). [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
 ///
 /// ```
 /// use daemonset::{Action, Recording, reconcile};
@@ -40,6 +40,16 @@ pub struct PodManifest {
     pub(crate) node: NodeName,
     /// A deterministic name; `None` where the API server generates one from `generateName`.
     pub(crate) name: Option<String>,
+    /// The object that the caller has made in place of the template's.
+    pub(crate) body: Option<Arc<CustomBody>>,
+}
+
+/// An object of the caller, whose labels, owner and node are checked.
+#[derive(PartialEq)]
+pub(crate) struct CustomBody {
+    pub(crate) value: Value,
+    /// The place of the pod spec, as a JSON pointer.
+    pub(crate) pod_spec: &'static str,
 }
 
 /// The parts of the manifest that do not depend on the node.
@@ -98,6 +108,9 @@ impl PodManifest {
 
     /// The whole manifest.
     pub fn to_value(&self) -> Value {
+        if let Some(body) = &self.body {
+            return body.value.clone();
+        }
         let mut metadata = self.shared.metadata.clone();
         if let Some(name) = &self.name {
             metadata.remove("generateName");

@@ -2,12 +2,12 @@
 
 use super::context::Context;
 use super::kind::ViolationKind;
-use super::lineage::is_of_template;
+use super::lineage::is_of_content;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::{DaemonSet, Labels, Toleration};
-use crate::pod_manifest::{Shared, Tie};
+use crate::model::{DaemonSet, Labels, NodeName, Toleration};
+use crate::pod_manifest::{CustomBody, Shared, Tie};
 use crate::snapshot::{Binding, Snapshot};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -19,11 +19,14 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
             Action::CreatePod { node, pod, .. } => {
-                let field = match seen {
-                    Some((shared, field)) if Arc::ptr_eq(shared, &pod.shared) => field,
-                    _ => wrong_field(context, &pod.shared),
+                let field = match (&pod.body, seen) {
+                    (Some(body), _) => wrong_body_field(context, node, &pod.shared, body),
+                    (None, Some((shared, field))) if Arc::ptr_eq(shared, &pod.shared) => field,
+                    (None, _) => wrong_field(context, &pod.shared),
                 };
-                seen = Some((&pod.shared, field));
+                if pod.body.is_none() {
+                    seen = Some((&pod.shared, field));
+                }
                 let field = if pod.node == *node { field } else { Some(tied_by(context.snapshot)) };
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
@@ -40,11 +43,73 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
 /// The first field that is wrong for every node.
 fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
     let snapshot = context.snapshot;
-    let metadata = &shared.metadata;
+    let metadata = wrong_metadata(context, &shared.metadata, &shared.revision_hash);
+    if metadata.is_some() {
+        metadata
+    } else if !is_tied(snapshot, shared) {
+        Some(tied_by(snapshot))
+    } else if !has_tolerations(snapshot, &shared.spec) {
+        Some("spec.tolerations")
+    } else {
+        None
+    }
+}
+
+/// The first wrong field of an object that the caller has made. It may have more tolerations than the template's pod, and be
+/// tied to its node in either way.
+fn wrong_body_field(
+    context: &Context<'_>,
+    node: &NodeName,
+    shared: &Shared,
+    body: &CustomBody,
+) -> Option<&'static str> {
+    let nothing = Map::new();
+    let metadata = body.value.get("metadata").and_then(Value::as_object).unwrap_or(&nothing);
+    let spec = body.value.pointer(body.pod_spec).and_then(Value::as_object).unwrap_or(&nothing);
+    let wrong = wrong_metadata(context, metadata, &shared.revision_hash);
+    if wrong.is_some() {
+        wrong
+    } else if node_of(spec) != Some(node.as_str()) {
+        Some(tied_by(context.snapshot))
+    } else if !context.snapshot.tolerations.iter().all(|one| tolerations(spec).contains(one)) {
+        Some("spec.tolerations")
+    } else {
+        None
+    }
+}
+
+/// `spec.nodeName` or, without it, the one value of `metadata.name In` in required node affinity.
+fn node_of(spec: &Map<String, Value>) -> Option<&str> {
+    let named = spec.get("nodeName").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let required = ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+    let terms = || required.iter().try_fold(spec.get("affinity")?, |inner, key| inner.get(key));
+    let by_affinity = || {
+        let field = terms()?.as_array()?.iter().find_map(|term| {
+            let fields = term.get("matchFields")?.as_array()?;
+            fields.iter().find(|field| {
+                let text = |key| field.get(key).and_then(Value::as_str);
+                text("key") == Some("metadata.name") && text("operator") == Some("In")
+            })
+        })?;
+        match field.get("values")?.as_array()?.as_slice() {
+            [one] => one.as_str(),
+            _ => None,
+        }
+    };
+    named.or_else(by_affinity)
+}
+
+/// The first wrong field of an object's metadata.
+fn wrong_metadata(
+    context: &Context<'_>,
+    metadata: &Map<String, Value>,
+    revision_hash: &str,
+) -> Option<&'static str> {
+    let snapshot = context.snapshot;
     let labels = labels(metadata);
     let hash = labels.get(&snapshot.policy.unique_label_key);
     let generation = snapshot.template_generation.as_deref();
-    if hash.is_none() || hash != context.lineage.current_hash || hash != Some(&shared.revision_hash) {
+    if hash.is_none() || hash != context.lineage.current_hash || hash != Some(revision_hash) {
         Some("metadata.labels: hash")
     } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
         Some("metadata.labels: pod-template-generation")
@@ -54,10 +119,6 @@ fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
         Some("metadata.namespace")
     } else if !is_controlled(snapshot, metadata) {
         Some("metadata.ownerReferences")
-    } else if !is_tied(snapshot, shared) {
-        Some(tied_by(snapshot))
-    } else if !has_tolerations(snapshot, &shared.spec) {
-        Some("spec.tolerations")
     } else {
         None
     }
@@ -79,11 +140,14 @@ fn is_tied(snapshot: &Snapshot<'_>, shared: &Shared) -> bool {
     }
 }
 
+fn tolerations(spec: &Map<String, Value>) -> Vec<Toleration> {
+    spec.get("tolerations").and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default()
+}
+
 /// Whether the pod tolerates what placement counts on, and nothing else: with less it is evicted and created again and
 /// again, with more it stays where the next plan deletes it.
 fn has_tolerations(snapshot: &Snapshot<'_>, spec: &Map<String, Value>) -> bool {
-    let has: Vec<Toleration> =
-        spec.get("tolerations").and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default();
+    let has = tolerations(spec);
     let wanted = &snapshot.tolerations;
     wanted.iter().all(|one| has.contains(one)) && has.iter().all(|one| wanted.contains(one))
 }
@@ -109,7 +173,7 @@ fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'s
         Some("metadata.namespace")
     } else if !is_controlled(snapshot, metadata) {
         Some("metadata.ownerReferences")
-    } else if !revision.get("data").is_some_and(|data| is_of_template(data, &snapshot.raw_template)) {
+    } else if !revision.get("data").is_some_and(|data| is_of_content(snapshot, data)) {
         Some("data")
     } else {
         None

@@ -53,7 +53,7 @@ impl<'s> PodTemplate<'s> {
 
     pub(crate) fn manifest(&self, node: &str) -> PodManifest {
         let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
-        PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name }
+        PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name, body: None }
     }
 }
 

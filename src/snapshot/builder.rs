@@ -5,11 +5,13 @@ use super::placement::PlacementRules;
 use super::policy::Policy;
 use super::template::RequiredAffinity;
 use super::{Snapshot, check, strategy, template_recovery};
+use crate::manifests::{CustomSnapshot, Manifests};
 use crate::memory::Memory;
 use crate::model::DaemonSet;
 use crate::problem::{InvalidSnapshot, Problems};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
+use serde_json::Value;
 
 /// The objects that a decision reads. Each field is required: without its nodes a DaemonSet deletes its pods, without
 /// its pods it creates a second one on each node, without its revisions it restarts all.
@@ -86,6 +88,7 @@ pub struct SnapshotBuilder<'a> {
     revisions: Vec<RevisionView<'a>>,
     memory: Option<Memory>,
     policy: Policy,
+    ingredients: Value,
 }
 
 impl<'a> SnapshotBuilder<'a> {
@@ -104,6 +107,7 @@ impl<'a> SnapshotBuilder<'a> {
             revisions: revisions.into_iter().map(Into::into).collect(),
             memory: None,
             policy: Policy::default(),
+            ingredients: Value::Null,
         }
     }
 
@@ -118,6 +122,20 @@ impl<'a> SnapshotBuilder<'a> {
     pub fn policy(mut self, policy: &Policy) -> Self {
         self.policy = policy.clone();
         self
+    }
+
+    /// What the manifests are made from besides the template.
+    pub(crate) fn ingredients(self, ingredients: Value) -> Self {
+        SnapshotBuilder { ingredients, ..self }
+    }
+
+    /// Checks the input of a plan whose objects the caller makes.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_with(self, manifests: &dyn Manifests) -> Result<CustomSnapshot<'a, '_>, InvalidSnapshot> {
+        let snapshot = self.ingredients(manifests.ingredients()).check()?;
+        Ok(CustomSnapshot { snapshot, manifests })
     }
 
     /// Checks the input.
@@ -150,7 +168,8 @@ impl<'a> SnapshotBuilder<'a> {
         let mut problems = Problems::default();
         check::metadata(self.daemon_set, &mut problems);
         let selector = check::selector(self.daemon_set, &mut problems);
-        let raw_template = template_recovery::template(self.daemon_set, &selector, &self.revisions);
+        let raw_template =
+            template_recovery::template(self.daemon_set, &selector, &self.revisions, &self.ingredients);
         let template = check::template(&raw_template, &selector, &mut problems);
         let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
         let strategy = strategy::strategy(self.daemon_set, &mut problems);
@@ -160,7 +179,9 @@ impl<'a> SnapshotBuilder<'a> {
         check::pods(&self.pods, &mut problems);
         check::revisions(&self.revisions, &mut problems);
         problems.into_result()?;
-        let template_generation = check::template_generation(self.daemon_set);
+        // A generation does not count changes of the ingredients: a pod with it may be outdated.
+        let counted = self.ingredients.is_null();
+        let template_generation = check::template_generation(self.daemon_set).filter(|_| counted);
         let criteria = Criteria {
             daemon_set: self.daemon_set,
             selector: &selector,
@@ -186,6 +207,7 @@ impl<'a> SnapshotBuilder<'a> {
             policy: self.policy,
             selector,
             raw_template,
+            ingredients: self.ingredients,
             template,
             tolerations,
             strategy,

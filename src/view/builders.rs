@@ -105,6 +105,18 @@ impl<'a> NodeView<'a> {
         NodeView { name, ..*NodeView::neutral() }
     }
 
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The value of a label.
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&'a str> {
+        self.labels.get(key)
+    }
+
     /// It is cordoned; this is only reported, the taint for it decides.
     #[must_use]
     pub fn unschedulable(self) -> Self {

@@ -13,6 +13,7 @@ mod input;
 mod known_bugs;
 mod lost;
 mod manifest;
+mod manifests;
 mod memory;
 mod node_sync;
 mod owner;
