@@ -36,7 +36,8 @@ fn owner(owner: &Owner, problems: &mut Problems) {
         Some((group, version)) => (is_dns_subdomain(group), version),
         None => (true, api_version.as_str()),
     };
-    if !api_version.is_empty() && !(group && is_dns_label(version)) {
+    let valid = group && is_dns_label(version);
+    if !(api_version.is_empty() || valid) {
         problems.add(Problem::invalid("apiVersion", api_version, "must be group and version, as apps/v1"));
     }
     if !kind.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
