@@ -207,3 +207,47 @@ fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool
         && names("apiVersion", &owner.api_version)
         && other.is_none()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Recording, TemplateManifests};
+    use serde_json::{from_value, json};
+
+    /// The planner makes no such object, so that only the audit's own reading of it is tested here.
+    #[test]
+    fn an_object_that_names_another_node_breaks_a_rule() {
+        let mut recording: Recording = from_value(json!({
+            "now": "2026-01-01T12:00:00Z",
+            "daemonSet": {
+                "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+                "spec": {
+                    "selector": {"matchLabels": {"app": "agent"}},
+                    "template": {"metadata": {"labels": {"app": "agent"}}},
+                },
+            },
+        }))
+        .unwrap();
+        recording.nodes =
+            from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}])).unwrap();
+        let snapshot = recording.snapshot_with(&TemplateManifests).unwrap();
+        let planned = snapshot.plan().unwrap().actions;
+        let changed = |change: fn(&mut Value)| {
+            let mut actions = planned.clone();
+            let Some(Action::CreatePod { pod, .. }) = actions.get_mut(1) else { panic!("a create") };
+            let mut value = pod.to_value();
+            change(&mut value["spec"]);
+            pod.body = Some(Arc::new(CustomBody { value, pod_spec: "/spec" }));
+            snapshot.audit(&actions).into_iter().map(|violation| violation.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(changed(|_| {}), []);
+        let wrong = [ViolationKind::WrongManifest { field: "spec.affinity" }];
+        assert_eq!(changed(|spec| spec["nodeName"] = json!("b")), wrong);
+        assert_eq!(changed(|spec| spec["affinity"] = json!({})), wrong);
+        let two = |spec: &mut Value| {
+            spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+                [0]["matchFields"][0]["values"] = json!(["a", "b"]);
+        };
+        assert_eq!(changed(two), wrong);
+    }
+}
