@@ -120,6 +120,7 @@ fn qualified(name: &str, group: &str) -> String {
 fn plural_of(kind: &str) -> String {
     let singular = kind.to_ascii_lowercase();
     match singular.strip_suffix('y') {
+        _ if singular.ends_with("endpoints") => singular,
         Some(stem) => format!("{stem}ies"),
         None if singular.ends_with('s') => format!("{singular}es"),
         None => format!("{singular}s"),

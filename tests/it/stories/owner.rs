@@ -51,6 +51,13 @@ fn a_kind_of_the_same_name_in_another_group_is_a_kind_of_its_own() {
 }
 
 #[test]
+fn the_plural_is_guessed_as_kubernetes_guesses_it() {
+    let plural = |kind: &str| Owner::new("x/v1", kind).plural;
+    let guessed = ["AgentSet", "Proxy", "Bus", "NodeEndpoints"].map(plural);
+    assert_eq!(guessed, ["agentsets", "proxies", "buses", "nodeendpoints"]);
+}
+
+#[test]
 fn an_event_names_a_custom_kind_as_it_is_written() {
     let message = |given: Given| {
         let actions = given.with("/daemonSet/spec/selector", json!({})).plan().actions;
