@@ -71,3 +71,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_ne!(revisions[0], revisions[1], "another image is another revision");
     Ok(())
 }
+
+#[test]
+fn the_example_runs() {
+    main().unwrap();
+}

@@ -185,6 +185,25 @@ fn whole_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T
 }
 
 /// See [`Policy::binding`].
+///
+/// ```
+/// use daemonset::{Action, Recording, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": {
+///         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+///     },
+///     "nodes": [{"metadata": {"name": "a"}}],
+///     "policy": {"binding": "nodeName"},
+/// }))?;
+/// let actions = reconcile(&recording.snapshot().unwrap());
+/// let Action::CreatePod { pod, .. } = &actions[1] else { panic!("the node lacks a pod") };
+/// assert_eq!(pod.to_value()["spec"]["nodeName"], "a");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
