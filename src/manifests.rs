@@ -3,7 +3,10 @@
 use crate::action::Action;
 use crate::audit::{Violation, audit};
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::{Labels, NodeName, OwnerReference, Pod, PodSpec, Toleration, null_is_default};
+use crate::model::{
+    Labels, NodeName, NodeSelectorTerm, OwnerReference, Pod, PodSpec, Requirement, Toleration,
+    null_is_default,
+};
 use crate::pod_manifest::{CustomBody, PodManifest};
 use crate::problem::InvalidSnapshot;
 use crate::reconcile::{actions::Bodies, plan_of};
@@ -272,10 +275,20 @@ fn problem(snapshot: &Snapshot<'_>, pod: &PodManifest, body: &CustomBody) -> Opt
     }
 }
 
-/// Whether the node is the one that the next snapshot reads from this pod spec.
+/// The terms of required node affinity, which are ORed.
+const TERMS: &str = "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
+
+/// Whether the node is the one that the next snapshot reads from this pod spec, and each term of its affinity names that
+/// node: by another term the scheduler could bind the pod elsewhere.
 fn names_node(spec: &Value, node: &NodeName) -> bool {
-    let spec = PodSpec::deserialize(spec).unwrap_or_default();
-    Pod { spec, ..Pod::default() }.target() == Some(node)
+    let pod = PodSpec::deserialize(spec).map(|spec| Pod { spec, ..Pod::default() }).unwrap_or_default();
+    let names = |field: &Requirement| {
+        field.key == "metadata.name" && field.operator == "In" && field.values == [node.as_str()]
+    };
+    let terms = spec.pointer(TERMS).and_then(|terms| Vec::<NodeSelectorTerm>::deserialize(terms).ok());
+    let all_name_it =
+        || terms.is_some_and(|terms| terms.iter().all(|term| term.match_fields.iter().any(names)));
+    pod.target() == Some(node) && (pod.is_bound() || all_name_it())
 }
 
 /// Whether a pod spec has these tolerations; it may have others.

@@ -67,36 +67,37 @@ fn wrong_body_field(
     let metadata = body.value.get("metadata").and_then(Value::as_object).unwrap_or(&nothing);
     let spec = body.value.pointer(body.pod_spec).and_then(Value::as_object).unwrap_or(&nothing);
     let wrong = wrong_metadata(context, metadata, &shared.revision_hash);
+    let tolerated = tolerations(spec);
     if wrong.is_some() {
         wrong
-    } else if node_of(spec) != Some(node.as_str()) {
+    } else if !is_for(spec, node.as_str()) {
         Some(tied_by(context.snapshot))
-    } else if !context.snapshot.tolerations.iter().all(|one| tolerations(spec).contains(one)) {
+    } else if !context.snapshot.tolerations.iter().all(|one| tolerated.contains(one)) {
         Some("spec.tolerations")
     } else {
         None
     }
 }
 
-/// `spec.nodeName` or, without it, the one value of `metadata.name In` in required node affinity.
-fn node_of(spec: &Map<String, Value>) -> Option<&str> {
+/// Whether a pod of this spec can only run on the node: `spec.nodeName` or, without it, each term of required node affinity.
+fn is_for(spec: &Map<String, Value>, node: &str) -> bool {
     let named = spec.get("nodeName").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let required = ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
-    let terms = || required.iter().try_fold(spec.get("affinity")?, |inner, key| inner.get(key));
-    let by_affinity = || {
-        let field = terms()?.as_array()?.iter().find_map(|term| {
-            let fields = term.get("matchFields")?.as_array()?;
-            fields.iter().find(|field| {
-                let text = |key| field.get(key).and_then(Value::as_str);
-                text("key") == Some("metadata.name") && text("operator") == Some("In")
-            })
-        })?;
-        match field.get("values")?.as_array()?.as_slice() {
-            [one] => one.as_str(),
-            _ => None,
-        }
+    let path = ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+    let affinity = spec.get("affinity").unwrap_or(&Value::Null);
+    let terms = path.iter().try_fold(affinity, |inner, key| inner.get(key)).and_then(Value::as_array);
+    let names_node = |term: &Value| {
+        let is_name = |field: &&Value| {
+            let text = |key| field.get(key).and_then(Value::as_str);
+            text("key") == Some("metadata.name") && text("operator") == Some("In")
+        };
+        let fields = term.get("matchFields").and_then(Value::as_array);
+        let values = fields.and_then(|fields| fields.iter().find(is_name)?.get("values")?.as_array());
+        values.is_some_and(|values| matches!(values.as_slice(), [one] if one.as_str() == Some(node)))
     };
-    named.or_else(by_affinity)
+    match named {
+        Some(name) => name == node,
+        None => terms.is_some_and(|terms| !terms.is_empty() && terms.iter().all(names_node)),
+    }
 }
 
 /// The first wrong field of an object's metadata.
@@ -249,5 +250,13 @@ mod tests {
                 [0]["matchFields"][0]["values"] = json!(["a", "b"]);
         };
         assert_eq!(changed(two), wrong);
+        let another_term = |spec: &mut Value| {
+            let required = "requiredDuringSchedulingIgnoredDuringExecution";
+            spec["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({}));
+        };
+        assert_eq!(changed(another_term), wrong);
     }
 }

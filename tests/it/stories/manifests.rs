@@ -176,6 +176,12 @@ fn an_object_that_the_next_plan_would_not_find_is_refused() {
     assert_eq!(problem(second), ManifestProblem::Owner);
     assert_eq!(problem(|pod| pod["spec"]["affinity"] = json!(null)), ManifestProblem::Node);
     assert_eq!(problem(|pod| pod["spec"]["nodeName"] = json!("b")), ManifestProblem::Node);
+    let second_term = |pod: &mut Value| {
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        let terms = &mut pod["spec"]["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"];
+        terms.as_array_mut().unwrap().push(json!({"matchExpressions": [{"key": "x", "operator": "Exists"}]}));
+    };
+    assert_eq!(problem(second_term), ManifestProblem::Node, "the scheduler could bind it elsewhere");
     let text = problem(|pod| {
         pod["spec"]["tolerations"].as_array_mut().unwrap().pop();
     });
