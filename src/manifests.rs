@@ -24,8 +24,8 @@ use thiserror::Error;
 /// Makes the object that a node gets, in place of the template's pod.
 ///
 /// An implementation is pure: the same arguments give the same object, without a clock, randomness or I/O, or else plans are
-/// not repeatable. Whatever the objects are made from besides the DaemonSet is in the
-/// [`ingredients`](Self::ingredients). They are a part of the revision and of its hash, so that a change of them is a new
+/// not repeatable. All other input, besides the DaemonSet and the node, is in the [`ingredients`](Self::ingredients). They are
+/// a part of the revision and of its hash, so that a change of them is a new
 /// revision and a rollout.
 ///
 /// The planner decides with pods. A caller that creates another kind shows its objects as [`PodView`](crate::PodView)s, and
@@ -71,7 +71,7 @@ use thiserror::Error;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub trait Manifests {
-    /// What the objects are made from besides the DaemonSet and the node; null where there is nothing else.
+    /// The input of the objects besides the DaemonSet and the node; null where there is no other.
     ///
     /// It is asked for once for each snapshot, and stored in the revision's data beside the template, as `ingredients`.
     /// While there are ingredients, the template generation has no meaning, since it does not count their changes: the hash
@@ -81,7 +81,7 @@ pub trait Manifests {
     /// The object for one node. It is asked for once for each create of a plan.
     ///
     /// It must have the labels, the namespace and the owner of [`NewPod::pod`], and its pod spec must have the pod's
-    /// tolerations and name the node, by `spec.nodeName` or by required node affinity, as that of the pod does.
+    /// tolerations and name the node, by `spec.nodeName` or by required node affinity, as the pod's own spec does.
     fn manifest(&self, new: &NewPod<'_>) -> Value;
 
     /// The place of the pod spec in the object, as a JSON pointer: `/spec` in a pod, `/spec/template/spec` in a Job.

@@ -130,8 +130,8 @@ impl Recording {
         })
     }
 
-    /// The snapshot to decide on. With ingredients the decision is that of the caller's manifests, but its plan shows the
-    /// template's pods in their place: to execute it, use [`snapshot_with`](Self::snapshot_with).
+    /// The snapshot to decide on. With ingredients it is the decision for the caller's manifests, but its plan shows
+    /// the template's pods in their place: to execute it, use [`snapshot_with`](Self::snapshot_with).
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).

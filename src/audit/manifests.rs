@@ -145,7 +145,7 @@ fn tolerations(spec: &Map<String, Value>) -> Vec<Toleration> {
     spec.get("tolerations").and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default()
 }
 
-/// Whether the pod tolerates what placement counts on, and nothing else: with less it is evicted and created again and
+/// Whether the pod has the tolerations that placement counts on, and no others: with less it is evicted and created again and
 /// again, with more it stays where the next plan deletes it.
 fn has_tolerations(snapshot: &Snapshot<'_>, spec: &Map<String, Value>) -> bool {
     let has = tolerations(spec);

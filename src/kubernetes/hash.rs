@@ -12,7 +12,7 @@ const SAFE_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 const HASH_LENGTH: u32 = 10;
 
 /// The hash in the name and label of a revision: SHA-256 over the template's canonical JSON and the collision count, then
-/// over that of the ingredients if there are any, shortened to ten letters.
+/// over the canonical JSON of the ingredients if there are any, shortened to ten letters.
 pub(crate) fn content_hash(template: &Value, ingredients: &Value, collision_count: i32) -> String {
     let text = |value: &Value| {
         let mut text = String::new();

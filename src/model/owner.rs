@@ -127,7 +127,7 @@ fn plural_of(kind: &str) -> String {
     }
 }
 
-/// The members of an object's JSON; `plural` is only in that of this crate.
+/// The members of an object's JSON; only this crate writes `plural`.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, rename = "Owner")]
 pub(super) struct OwnerForm {

@@ -124,7 +124,7 @@ impl<'a> SnapshotBuilder<'a> {
         self
     }
 
-    /// What the manifests are made from besides the template.
+    /// Sets the ingredients of the caller's manifests.
     pub(crate) fn ingredients(self, ingredients: Value) -> Self {
         SnapshotBuilder { ingredients, ..self }
     }

@@ -59,7 +59,7 @@ pub struct Snapshot<'a> {
     pub(crate) selector: Selector<'a>,
     /// The template that the API server holds, as far as it is known.
     pub(crate) raw_template: Cow<'a, Value>,
-    /// What the caller's manifests are made from besides the template; null where there is nothing else.
+    /// The ingredients of the caller's manifests; null without any.
     pub(crate) ingredients: Value,
     pub(crate) template: Template,
     /// The template's tolerations and those of every daemon pod.

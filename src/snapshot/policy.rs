@@ -40,7 +40,7 @@ pub struct Policy {
     pub burst: u32,
     /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300.
     pub in_flight_expiry_seconds: u32,
-    /// The tolerations that each pod gets beside those of the template.
+    /// The tolerations that each pod gets beside the template's own.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub daemon_tolerations: DaemonTolerations,
     /// How a created pod is tied to its node.
@@ -145,7 +145,7 @@ pub enum DaemonTolerations {
     /// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
     #[default]
     Kubernetes,
-    /// Only those of the template: cordoned nodes get no pod, and a node that is not Ready loses its pod.
+    /// Only the template's own: cordoned nodes get no pod, and a node that is not Ready loses its pod.
     None,
     /// These. A toleration of the template with the same key, operator, value and effect is replaced, as with
     /// Kubernetes' list.

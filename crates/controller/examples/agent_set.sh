@@ -149,7 +149,7 @@ undo() { # undo NUMBER: the template of this revision again, as kubectl rollout 
     .items[] | select(.revision == $n) | .data.spec.template | del(."$patch")') || return 1
   k patch agentset edge --type=json -p "[{\"op\": \"replace\", \"path\": \"/spec/daemonSet/template\", \"value\": $template}]"
 }
-numbers() { # numbers LIST: those of the revisions
+numbers() { # numbers LIST: the numbers of the revisions
   [ "$(k get controllerrevisions -o json | jq -c '[.items[].revision] | sort')" = "$1" ]
 }
 revived() {

@@ -1,4 +1,4 @@
-//! `Policy::daemonTolerations` and `Policy::binding`: what ties a pod to its node, and what lets it stay there.
+//! `Policy::daemonTolerations` and `Policy::binding`: the ties of a pod to its node, and the taints that it tolerates there.
 
 use crate::support::{Given, given, new, node, on_delete, rolling};
 use daemonset::{Action, ViolationKind, audit, reconcile};

@@ -1,4 +1,4 @@
-//! Views of other stores: those that the setters build decide as those of the model do.
+//! Views of other stores: a view from the setters decides as a view of the model's object does.
 
 use crate::support::{given, new, node, old, rolling};
 use daemonset::model::{ControllerRevision, Node, OwnerReference, Pod};
