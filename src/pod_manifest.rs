@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 /// The full manifest of a pod to create.
 ///
-/// All creates of a plan share one body, except where a caller has its own [`Manifests`](crate::Manifests). [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
+/// All creates of a plan share one body, except where a caller has its own [`Manifests`](crate::Manifests).
+/// [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
 ///
 /// ```
 /// use daemonset::{Action, Recording, reconcile};
