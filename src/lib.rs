@@ -35,7 +35,7 @@
 //! }))?;
 //! let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]))?;
 //! let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
-//! let now = "2026-01-01T12:00:00Z".parse().unwrap();
+//! let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
 //!
 //! let mut reconciler = Reconciler::new("u1", Policy::default());
 //! let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
@@ -52,12 +52,14 @@
 //! | [`Reconciler`] | the driver of one DaemonSet: keeps the order of calls, and [`Memory`] |
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
+//! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |
 //! | [`audit`](audit()) | the safety rules, written a second time: a guard in front of an executor |
 //! | [`outlook`] | whether a rollout still moves, and its obstacles |
 //! | [`Recording`] | one JSON object for each decision, for replay |
 //! | [`lint`] | a preflight of a manifest against real nodes and pods |
 //! | [`daemons_on`], [`affected`] | for others: the DaemonSets that run on a node which need not exist yet, and those that a changed node concerns |
-//! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share |
+//! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share; [`model::Owner`] for a custom kind |
+//! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
 //!
 //! # Features
 //!
@@ -106,6 +108,7 @@ pub mod k8s_openapi;
 pub mod kube;
 pub mod kubernetes;
 pub mod lint;
+mod manifests;
 mod memory;
 pub mod model;
 #[cfg(daemonset_mutants)]
@@ -133,6 +136,9 @@ pub use daemons_on::{
     DaemonOn, Daemons, DaemonsOn, HostPort, LabelKnowledge, NodeShape, OtherLabels, PortConflict, Runs,
     UnknownFact, WhyNot, daemons_on,
 };
+pub use manifests::{
+    CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,
+};
 pub use memory::{ActionOutcome, Memory};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};
@@ -144,8 +150,8 @@ pub use report::{
     RevisionOrigin, Situation, StrategyInForce, Warning,
 };
 pub use snapshot::{
-    ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, Observed, ObservedAt, PodNames, Policy, Snapshot,
-    SnapshotBuilder, UnreadyPolicy,
+    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, Observed, ObservedAt,
+    PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy,
 };
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 /// The full manifest of a pod to create.
 ///
-/// All creates of a plan share one body. [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
+/// All creates of a plan share one body, except where a caller has its own [`Manifests`](crate::Manifests).
+/// [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest.
 ///
 /// ```
 /// use daemonset::{Action, Recording, reconcile};
@@ -40,19 +41,59 @@ pub struct PodManifest {
     pub(crate) node: NodeName,
     /// A deterministic name; `None` where the API server generates one from `generateName`.
     pub(crate) name: Option<String>,
+    /// The object that the caller has made in place of the template's.
+    pub(crate) body: Option<Arc<CustomBody>>,
+}
+
+/// An object of the caller, whose labels, owner and node are checked.
+#[derive(PartialEq)]
+pub(crate) struct CustomBody {
+    pub(crate) value: Value,
+    /// The place of the pod spec, as a JSON pointer.
+    pub(crate) pod_spec: &'static str,
 }
 
 /// The parts of the manifest that do not depend on the node.
 #[derive(PartialEq)]
 pub(crate) struct Shared {
     pub(crate) metadata: Map<String, Value>,
-    /// Without affinity.
+    /// Without the parts that tie the pod to its node.
     pub(crate) spec: Map<String, Value>,
-    /// Without node affinity.
-    pub(crate) affinity: Map<String, Value>,
-    /// Without the required terms.
-    pub(crate) node_affinity: Map<String, Value>,
+    pub(crate) tie: Tie,
     pub(crate) revision_hash: String,
+}
+
+/// How the pods of a plan are tied to their nodes.
+#[derive(PartialEq)]
+pub(crate) enum Tie {
+    NodeAffinity {
+        /// Without node affinity.
+        affinity: Map<String, Value>,
+        /// Without the required terms.
+        node_affinity: Map<String, Value>,
+    },
+    /// By `spec.nodeName`.
+    NodeName,
+}
+
+impl Tie {
+    /// Ties a spec to the node.
+    fn apply(&self, spec: &mut Map<String, Value>, node: &NodeName) {
+        match self {
+            Tie::NodeAffinity { affinity, node_affinity } => {
+                let required = json!({"nodeSelectorTerms": [
+                    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node.as_str()]}]}
+                ]});
+                let (mut affinity, mut node_affinity) = (affinity.clone(), node_affinity.clone());
+                node_affinity.insert("requiredDuringSchedulingIgnoredDuringExecution".to_owned(), required);
+                affinity.insert("nodeAffinity".to_owned(), Value::Object(node_affinity));
+                spec.insert("affinity".to_owned(), Value::Object(affinity));
+            }
+            Tie::NodeName => {
+                spec.insert("nodeName".to_owned(), Value::from(node.as_str()));
+            }
+        }
+    }
 }
 
 impl PodManifest {
@@ -68,20 +109,16 @@ impl PodManifest {
 
     /// The whole manifest.
     pub fn to_value(&self) -> Value {
+        if let Some(body) = &self.body {
+            return body.value.clone();
+        }
         let mut metadata = self.shared.metadata.clone();
         if let Some(name) = &self.name {
             metadata.remove("generateName");
             metadata.insert("name".to_owned(), Value::from(name.as_str()));
         }
-        let required = json!({"nodeSelectorTerms": [
-            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [self.node.as_str()]}]}
-        ]});
-        let mut node_affinity = self.shared.node_affinity.clone();
-        node_affinity.insert("requiredDuringSchedulingIgnoredDuringExecution".to_owned(), required);
-        let mut affinity = self.shared.affinity.clone();
-        affinity.insert("nodeAffinity".to_owned(), Value::Object(node_affinity));
         let mut spec = self.shared.spec.clone();
-        spec.insert("affinity".to_owned(), Value::Object(affinity));
+        self.shared.tie.apply(&mut spec, &self.node);
         let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
         pod.sort_all_objects();
         pod

@@ -1,6 +1,7 @@
 //! The driver of one DaemonSet: it keeps the order of the calls and the memory between them.
 
 use crate::action::Action;
+use crate::manifests::{CustomSnapshot, Manifests, PlanError};
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
@@ -9,6 +10,7 @@ use crate::report::Plan;
 use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
+use serde_json::Value;
 use std::ops::ControlFlow;
 
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
@@ -83,6 +85,43 @@ impl Reconciler {
         self.snapshot(observed, at).map(|snapshot| plan(&snapshot))
     }
 
+    /// As [`plan`](Self::plan), with objects that the caller makes.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and the first manifest that must not be created.
+    pub fn plan_with<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        manifests: &dyn Manifests,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Plan, PlanError>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        Ok(self.snapshot_with(observed, manifests, at)?.plan()?)
+    }
+
+    /// As [`snapshot`](Self::snapshot), with objects that the caller makes.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn snapshot_with<'a, 'm, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        manifests: &'m dyn Manifests,
+        at: impl Into<ObservedAt>,
+    ) -> Result<CustomSnapshot<'a, 'm>, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let snapshot = self.snapshot_of(observed, manifests.ingredients(), at)?;
+        Ok(CustomSnapshot { snapshot, manifests })
+    }
+
     /// The checked snapshot that [`plan`](Self::plan) decides on, with this reconciler's policy and memory. The memory
     /// has observed it.
     ///
@@ -98,11 +137,26 @@ impl Reconciler {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
+        self.snapshot_of(observed, Value::Null, at)
+    }
+
+    fn snapshot_of<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        ingredients: Value,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Snapshot<'a>, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
         let uid = &observed.daemon_set.metadata.uid;
         let another = (self.uid != *uid).then(|| uid.clone());
         let afresh = Memory::default();
         let memory = if another.is_some() { &afresh } else { &self.memory };
-        let snapshot = Snapshot::new(observed, at).memory(memory).policy(&self.policy).check()?;
+        let builder = Snapshot::new(observed, at).memory(memory).policy(&self.policy);
+        let snapshot = builder.ingredients(ingredients).check()?;
         // Nothing changes here before the input is known to be valid.
         if let Some(uid) = another {
             (self.uid, self.memory) = (uid, afresh);

@@ -1,5 +1,6 @@
 //! An owned snapshot as one JSON object, for replaying a production decision on a laptop.
 
+use crate::manifests::{CustomSnapshot, Manifests};
 use crate::memory::Memory;
 use crate::model::{
     ControllerRevision, DaemonSet, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus,
@@ -7,10 +8,11 @@ use crate::model::{
     TemplateFidelity, null_is_default,
 };
 use crate::problem::InvalidSnapshot;
-use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
+use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
 use crate::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::borrow::Cow;
 use thiserror::Error;
 
@@ -60,6 +62,9 @@ pub struct Recording {
     /// The caller's choices.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Policy::is_default")]
     pub policy: Policy,
+    /// The ingredients of the caller's [`Manifests`]; null and absent without them.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub ingredients: Value,
     /// The caller's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
@@ -107,6 +112,7 @@ impl Recording {
             pods: Vec::new(),
             revisions: Vec::new(),
             policy: Policy::default(),
+            ingredients: Value::Null,
             memory: None,
         }
     }
@@ -128,11 +134,27 @@ impl Recording {
         })
     }
 
-    /// The snapshot to decide on.
+    /// The snapshot to decide on. With ingredients it is the decision for the caller's manifests, but its plan shows
+    /// the template's pods in their place: to execute it, use [`snapshot_with`](Self::snapshot_with).
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
     pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
+        self.builder().ingredients(self.ingredients.clone()).check()
+    }
+
+    /// The snapshot to decide on with these manifests, whose ingredients replace the recorded ones.
+    ///
+    /// # Errors
+    /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
+    pub fn snapshot_with<'m>(
+        &self,
+        manifests: &'m dyn Manifests,
+    ) -> Result<CustomSnapshot<'_, 'm>, InvalidSnapshot> {
+        self.builder().check_with(manifests)
+    }
+
+    fn builder(&self) -> SnapshotBuilder<'_> {
         let Recording { daemon_set, nodes, pods, revisions, .. } = self;
         let observed = Observed { daemon_set, nodes, pods, revisions };
         let mut at = ObservedAt::new(self.now);
@@ -141,7 +163,7 @@ impl Recording {
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }
-        builder.check()
+        builder
     }
 }
 
@@ -157,6 +179,7 @@ impl From<&Snapshot<'_>> for Recording {
             pods: snapshot.pods.iter().map(Pod::from).collect(),
             revisions: snapshot.revisions.iter().map(ControllerRevision::from).collect(),
             policy: snapshot.policy.clone(),
+            ingredients: snapshot.ingredients.clone(),
             memory: snapshot.memory.clone(),
         }
     }

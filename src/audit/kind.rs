@@ -150,7 +150,9 @@ pub enum ViolationKind {
         /// Pods of the DaemonSet on the node that are not gone.
         pods: u32,
     },
-    /// A manifest is for its node, of the current revision, owned by the DaemonSet, and matches its selector
+    /// A manifest is for its node, of the current revision, owned by the DaemonSet, and matches its selector. It is tied to
+    /// its node by the policy's binding, and has the tolerations that placement counts on, and no others. An object of the
+    /// caller's [`Manifests`](crate::Manifests) may be tied in either way, and have more tolerations
     /// (v1.36 `util.CreatePodTemplate`, `ReplaceDaemonSetPodNodeNameNodeAffinity`).
     #[error("the manifest's {field} is wrong")]
     WrongManifest {

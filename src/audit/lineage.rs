@@ -40,14 +40,13 @@ pub(super) struct Member<'s> {
 impl<'s> Lineage<'s> {
     pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let key = snapshot.policy.unique_label_key.as_str();
-        let template = &*snapshot.raw_template;
         let ours = enumerate(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
             .map(|(position, view)| Member {
                 position,
                 view,
                 hash: view.labels.get(key).unwrap_or(view.name),
-                equal: is_of_template(view.data, template),
+                equal: is_of_content(snapshot, view.data),
             })
             .collect();
         let by_rank =
@@ -130,17 +129,18 @@ fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
 /// instead of a new one `[released-revision-comes-back]`.
 fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     let ds = snapshot.daemon_set;
-    let template = &*snapshot.raw_template;
     let collisions = ds.status.collision_count.unwrap_or(0);
     let named = |view: &'s RevisionView<'s>| {
         let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
-        rest.strip_prefix('-').filter(|hash| **hash == hash::template_hash(template, collisions))
+        rest.strip_prefix('-').filter(|hash| {
+            **hash == hash::content_hash(&snapshot.raw_template, &snapshot.ingredients, collisions)
+        })
     };
     let free = |view: &RevisionView<'_>| {
         ownership(snapshot, view) != Ownership::Foreign && view.deleted_at.is_none()
     };
     enumerate(&snapshot.revisions).filter(|(_, view)| free(view)).find_map(|(position, view)| {
-        let equal = is_of_template(view.data, template);
+        let equal = is_of_content(snapshot, view.data);
         let hash = if equal { named(view)? } else { return None };
         Some(Member { position, view, hash: view.labels.get(key).unwrap_or(hash), equal })
     })
@@ -163,8 +163,18 @@ fn created_hash<'s>(action: &'s Action, key: &str) -> Option<&'s str> {
     revision.get("metadata")?.get("labels")?.get(key)?.as_str()
 }
 
+/// Whether data holds the template, and the ingredients that the caller's manifests are made from.
+pub(super) fn is_of_content(snapshot: &Snapshot<'_>, data: &Value) -> bool {
+    let stored = data.get("ingredients").filter(|stored| !stored.is_null());
+    let same = match (stored, &snapshot.ingredients) {
+        (None, wanted) => wanted.is_null(),
+        (Some(stored), wanted) => canonical_json::equal(stored, wanted),
+    };
+    same && is_of_template(data, &snapshot.raw_template)
+}
+
 /// Whether data holds the patch `{"spec":{"template":{…,"$patch":"replace"}}}` of this template `[null-is-absent]`.
-pub(super) fn is_of_template(data: &Value, template: &Value) -> bool {
+fn is_of_template(data: &Value, template: &Value) -> bool {
     let stored = data.pointer("/spec/template").and_then(Value::as_object);
     let Some((stored, template)) = stored.zip(template.as_object()) else { return false };
     let held = stored.iter().filter(|(key, value)| *key != "$patch" && !value.is_null());

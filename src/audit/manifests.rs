@@ -2,13 +2,14 @@
 
 use super::context::Context;
 use super::kind::ViolationKind;
-use super::lineage::is_of_template;
+use super::lineage::is_of_content;
 use super::violation::Findings;
 use crate::action::Action;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::Labels;
-use crate::pod_manifest::Shared;
-use crate::snapshot::Snapshot;
+use crate::model::{DaemonSet, Labels, NodeName, Toleration};
+use crate::pod_manifest::{CustomBody, Shared, Tie};
+use crate::snapshot::{Binding, Snapshot};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -18,12 +19,15 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
             Action::CreatePod { node, pod, .. } => {
-                let field = match seen {
-                    Some((shared, field)) if Arc::ptr_eq(shared, &pod.shared) => field,
-                    _ => wrong_field(context, &pod.shared),
+                let field = match (&pod.body, seen) {
+                    (Some(body), _) => wrong_body_field(context, node, &pod.shared, body),
+                    (None, Some((shared, field))) if Arc::ptr_eq(shared, &pod.shared) => field,
+                    (None, _) => wrong_field(context, &pod.shared),
                 };
-                seen = Some((&pod.shared, field));
-                let field = if pod.node == *node { field } else { Some("spec.affinity") };
+                if pod.body.is_none() {
+                    seen = Some((&pod.shared, field));
+                }
+                let field = if pod.node == *node { field } else { Some(tied_by(context.snapshot)) };
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
             Action::CreateRevision { revision, .. } => wrong_revision_field(context.snapshot, revision)
@@ -39,11 +43,74 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
 /// The first field that is wrong for every node.
 fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
     let snapshot = context.snapshot;
-    let metadata = &shared.metadata;
+    let metadata = wrong_metadata(context, &shared.metadata, &shared.revision_hash);
+    if metadata.is_some() {
+        metadata
+    } else if !is_tied(snapshot, shared) {
+        Some(tied_by(snapshot))
+    } else if !has_tolerations(snapshot, &shared.spec) {
+        Some("spec.tolerations")
+    } else {
+        None
+    }
+}
+
+/// The first wrong field of an object that the caller has made. It may have more tolerations than the template's pod, and be
+/// tied to its node in either way.
+fn wrong_body_field(
+    context: &Context<'_>,
+    node: &NodeName,
+    shared: &Shared,
+    body: &CustomBody,
+) -> Option<&'static str> {
+    let nothing = Map::new();
+    let metadata = body.value.get("metadata").and_then(Value::as_object).unwrap_or(&nothing);
+    let spec = body.value.pointer(body.pod_spec).and_then(Value::as_object).unwrap_or(&nothing);
+    let wrong = wrong_metadata(context, metadata, &shared.revision_hash);
+    let tolerated = tolerations(spec);
+    if wrong.is_some() {
+        wrong
+    } else if !is_for(spec, node.as_str()) {
+        Some(tied_by(context.snapshot))
+    } else if !context.snapshot.tolerations.iter().all(|one| tolerated.contains(one)) {
+        Some("spec.tolerations")
+    } else {
+        None
+    }
+}
+
+/// Whether a pod of this spec can only run on the node: `spec.nodeName` or, without it, each term of required node affinity.
+fn is_for(spec: &Map<String, Value>, node: &str) -> bool {
+    let named = spec.get("nodeName").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let path = ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+    let affinity = spec.get("affinity").unwrap_or(&Value::Null);
+    let terms = path.iter().try_fold(affinity, |inner, key| inner.get(key)).and_then(Value::as_array);
+    let names_node = |term: &Value| {
+        let is_name = |field: &&Value| {
+            let text = |key| field.get(key).and_then(Value::as_str);
+            text("key") == Some("metadata.name") && text("operator") == Some("In")
+        };
+        let fields = term.get("matchFields").and_then(Value::as_array);
+        let values = fields.and_then(|fields| fields.iter().find(is_name)?.get("values")?.as_array());
+        values.is_some_and(|values| matches!(values.as_slice(), [one] if one.as_str() == Some(node)))
+    };
+    match named {
+        Some(name) => name == node,
+        None => terms.is_some_and(|terms| !terms.is_empty() && terms.iter().all(names_node)),
+    }
+}
+
+/// The first wrong field of an object's metadata.
+fn wrong_metadata(
+    context: &Context<'_>,
+    metadata: &Map<String, Value>,
+    revision_hash: &str,
+) -> Option<&'static str> {
+    let snapshot = context.snapshot;
     let labels = labels(metadata);
     let hash = labels.get(&snapshot.policy.unique_label_key);
     let generation = snapshot.template_generation.as_deref();
-    if hash.is_none() || hash != context.lineage.current_hash || hash != Some(&shared.revision_hash) {
+    if hash.is_none() || hash != context.lineage.current_hash || hash != Some(revision_hash) {
         Some("metadata.labels: hash")
     } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
         Some("metadata.labels: pod-template-generation")
@@ -56,6 +123,34 @@ fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// The field that ties a pod to its node.
+fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
+    match snapshot.policy.binding {
+        Binding::NodeAffinity => "spec.affinity",
+        Binding::NodeName => "spec.nodeName",
+    }
+}
+
+/// Without a scheduler a pod with a mere affinity stays Pending; with one, a pod with `spec.nodeName` bypasses it.
+fn is_tied(snapshot: &Snapshot<'_>, shared: &Shared) -> bool {
+    match (snapshot.policy.binding, &shared.tie) {
+        (Binding::NodeAffinity, Tie::NodeAffinity { .. }) | (Binding::NodeName, Tie::NodeName) => true,
+        (Binding::NodeAffinity, Tie::NodeName) | (Binding::NodeName, Tie::NodeAffinity { .. }) => false,
+    }
+}
+
+fn tolerations(spec: &Map<String, Value>) -> Vec<Toleration> {
+    spec.get("tolerations").and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default()
+}
+
+/// Whether the pod has the tolerations that placement counts on, and no others: with less it is evicted and created again and
+/// again, with more it stays where the next plan deletes it.
+fn has_tolerations(snapshot: &Snapshot<'_>, spec: &Map<String, Value>) -> bool {
+    let has = tolerations(spec);
+    let wanted = &snapshot.tolerations;
+    wanted.iter().all(|one| has.contains(one)) && has.iter().all(|one| wanted.contains(one))
 }
 
 /// The first field of a new revision that is wrong.
@@ -79,7 +174,7 @@ fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'s
         Some("metadata.namespace")
     } else if !is_controlled(snapshot, metadata) {
         Some("metadata.ownerReferences")
-    } else if !revision.get("data").is_some_and(|data| is_of_template(data, &snapshot.raw_template)) {
+    } else if !revision.get("data").is_some_and(|data| is_of_content(snapshot, data)) {
         Some("data")
     } else {
         None
@@ -97,11 +192,71 @@ fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bo
     namespace == Some(&snapshot.daemon_set.metadata.namespace)
 }
 
-/// Whether the DaemonSet is its only controller.
+/// Whether the DaemonSet is its only controller, by uid and kind: the garbage collector deletes an object whose owner does
+/// not exist, and looks for it by its kind.
 fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
     let owners = metadata.get("ownerReferences").and_then(Value::as_array);
     let controls = |owner: &&Value| owner.get("controller").and_then(Value::as_bool) == Some(true);
     let mut controllers = owners.into_iter().flatten().filter(controls);
-    let uid = controllers.next().and_then(|owner| owner.get("uid")).and_then(Value::as_str);
-    uid == Some(snapshot.daemon_set.metadata.uid.as_str()) && controllers.next().is_none()
+    let (found, other) = (controllers.next(), controllers.next());
+    let names = |member: &str, expected: &str| {
+        found.and_then(|owner| owner.get(member)).and_then(Value::as_str) == Some(expected)
+    };
+    let DaemonSet { owner, metadata, .. } = snapshot.daemon_set;
+    names("uid", metadata.uid.as_str())
+        && names("kind", &owner.kind)
+        && names("apiVersion", &owner.api_version)
+        && other.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Recording, TemplateManifests};
+    use serde_json::{from_value, json};
+
+    /// The planner makes no such object, so that only the audit's own reading of it is tested here.
+    #[test]
+    fn an_object_that_names_another_node_breaks_a_rule() {
+        let mut recording: Recording = from_value(json!({
+            "now": "2026-01-01T12:00:00Z",
+            "daemonSet": {
+                "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+                "spec": {
+                    "selector": {"matchLabels": {"app": "agent"}},
+                    "template": {"metadata": {"labels": {"app": "agent"}}},
+                },
+            },
+        }))
+        .unwrap();
+        recording.nodes =
+            from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}])).unwrap();
+        let snapshot = recording.snapshot_with(&TemplateManifests).unwrap();
+        let planned = snapshot.plan().unwrap().actions;
+        let changed = |change: fn(&mut Value)| {
+            let mut actions = planned.clone();
+            let Some(Action::CreatePod { pod, .. }) = actions.get_mut(1) else { panic!("a create") };
+            let mut value = pod.to_value();
+            change(&mut value["spec"]);
+            pod.body = Some(Arc::new(CustomBody { value, pod_spec: "/spec" }));
+            snapshot.audit(&actions).into_iter().map(|violation| violation.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(changed(|_| {}), []);
+        let wrong = [ViolationKind::WrongManifest { field: "spec.affinity" }];
+        assert_eq!(changed(|spec| spec["nodeName"] = json!("b")), wrong);
+        assert_eq!(changed(|spec| spec["affinity"] = json!({})), wrong);
+        let two = |spec: &mut Value| {
+            spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+                [0]["matchFields"][0]["values"] = json!(["a", "b"]);
+        };
+        assert_eq!(changed(two), wrong);
+        let another_term = |spec: &mut Value| {
+            let required = "requiredDuringSchedulingIgnoredDuringExecution";
+            spec["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({}));
+        };
+        assert_eq!(changed(another_term), wrong);
+    }
 }

@@ -6,6 +6,7 @@ use crate::kubernetes::Selector;
 use crate::model::{DaemonSet, Taint, Toleration};
 use crate::problem::{Problem, Problems};
 use crate::reconcile::explain::node_placement;
+use crate::snapshot::DaemonTolerations;
 use crate::snapshot::placement::{Decided, Placement, PlacementRules, all_tolerations};
 use crate::snapshot::template::{Fact, RequiredAffinity, Template};
 use crate::snapshot::{check, strategy};
@@ -33,7 +34,7 @@ impl Daemon {
         let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
         strategy::strategy(ds, &mut problems);
         problems.into_result().map_err(|invalid| invalid.problems)?;
-        let tolerations = all_tolerations(&template.spec);
+        let tolerations = all_tolerations(&template.spec, &DaemonTolerations::default());
         let idle = if selector.is_empty() {
             Some(WhyNot::SelectingAll)
         } else {

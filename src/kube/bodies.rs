@@ -2,7 +2,7 @@
 
 use super::{Caller, Preconditions};
 use crate::action::EventType;
-use crate::model::{DaemonSet, DaemonSetStatus, Labels, ObjectRef};
+use crate::model::{DaemonSet, DaemonSetStatus, Labels, ObjectRef, Owner};
 use serde_json::{Value, json};
 
 /// Makes the DaemonSet the controller (v1.36 `controller_ref_manager.go ownerRefControllerPatch`). The uid in a patch is
@@ -34,7 +34,8 @@ pub(super) fn with_status(ds: &DaemonSet, about: &ObjectRef, status: &DaemonSetS
     let mut metadata = ds.metadata.clone();
     metadata.uid.clone_from(&about.uid);
     metadata.resource_version.clone_from(&about.resource_version);
-    json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "status": status})
+    let Owner { api_version, kind, .. } = &ds.owner;
+    json!({"apiVersion": api_version, "kind": kind, "metadata": metadata, "status": status})
 }
 
 /// `meta/v1` DeleteOptions.
@@ -44,7 +45,7 @@ pub(super) fn delete_options(preconditions: &Preconditions) -> Value {
 
 /// A `core/v1` Event; the API server generates its name.
 pub(super) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message: &str) -> Value {
-    let metadata = &caller.daemon_set.metadata;
+    let DaemonSet { owner, metadata, .. } = caller.daemon_set;
     let kind = match kind {
         EventType::Normal => "Normal",
         EventType::Warning => "Warning",
@@ -56,8 +57,8 @@ pub(super) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message:
         "kind": "Event",
         "metadata": {"generateName": format!("{}.", metadata.name), "namespace": metadata.namespace},
         "involvedObject": {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
+            "apiVersion": owner.api_version,
+            "kind": owner.kind,
             "namespace": metadata.namespace,
             "name": metadata.name,
             "uid": metadata.uid,

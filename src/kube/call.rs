@@ -2,7 +2,7 @@
 
 use super::bodies;
 use crate::action::{Action, EventType};
-use crate::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
+use crate::model::{ControllerRevision, DaemonSet, ObjectRef, Owner, Pod, Uid};
 use jiff::Timestamp;
 use kube_core::Resource;
 use kube_core::params::{DeleteParams, Patch, PatchParams, PostParams, Preconditions as DeletePreconditions};
@@ -97,6 +97,9 @@ pub struct Caller<'a> {
 impl ApiCall {
     /// The call that executes this action; `None` for [`Action::Requeue`], which needs no call.
     ///
+    /// The status and events are those of the kind in [`DaemonSet::owner`](field@DaemonSet::owner). Creates and deletes
+    /// are calls for pods: a caller whose [`Manifests`](crate::Manifests) are of another kind makes these calls itself.
+    ///
     /// The uid protects an object that was replaced since the snapshot. The resource version is a precondition, too, of a
     /// whole status, which must not undo the write of another client, and of the deletion of history. It is not one of
     /// patches, since one plan may change an object twice, nor of pods, which kubelets write all the time.
@@ -129,7 +132,7 @@ impl ApiCall {
             }
             Action::UpdateStatus { daemon_set, status, .. } => ApiCall {
                 verb: Verb::UpdateStatus,
-                collection: collection::<DaemonSet>(&daemon_set.namespace),
+                collection: owner_collection(&ds.owner, &daemon_set.namespace),
                 name: Some(daemon_set.name.clone()),
                 body: bodies::with_status(ds, daemon_set, status),
                 preconditions: unchanged(daemon_set),
@@ -191,6 +194,13 @@ impl ApiCall {
 
 fn collection<K: Resource<DynamicType = ()>>(namespace: &str) -> String {
     K::url_path(&(), Some(namespace))
+}
+
+/// The collection of the owner's kind, which is a custom one where the DaemonSet says so.
+fn owner_collection(owner: &Owner, namespace: &str) -> String {
+    let Owner { api_version, plural, .. } = owner;
+    let root = if owner.group().is_empty() { "api" } else { "apis" };
+    format!("/{root}/{api_version}/namespaces/{namespace}/{plural}")
 }
 
 fn create<K: Resource<DynamicType = ()>>(ds: &DaemonSet, body: Value) -> ApiCall {

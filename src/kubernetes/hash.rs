@@ -11,13 +11,19 @@ pub(crate) type Hasher = foldhash::quality::FixedState;
 const SAFE_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 const HASH_LENGTH: u32 = 10;
 
-/// The hash in the name and label of a template's revision: SHA-256 over the template's canonical JSON and the
-/// collision count, shortened to ten letters.
-pub(crate) fn template_hash(template: &Value, collision_count: i32) -> String {
-    let mut text = String::new();
-    canonical_json::write(template, &mut text);
-    let digest = Sha256::new().chain_update(text).chain_update(collision_count.to_le_bytes()).finalize();
-    safe_text(&digest)
+/// The hash in the name and label of a revision: SHA-256 over the template's canonical JSON and the collision count, then
+/// over the canonical JSON of the ingredients if there are any, shortened to ten letters.
+pub(crate) fn content_hash(template: &Value, ingredients: &Value, collision_count: i32) -> String {
+    let text = |value: &Value| {
+        let mut text = String::new();
+        canonical_json::write(value, &mut text);
+        text
+    };
+    let mut digest = Sha256::new().chain_update(text(template)).chain_update(collision_count.to_le_bytes());
+    if !ingredients.is_null() {
+        digest.update(text(ingredients));
+    }
+    safe_text(&digest.finalize())
 }
 
 /// Ten letters of the safe alphabet for a key, for names that must be the same on every run.
@@ -42,6 +48,19 @@ fn safe_text(digest: &[u8]) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    fn template_hash(template: &Value, collisions: i32) -> String {
+        content_hash(template, &Value::Null, collisions)
+    }
+
+    #[test]
+    fn the_hash_covers_the_ingredients_if_there_are_any() {
+        let template = json!({});
+        let hash = |ingredients: Value| content_hash(&template, &ingredients, 0);
+        assert_eq!(hash(Value::Null), template_hash(&template, 0));
+        assert_ne!(hash(json!({})), hash(Value::Null));
+        assert_ne!(hash(json!({"a": 1})), hash(json!({"a": 2})));
+    }
 
     #[test]
     fn the_hash_is_stable_and_safe() {

@@ -7,6 +7,9 @@ use crate::view::RevisionView;
 use serde_json::Value;
 use std::cmp::Reverse;
 
+/// The member of a revision's data that holds the ingredients of its manifests, beside the template's patch.
+pub(crate) const INGREDIENTS: &str = "ingredients";
+
 /// The name of the revision with this hash (v1.36 `controller_history.go ControllerRevisionName`).
 pub(crate) fn name(ds: &DaemonSet, hash: &str) -> String {
     format!("{}-{hash}", ds.metadata.name)
@@ -24,6 +27,12 @@ pub(crate) fn has_template(data: &Value, template: &Value) -> bool {
             .all(|(key, value)| template.get(key).is_some_and(|other| canonical_json::equal(value, other)))
 }
 
+/// Whether stored data holds this template and these ingredients, null where there are none.
+pub(crate) fn has_content(data: &Value, template: &Value, ingredients: &Value) -> bool {
+    let stored = data.get(INGREDIENTS).unwrap_or(&Value::Null);
+    canonical_json::equal(stored, ingredients) && has_template(data, template)
+}
+
 /// The rank of a revision among equal ones. The first is kept: the one with the largest number, then the oldest one, then
 /// the first by name.
 pub(crate) fn rank<'a>(view: &RevisionView<'a>) -> (Reverse<i64>, Option<jiff::Timestamp>, &'a str) {
@@ -33,10 +42,14 @@ pub(crate) fn rank<'a>(view: &RevisionView<'a>) -> (Reverse<i64>, Option<jiff::T
 /// Whether a revision with the right name is the current one, though its labels don't match the selector: it has the
 /// template, is not terminating, and has no other controller. One that the DaemonSet still controls is released by this
 /// pass.
-pub(crate) fn can_be_current(ds: &DaemonSet, template: &Value, revision: &RevisionView<'_>) -> bool {
+pub(crate) fn can_be_current(
+    ds: &DaemonSet,
+    (template, ingredients): (&Value, &Value),
+    revision: &RevisionView<'_>,
+) -> bool {
     let free = match Ownership::from_controller(revision.controller, ds.metadata.uid.as_str()) {
         Ownership::Orphan | Ownership::Controlled => true,
         Ownership::Foreign => false,
     };
-    free && revision.deleted_at.is_none() && has_template(revision.data, template)
+    free && revision.deleted_at.is_none() && has_content(revision.data, template, ingredients)
 }

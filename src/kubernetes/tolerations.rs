@@ -4,9 +4,8 @@ use super::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
 use crate::view::{TaintView, TolerationView, TolerationsView};
 
-/// Key and effect of the taints that every daemon pod tolerates, with any value
-/// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
-pub(crate) fn daemon_tolerations(host_network: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+/// The tolerations of every daemon pod (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
+pub(crate) fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item = Toleration> {
     const ALWAYS: [(&str, &str); 6] = [
         (TAINT_NOT_READY, "NoExecute"),
         (TAINT_UNREACHABLE, "NoExecute"),
@@ -16,12 +15,8 @@ pub(crate) fn daemon_tolerations(host_network: bool) -> impl Iterator<Item = (&'
         ("node.kubernetes.io/unschedulable", "NoSchedule"),
     ];
     const WITH_HOST_NETWORK: (&str, &str) = ("node.kubernetes.io/network-unavailable", "NoSchedule");
-    ALWAYS.into_iter().chain(host_network.then_some(WITH_HOST_NETWORK))
-}
-
-/// The same as [`daemon_tolerations`], as the model's type.
-pub(crate) fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item = Toleration> {
-    daemon_tolerations(host_network).map(|(key, effect)| Toleration {
+    let all = ALWAYS.into_iter().chain(host_network.then_some(WITH_HOST_NETWORK));
+    all.map(|(key, effect)| Toleration {
         key: key.to_owned(),
         operator: "Exists".to_owned(),
         value: String::new(),

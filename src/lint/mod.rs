@@ -30,7 +30,7 @@
 //!     {"metadata": {"name": "c"}},
 //! ]))?;
 //!
-//! let now = "2026-01-01T12:00:00Z".parse().unwrap();
+//! let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
 //! let findings = lint(&Preflight::new(&manifest, now).nodes(&nodes).stored(&stored));
 //! let rules: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
 //! assert_eq!(rules, [Rule::SelectionNarrowed, Rule::PercentRoundsToAll, Rule::NoReadinessProbe]);

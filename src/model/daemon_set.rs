@@ -2,8 +2,8 @@
 
 use super::time::time;
 use super::{
-    KubeMeta, LabelSelector, Labels, ObjectRef, OwnerReference, Uid, UpdateStrategy, is_default,
-    null_is_default,
+    KubeMeta, LabelSelector, Labels, ObjectRef, Owner, OwnerReference, Uid, UpdateStrategy, is_default,
+    null_is_default, owner::OwnerForm,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -28,28 +28,56 @@ use serde_json::{Map, Value};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(from = "DaemonSetForm")]
 pub struct DaemonSet {
+    /// The kind of the object, from its `apiVersion` and `kind`: the owner of the pods and revisions. A controller of a
+    /// custom kind whose objects do not have the form of a DaemonSet sets it here; with the wrong one, the garbage collector
+    /// would look for an owner that does not exist, and delete the pods.
+    #[serde(flatten, skip_serializing_if = "Owner::is_default")]
+    pub owner: Owner,
     /// Object metadata.
-    #[serde(deserialize_with = "null_is_default")]
     pub metadata: DaemonSetMeta,
     /// The desired state.
-    #[serde(deserialize_with = "null_is_default")]
     pub spec: DaemonSetSpec,
     /// The state that was last written.
-    #[serde(deserialize_with = "null_is_default")]
     pub status: DaemonSetStatus,
     /// Whether the template is the one that the API server holds; not a part of the object.
     #[serde(skip)]
     pub template_fidelity: TemplateFidelity,
 }
 
+/// The members of the JSON, side by side: a flattened [`Owner`] would hide the paths of problems.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, rename = "DaemonSet")]
+struct DaemonSetForm {
+    #[serde(deserialize_with = "null_is_default")]
+    api_version: String,
+    #[serde(deserialize_with = "null_is_default")]
+    kind: String,
+    #[serde(deserialize_with = "null_is_default")]
+    plural: String,
+    #[serde(deserialize_with = "null_is_default")]
+    metadata: DaemonSetMeta,
+    #[serde(deserialize_with = "null_is_default")]
+    spec: DaemonSetSpec,
+    #[serde(deserialize_with = "null_is_default")]
+    status: DaemonSetStatus,
+}
+
+impl From<DaemonSetForm> for DaemonSet {
+    fn from(form: DaemonSetForm) -> Self {
+        let DaemonSetForm { api_version, kind, plural, metadata, spec, status } = form;
+        let owner = OwnerForm { api_version, kind, plural }.into();
+        DaemonSet { owner, metadata, spec, status, template_fidelity: TemplateFidelity::Exact }
+    }
+}
+
 impl DaemonSet {
     /// The reference that makes it an object's controller (v1.36 `metav1.NewControllerRef`).
     pub(crate) fn owner_reference(&self) -> OwnerReference {
         OwnerReference {
-            api_version: "apps/v1".to_owned(),
-            kind: "DaemonSet".to_owned(),
+            api_version: self.owner.api_version.clone(),
+            kind: self.owner.kind.clone(),
             name: self.metadata.name.clone(),
             uid: self.metadata.uid.clone(),
             controller: Some(true),

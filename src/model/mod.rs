@@ -16,6 +16,7 @@ mod labels;
 mod meta;
 mod names;
 mod node;
+mod owner;
 mod pod;
 mod revision;
 mod selector;
@@ -30,6 +31,7 @@ pub use labels::Labels;
 pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};
 pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint, Toleration};
+pub use owner::Owner;
 pub(crate) use pod::is_condition_true;
 pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
 #[cfg(feature = "k8s-openapi")]

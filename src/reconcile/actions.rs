@@ -4,16 +4,47 @@ use crate::action::{
     Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RevisionReason, StatusReason,
 };
 use crate::model::{DaemonSetStatus, Labels, ObjectRef};
+use crate::pod_manifest::PodManifest;
 use crate::reconcile::burst::Creation;
 use crate::reconcile::history::{self, History, Revision};
 use crate::reconcile::pod_template::PodTemplate;
 use crate::reconcile::steps::{Decision, Steps};
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{PodIx, RevisionIx};
+use crate::view::NodeView;
+use std::convert::Infallible;
+
+/// Gives the creates of a plan their bodies.
+pub(crate) trait Bodies {
+    type Error;
+
+    /// The manifest to create on a node, from the template's.
+    fn body(
+        &self,
+        snapshot: &Snapshot<'_>,
+        node: &NodeView<'_>,
+        pod: PodManifest,
+    ) -> Result<PodManifest, Self::Error>;
+}
+
+/// The template's own manifests.
+pub(crate) struct FromTemplate;
+
+impl Bodies for FromTemplate {
+    type Error = Infallible;
+
+    fn body(&self, _: &Snapshot<'_>, _: &NodeView<'_>, pod: PodManifest) -> Result<PodManifest, Infallible> {
+        Ok(pod)
+    }
+}
 
 /// The actions of a decision: claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
-pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<Action> {
-    match decision {
+pub(crate) fn actions<B: Bodies>(
+    snapshot: &Snapshot<'_>,
+    decision: &Decision<'_>,
+    bodies: &B,
+) -> Result<Vec<Action>, B::Error> {
+    Ok(match decision {
         Decision::BeingDeleted => Vec::new(),
         Decision::SelectingAll => vec![selecting_all(snapshot)],
         Decision::NameCollision(status) => {
@@ -24,7 +55,7 @@ pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<A
             claim_actions(snapshot, steps, &mut actions);
             history_actions(snapshot, steps, &mut actions);
             pod_deletes(steps, &mut actions);
-            pod_creates(snapshot, steps, &mut actions);
+            pod_creates(snapshot, steps, bodies, &mut actions)?;
             revision_deletes(snapshot, steps, &mut actions);
             if steps.status != snapshot.daemon_set.status {
                 actions.push(update_status(snapshot, steps.status.clone(), StatusReason::Changed));
@@ -33,15 +64,16 @@ pub(crate) fn actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Vec<A
             actions.extend(steps.burst.requeue.map(|(at, reason)| Action::Requeue { at, reason }));
             actions
         }
-    }
+    })
 }
 
 fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
+    let kind = snapshot.daemon_set.owner.kind_in_words();
     Action::RecordEvent {
         daemon_set: snapshot.daemon_set.object_ref(),
         event_type: EventType::Warning,
         reason: EventReason::SelectingAll,
-        message: "This daemon set is selecting all pods. A non-empty selector is required.".to_owned(),
+        message: format!("This {kind} is selecting all pods. A non-empty selector is required."),
     }
 }
 
@@ -124,20 +156,26 @@ fn pod_deletes(steps: &Steps<'_>, actions: &mut Vec<Action>) {
     }
 }
 
-fn pod_creates(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+fn pod_creates<B: Bodies>(
+    snapshot: &Snapshot<'_>,
+    steps: &Steps<'_>,
+    bodies: &B,
+    actions: &mut Vec<Action>,
+) -> Result<(), B::Error> {
     if steps.burst.creates.is_empty() {
-        return;
+        return Ok(());
     }
     let pod_template = PodTemplate::new(snapshot, &steps.history);
     for (position, Creation { node, reason }) in steps.burst.creates.iter().enumerate() {
-        let node = snapshot.node(*node).name;
+        let node = snapshot.node(*node);
         actions.push(Action::CreatePod {
-            node: node.into(),
+            node: node.name.into(),
             batch: Creation::batch(position),
             reason: *reason,
-            pod: pod_template.manifest(node),
+            pod: bodies.body(snapshot, node, pod_template.manifest(node.name))?,
         });
     }
+    Ok(())
 }
 
 fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {

@@ -72,7 +72,11 @@ impl<'a> History<'a> {
                 view: Some(*view),
                 hash: hash_of(view, &snapshot.policy.unique_label_key),
                 number: view.number,
-                role: if revision::has_template(view.data, template) { Role::Duplicate } else { Role::Old },
+                role: if revision::has_content(view.data, template, &snapshot.ingredients) {
+                    Role::Duplicate
+                } else {
+                    Role::Old
+                },
             })
             .collect();
         let next = next_number(&revisions);
@@ -173,11 +177,16 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     if let (Value::Object(members), false) = (&mut metadata, ds.metadata.annotations.is_empty()) {
         members.insert("annotations".to_owned(), json!(ds.metadata.annotations));
     }
+    let mut data = json!({"spec": {"template": template}});
+    if let (Value::Object(members), false) = (&mut data, snapshot.ingredients.is_null()) {
+        let ingredients = canonical_json::normalized(&snapshot.ingredients);
+        members.insert(revision::INGREDIENTS.to_owned(), ingredients);
+    }
     let mut revision = json!({
         "apiVersion": "apps/v1",
         "kind": "ControllerRevision",
         "metadata": metadata,
-        "data": {"spec": {"template": template}},
+        "data": data,
         "revision": number,
     });
     revision.sort_all_objects();
@@ -211,13 +220,14 @@ fn named_as_new<'a>(
 ) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
     let ds = snapshot.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
-    let hash = hash::template_hash(&snapshot.raw_template, collisions);
+    let content = (&*snapshot.raw_template, &snapshot.ingredients);
+    let hash = hash::content_hash(content.0, content.1, collisions);
     let name = revision::name(ds, &hash);
     let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
     let Some(view) = snapshot.revisions.iter().find(has_that_name) else {
         return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
     };
-    if !revision::can_be_current(ds, &snapshot.raw_template, view) {
+    if !revision::can_be_current(ds, content, view) {
         return Err(NameCollision);
     }
     let lost = missing_labels(snapshot, view, &hash);

@@ -22,7 +22,7 @@ pub use classify::Evidence;
 use crate::action::Action;
 use crate::report::Plan;
 use crate::snapshot::Snapshot;
-use actions::actions;
+use actions::{Bodies, FromTemplate, actions};
 use explain::explain;
 use steps::decide;
 
@@ -61,7 +61,8 @@ use steps::decide;
 #[doc(alias = "syncDaemonSet")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
-    actions(snapshot, &decide(snapshot))
+    let Ok(actions) = actions(snapshot, &decide(snapshot), &FromTemplate);
+    actions
 }
 
 /// The same actions as [`reconcile`], with the reasons: a verdict on every node, the budget's figures and warnings.
@@ -93,7 +94,13 @@ pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
 /// ```
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
+    let Ok(plan) = plan_of(snapshot, &FromTemplate);
+    plan
+}
+
+/// The plan with these bodies.
+pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<Plan, B::Error> {
     let decision = decide(snapshot);
-    let actions = actions(snapshot, &decision);
-    explain(snapshot, &decision, actions)
+    let actions = actions(snapshot, &decision, bodies)?;
+    Ok(explain(snapshot, &decision, actions))
 }

@@ -2,13 +2,12 @@
 
 use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::names::is_dns_label;
-use crate::kubernetes::tolerations::daemon_tolerations;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::kubernetes::{canonical_json, hash};
-use crate::pod_manifest::{PodManifest, Shared};
+use crate::model::Toleration;
+use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::reconcile::history::History;
-use crate::snapshot::PodNames;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Binding, PodNames, Snapshot};
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -29,23 +28,32 @@ impl<'s> PodTemplate<'s> {
         let hash = history.current_hash();
         let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);
         let mut spec = into_map(parts.remove("spec"));
-        let mut affinity = into_map(spec.remove("affinity"));
-        let node_affinity = into_map(affinity.remove("nodeAffinity"));
-        let tolerations = spec.remove("tolerations");
-        let tolerations = daemon_pod_tolerations(tolerations, snapshot.template.spec.host_network);
+        let tie = match snapshot.policy.binding {
+            Binding::NodeName => Tie::NodeName,
+            Binding::NodeAffinity => {
+                let mut affinity = into_map(spec.remove("affinity"));
+                let node_affinity = into_map(affinity.remove("nodeAffinity"));
+                Tie::NodeAffinity { affinity, node_affinity }
+            }
+        };
+        let daemon_tolerations = &snapshot.policy.daemon_tolerations;
+        let tolerations = with_tolerations(
+            spec.remove("tolerations"),
+            daemon_tolerations.list(snapshot.template.spec.host_network),
+        );
         spec.insert("tolerations".to_owned(), Value::Array(tolerations));
         let revision_hash = hash.to_owned();
         let names = match snapshot.policy.pod_names {
             PodNames::Generated => None,
             PodNames::Deterministic => Some(DeterministicNames::new(snapshot)),
         };
-        let shared = Arc::new(Shared { metadata, spec, affinity, node_affinity, revision_hash });
+        let shared = Arc::new(Shared { metadata, spec, tie, revision_hash });
         PodTemplate { shared, names }
     }
 
     pub(crate) fn manifest(&self, node: &str) -> PodManifest {
         let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
-        PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name }
+        PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name, body: None }
     }
 }
 
@@ -107,16 +115,16 @@ impl<'s> DeterministicNames<'s> {
     }
 }
 
-/// The template's tolerations and those of every daemon pod, each replacing one of the same key, operator, value and
-/// effect (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
-fn daemon_pod_tolerations(template: Option<Value>, host_network: bool) -> Vec<Value> {
+/// The template's tolerations and the added ones, each replacing one of the same key, operator, value and effect
+/// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
+fn with_tolerations(template: Option<Value>, added: Vec<Toleration>) -> Vec<Value> {
     let mut list = match template {
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
     };
-    for (key, effect) in daemon_tolerations(host_network) {
-        let added = json!({"key": key, "operator": "Exists", "effect": effect});
-        match list.iter_mut().find(|one| is_same_toleration(one, key, effect)) {
+    for toleration in added {
+        let added = json!(toleration);
+        match list.iter_mut().find(|one| is_same_toleration(one, &toleration)) {
             Some(one) => *one = added,
             None => list.push(added),
         }
@@ -124,12 +132,12 @@ fn daemon_pod_tolerations(template: Option<Value>, host_network: bool) -> Vec<Va
     list
 }
 
-fn is_same_toleration(one: &Value, key: &str, effect: &str) -> bool {
+fn is_same_toleration(one: &Value, other: &Toleration) -> bool {
     let field = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
-    field("key") == key
-        && field("effect") == effect
-        && field("operator") == "Exists"
-        && field("value").is_empty()
+    field("key") == other.key
+        && field("effect") == other.effect
+        && field("operator") == other.operator
+        && field("value") == other.value
 }
 
 /// The members of an object; empty for an absent or null part of a checked template.

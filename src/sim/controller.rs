@@ -10,7 +10,7 @@ use crate::action::Action;
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
-use crate::reconcile::actions::actions;
+use crate::reconcile::actions::{FromTemplate, actions};
 use crate::reconcile::budget::Budget;
 use crate::reconcile::steps::{Decision, decide};
 use crate::reconciler::Reconciler;
@@ -178,7 +178,10 @@ impl Controller {
         let reconciled = reconciled(self.reconciles, &decision);
         let actions = match &mut self.planner {
             Some(planner) => planner.plan(&snapshot),
-            None => actions(&snapshot, &decision),
+            None => {
+                let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
+                actions
+            }
         };
         Some((actions, reconciled))
     }

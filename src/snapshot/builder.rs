@@ -5,11 +5,13 @@ use super::placement::{PlacementRules, all_tolerations};
 use super::policy::Policy;
 use super::template::RequiredAffinity;
 use super::{Snapshot, check, strategy, template_recovery};
+use crate::manifests::{CustomSnapshot, Manifests};
 use crate::memory::{Memory, parsed_version};
 use crate::model::DaemonSet;
 use crate::problem::{InvalidSnapshot, Problems};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
+use serde_json::Value;
 
 /// The objects that a decision reads. Each field is required: without its nodes a DaemonSet deletes its pods, without
 /// its pods it creates a second one on each node, without its revisions it restarts all.
@@ -144,6 +146,7 @@ pub struct SnapshotBuilder<'a> {
     revisions: Vec<RevisionView<'a>>,
     memory: Option<Memory>,
     policy: Policy,
+    ingredients: Value,
 }
 
 impl<'a> SnapshotBuilder<'a> {
@@ -162,6 +165,7 @@ impl<'a> SnapshotBuilder<'a> {
             revisions: revisions.into_iter().map(Into::into).collect(),
             memory: None,
             policy: Policy::default(),
+            ingredients: Value::Null,
         }
     }
 
@@ -176,6 +180,20 @@ impl<'a> SnapshotBuilder<'a> {
     pub fn policy(mut self, policy: &Policy) -> Self {
         self.policy = policy.clone();
         self
+    }
+
+    /// Sets the ingredients of the caller's manifests.
+    pub(crate) fn ingredients(self, ingredients: Value) -> Self {
+        SnapshotBuilder { ingredients, ..self }
+    }
+
+    /// Checks the input of a plan whose objects the caller makes.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_with(self, manifests: &dyn Manifests) -> Result<CustomSnapshot<'a, '_>, InvalidSnapshot> {
+        let snapshot = self.ingredients(manifests.ingredients()).check()?;
+        Ok(CustomSnapshot { snapshot, manifests })
     }
 
     /// Checks the input.
@@ -193,7 +211,7 @@ impl<'a> SnapshotBuilder<'a> {
     ///     from_value(json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": {"minReadySeconds": -1}}))?;
     /// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "a"}}]))?;
     /// let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
-    /// let now = "2026-01-01T12:00:00Z".parse().unwrap();
+    /// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
     ///
     /// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
     /// let invalid = Snapshot::new(observed, now).check().unwrap_err();
@@ -208,7 +226,8 @@ impl<'a> SnapshotBuilder<'a> {
         let mut problems = Problems::default();
         check::metadata(self.daemon_set, &mut problems);
         let selector = check::selector(self.daemon_set, &mut problems);
-        let raw_template = template_recovery::template(self.daemon_set, &selector, &self.revisions);
+        let raw_template =
+            template_recovery::template(self.daemon_set, &selector, &self.revisions, &self.ingredients);
         let template = check::template(&raw_template, &selector, &mut problems);
         let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
         let strategy = strategy::strategy(self.daemon_set, &mut problems);
@@ -218,7 +237,9 @@ impl<'a> SnapshotBuilder<'a> {
         check::pods(&self.pods, &mut problems);
         check::revisions(&self.revisions, &mut problems);
         problems.into_result()?;
-        let template_generation = check::template_generation(self.daemon_set);
+        // A generation does not count changes of the ingredients: a pod with it may be outdated.
+        let counted = self.ingredients.is_null();
+        let template_generation = check::template_generation(self.daemon_set).filter(|_| counted);
         let criteria = Criteria {
             daemon_set: self.daemon_set,
             selector: &selector,
@@ -226,7 +247,7 @@ impl<'a> SnapshotBuilder<'a> {
             template_generation: template_generation.as_deref(),
         };
         let index = Index::new(node_names, &self.pods, &criteria);
-        let tolerations = all_tolerations(&template.spec);
+        let tolerations = all_tolerations(&template.spec, &self.policy.daemon_tolerations);
         let rules = PlacementRules {
             template: &template.spec,
             affinity: affinity.as_ref(),
@@ -244,6 +265,7 @@ impl<'a> SnapshotBuilder<'a> {
             policy: self.policy,
             selector,
             raw_template,
+            ingredients: self.ingredients,
             template,
             tolerations,
             strategy,

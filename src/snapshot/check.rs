@@ -2,18 +2,19 @@
 
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
-use crate::kubernetes::names::is_label_key;
+use crate::kubernetes::names::{is_dns_label, is_dns_subdomain, is_label_key};
 use crate::kubernetes::well_known::{TEMPLATE_GENERATION_ANNOTATION, TEMPLATE_GENERATION_LABEL};
-use crate::model::DaemonSet;
+use crate::model::{DaemonSet, Owner, Toleration};
 use crate::problem::{Problem, Problems};
-use crate::snapshot::Policy;
 use crate::snapshot::template::Template;
+use crate::snapshot::{DaemonTolerations, Policy};
 use crate::view::{NodeView, PodView, RevisionView};
 use indexmap::IndexSet;
 use indexmap::map::{Entry, IndexMap};
 use serde_json::Value;
 
 pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
+    owner(&ds.owner, problems);
     problems.require(&ds.metadata.name, "metadata.name");
     problems.require(&ds.metadata.namespace, "metadata.namespace");
     problems.require(ds.metadata.uid.as_str(), "metadata.uid");
@@ -23,6 +24,27 @@ pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
     }
     if let Some(limit @ ..0) = ds.spec.revision_history_limit {
         problems.add(Problem::invalid("spec.revisionHistoryLimit", limit, not_negative));
+    }
+}
+
+/// The kind must be one that can exist: the garbage collector deletes each pod whose owner does not.
+fn owner(owner: &Owner, problems: &mut Problems) {
+    let Owner { api_version, kind, plural, .. } = owner;
+    problems.require(api_version, "apiVersion");
+    problems.require(kind, "kind");
+    let (group, version) = match api_version.split_once('/') {
+        Some((group, version)) => (is_dns_subdomain(group), version),
+        None => (true, api_version.as_str()),
+    };
+    let valid = group && is_dns_label(version);
+    if !(api_version.is_empty() || valid) {
+        problems.add(Problem::invalid("apiVersion", api_version, "must be group and version, as apps/v1"));
+    }
+    if !kind.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        problems.add(Problem::invalid("kind", kind, "must consist of letters and digits"));
+    }
+    if !kind.is_empty() && !is_dns_label(plural) {
+        problems.add(Problem::invalid("plural", plural, "must be a DNS label, as daemonsets"));
     }
 }
 
@@ -82,6 +104,33 @@ pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
     problems.require(key, path);
     if policy.burst == 0 {
         problems.add(Problem::invalid("policy.burst", 0, "must be at least 1"));
+    }
+    if let DaemonTolerations::Given(list) = &policy.daemon_tolerations {
+        for (index, toleration) in list.iter().enumerate() {
+            given_toleration(toleration, &format!("policy.daemonTolerations.given[{index}]"), problems);
+        }
+    }
+}
+
+/// The API server would refuse each pod with such a toleration (v1.36 `core/validation ValidateTolerations`).
+fn given_toleration(toleration: &Toleration, path: &str, problems: &mut Problems) {
+    let Toleration { key, operator, value, effect } = toleration;
+    let mut invalid = |field: &str, found: &str, must: &str| {
+        problems.add(Problem::invalid(format!("{path}.{field}"), found, must));
+    };
+    if !key.is_empty() && !is_label_key(key) {
+        invalid("key", key, "must be a label key");
+    }
+    match operator.as_str() {
+        "Exists" if !value.is_empty() => invalid("value", value, "must be empty with operator Exists"),
+        "" | "Equal" if key.is_empty() => {
+            invalid("operator", operator, "must be Exists where the key is empty")
+        }
+        "" | "Equal" | "Exists" => {}
+        _ => invalid("operator", operator, "must be Equal or Exists"),
+    }
+    if !["", "NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&effect.as_str()) {
+        invalid("effect", effect, "must be NoSchedule, PreferNoSchedule or NoExecute");
     }
 }
 

@@ -11,7 +11,10 @@ pub(crate) mod template;
 mod template_recovery;
 
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
-pub use policy::{ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, PodNames, Policy, UnreadyPolicy};
+pub use policy::{
+    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
+    UnreadyPolicy,
+};
 
 use crate::kubernetes::Selector;
 use crate::memory::Memory;
@@ -39,7 +42,7 @@ use template::Template;
 /// }))?;
 /// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
 /// let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
-/// let now = "2026-01-01T12:00:00Z".parse().unwrap();
+/// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
 ///
 /// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
 /// let snapshot = Snapshot::new(observed, now).check().unwrap();
@@ -61,6 +64,8 @@ pub struct Snapshot<'a> {
     pub(crate) selector: Selector<'a>,
     /// The template that the API server holds, as far as it is known.
     pub(crate) raw_template: Cow<'a, Value>,
+    /// The ingredients of the caller's manifests; null without any.
+    pub(crate) ingredients: Value,
     pub(crate) template: Template,
     /// The template's tolerations and those of every daemon pod.
     pub(crate) tolerations: Vec<Toleration>,

@@ -4,9 +4,10 @@
 
 use super::position::neutral;
 use super::template::{Fact, RequiredAffinity, TemplateSpec};
-use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
+use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
+use crate::snapshot::DaemonTolerations;
 use crate::view::{Known, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
 
 /// Whether a node should run the pod.
@@ -71,9 +72,9 @@ impl NodeFacts for NodeView<'_> {
 }
 
 /// The template's tolerations and those of every daemon pod.
-pub(crate) fn all_tolerations(template: &TemplateSpec) -> Vec<Toleration> {
+pub(crate) fn all_tolerations(template: &TemplateSpec, daemon: &DaemonTolerations) -> Vec<Toleration> {
     let mut tolerations = template.tolerations.clone();
-    tolerations.extend(daemon_toleration_list(template.host_network));
+    tolerations.extend(daemon.list(template.host_network));
     tolerations
 }
 

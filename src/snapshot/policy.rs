@@ -1,7 +1,8 @@
 //! The caller's choices where Kubernetes, its proposals and its users differ.
 
-use crate::model::{is_default, null_is_default};
-use serde::{Deserialize, Serialize};
+use crate::kubernetes::tolerations::daemon_toleration_list;
+use crate::model::{Toleration, is_default, null_is_default};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The choices of the caller, which setters change one by one. The default is what v1.36's controller does.
 ///
@@ -51,6 +52,12 @@ pub struct Policy {
     /// Whether the status has the conditions `Available` and `Progressing`. Default false: conditions stay as they are.
     #[serde(deserialize_with = "null_is_default")]
     pub conditions: bool,
+    /// The tolerations that each pod gets beside the template's own.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub daemon_tolerations: DaemonTolerations,
+    /// How a created pod is tied to its node.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub binding: Binding,
 }
 
 impl Default for Policy {
@@ -66,6 +73,8 @@ impl Default for Policy {
             down_nodes: DownNodesPolicy::default(),
             lifecycle: LifecyclePolicy::default(),
             conditions: false,
+            daemon_tolerations: DaemonTolerations::default(),
+            binding: Binding::default(),
         }
     }
 }
@@ -81,6 +90,8 @@ crate::setters! {
         down_nodes: DownNodesPolicy,
         lifecycle: LifecyclePolicy,
         conditions: bool,
+        daemon_tolerations: DaemonTolerations,
+        binding: Binding,
     }
 }
 
@@ -158,4 +169,97 @@ pub enum PodNames {
     /// This crate: the same snapshot gives the same name, so that a create repeated after a crash is refused as
     /// AlreadyExists instead of making a second pod.
     Deterministic,
+}
+
+/// See [`Policy::daemon_tolerations`]. One list for both: the nodes on which a pod may run, and the created pods.
+///
+/// ```
+/// use daemonset::{DaemonTolerations, Policy, model::Toleration};
+/// use serde_json::{from_value, json};
+///
+/// let policy: Policy = from_value(json!({"daemonTolerations": {"given": [{"key": "gpu", "operator": "Exists"}]}}))?;
+/// let gpu = Toleration { key: "gpu".into(), operator: "Exists".into(), ..Toleration::default() };
+/// assert_eq!(policy, Policy::default().daemon_tolerations(DaemonTolerations::Given(vec![gpu])));
+/// let none: Policy = from_value(json!({"daemonTolerations": "none"}))?;
+/// assert_eq!(none.daemon_tolerations, DaemonTolerations::None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum DaemonTolerations {
+    /// Kubernetes' list: not-ready, unreachable, pressure, unschedulable, and network-unavailable with hostNetwork
+    /// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
+    #[default]
+    Kubernetes,
+    /// Only the template's own: cordoned nodes get no pod, and a node that is not Ready loses its pod.
+    None,
+    /// These. A toleration of the template with the same key, operator, value and effect is replaced, as with
+    /// Kubernetes' list.
+    Given(#[serde(deserialize_with = "whole_tolerations")] Vec<Toleration>),
+}
+
+impl DaemonTolerations {
+    /// The tolerations, in the order in which a pod gets them.
+    pub(crate) fn list(&self, host_network: bool) -> Vec<Toleration> {
+        match self {
+            DaemonTolerations::Kubernetes => daemon_toleration_list(host_network).collect(),
+            DaemonTolerations::None => Vec::new(),
+            DaemonTolerations::Given(list) => list.clone(),
+        }
+    }
+}
+
+/// Refuses members that the model does not have: a pod would lack a given `tolerationSeconds`.
+fn whole_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Toleration>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, remote = "Toleration")]
+    struct Whole {
+        #[serde(default)]
+        key: String,
+        #[serde(default)]
+        operator: String,
+        #[serde(default)]
+        value: String,
+        #[serde(default)]
+        effect: String,
+    }
+    #[derive(Deserialize)]
+    struct Element(#[serde(with = "Whole")] Toleration);
+
+    let list = Vec::<Element>::deserialize(deserializer)?;
+    Ok(list.into_iter().map(|Element(toleration)| toleration).collect())
+}
+
+/// See [`Policy::binding`].
+///
+/// ```
+/// use daemonset::{Action, Recording, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": {
+///         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+///     },
+///     "nodes": [{"metadata": {"name": "a"}}],
+///     "policy": {"binding": "nodeName"},
+/// }))?;
+/// let actions = reconcile(&recording.snapshot().unwrap());
+/// let Action::CreatePod { pod, .. } = &actions[1] else { panic!("the node lacks a pod") };
+/// assert_eq!(pod.to_value()["spec"]["nodeName"], "a");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Binding {
+    /// By required node affinity, and the scheduler binds it
+    /// (v1.36 `util.ReplaceDaemonSetPodNodeNameNodeAffinity`).
+    #[default]
+    NodeAffinity,
+    /// By `spec.nodeName`, for clusters without a scheduler: the pod is bound from the beginning, its affinity is the
+    /// template's, and if its node goes, it is the pod garbage collector's.
+    NodeName,
 }

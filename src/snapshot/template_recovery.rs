@@ -13,6 +13,7 @@ pub(crate) fn template<'a>(
     ds: &'a DaemonSet,
     #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] selector: &Selector<'_>,
     #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] revisions: &[RevisionView<'a>],
+    #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] ingredients: &Value,
 ) -> Cow<'a, Value> {
     match ds.template_fidelity {
         TemplateFidelity::Exact => Cow::Borrowed(&ds.spec.template),
@@ -20,7 +21,7 @@ pub(crate) fn template<'a>(
         TemplateFidelity::Typed => {
             let template = &ds.spec.template;
             let ours = |revision: &&RevisionView<'a>| is_claimed(ds, selector, revision);
-            let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, revision);
+            let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, ingredients, revision);
             crate::k8s_openapi::recovered(template, revisions.iter().filter(ours))
                 .or_else(|| crate::k8s_openapi::recovered(template, revisions.iter().filter(released)))
                 .unwrap_or(Cow::Borrowed(template))
@@ -44,14 +45,16 @@ fn is_claimed(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'
 /// Whether a revision has the name for its own content, and would be the current one for its own template. The
 /// DaemonSet's template can't give that name, since it has lost fields.
 #[cfg(feature = "k8s-openapi")]
-fn is_named_by_content(ds: &DaemonSet, revision: &RevisionView<'_>) -> bool {
+fn is_named_by_content(ds: &DaemonSet, ingredients: &Value, revision: &RevisionView<'_>) -> bool {
     let named = |template: &Value| {
-        let hash = crate::kubernetes::hash::template_hash(template, ds.status.collision_count.unwrap_or(0));
+        let collisions = ds.status.collision_count.unwrap_or(0);
+        let hash = crate::kubernetes::hash::content_hash(template, ingredients, collisions);
         revision.name == crate::kubernetes::revision::name(ds, &hash)
     };
     let stored = crate::k8s_openapi::stored(revision.data);
     revision.namespace == ds.metadata.namespace
         && stored.is_some_and(|template| {
-            crate::kubernetes::revision::can_be_current(ds, &template, revision) && named(&template)
+            crate::kubernetes::revision::can_be_current(ds, (&template, ingredients), revision)
+                && named(&template)
         })
 }

@@ -1,5 +1,6 @@
 //! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
+mod builders;
 mod facts;
 mod labels;
 mod lifecycle;
@@ -60,7 +61,8 @@ impl Phase {
 /// let (nodes, pods) = ([NodeView::from(&node)], [PodView::from(&pod)]);
 /// let revisions: &[model::ControllerRevision] = &[];
 /// let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
-/// let snapshot = Snapshot::new(observed, "2026-01-01T12:00:00Z".parse().unwrap()).check().unwrap();
+/// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+/// let snapshot = Snapshot::new(observed, now).check().unwrap();
 /// assert_eq!(reconcile(&snapshot)[0].to_string(), "AdoptPod agent-x (SelectorMatches)");
 /// # Ok::<(), serde_json::Error>(())
 /// ```

@@ -6,6 +6,7 @@ use super::history::{history, history_of};
 use super::restart::{pause, restart, resume};
 use super::status::{not_negative, status};
 use super::undo::{DryRun, Undo, undo};
+use daemonset::model::Owner;
 use daemonset_apiserver::json::{LAST_APPLIED, member};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -61,9 +62,8 @@ pub struct Answer {
 /// The result of a command, given the DaemonSet and the ControllerRevisions of the API server.
 pub fn answer(command: &Command, daemon_set: &Value, revisions: &[Value]) -> Answer {
     let found = match *command {
-        Command::Status { revision } => {
-            status(daemon_set, revision).map(|progress| Answer::from_stdout(progress.to_string()))
-        }
+        Command::Status { revision } => status(daemon_set, revision)
+            .map(|progress| Answer::from_stdout(progress.line(&Owner::from_object(daemon_set)))),
         Command::History { revision } => history_answer(daemon_set, revisions, revision),
         Command::Undo { to_revision, dry_run } => {
             return with_apply_warning(daemon_set, undo_answer(daemon_set, revisions, to_revision, dry_run));
@@ -137,7 +137,8 @@ fn with_apply_warning(daemon_set: &Value, found: Result<Answer, RolloutError>) -
     let annotations = daemon_set.get("metadata").and_then(|metadata| member(metadata, "annotations"));
     if annotations.is_some_and(|annotations| annotations.get(LAST_APPLIED).is_some()) {
         let warning = format!(
-            "Warning: resource daemonsets/{} was previously managed with 'kubectl apply'. Rolling back will not update the {LAST_APPLIED} annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.\n",
+            "Warning: resource {}/{} was previously managed with 'kubectl apply'. Rolling back will not update the {LAST_APPLIED} annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.\n",
+            Owner::from_object(daemon_set).plural,
             name(daemon_set)
         );
         answer.stderr.insert_str(0, &warning);
@@ -148,5 +149,6 @@ fn with_apply_warning(daemon_set: &Value, found: Result<Answer, RolloutError>) -
 /// The object and the operation (v1.36 cli-runtime `printers/name.go`).
 fn named(daemon_set: &Value, done: &str) -> String {
     let name = Some(name(daemon_set)).filter(|name| !name.is_empty()).unwrap_or("<unknown>");
-    format!("daemonset.apps/{name} {done}\n")
+    let kind = Owner::from_object(daemon_set).qualified_kind().to_ascii_lowercase();
+    format!("{kind}/{name} {done}\n")
 }

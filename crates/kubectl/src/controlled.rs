@@ -3,7 +3,7 @@
 use super::error::RolloutError;
 use super::fields::name;
 use daemonset::kubernetes::Selector;
-use daemonset::model::{LabelSelector, OwnerReference, RevisionMeta};
+use daemonset::model::{LabelSelector, Owner, OwnerReference, RevisionMeta};
 use daemonset_apiserver::json::{member, number, text};
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,8 +44,8 @@ pub(super) fn controlled<'a>(
     let metadata = daemon_set.get("metadata").unwrap_or(&Value::Null);
     let (namespace, uid) = (text(metadata, "namespace"), text(metadata, "uid"));
     let selector = selector(daemon_set)?;
-    let selector = Selector::new(&selector, "spec.selector")
-        .map_err(|error| refused(name(daemon_set), error.to_string()))?;
+    let selector =
+        Selector::new(&selector, "spec.selector").map_err(|error| refused(daemon_set, error.to_string()))?;
     let is_ours = |revision: &&Value| {
         let Some(Ok(metadata)) = revision.get("metadata").map(RevisionMeta::deserialize) else {
             return false;
@@ -62,9 +62,10 @@ pub(super) fn controlled<'a>(
 fn selector(daemon_set: &Value) -> Result<LabelSelector, RolloutError> {
     let selector = daemon_set.pointer("/spec/selector").filter(|selector| !selector.is_null());
     let Some(selector) = selector else { return Ok(LabelSelector::default()) };
-    LabelSelector::deserialize(selector).map_err(|error| refused(name(daemon_set), error.to_string()))
+    LabelSelector::deserialize(selector).map_err(|error| refused(daemon_set, error.to_string()))
 }
 
-fn refused(name: &str, reason: String) -> RolloutError {
-    RolloutError::Selector { name: name.to_owned(), reason }
+fn refused(daemon_set: &Value, reason: String) -> RolloutError {
+    let (kind, name) = (Owner::from_object(daemon_set).kind, name(daemon_set).to_owned());
+    RolloutError::Selector { kind, name, reason }
 }

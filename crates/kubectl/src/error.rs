@@ -53,15 +53,29 @@ pub enum RolloutError {
     #[error("failed to patch: {0}")]
     NotPatched(String),
     /// DaemonSets can't be paused (v1.36 kubectl `objectpauser.go`).
-    #[error("error: daemonsets.apps {} pausing is not supported", quoted(.0))]
-    CannotPause(String),
+    #[error("error: {resource} {} pausing is not supported", quoted(.name))]
+    #[non_exhaustive]
+    CannotPause {
+        /// The resource, such as `daemonsets.apps`.
+        resource: String,
+        /// Name of the DaemonSet.
+        name: String,
+    },
     /// DaemonSets can't be resumed (v1.36 kubectl `objectresumer.go`).
-    #[error("error: daemonsets.apps {} resuming is not supported", quoted(.0))]
-    CannotResume(String),
+    #[error("error: {resource} {} resuming is not supported", quoted(.name))]
+    #[non_exhaustive]
+    CannotResume {
+        /// The resource, such as `daemonsets.apps`.
+        resource: String,
+        /// Name of the DaemonSet.
+        name: String,
+    },
     /// The selector is invalid (v1.36 kubectl `history.go daemonSetHistory`).
-    #[error("failed to create selector for DaemonSet {name}: {reason}")]
+    #[error("failed to create selector for {kind} {name}: {reason}")]
     #[non_exhaustive]
     Selector {
+        /// Kind of the object: `DaemonSet`.
+        kind: String,
         /// Name of the DaemonSet.
         name: String,
         /// The reason.

@@ -5,6 +5,7 @@ use super::fields::name;
 use super::patches::{Patches, nested, set};
 use super::restore::accepted;
 use super::undo::Change;
+use daemonset::model::Owner;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::convert::Infallible;
@@ -56,7 +57,8 @@ pub fn restart(daemon_set: &Value, now: Timestamp) -> Result<Change, RolloutErro
 /// # Errors
 /// Always.
 pub fn pause(daemon_set: &Value) -> Result<Infallible, RolloutError> {
-    Err(RolloutError::CannotPause(name(daemon_set).to_owned()))
+    let (resource, name) = (Owner::from_object(daemon_set).resource(), name(daemon_set).to_owned());
+    Err(RolloutError::CannotPause { resource, name })
 }
 
 /// A DaemonSet can't be resumed (v1.36 kubectl `objectresumer.go defaultObjectResumer`).
@@ -64,5 +66,6 @@ pub fn pause(daemon_set: &Value) -> Result<Infallible, RolloutError> {
 /// # Errors
 /// Always.
 pub fn resume(daemon_set: &Value) -> Result<Infallible, RolloutError> {
-    Err(RolloutError::CannotResume(name(daemon_set).to_owned()))
+    let (resource, name) = (Owner::from_object(daemon_set).resource(), name(daemon_set).to_owned());
+    Err(RolloutError::CannotResume { resource, name })
 }

@@ -1,6 +1,7 @@
 //! Applying a revision's data to the DaemonSet, and whether that changes anything.
 
 use super::fields::template;
+use daemonset::model::Owner;
 use daemonset_apiserver::admission::{self, Form, Patch, Refusal, Rules};
 use daemonset_apiserver::go::quoted;
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ pub(super) fn with_template(daemon_set: &Value, template: &Value) -> Value {
 /// # Errors
 /// The API server's message.
 pub(super) fn accepted(stored: &Value, patch: &Value) -> Result<Value, String> {
-    let rules = Rules::new().form(Form::from_daemon_set(stored));
+    let rules = Rules::new().form(Form::from_daemon_set(stored)).owner(Owner::from_object(stored));
     admission::patch(stored, Patch::Strategic(patch), &rules).map_err(|refusal| message(&refusal))
 }
 

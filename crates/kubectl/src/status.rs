@@ -1,13 +1,13 @@
 //! The progress of a rollout: `kubectl rollout status`.
 
 use super::error::RolloutError;
-use daemonset::model::DaemonSet;
+use daemonset::model::{DaemonSet, Owner};
 use daemonset_apiserver::go::quoted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// The progress of a rollout. Prints as kubectl's line, with its line break.
+/// The progress of a rollout. Prints as kubectl's [line](Self::line) about a DaemonSet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[must_use]
@@ -56,26 +56,32 @@ impl Progress {
     }
 }
 
-impl fmt::Display for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Progress {
+    /// kubectl's line with its line break, for an object of this kind: `daemon set` as kubectl writes it, a custom kind as it
+    /// is.
+    #[must_use]
+    pub fn line(&self, owner: &Owner) -> String {
+        let kind = owner.kind_in_words();
         match self {
             Progress::WaitingForObservation => {
-                writeln!(f, "Waiting for daemon set spec update to be observed...")
+                format!("Waiting for {kind} spec update to be observed...\n")
             }
-            Progress::Updating { name, updated, desired } => writeln!(
-                f,
-                "Waiting for daemon set {} rollout to finish: {updated} out of {desired} new pods have been updated...",
+            Progress::Updating { name, updated, desired } => format!(
+                "Waiting for {kind} {} rollout to finish: {updated} out of {desired} new pods have been updated...\n",
                 quoted(name)
             ),
-            Progress::BecomingAvailable { name, available, desired } => writeln!(
-                f,
-                "Waiting for daemon set {} rollout to finish: {available} of {desired} updated pods are available...",
+            Progress::BecomingAvailable { name, available, desired } => format!(
+                "Waiting for {kind} {} rollout to finish: {available} of {desired} updated pods are available...\n",
                 quoted(name)
             ),
-            Progress::Done { name } => {
-                writeln!(f, "daemon set {} successfully rolled out", quoted(name))
-            }
+            Progress::Done { name } => format!("{kind} {} successfully rolled out\n", quoted(name)),
         }
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.line(&Owner::default()))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The API call of each action.
 
 use daemonset::kube::{ApiCall, Caller, PatchType, Verb, is_own_revision};
-use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, Pod};
+use daemonset::model::{
+    ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, Owner, Pod,
+};
 use daemonset::{
     Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, Observed, RequeueReason,
     RevisionReason, Snapshot, StatusReason, reconcile,
@@ -250,4 +252,34 @@ fn a_name_that_would_change_the_path_makes_no_request() {
         assert!(delete("default", name).to_request().is_err(), "{name:?}");
         assert!(delete(name, "agent-x").to_request().is_err(), "{name:?}");
     }
+}
+
+/// A controller of a custom kind writes the status of its own object, and its events are about that object.
+#[test]
+fn calls_for_a_custom_kind_name_that_kind() {
+    let mut set = daemon_set();
+    set.owner = Owner::new("agents.example.com/v1", "AgentSet");
+    let now = "2026-01-01T00:10:00Z".parse().unwrap();
+    let call = |set: &DaemonSet, action: &Action| {
+        ApiCall::new(action, &Caller { daemon_set: set, component: "agents", now }).unwrap()
+    };
+    let status =
+        Action::update_status(ObjectRef::from(&set), DaemonSetStatus::default(), StatusReason::Changed);
+    let (_, uri, _, body) = sent(&call(&set, &status));
+    assert_eq!(uri, "/apis/agents.example.com/v1/namespaces/default/agentsets/web/status");
+    assert_eq!((&body["apiVersion"], &body["kind"]), (&json!("agents.example.com/v1"), &json!("AgentSet")));
+
+    let event =
+        Action::record_event(ObjectRef::from(&set), EventType::Warning, EventReason::SelectingAll, "m");
+    let regarding = &call(&set, &event).body["involvedObject"];
+    assert_eq!(
+        (&regarding["apiVersion"], &regarding["kind"]),
+        (&json!("agents.example.com/v1"), &json!("AgentSet"))
+    );
+
+    let adopt = Action::adopt_pod(object(), ClaimReason::SelectorMatches);
+    assert_eq!(call(&set, &adopt).body["metadata"]["ownerReferences"][0]["kind"], "AgentSet");
+
+    set.owner = Owner::new("v1", "AgentSet").plural("agents");
+    assert_eq!(sent(&call(&set, &status)).1, "/api/v1/namespaces/default/agents/web/status");
 }

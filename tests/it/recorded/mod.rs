@@ -3,3 +3,4 @@
 mod conformance;
 pub mod dumps;
 mod upstream;
+mod variants;

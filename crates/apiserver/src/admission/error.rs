@@ -224,8 +224,10 @@ impl ErrorList {
 #[error("{}", self.text())]
 #[non_exhaustive]
 pub struct Invalid {
-    /// `DaemonSet`.
+    /// The object's kind, such as `DaemonSet`.
     pub kind: String,
+    /// The API group of the kind, such as `apps`.
+    pub group: String,
     /// The object's name.
     pub name: String,
     /// The invalid fields.
@@ -236,7 +238,9 @@ impl Invalid {
     /// The API server's own message: `DaemonSet.apps "web" is invalid: …` (v1.36 apimachinery api/errors `NewInvalid`).
     #[must_use]
     pub fn message(&self) -> String {
-        format!("{}.apps {} is invalid: {}", self.kind, quoted(&self.name), self.errors)
+        let dot = if self.group.is_empty() { "" } else { "." };
+        let Invalid { kind, group, name, errors } = self;
+        format!("{kind}{dot}{group} {} is invalid: {errors}", quoted(name))
     }
 
     fn text(&self) -> String {
@@ -256,6 +260,10 @@ impl Invalid {
 mod tests {
     use super::*;
 
+    fn invalid(errors: ErrorList) -> Invalid {
+        Invalid { kind: "DaemonSet".to_owned(), group: "apps".to_owned(), name: "web".to_owned(), errors }
+    }
+
     fn errors() -> ErrorList {
         let (mut errors, path) = (ErrorList::default(), FieldPath::new("spec"));
         errors.invalid(&path.child("a"), -1, "must not be");
@@ -267,7 +275,7 @@ mod tests {
 
     #[test]
     fn kubectl_lists_each_error_once() {
-        let invalid = Invalid { kind: "DaemonSet".to_owned(), name: "web".to_owned(), errors: errors() };
+        let invalid = invalid(errors());
         let lines = [
             "The DaemonSet \"web\" is invalid: ",
             "* spec.a: Invalid value: -1: must not be",
@@ -281,7 +289,7 @@ mod tests {
     fn one_error_prints_in_one_line() {
         let mut errors = ErrorList::default();
         errors.too_long(&FieldPath::new("metadata").child("annotations"), 262_144);
-        let invalid = Invalid { kind: "DaemonSet".to_owned(), name: "web".to_owned(), errors };
+        let invalid = invalid(errors);
         let error = "metadata.annotations: Too long: may not be more than 262144 bytes";
         assert_eq!(invalid.to_string(), format!("The DaemonSet \"web\" is invalid: {error}"));
         assert_eq!(invalid.message(), format!("DaemonSet.apps \"web\" is invalid: {error}"));

@@ -3,6 +3,7 @@
 use super::Invalid;
 use crate::go::quoted;
 use crate::patch::PatchError;
+use daemonset::model::Owner;
 use serde_json::Value;
 use std::fmt;
 
@@ -13,12 +14,16 @@ pub enum Refusal {
     /// The object can't be decoded; kubectl shows the first message.
     #[non_exhaustive]
     Undecodable {
+        /// The kind that the object should be.
+        owner: Owner,
         /// One message for each value of a wrong type, in Go's words.
         messages: Vec<String>,
     },
-    /// The object is no DaemonSet.
+    /// The object is of another kind, no DaemonSet.
     #[non_exhaustive]
     OtherKind {
+        /// The kind that the object should be.
+        owner: Owner,
         /// The object's `apiVersion`.
         api_version: String,
         /// The object's `kind`.
@@ -53,6 +58,8 @@ pub enum Refusal {
     /// The object has changed since the client read it: the sent resource version is not the stored one.
     #[non_exhaustive]
     Conflict {
+        /// The object's resource, such as `daemonsets.apps`.
+        resource: String,
         /// The object's name.
         name: String,
     },
@@ -64,13 +71,15 @@ impl Refusal {
     /// Turns the refusal of an object into the refusal of the patch that produced it.
     pub(super) fn into_patch_refusal(self, patch: &Value) -> Self {
         match self {
-            Refusal::Undecodable { messages } => {
+            Refusal::Undecodable { messages, .. } => {
                 Refusal::UnreadablePatch { patch: crate::go::go_value(patch), messages }
             }
-            Refusal::OtherKind { api_version, kind } => Refusal::UnreadablePatch {
+            Refusal::OtherKind { owner, api_version, kind } => Refusal::UnreadablePatch {
                 patch: crate::go::go_value(patch),
                 messages: vec![format!(
-                    "converting ({api_version}.{kind}) to (apps.DaemonSet): unknown conversion"
+                    "converting ({api_version}.{kind}) to ({}.{}): unknown conversion",
+                    owner.group(),
+                    owner.kind
                 )],
             },
             other @ (Refusal::Unconvertible { .. }
@@ -88,16 +97,19 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = |messages: &[String]| messages.first().cloned().unwrap_or_default();
         match self {
-            Refusal::Undecodable { messages } => write!(
+            Refusal::Undecodable { owner, messages } => write!(
                 f,
-                "Error from server (BadRequest): DaemonSet in version \"v1\" cannot be handled as a DaemonSet: {}",
+                "Error from server (BadRequest): {0} in version {1} cannot be handled as a {0}: {2}",
+                owner.kind,
+                quoted(version(&owner.api_version)),
                 first(messages)
             ),
-            Refusal::OtherKind { api_version, kind } => {
-                let version = api_version.rsplit('/').next().unwrap_or_default();
+            Refusal::OtherKind { owner, api_version, kind } => {
+                let version = version(api_version);
+                let (group, expected) = (owner.group(), &owner.kind);
                 write!(
                     f,
-                    "Error from server (BadRequest): {kind} in version {} cannot be handled as a DaemonSet: converting ({version}.{kind}) to (apps.DaemonSet): unknown conversion",
+                    "Error from server (BadRequest): {kind} in version {} cannot be handled as a {expected}: converting ({version}.{kind}) to ({group}.{expected}): unknown conversion",
                     quoted(version)
                 )
             }
@@ -123,14 +135,19 @@ impl fmt::Display for Refusal {
             Refusal::OtherNamespace => f.write_str(
                 "Error from server (BadRequest): the namespace of the provided object does not match the namespace sent on the request",
             ),
-            Refusal::Conflict { name } => write!(
+            Refusal::Conflict { resource, name } => write!(
                 f,
-                "Error from server (Conflict): Operation cannot be fulfilled on daemonsets.apps {}: the object has been modified; please apply your changes to the latest version and try again",
+                "Error from server (Conflict): Operation cannot be fulfilled on {resource} {}: the object has been modified; please apply your changes to the latest version and try again",
                 quoted(name)
             ),
             Refusal::Invalid(invalid) => invalid.fmt(f),
         }
     }
+}
+
+/// The version of `group/version`.
+fn version(api_version: &str) -> &str {
+    api_version.rsplit('/').next().unwrap_or_default()
 }
 
 /// v1.36 `apiserver/pkg/endpoints/handlers` patch.go interpretStrategicMergePatchError.

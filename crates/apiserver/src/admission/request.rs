@@ -10,6 +10,7 @@ use super::{
 use crate::json::{at, field, fields_mut};
 use crate::patch::{json_merge, merge_as};
 use crate::schema::{self, Numbers};
+use daemonset::model::Owner;
 use serde_json::{Map, Value};
 
 /// A patch of a stored DaemonSet.
@@ -41,7 +42,7 @@ pub(super) fn create_and_warn(
     prepare_for_create(&mut new);
     let generated = set_name_and_namespace(&mut new);
     warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
-    refuse(&new, validate(&new, rules))?;
+    refuse(&new, validate(&new, rules), rules)?;
     finish(&mut new);
     warnings.extend(warnings_on_create(&new));
     if let (true, Some(metadata)) = (generated, fields_mut(&mut new, "metadata")) {
@@ -75,7 +76,7 @@ pub(super) fn update_and_warn(
 /// # Errors
 /// The API server's refusal.
 pub fn update_status(stored: &Value, object: &Value) -> Result<Value, Refusal> {
-    update_status_and_warn(stored, object, &Rules::default(), &mut Vec::new())
+    update_status_and_warn(stored, object, &rules_of(stored), &mut Vec::new())
 }
 
 /// As [`update_status`]; adds the API server's warnings.
@@ -87,7 +88,7 @@ pub(super) fn update_status_and_warn(
 ) -> Result<Value, Refusal> {
     let mut new = decode(object, Numbers::InRange, rules, warnings)?;
     warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
-    replace_status(stored, new)
+    replace_status(stored, new, rules)
 }
 
 /// The DaemonSet that the API server stores when a client patches the stored one.
@@ -141,7 +142,7 @@ pub(super) fn patch_and_warn(
 /// # Errors
 /// The API server's refusal.
 pub fn patch_status(stored: &Value, patch: Patch<'_>) -> Result<Value, Refusal> {
-    patch_status_and_warn(stored, patch, &Rules::default(), &mut Vec::new())
+    patch_status_and_warn(stored, patch, &rules_of(stored), &mut Vec::new())
 }
 
 /// As [`patch_status`]; adds the API server's warnings.
@@ -153,7 +154,12 @@ pub(super) fn patch_status_and_warn(
 ) -> Result<Value, Refusal> {
     let mut new = patched(stored, patch, rules, warnings)?;
     warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfPatch));
-    replace_status(stored, new)
+    replace_status(stored, new, rules)
+}
+
+/// The rules for the status of a stored object, which depend on its kind only.
+fn rules_of(stored: &Value) -> Rules {
+    Rules::new().owner(Owner::from_object(stored))
 }
 
 /// The longest prefix of a generated name, before its five random letters (v1.36 `apiserver/pkg/storage/names`
@@ -180,19 +186,19 @@ fn replace(
     warnings: &mut Vec<String>,
 ) -> Result<Value, Refusal> {
     same_object(stored, &new)?;
-    same_version(stored, &new)?;
+    same_version(stored, &new, rules)?;
     prepare_for_update(stored, &mut new);
-    refuse(&new, validate_update(stored, &new, rules))?;
+    refuse(&new, validate_update(stored, &new, rules), rules)?;
     finish(&mut new);
     warnings.extend(warnings_on_update(stored, &new));
     Ok(new)
 }
 
-fn replace_status(stored: &Value, mut new: Value) -> Result<Value, Refusal> {
+fn replace_status(stored: &Value, mut new: Value, rules: &Rules) -> Result<Value, Refusal> {
     same_object(stored, &new)?;
-    same_version(stored, &new)?;
+    same_version(stored, &new, rules)?;
     prepare_for_status_update(stored, &mut new);
-    refuse(&new, validate_status_update(stored, &new))?;
+    refuse(&new, validate_status_update(stored, &new), rules)?;
     finish(&mut new);
     Ok(new)
 }
@@ -207,9 +213,13 @@ fn decode(
     template_generation::get(&new).map_err(|error| {
         // The conversion is a part of decoding, and an error of decoding comes without warnings.
         warnings.clear();
-        Refusal::Undecodable { messages: vec![error.to_string()] }
+        undecodable(vec![error.to_string()], rules)
     })?;
     Ok(new)
+}
+
+fn undecodable(messages: Vec<String>, rules: &Rules) -> Refusal {
+    Refusal::Undecodable { owner: rules.owner.clone(), messages }
 }
 
 /// Decoded and defaulted. Unknown fields are warnings, or refused.
@@ -221,27 +231,26 @@ fn read(
 ) -> Result<Value, Refusal> {
     let text = |name: &str| field(object, name).as_str().filter(|text| !text.is_empty());
     let is_other = |text: Option<&str>, expected: &str| text.is_some_and(|text| text != expected);
-    if is_other(text("kind"), "DaemonSet")
-        || (rules.form == Form::AppsV1 && is_other(text("apiVersion"), "apps/v1"))
+    let owner = &rules.owner;
+    if is_other(text("kind"), &owner.kind)
+        || (rules.form == Form::AppsV1 && is_other(text("apiVersion"), &owner.api_version))
     {
         let text_or = |name: &str, expected: &str| text(name).unwrap_or(expected).to_owned();
-        let (api_version, kind) = (text_or("apiVersion", "apps/v1"), text_or("kind", "DaemonSet"));
-        return Err(Refusal::OtherKind { api_version, kind });
+        let (api_version, kind) = (text_or("apiVersion", &owner.api_version), text_or("kind", &owner.kind));
+        return Err(Refusal::OtherKind { owner: owner.clone(), api_version, kind });
     }
-    let mut decoded = schema::decode_with(rules.form.fields(), object, numbers).map_err(|refused| {
-        Refusal::Undecodable { messages: refused.iter().map(ToString::to_string).collect() }
-    })?;
+    let mut decoded = schema::decode_with(rules.form.fields(), object, numbers)
+        .map_err(|refused| undecodable(refused.iter().map(ToString::to_string).collect(), rules))?;
     match (rules.field_validation, schema::unknown_fields(rules.form.fields(), object)) {
         (FieldValidation::Strict, unknown) if !unknown.is_empty() => {
-            let message = format!("strict decoding error: {}", unknown.join(", "));
-            return Err(Refusal::Undecodable { messages: vec![message] });
+            return Err(undecodable(vec![format!("strict decoding error: {}", unknown.join(", "))], rules));
         }
         (FieldValidation::Warn, unknown) => warnings.extend(unknown),
         (FieldValidation::Strict | FieldValidation::Ignore, _) => {}
     }
     if let Value::Object(fields) = &mut decoded {
-        fields.entry("apiVersion").or_insert_with(|| Value::from("apps/v1"));
-        fields.entry("kind").or_insert_with(|| Value::from("DaemonSet"));
+        fields.entry("apiVersion").or_insert_with(|| Value::from(owner.api_version.as_str()));
+        fields.entry("kind").or_insert_with(|| Value::from(owner.kind.as_str()));
     }
     default(&mut decoded, rules.form);
     keep_empty_labels(object, &mut decoded);
@@ -303,11 +312,12 @@ fn patched(
     }
 }
 
-fn refuse(new: &Value, errors: ErrorList) -> Result<(), Refusal> {
+fn refuse(new: &Value, errors: ErrorList, rules: &Rules) -> Result<(), Refusal> {
     if errors.is_empty() {
         return Ok(());
     }
-    Err(Refusal::Invalid(Invalid { kind: "DaemonSet".to_owned(), name: name(new).to_owned(), errors }))
+    let (kind, group) = (rules.owner.kind.clone(), rules.owner.group().to_owned());
+    Err(Refusal::Invalid(Invalid { kind, group, name: name(new).to_owned(), errors }))
 }
 
 fn name(object: &Value) -> &str {
@@ -328,10 +338,10 @@ fn same_object(stored: &Value, new: &Value) -> Result<(), Refusal> {
 
 /// An update with a resource version replaces that version only (v1.36 `apiserver/pkg/registry/generic/registry`
 /// store.go Update).
-fn same_version(stored: &Value, new: &Value) -> Result<(), Refusal> {
+fn same_version(stored: &Value, new: &Value, rules: &Rules) -> Result<(), Refusal> {
     let version = |object| at(object, &["metadata", "resourceVersion"]).as_str().unwrap_or_default();
     if version(new).is_empty() || version(stored) == version(new) {
         return Ok(());
     }
-    Err(Refusal::Conflict { name: name(stored).to_owned() })
+    Err(Refusal::Conflict { resource: rules.owner.resource(), name: name(stored).to_owned() })
 }

@@ -3,6 +3,7 @@
 
 use crate::patch::{PatchError, merge_as};
 use crate::schema::{self, DAEMON_SET, PROPOSED_DAEMON_SET, Struct};
+use daemonset::model::Owner;
 use serde_json::Value;
 
 /// The two forms of an update strategy.
@@ -93,9 +94,11 @@ pub enum FieldValidation {
 /// let rules = Rules::new().form(Form::Proposal).surge_with_host_port(SurgeWithHostPort::Refused);
 /// assert_ne!(rules, Rules::default());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Rules {
+    /// The kind of the objects, in requests and in messages: `apps/v1` DaemonSet, or a custom kind with its fields.
+    pub owner: Owner,
     /// The form of the update strategy.
     pub form: Form,
     /// Whether a template that surges may have host ports.
@@ -109,6 +112,22 @@ impl Rules {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the kind of the objects.
+    ///
+    /// ```
+    /// use daemonset::model::Owner;
+    /// use daemonset_apiserver::admission::{Rules, create};
+    /// use serde_json::json;
+    ///
+    /// let rules = Rules::new().owner(Owner::new("agents.example.com/v1", "AgentSet"));
+    /// let refused = create(&json!({"kind": "AgentSet", "metadata": {"name": "web"}, "spec": {"minReadySeconds": -1}}), &rules);
+    /// assert!(refused.unwrap_err().to_string().starts_with("The AgentSet \"web\" is invalid: "));
+    /// ```
+    #[must_use]
+    pub fn owner(self, owner: Owner) -> Self {
+        Rules { owner, ..self }
     }
 
     /// Sets the form of the update strategy.

@@ -41,7 +41,7 @@ pub fn delete(
     now: Timestamp,
 ) -> Result<Deletion, DeleteRefusal> {
     let object = Object::from_json(raw)?;
-    refuse(kind, &object, options)?;
+    refuse(kind, raw, &object, options)?;
     let grace = grace(kind, raw, &object, options, now);
     let finalizers = after_delete(&object.metadata.finalizers, options);
     let held = !finalizers.is_empty();

@@ -1,13 +1,14 @@
 //! Options of a DELETE request.
 
-use daemonset::model::Uid;
+use daemonset::model::{Owner, Uid};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The kinds of objects in the deletion of a DaemonSet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_enums, reason = "a DaemonSet owns pods and revisions, nothing else")]
 pub enum Kind {
-    /// `apps/v1` DaemonSet: removed as soon as it has no finalizer.
+    /// `apps/v1` DaemonSet, or an object of a custom kind that works like one: removed as soon as it has no finalizer.
     DaemonSet,
     /// `apps/v1` ControllerRevision: removed as soon as it has no finalizer.
     ControllerRevision,
@@ -16,12 +17,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As the API server's conflicts name it: `DaemonSet.apps`, `Pod`.
-    pub(super) fn qualified(self) -> &'static str {
+    /// As the API server's conflicts name it: `DaemonSet.apps`, `Pod`. A DaemonSet may be of a custom kind, which the object
+    /// names.
+    pub(super) fn qualified(self, object: &Value) -> String {
         match self {
-            Kind::DaemonSet => "DaemonSet.apps",
-            Kind::ControllerRevision => "ControllerRevision.apps",
-            Kind::Pod => "Pod",
+            Kind::DaemonSet => Owner::from_object(object).qualified_kind(),
+            Kind::ControllerRevision => "ControllerRevision.apps".to_owned(),
+            Kind::Pod => "Pod".to_owned(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::object::UnreadableObject;
 use super::options::{DeleteOptions, Kind, Propagation};
 use super::{Object, Preconditions};
+use serde_json::Value;
 use thiserror::Error;
 
 /// Why a DELETE is refused (v1.36 `apiserver/pkg/registry/rest/delete.go BeforeDelete`).
@@ -20,12 +21,14 @@ pub enum DeleteRefusal {
     },
     /// The uid differs: the object was deleted and created again.
     #[error(
-        "Operation cannot be fulfilled on {} {name:?}: the UID in the precondition ({asked}) does not match the UID in record ({found}). The object might have been deleted and then recreated", kind.qualified()
+        "Operation cannot be fulfilled on {} {name:?}: the UID in the precondition ({asked}) does not match the UID in record ({found}). The object might have been deleted and then recreated", .qualified
     )]
     #[non_exhaustive]
     OtherUid {
         /// The object's kind.
         kind: Kind,
+        /// The kind in the message, such as `DaemonSet.apps`.
+        qualified: String,
         /// Its name.
         name: String,
         /// The uid in the precondition.
@@ -35,12 +38,14 @@ pub enum DeleteRefusal {
     },
     /// The resource version differs: the object has changed.
     #[error(
-        "Operation cannot be fulfilled on {} {name:?}: the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({found}). The object might have been modified", kind.qualified()
+        "Operation cannot be fulfilled on {} {name:?}: the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({found}). The object might have been modified", .qualified
     )]
     #[non_exhaustive]
     OtherResourceVersion {
         /// The object's kind.
         kind: Kind,
+        /// The kind in the message, such as `DaemonSet.apps`.
+        qualified: String,
         /// Its name.
         name: String,
         /// The resource version in the precondition.
@@ -54,7 +59,12 @@ pub enum DeleteRefusal {
 }
 
 /// Checks the request; returns the first reason to refuse it.
-pub(super) fn refuse(kind: Kind, object: &Object, options: &DeleteOptions) -> Result<(), DeleteRefusal> {
+pub(super) fn refuse(
+    kind: Kind,
+    raw: &Value,
+    object: &Object,
+    options: &DeleteOptions,
+) -> Result<(), DeleteRefusal> {
     if let (Some(policy), Some(_)) = (options.propagation_policy, options.orphan_dependents) {
         return Err(DeleteRefusal::PolicyTwice { policy });
     }
@@ -63,6 +73,7 @@ pub(super) fn refuse(kind: Kind, object: &Object, options: &DeleteOptions) -> Re
     if let Some(asked) = uid.as_ref().filter(|asked| **asked != metadata.uid) {
         return Err(DeleteRefusal::OtherUid {
             kind,
+            qualified: kind.qualified(raw),
             name: metadata.name.clone(),
             asked: asked.to_string(),
             found: metadata.uid.to_string(),
@@ -71,6 +82,7 @@ pub(super) fn refuse(kind: Kind, object: &Object, options: &DeleteOptions) -> Re
     if let Some(asked) = resource_version.as_ref().filter(|asked| **asked != metadata.resource_version) {
         return Err(DeleteRefusal::OtherResourceVersion {
             kind,
+            qualified: kind.qualified(raw),
             name: metadata.name.clone(),
             asked: asked.clone(),
             found: metadata.resource_version.clone(),

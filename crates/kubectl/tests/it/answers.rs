@@ -110,3 +110,29 @@ fn a_nameless_object_is_unknown() {
         out("daemonset.apps/<unknown> \nNo rollout history found.\n")
     );
 }
+
+/// An object of a custom kind with the fields of a DaemonSet is named as kubectl names other kinds: by kind and group.
+#[test]
+fn a_custom_kind_is_named_as_it_is() {
+    let custom = |daemon_set: Value| {
+        let typed = with(daemon_set, "/apiVersion", json!("agents.example.com/v1"));
+        with(typed, "/kind", json!("AgentSet"))
+    };
+    let (web, revisions) = three();
+    let web = custom(web);
+    let restarted =
+        streams(&Command::Restart { now: "2026-01-01T00:00:00Z".parse().unwrap() }, &web, &revisions);
+    assert_eq!(restarted, out("agentset.agents.example.com/web restarted\n"));
+    let progress = streams(&Command::Status { revision: None }, &web, &revisions);
+    assert_eq!(progress, out("AgentSet \"web\" successfully rolled out\n"));
+    let paused = streams(&Command::Pause, &web, &revisions);
+    assert_eq!(paused, error("error: agentsets.agents.example.com \"web\" pausing is not supported\n"));
+    let unreadable = with(web.clone(), "/spec/selector", json!({"matchLabels": 1}));
+    let (_, _, refused) = streams(&history(None), &unreadable, &revisions);
+    assert!(refused.starts_with("error: failed to create selector for AgentSet web: "), "{refused}");
+    let applied =
+        with(web, "/metadata/annotations", json!({"kubectl.kubernetes.io/last-applied-configuration": ""}));
+    let (_, printed, warned) = streams(&undo(None, DryRun::None), &applied, &revisions);
+    assert_eq!(printed, "agentset.agents.example.com/web rolled back\n");
+    assert!(warned.starts_with("Warning: resource agentsets/web was previously managed"), "{warned}");
+}

@@ -1,6 +1,7 @@
 //! Whole requests: the stored object or the refusal.
 
 use super::{stored, with};
+use daemonset::model::Owner;
 use daemonset_apiserver::admission::{
     Form, Patch, Refusal, Rules, create, patch, patch_status, template_change, update,
 };
@@ -187,4 +188,39 @@ fn the_proposals_limits_are_stored_and_raise_the_generation() {
     let unknown = with(&stored(), "/spec/updateStrategy/surgingRollingUpdate", json!(true));
     let kept = create(&unknown, &rules()).unwrap();
     assert_eq!(kept["spec"]["updateStrategy"], stored()["spec"]["updateStrategy"], "as any unknown field");
+}
+
+/// A custom kind with the fields of a DaemonSet has its own name in each message.
+#[test]
+fn a_custom_kind_is_named_in_requests_and_messages() {
+    let rules = rules().owner(Owner::new("agents.example.com/v1", "AgentSet"));
+    let custom = with(&stored(), "/apiVersion", json!("agents.example.com/v1"));
+    let custom = with(&custom, "/kind", json!("AgentSet"));
+    let new = create(&custom, &rules).unwrap();
+    assert_eq!((&new["apiVersion"], &new["kind"]), (&json!("agents.example.com/v1"), &json!("AgentSet")));
+    let refused = |object: &Value| update(&custom, object, &rules).unwrap_err();
+    assert_eq!(
+        refused(&stored()).to_string(),
+        "Error from server (BadRequest): DaemonSet in version \"v1\" cannot be handled as a AgentSet: \
+         converting (v1.DaemonSet) to (agents.example.com.AgentSet): unknown conversion"
+    );
+    let Refusal::Invalid(invalid) = refused(&with(&custom, "/spec/minReadySeconds", json!(-1))) else {
+        panic!("validation refuses it")
+    };
+    let detail = "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0";
+    assert_eq!(invalid.to_string(), format!("The AgentSet \"web\" is invalid: {detail}"));
+    assert_eq!(invalid.message(), format!("AgentSet.agents.example.com \"web\" is invalid: {detail}"));
+    let mut versioned = custom.clone();
+    versioned["metadata"]["resourceVersion"] = json!("other");
+    let text = refused(&versioned).to_string();
+    assert!(text.contains("cannot be fulfilled on agentsets.agents.example.com \"web\""), "{text}");
+    let unreadable = refused(&with(&custom, "/spec/minReadySeconds", json!("x"))).to_string();
+    assert!(
+        unreadable.contains("AgentSet in version \"v1\" cannot be handled as a AgentSet"),
+        "{unreadable}"
+    );
+    assert!(
+        patch_status(&custom, Patch::Merge(&json!({"status": {"numberReady": 1}}))).is_ok(),
+        "by its own kind"
+    );
 }

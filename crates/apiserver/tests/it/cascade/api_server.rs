@@ -112,6 +112,14 @@ fn refusals_have_the_api_servers_messages() {
         text(Kind::DaemonSet, precondition("u2", "8")),
         "Operation cannot be fulfilled on DaemonSet.apps \"web\": the UID in the precondition (u2) does not match the UID in record (u1). The object might have been deleted and then recreated"
     );
+    let mut custom = daemon_set(json!([]));
+    custom["apiVersion"] = json!("agents.example.com/v1");
+    custom["kind"] = json!("AgentSet");
+    let refused = delete(Kind::DaemonSet, &custom, &precondition("u2", "8"), now()).unwrap_err().to_string();
+    assert!(
+        refused.starts_with("Operation cannot be fulfilled on AgentSet.agents.example.com \"web\": "),
+        "{refused}"
+    );
     assert_eq!(
         text(Kind::Pod, precondition("u1", "8")),
         "Operation cannot be fulfilled on Pod \"web\": the ResourceVersion in the precondition (8) does not match the ResourceVersion in record (7). The object might have been modified"

@@ -1,0 +1,282 @@
+//! Objects that the caller makes: bodies per node, ingredients in the revision, and refused ones.
+
+use crate::support::{Given, given, new, node, old, on_delete, rolling};
+use daemonset::{
+    Action, ManifestProblem, Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording,
+    TemplateManifests, ViolationKind, plan,
+};
+use serde_json::{Value, json, to_value};
+
+/// Adds the memory of the ingredients to the container of each node with the label `size: large`, and then changes the object.
+struct Sized {
+    memory: Value,
+    change: fn(&mut Value),
+}
+
+fn sized(memory: impl Into<Value>) -> Sized {
+    Sized { memory: memory.into(), change: |_| {} }
+}
+
+impl Manifests for Sized {
+    fn ingredients(&self) -> Value {
+        self.memory.clone()
+    }
+
+    fn manifest(&self, new: &NewPod<'_>) -> Value {
+        let mut pod = new.pod.to_value();
+        if new.node.label("size") == Some("large") {
+            pod["spec"]["containers"][0]["memory"] = new.ingredients.clone();
+        }
+        (self.change)(&mut pod);
+        pod
+    }
+}
+
+/// A Job for each node, which holds the pod.
+struct Jobs;
+
+impl Manifests for Jobs {
+    fn ingredients(&self) -> Value {
+        Value::Null
+    }
+
+    fn manifest(&self, new: &NewPod<'_>) -> Value {
+        let pod = new.pod.to_value();
+        let spec = json!({"template": {"spec": pod["spec"]}});
+        json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": pod["metadata"], "spec": spec})
+    }
+
+    fn pod_spec(&self) -> &'static str {
+        "/spec/template/spec"
+    }
+}
+
+/// The actions of the plan, which breaks no rule.
+fn planned(given: &Given, manifests: &dyn Manifests) -> Vec<Action> {
+    let recording = given.recording();
+    let snapshot = recording.snapshot_with(manifests).unwrap();
+    let actions = snapshot.plan().unwrap().actions;
+    assert_eq!(snapshot.audit(&actions), [], "a plan breaks no rule");
+    let replay = Recording::from_json(&serde_json::to_vec(&snapshot.recording()).unwrap()).unwrap();
+    assert_eq!(
+        replay.snapshot_with(manifests).unwrap().plan().unwrap().actions,
+        actions,
+        "a replay is the same"
+    );
+    actions
+}
+
+fn bodies(actions: &[Action]) -> Vec<Value> {
+    let pods = actions.iter().filter_map(|action| match action {
+        Action::CreatePod { pod, .. } => Some(pod.to_value()),
+        _ => None,
+    });
+    pods.collect()
+}
+
+fn kinds(actions: &[Action]) -> Vec<&str> {
+    actions.iter().map(Action::kind).filter(|kind| *kind != "UpdateStatus").collect()
+}
+
+/// The fleet after the plan: the new revision is stored, and all pods are Ready on their nodes.
+fn after(fleet: Given, actions: &[Action]) -> Given {
+    let mut next = fleet;
+    for action in actions {
+        if let Action::CreateRevision { revision, .. } = action {
+            let mut stored = revision.clone();
+            stored["metadata"]["uid"] = json!(format!("uid-{}", stored["metadata"]["name"]));
+            next.json["revisions"].as_array_mut().unwrap().push(stored);
+        }
+        if let Action::CreatePod { node: on, pod, .. } = action {
+            let mut stored =
+                given(on_delete()).node(node(on.as_str()).has(new().ready_for(600))).json["pods"][0].clone();
+            stored["metadata"]["labels"] = pod.to_value()["metadata"]["labels"].clone();
+            next.json["pods"].as_array_mut().unwrap().push(stored);
+        }
+    }
+    next
+}
+
+#[test]
+fn the_templates_own_manifests_are_the_default() {
+    for given in [
+        given(on_delete()).generation(4).node(node("a")).node(node("b")),
+        given(rolling(1)).node(node("a").has(old())).node(node("b").has(new())).revisions([]),
+    ] {
+        let actions = planned(&given, &TemplateManifests);
+        assert_eq!(to_value(actions).unwrap(), to_value(given.plan().actions).unwrap());
+    }
+}
+
+#[test]
+fn a_node_gets_the_object_that_is_made_for_it() {
+    let fleet = given(on_delete()).node(node("a").label("size", "large")).node(node("b")).revisions([]);
+    let actions = planned(&fleet, &sized("1Gi"));
+    let memory: Vec<Value> =
+        bodies(&actions).iter().map(|pod| pod["spec"]["containers"][0]["memory"].clone()).collect();
+    assert_eq!(memory, [json!("1Gi"), Value::Null]);
+    let Action::CreateRevision { revision, .. } = &actions[0] else { panic!("a new revision") };
+    assert_eq!(revision["data"]["ingredients"], "1Gi");
+}
+
+#[test]
+fn other_ingredients_are_another_revision_and_a_rollout() {
+    let fleet = given(rolling(1)).node(node("a")).node(node("b")).revisions([]);
+    let fleet = after(fleet.clone(), &planned(&fleet, &sized("1Gi")));
+    assert_eq!(kinds(&planned(&fleet, &sized("1Gi"))), [""; 0], "nothing has changed");
+    assert_eq!(kinds(&planned(&fleet, &sized("2Gi"))), ["CreateRevision", "DeletePod"]);
+    assert_eq!(kinds(&fleet.plan().actions), ["CreateRevision", "DeletePod"], "without ingredients");
+    let two = after(fleet.clone(), &planned(&fleet, &sized("2Gi")));
+    assert_eq!(kinds(&planned(&two, &sized("1Gi")))[0], "RenumberRevision", "the first one is current again");
+}
+
+/// The API server counts changes of the template only.
+#[test]
+fn a_template_generation_does_not_hide_other_ingredients() {
+    let fleet = given(rolling(1)).generation(4).node(node("a")).revisions([]);
+    let first = planned(&fleet, &sized("1Gi"));
+    assert_eq!(bodies(&first)[0]["metadata"]["labels"].get("pod-template-generation"), None);
+    let labelled = given(rolling(1)).generation(4).node(node("a").has(old().generation("4").ready_for(60)));
+    assert_eq!(kinds(&planned(&labelled, &sized("1Gi"))), ["CreateRevision", "DeletePod"]);
+    assert!(
+        !kinds(&planned(&labelled, &sized(Value::Null))).contains(&"DeletePod"),
+        "nothing else is counted"
+    );
+}
+
+#[test]
+fn an_object_that_the_next_plan_would_not_find_is_refused() {
+    let fleet = given(on_delete()).generation(4).node(node("a"));
+    let problem = |change: fn(&mut Value)| {
+        let recording = fleet.recording();
+        let snapshot = recording.snapshot_with(&TemplateManifests).unwrap();
+        assert!(snapshot.plan().is_ok());
+        let manifests = Sized { change, ..sized(Value::Null) };
+        let snapshot = recording.snapshot_with(&manifests).unwrap();
+        let refused = snapshot.plan().unwrap_err();
+        assert_eq!(refused.node.as_str(), "a");
+        refused.problem
+    };
+    let hash = |pod: &mut Value| pod["metadata"]["labels"]["controller-revision-hash"] = json!("other");
+    assert_eq!(problem(hash), ManifestProblem::Hash);
+    assert_eq!(problem(|pod| *pod = json!("no object")), ManifestProblem::Hash);
+    assert_eq!(
+        problem(|pod| pod["metadata"]["labels"]["pod-template-generation"] = json!("3")),
+        ManifestProblem::TemplateGeneration
+    );
+    assert_eq!(problem(|pod| pod["metadata"]["labels"]["app"] = json!("x")), ManifestProblem::Selector);
+    assert_eq!(problem(|pod| pod["metadata"]["namespace"] = json!("x")), ManifestProblem::Namespace);
+    assert_eq!(problem(|pod| pod["metadata"]["ownerReferences"] = json!([])), ManifestProblem::Owner);
+    let kind = |pod: &mut Value| pod["metadata"]["ownerReferences"][0]["kind"] = json!("AgentSet");
+    assert_eq!(problem(kind), ManifestProblem::Owner);
+    let second = |pod: &mut Value| {
+        let owners = pod["metadata"]["ownerReferences"].as_array_mut().unwrap();
+        owners.push(json!({"apiVersion": "v1", "kind": "X", "name": "x", "uid": "x", "controller": true}));
+    };
+    assert_eq!(problem(second), ManifestProblem::Owner);
+    assert_eq!(problem(|pod| pod["spec"]["affinity"] = json!(null)), ManifestProblem::Node);
+    assert_eq!(problem(|pod| pod["spec"]["nodeName"] = json!("b")), ManifestProblem::Node);
+    let second_term = |pod: &mut Value| {
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        let terms = &mut pod["spec"]["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"];
+        terms.as_array_mut().unwrap().push(json!({"matchExpressions": [{"key": "x", "operator": "Exists"}]}));
+    };
+    assert_eq!(problem(second_term), ManifestProblem::Node, "the scheduler could bind it elsewhere");
+    let text = problem(|pod| {
+        pod["spec"]["tolerations"].as_array_mut().unwrap().pop();
+    });
+    assert_eq!(text, ManifestProblem::Tolerations);
+}
+
+#[test]
+fn a_reconciler_reports_a_refused_object() {
+    let given = given(on_delete()).node(node("a"));
+    let recording = given.recording();
+    let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let observed = Observed { daemon_set, nodes, pods, revisions };
+    let manifests = Sized { change: |pod| pod["spec"] = json!({}), ..sized(1) };
+    let Err(PlanError::Manifest(refused)) = reconciler.plan_with(observed, &manifests, *now) else {
+        panic!("the object names no node")
+    };
+    assert_eq!(refused.to_string(), "the manifest for node a: the pod spec must name the node");
+    let plan = reconciler.plan_with(observed, &TemplateManifests, *now).unwrap();
+    assert_eq!(to_value(plan.actions).unwrap(), to_value(given.plan().actions).unwrap());
+}
+
+/// Per-node bodies may bind by name, and tolerate more than the template's pods do.
+#[test]
+fn an_object_may_bind_by_name_and_tolerate_more() {
+    let manifests = Sized {
+        change: |pod| {
+            pod["spec"]["nodeName"] = json!("a");
+            pod["spec"]["tolerations"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"key": "x", "operator": "Exists"}));
+        },
+        ..sized("1Gi")
+    };
+    assert_eq!(bodies(&planned(&given(on_delete()).node(node("a")), &manifests)).len(), 1);
+}
+
+#[test]
+fn another_kind_holds_its_pod_spec_elsewhere() {
+    let jobs = bodies(&planned(&given(on_delete()).node(node("a")), &Jobs));
+    assert_eq!(jobs[0]["kind"], "Job");
+    assert_eq!(jobs[0]["spec"]["template"]["spec"]["affinity"], crate::support::affinity("a"));
+}
+
+/// A plan of one snapshot, judged by another: the audit reads the caller's object itself.
+#[test]
+fn the_audit_judges_the_objects_of_the_caller() {
+    let fleet = || given(on_delete()).node(node("a")).node(node("b"));
+    let broken = |judged: &Given, manifests: &dyn Manifests, change: fn(&mut Vec<Action>)| {
+        let (planned, judged) = (fleet().recording(), judged.recording());
+        let mut actions = planned.snapshot_with(&Jobs).unwrap().plan().unwrap().actions;
+        actions.retain(|action| matches!(action, Action::CreatePod { .. }));
+        change(&mut actions);
+        let found = judged.snapshot_with(manifests).unwrap().audit(&actions);
+        let fields = found.into_iter().filter_map(|violation| match violation.kind {
+            ViolationKind::WrongManifest { field } => Some(field),
+            _ => None,
+        });
+        fields.collect::<Vec<_>>()
+    };
+    assert_eq!(broken(&fleet(), &Jobs, |_| {}), [""; 0]);
+    let retarget = |actions: &mut Vec<Action>| {
+        actions.truncate(1);
+        if let Some(Action::CreatePod { node, .. }) = actions.first_mut() {
+            *node = "b".into();
+        }
+    };
+    assert_eq!(broken(&fleet(), &Jobs, retarget), ["spec.affinity"]);
+    let tolerating =
+        fleet().policy(json!({"daemonTolerations": {"given": [{"key": "x", "operator": "Exists"}]}}));
+    assert_eq!(broken(&tolerating, &Jobs, |_| {}), ["spec.tolerations"; 2]);
+    let other =
+        fleet().with("/daemonSet/kind", json!("AgentSet")).with("/daemonSet/apiVersion", json!("x/v1"));
+    assert_eq!(broken(&other, &Jobs, |_| {}), ["metadata.ownerReferences"; 2]);
+    let hash = broken(&fleet(), &sized("1Gi"), |_| {});
+    assert_eq!(hash, ["metadata.labels: hash"; 2], "of other ingredients");
+}
+
+/// A plan without its manifests would delete and create each pod once.
+#[test]
+fn a_revision_with_the_wrong_ingredients_breaks_a_rule() {
+    let fleet = given(on_delete()).node(node("a")).revisions([]).recording();
+    let broken = |one: &dyn Manifests, other: &dyn Manifests| {
+        let actions = fleet.snapshot_with(one).unwrap().plan().unwrap().actions;
+        let found = fleet.snapshot_with(other).unwrap().audit(&actions[..1]);
+        found.into_iter().map(|violation| violation.kind).collect::<Vec<_>>()
+    };
+    let wrong = [ViolationKind::WrongRevision { field: "data" }];
+    assert_eq!(broken(&sized("1Gi"), &sized("1Gi")), []);
+    assert_eq!(broken(&sized("1Gi"), &sized("2Gi")), wrong);
+    assert_eq!(broken(&sized("1Gi"), &TemplateManifests), wrong);
+    assert_eq!(broken(&TemplateManifests, &sized("1Gi")), wrong);
+    let stored =
+        Recording::from_json(br#"{"now": "2026-01-01T00:00:00Z", "daemonSet": {}, "ingredients": 1}"#);
+    assert_eq!(stored.unwrap().ingredients, 1);
+    assert_eq!(plan(&fleet.snapshot().unwrap()).actions.len(), 3);
+}

@@ -1,0 +1,118 @@
+//! A custom kind that works like a DaemonSet: it is named wherever `apps/v1` DaemonSet would be.
+
+use crate::support::{Given, given, node, on_delete};
+use daemonset::model::{DaemonSet, Owner};
+use daemonset::{Action, Recording, ViolationKind, audit, reconcile};
+use serde_json::{Value, json, to_value};
+
+fn agent_set() -> Given {
+    given(on_delete())
+        .node(node("a"))
+        .revisions([])
+        .with("/daemonSet/apiVersion", json!("agents.example.com/v1"))
+        .with("/daemonSet/kind", json!("AgentSet"))
+}
+
+/// The controllers that created objects name.
+fn owners(actions: &[Action]) -> Vec<Value> {
+    let manifest = |action: &Action| match action {
+        Action::CreateRevision { revision, .. } => Some(revision.clone()),
+        Action::CreatePod { pod, .. } => Some(pod.to_value()),
+        _ => None,
+    };
+    actions.iter().filter_map(manifest).map(|object| object["metadata"]["ownerReferences"].clone()).collect()
+}
+
+#[test]
+fn pods_and_revisions_name_the_kind_of_the_object_as_their_owner() {
+    let owner = |api_version: &str, kind: &str| {
+        json!([{
+            "apiVersion": api_version, "kind": kind, "name": "agent", "uid": "uid-agent",
+            "controller": true, "blockOwnerDeletion": true,
+        }])
+    };
+    let custom = owner("agents.example.com/v1", "AgentSet");
+    assert_eq!(owners(&agent_set().plan().actions), [custom.clone(), custom]);
+    for (api_version, kind) in
+        [("", ""), ("apps/v1", "DaemonSet"), ("extensions/v1beta1", "DaemonSet"), ("apps/v1", "")]
+    {
+        let given = agent_set().with("/daemonSet/apiVersion", json!(api_version));
+        let plan = given.with("/daemonSet/kind", json!(kind)).plan();
+        let kubernetes = owner("apps/v1", "DaemonSet");
+        assert_eq!(owners(&plan.actions), [kubernetes.clone(), kubernetes], "{api_version} {kind}");
+    }
+}
+
+#[test]
+fn a_kind_of_the_same_name_in_another_group_is_a_kind_of_its_own() {
+    let kruise = Owner::from_type_meta("apps.kruise.io/v1alpha1", "DaemonSet");
+    assert_eq!(kruise.resource(), "daemonsets.apps.kruise.io");
+    assert!(!kruise.is_daemon_set());
+}
+
+#[test]
+fn the_plural_is_guessed_as_kubernetes_guesses_it() {
+    let plural = |kind: &str| Owner::new("x/v1", kind).plural;
+    let guessed = ["AgentSet", "Proxy", "Bus", "NodeEndpoints"].map(plural);
+    assert_eq!(guessed, ["agentsets", "proxies", "buses", "nodeendpoints"]);
+}
+
+#[test]
+fn an_event_names_a_custom_kind_as_it_is_written() {
+    let message = |given: Given| {
+        let actions = given.with("/daemonSet/spec/selector", json!({})).plan().actions;
+        let [Action::RecordEvent { message, .. }] = &actions[..] else { panic!("one event") };
+        message.clone()
+    };
+    let rest = "is selecting all pods. A non-empty selector is required.";
+    assert_eq!(message(given(on_delete())), format!("This daemon set {rest}"));
+    assert_eq!(message(agent_set()), format!("This AgentSet {rest}"));
+}
+
+#[test]
+fn a_kind_that_can_not_exist_is_a_problem() {
+    let problems =
+        |member: &str, value: Value| agent_set().with(&format!("/daemonSet/{member}"), value).problems();
+    let slashes = r#"apiVersion: Invalid value: "a/b/v1": must be group and version, as apps/v1"#;
+    assert_eq!(problems("apiVersion", json!("a/b/v1")), [slashes]);
+    assert_eq!(problems("apiVersion", json!(null)), ["apiVersion: Required value"]);
+    assert_eq!(problems("kind", json!(null)), ["kind: Required value"]);
+    let path = r#"kind: Invalid value: "../x": must consist of letters and digits"#;
+    assert_eq!(problems("kind", json!("../x"))[0], path);
+    let plural = r#"plural: Invalid value: "agents/x": must be a DNS label, as daemonsets"#;
+    assert_eq!(problems("plural", json!("agents/x")), [plural]);
+}
+
+#[test]
+fn a_recording_keeps_the_kind_and_leaves_out_that_of_kubernetes() {
+    let recorded = |given: &Given| {
+        let recording = given.recording();
+        to_value(Recording::from(&recording.snapshot().unwrap())).unwrap()["daemonSet"].clone()
+    };
+    let plain = recorded(&given(on_delete()));
+    assert_eq!(plain.as_object().unwrap().keys().collect::<Vec<_>>(), ["metadata", "spec", "status"]);
+    let custom = recorded(&agent_set().with("/daemonSet/plural", json!("agentsetz")));
+    assert_eq!(
+        [&custom["apiVersion"], &custom["kind"], &custom["plural"]],
+        ["agents.example.com/v1", "AgentSet", "agentsetz"]
+    );
+    let read: DaemonSet = serde_json::from_value(custom).unwrap();
+    assert_eq!(read.owner, Owner::new("agents.example.com/v1", "AgentSet").plural("agentsetz"));
+    assert_eq!(recorded(&agent_set()).get("plural"), None, "the guess is not written");
+}
+
+/// The garbage collector looks for the owner by its kind, and deletes a pod whose owner does not exist.
+#[test]
+fn a_created_pod_of_the_wrong_kind_breaks_a_rule() {
+    let kubernetes = given(on_delete()).node(node("a")).revisions([]);
+    let planned = reconcile(&kubernetes.recording().snapshot().unwrap());
+    let other_group = kubernetes.clone().with("/daemonSet/apiVersion", json!("apps.kruise.io/v1alpha1"));
+    let other_kind =
+        kubernetes.with("/daemonSet/apiVersion", json!("apps/v1")).with("/daemonSet/kind", json!("AgentSet"));
+    for custom in [other_group.with("/daemonSet/kind", json!("DaemonSet")), other_kind] {
+        let found = audit(&custom.recording().snapshot().unwrap(), &planned);
+        let kinds: Vec<ViolationKind> = found.into_iter().map(|violation| violation.kind).collect();
+        let field = "metadata.ownerReferences";
+        assert_eq!(kinds, [ViolationKind::WrongRevision { field }, ViolationKind::WrongManifest { field }]);
+    }
+}
