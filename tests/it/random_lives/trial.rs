@@ -193,12 +193,13 @@ impl Trial {
         if waits {
             self.pass(bound);
         } else {
-            let mut rollout = |cluster: &mut Cluster| {
-                cluster.watch_rollout(patience, bound, |cluster| watch(&mut self.watcher, cluster))
-            };
-            let mut end = rollout(&mut self.cluster);
-            if end != RolloutEnd::Complete && bring_back(&mut self.cluster) {
-                end = rollout(&mut self.cluster);
+            // The caches catch up: a status of the past must not end the rollout.
+            let a_while = SignedDuration::from_secs(5);
+            self.pass(a_while);
+            let mut end = self.watch_rollout(patience, bound);
+            if bring_back(&mut self.cluster) {
+                self.pass(a_while);
+                end = self.watch_rollout(patience, bound);
             }
             if end != RolloutEnd::Complete {
                 return Err(format!("{end:?} at {last}: {:#?}", self.cluster.plan()));
@@ -207,6 +208,11 @@ impl Trial {
             self.pass(SignedDuration::from_mins(6));
         }
         self.at_rest(waits)
+    }
+
+    fn watch_rollout(&mut self, patience: SignedDuration, bound: SignedDuration) -> RolloutEnd {
+        let Trial { cluster, watcher, .. } = self;
+        cluster.watch_rollout(patience, bound, |cluster| watch(watcher, cluster))
     }
 
     /// The maximum duration of the rest of the rollout. Each round stops, binds, pulls and starts pods, and waits for
