@@ -97,6 +97,7 @@ pub(crate) use setters;
 
 mod action;
 mod audit;
+mod conditions;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
@@ -118,6 +119,7 @@ mod report;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod snapshot;
+mod unavailable;
 mod view;
 
 pub use action::{
@@ -139,6 +141,7 @@ pub use snapshot::{
     ClassificationPolicy, DownNodesPolicy, LifecyclePolicy, Observed, ObservedAt, PodNames, Policy, Snapshot,
     SnapshotBuilder, UnreadyPolicy,
 };
+pub use unavailable::{UnavailableCause, UnavailableNodes};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 
 /// The README's examples are tested as documentation is.
