@@ -101,6 +101,7 @@ pub(crate) use setters;
 mod action;
 mod affected;
 mod audit;
+mod conditions;
 mod daemons_on;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
@@ -124,6 +125,7 @@ mod report;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod snapshot;
+mod unavailable;
 mod view;
 
 pub use action::{
@@ -153,6 +155,7 @@ pub use snapshot::{
     Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, Observed, ObservedAt,
     PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy,
 };
+pub use unavailable::{UnavailableCause, UnavailableNodes};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 
 /// The README's examples are tested as documentation is.

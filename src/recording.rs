@@ -254,7 +254,12 @@ impl From<&PodView<'_>> for Pod {
                 kube: KubeMeta::default(),
             },
             spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
-            status: PodStatus { phase: phase.to_owned(), conditions: vec![ready] },
+            status: PodStatus {
+                phase: phase.to_owned(),
+                conditions: vec![ready],
+                container_statuses: view.containers.regular(),
+                init_container_statuses: view.containers.init(),
+            },
         }
     }
 }

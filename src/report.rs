@@ -4,12 +4,16 @@
 //! PascalCase words.
 
 use crate::action::{Action, CreateReason, DeleteReason};
-use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint};
+use crate::conditions::conditions;
+use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint, is_default};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::classify::Evidence;
+use crate::reconcile::progress::Progress;
+use crate::unavailable::{UnavailableCause, UnavailableNodes};
 use crate::view::Lifecycle;
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt;
 
 /// The actions of a decision, with the reasons.
@@ -59,6 +63,50 @@ impl Plan {
     pub fn batches(&self) -> impl Iterator<Item = &[Action]> {
         Action::batches(&self.actions)
     }
+
+    /// The conditions of the status after this plan, as [`Policy::conditions`](crate::Policy::conditions) makes them,
+    /// whether that is on or off: those of `previous`, with `Available` and `Progressing` brought up to date. Where the
+    /// plan leaves the DaemonSet alone, or its revision's name is taken, they stay as they are.
+    ///
+    /// - `Available` is True (`EnoughAvailable`) if at most M target nodes have no available pod, excused ones not counted;
+    ///   under surge none, under OnDelete one. Else it is False (`TooManyUnavailable`).
+    /// - `Progressing` is True: `Updating` until every target node has an available updated pod and no live outdated one,
+    ///   then `Complete` until the template changes or a target node has a live outdated pod. A node that joins, reboots or
+    ///   loses its pod does not change it.
+    ///
+    /// Without target nodes they are True and `Complete`. `lastTransitionTime` is `now`, in whole seconds, where the status
+    /// changes. Messages depend on the state alone.
+    ///
+    /// ```
+    /// use daemonset::{Recording, plan};
+    /// use serde_json::{from_value, json};
+    ///
+    /// # let daemon_set = json!({
+    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+    /// #     "spec": {
+    /// #         "selector": {"matchLabels": {"app": "agent"}},
+    /// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+    /// #         "updateStrategy": {"type": "RollingUpdate"},
+    /// #     },
+    /// # });
+    /// let down = json!({"conditions": [{"type": "Ready", "status": "False"}]});
+    /// let nodes = json!([{"metadata": {"name": "a"}, "status": down}, {"metadata": {"name": "b"}}]);
+    /// let recording: Recording =
+    ///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": nodes}))?;
+    /// let conditions = plan(&recording.snapshot().unwrap()).conditions(&[], recording.now);
+    /// assert_eq!(conditions[0], json!({
+    ///     "type": "Available", "status": "False", "reason": "TooManyUnavailable",
+    ///     "lastTransitionTime": "2026-01-01T12:00:00Z",
+    ///     "message": "2 of 2 nodes lack an available pod, and at most 1 may: 1 node down, 1 without a pod",
+    /// }));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn conditions(&self, previous: &[Value], now: Timestamp) -> Vec<Value> {
+        match &self.report.progress {
+            Some(progress) => conditions(progress, previous, now),
+            None => previous.to_vec(),
+        }
+    }
 }
 
 /// The reasons of a plan.
@@ -106,8 +154,14 @@ pub struct Report {
     pub strategy: Option<StrategyInForce>,
     /// The budget's figures; `None` if the situation stops before it.
     pub budget: Option<Budget>,
+    /// The nodes without an available pod, by cause.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unavailable: UnavailableNodes,
     /// One verdict per node, by name.
     pub nodes: Vec<NodeVerdict>,
+    /// For [`Plan::conditions`]; `None` if the situation stops before it.
+    #[serde(skip)]
+    pub(crate) progress: Option<Progress>,
 }
 
 /// Whether the decision went through all steps.
@@ -181,6 +235,9 @@ pub struct NodeVerdict {
     pub placement: NodePlacement,
     /// The figures of the budget that it counts in.
     pub counts: BudgetUse,
+    /// Why it has no available pod; `None` if it has one, or is no target node and not taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<UnavailableCause>,
     /// The pods of the DaemonSet on it, by name.
     pub pods: Vec<PodVerdict>,
     /// The action on it or, without one, the reason.

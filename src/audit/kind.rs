@@ -216,7 +216,8 @@ pub enum ViolationKind {
     #[error("the selector is empty")]
     SelectingAll,
     /// The status has the DaemonSet's generation and possible counters, and keeps the other fields
-    /// (v1.36 `storeDaemonSetStatus`).
+    /// (v1.36 `storeDaemonSetStatus`). With [`Policy::conditions`](crate::Policy::conditions) it has one condition `Available`
+    /// and one `Progressing`, and keeps the others.
     #[error("the status's {field} is wrong")]
     WrongStatus {
         /// The first wrong field.

@@ -6,6 +6,7 @@ use crate::action::{Action, StatusReason};
 use crate::model::DaemonSetStatus;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
+use serde_json::Value;
 
 /// Events and wake-ups change no object.
 fn changes_an_object(action: &Action) -> bool {
@@ -83,7 +84,7 @@ fn wrong_field(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'st
     let desired = status.desired_number_scheduled;
     let rules = [
         ("observedGeneration", status.observed_generation == snapshot.daemon_set.metadata.generation),
-        ("conditions", status.conditions == snapshot.daemon_set.status.conditions),
+        ("conditions", keeps_conditions(snapshot, &status.conditions)),
         ("desiredNumberScheduled", usize::try_from(desired).is_ok_and(|desired| desired == targets)),
         ("currentNumberScheduled", up_to(status.current_number_scheduled, targets)),
         ("updatedNumberScheduled", up_to(status.updated_number_scheduled, targets)),
@@ -93,4 +94,19 @@ fn wrong_field(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'st
         ("numberMisscheduled", up_to(status.number_misscheduled, others)),
     ];
     rules.into_iter().find(|(_, right)| !right).map(|(field, _)| field)
+}
+
+/// Conditions stay as they are, but for the two that the policy may ask for, of which there is one each.
+fn keeps_conditions(snapshot: &Snapshot<'_>, written: &[Value]) -> bool {
+    let before = &snapshot.daemon_set.status.conditions;
+    if !snapshot.policy.conditions {
+        return written == before;
+    }
+    let kind = |condition: &Value| condition.get("type").and_then(Value::as_str).map(str::to_owned);
+    let is_ours =
+        |condition: &&Value| matches!(kind(condition).as_deref(), Some("Available" | "Progressing"));
+    let ours: Vec<_> = written.iter().filter(is_ours).map(kind).collect();
+    let others =
+        |conditions: &[Value]| conditions.iter().filter(|c| !is_ours(c)).cloned().collect::<Vec<_>>();
+    matches!(ours.as_slice(), [one, other] if one != other) && others(written) == others(before)
 }

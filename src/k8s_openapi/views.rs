@@ -2,8 +2,8 @@
 
 use crate::model::{is_condition_true, named_node};
 use crate::view::{
-    LabelsView, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView, TolerationsView,
-    grace_seconds, shared,
+    ContainersView, LabelsView, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView,
+    TolerationsView, grace_seconds, shared,
 };
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::ControllerRevision;
@@ -30,6 +30,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             controller: controller(&metadata.owner_references),
             target: node.or_else(|| spec.and_then(affinity_node)),
             tolerations: TolerationsView::Typed(spec.map_or(&[][..], |spec| list(&spec.tolerations))),
+            containers: ContainersView::Typed(status.as_ref()),
             created_at: instant(&metadata.creation_timestamp),
             deleted_at: instant(&metadata.deletion_timestamp),
             ready_since: ready.and_then(|ready| instant(&ready.last_transition_time)),

@@ -220,7 +220,7 @@ pub struct DaemonSetStatus {
     /// How often a new revision's name was taken; part of the next name's hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collision_count: Option<i32>,
-    /// Conditions, kept unchanged.
+    /// Conditions, raw: kept unchanged, but for the two of [`Policy::conditions`](crate::Policy::conditions).
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub conditions: Vec<Value>,
 }

@@ -33,7 +33,7 @@ pub use names::{NodeName, Uid};
 pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint, Toleration};
 pub use owner::Owner;
 pub(crate) use pod::is_condition_true;
-pub use pod::{Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
+pub use pod::{ContainerStatus, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
 #[cfg(feature = "k8s-openapi")]
 pub(crate) use pod::{is_of_scheduling, named_node};
 pub use revision::{ControllerRevision, RevisionMeta};

@@ -38,7 +38,7 @@ pub struct Pod {
     /// The node, and the tolerations.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub spec: PodSpec,
-    /// Phase and condition Ready.
+    /// Phase, condition Ready, and containers that have restarted or wait.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub status: PodStatus,
 }
@@ -141,7 +141,7 @@ pub struct PodSpec {
 
 /// Status of a [`Pod`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
@@ -149,6 +149,42 @@ pub struct PodStatus {
     /// Conditions; only `Ready` is kept.
     #[serde(deserialize_with = "ready_conditions", skip_serializing_if = "is_default")]
     pub conditions: Vec<PodCondition>,
+    /// Containers; only those that have restarted, or wait for a reason, are kept.
+    #[serde(deserialize_with = "notable_containers", skip_serializing_if = "is_default")]
+    pub container_statuses: Vec<ContainerStatus>,
+    /// The same of init containers, sidecars included.
+    #[serde(deserialize_with = "notable_containers", skip_serializing_if = "is_default")]
+    pub init_container_statuses: Vec<ContainerStatus>,
+}
+
+/// The status of a container of a [`Pod`].
+///
+/// ```
+/// use daemonset::model::Pod;
+/// use serde_json::{from_value, json, to_value};
+///
+/// let waits = json!({"name": "b", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "…"}}});
+/// let runs = json!({"name": "a", "restartCount": 0, "state": {"running": {}}});
+/// let pod: Pod = from_value(json!({"metadata": {"name": "agent-x"}, "status": {"containerStatuses": [runs, waits]}}))?;
+/// let [waits] = pod.status.container_statuses.as_slice() else { panic!("the other one is as it should be") };
+/// assert_eq!((waits.restart_count, waits.waiting_reason.as_str()), (4, "CrashLoopBackOff"));
+/// assert_eq!(to_value(waits)?, json!({"restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerStatus {
+    /// How often it has been restarted.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub restart_count: i32,
+    /// `state.waiting.reason`, such as `ImagePullBackOff`; empty if it does not wait.
+    #[serde(
+        rename = "state",
+        deserialize_with = "waiting_reason",
+        serialize_with = "state_of_waiting",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub waiting_reason: String,
 }
 
 /// A condition of a [`Pod`].
@@ -230,6 +266,38 @@ fn ready_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Po
     conditions.retain(|c| c.kind == "Ready");
     conditions.shrink_to_fit();
     Ok(conditions)
+}
+
+/// The path of the reason below a container's `state`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ContainerState {
+    #[serde(deserialize_with = "null_is_default")]
+    waiting: Waiting,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Waiting {
+    #[serde(deserialize_with = "null_is_default")]
+    reason: String,
+}
+
+fn waiting_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let state: ContainerState = null_is_default(deserializer)?;
+    Ok(state.waiting.reason)
+}
+
+fn state_of_waiting<S: Serializer>(reason: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    json!({"waiting": {"reason": reason}}).serialize(serializer)
+}
+
+/// Leaves out containers that neither have restarted nor wait, so that a healthy pod has no list.
+fn notable_containers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContainerStatus>, D::Error> {
+    let mut containers: Vec<ContainerStatus> = null_is_default(deserializer)?;
+    containers.retain(|container| !is_default(container));
+    containers.shrink_to_fit();
+    Ok(containers)
 }
 
 impl From<&PodMeta> for ObjectRef {

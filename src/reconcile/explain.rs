@@ -6,7 +6,9 @@ use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::burst::Creation;
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
+use crate::reconcile::progress::Progress;
 use crate::reconcile::steps::{Decision, Steps};
+use crate::reconcile::unavailable::unavailable_cause;
 use crate::reconcile::update::replace::candidate;
 use crate::reconcile::update::surge::has_place;
 use crate::reconcile::warnings;
@@ -18,6 +20,7 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, Taints};
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
+use crate::unavailable::UnavailableNodes;
 use crate::view::{LifecycleView, TaintsView};
 use std::collections::BTreeMap;
 
@@ -26,7 +29,15 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
     let early = |situation, status: Option<&DaemonSetStatus>, actions| Plan {
         actions,
         status: status.cloned(),
-        report: Report { situation, current_revision: None, strategy: None, budget: None, nodes: Vec::new() },
+        report: Report {
+            situation,
+            current_revision: None,
+            strategy: None,
+            budget: None,
+            unavailable: UnavailableNodes::default(),
+            nodes: Vec::new(),
+            progress: None,
+        },
         warnings: Vec::new(),
     };
     match decision {
@@ -36,26 +47,33 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
         Decision::Synced(steps) => Plan {
             actions,
             status: Some(steps.status.clone()),
-            report: Report {
-                situation: Situation::Synced,
-                current_revision: Some(current_revision(snapshot, steps)),
-                strategy: Some(strategy(snapshot.strategy)),
-                budget: Some(steps.budget),
-                nodes: Explainer::new(snapshot, steps).verdicts(),
-            },
+            report: report(snapshot, steps),
             warnings: warnings::warnings(snapshot, steps),
         },
     }
 }
 
+fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
+    let Steps { fleet, history, node_sync, budget, update, .. } = steps;
+    let progress = Progress::new(fleet, history, node_sync, budget, update);
+    Report {
+        situation: Situation::Synced,
+        current_revision: Some(current_revision(snapshot, steps)),
+        strategy: Some(strategy(snapshot.strategy)),
+        budget: Some(*budget),
+        unavailable: progress.causes,
+        nodes: Explainer::new(snapshot, steps).verdicts(),
+        progress: Some(progress),
+    }
+}
+
 fn current_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> CurrentRevision {
     let current = steps.history.current();
-    let (name, origin) = match (current.view, steps.history.renumbered) {
-        (Some(view), None) => (view.name.to_owned(), RevisionOrigin::Kept),
-        (Some(view), Some(_)) => (view.name.to_owned(), RevisionOrigin::CurrentAgain),
-        (None, _) => {
-            (format!("{}-{}", snapshot.daemon_set.metadata.name, current.hash), RevisionOrigin::Created)
-        }
+    let name = steps.history.current_name(snapshot);
+    let origin = match (current.view, steps.history.renumbered) {
+        (Some(_), None) => RevisionOrigin::Kept,
+        (Some(_), Some(_)) => RevisionOrigin::CurrentAgain,
+        (None, _) => RevisionOrigin::Created,
     };
     CurrentRevision { name, hash: current.hash.to_string(), number: current.number, origin }
 }
@@ -123,12 +141,14 @@ impl<'d> Explainer<'d> {
         let mut pods: Vec<_> =
             fleet.pods_of(position).map(|(index, pod)| self.pod_verdict(index, pod)).collect();
         pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
+        let counts = BudgetUse::new(fleet, &self.steps.node_sync, position);
         NodeVerdict {
             node: node.name.into(),
             node_ready: node.ready,
             unschedulable: node.unschedulable,
             placement: node_placement(placement, node.taints),
-            counts: BudgetUse::new(fleet, &self.steps.node_sync, position),
+            counts,
+            unavailable: unavailable_cause(fleet, position, counts),
             outcome: self.outcome(position, placement, &pods),
             pods,
         }

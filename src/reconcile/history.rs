@@ -107,6 +107,14 @@ impl<'a> History<'a> {
         self.revisions.at(self.current)
     }
 
+    /// The name of the current one, also when this plan creates it.
+    pub(crate) fn current_name(&self, snapshot: &Snapshot<'_>) -> String {
+        let current = self.current();
+        current
+            .view
+            .map_or_else(|| revision::name(snapshot.daemon_set, &current.hash), |view| view.name.to_owned())
+    }
+
     /// The revision that a pod labelled with this hash runs.
     pub(crate) fn position(&self, hash: &str) -> Option<HistoryIx> {
         let found = self.by_hash.binary_search_by(|(known, _)| known.as_ref().cmp(hash)).ok()?;

@@ -11,8 +11,10 @@ pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod node_sync;
 mod pod_template;
+pub(crate) mod progress;
 mod status;
 pub(crate) mod steps;
+mod unavailable;
 pub(crate) mod update;
 pub(crate) mod warnings;
 

@@ -1,4 +1,4 @@
-//! The counters of the DaemonSet's status.
+//! The status of the DaemonSet: its counters, beside the conditions.
 //!
 //! v1.36 `daemon_controller.go updateDaemonSetStatus`, but with all pods of a node instead of the oldest one
 //! `[any-pod-counts]` (kubernetes#122527).
@@ -7,15 +7,16 @@ use crate::model::DaemonSetStatus;
 use crate::reconcile::fleet::Fleet;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
+use serde_json::Value;
 
 /// The status for this fleet.
 #[doc(alias = "updateDaemonSetStatus")]
-pub(crate) fn status(fleet: &Fleet<'_>) -> DaemonSetStatus {
+pub(crate) fn status(fleet: &Fleet<'_>, conditions: Vec<Value>) -> DaemonSetStatus {
     let ds = fleet.snapshot.daemon_set;
     let mut status = DaemonSetStatus {
         observed_generation: ds.metadata.generation,
         collision_count: ds.status.collision_count,
-        conditions: ds.status.conditions.clone(),
+        conditions,
         ..DaemonSetStatus::default()
     };
     for (position, node) in fleet.nodes.enumerated() {

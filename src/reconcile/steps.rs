@@ -1,5 +1,6 @@
 //! The decision, before it becomes actions and a report: the values of all steps, and their order.
 
+use crate::conditions::conditions;
 use crate::model::DaemonSetStatus;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::burst::Burst;
@@ -7,6 +8,7 @@ use crate::reconcile::claim::{Claim, claim};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{NodeSync, node_sync};
+use crate::reconcile::progress::Progress;
 use crate::reconcile::status::status;
 use crate::reconcile::update::{Update, update};
 use crate::snapshot::Snapshot;
@@ -53,7 +55,13 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
     let budget = Budget::new(&fleet, &node_sync);
     let update = update(&fleet, &history, &node_sync, &budget);
     let burst = Burst::new(&fleet, &node_sync, &update);
-    let status = status(&fleet);
+    let conditions = if snapshot.policy.conditions {
+        let progress = Progress::new(&fleet, &history, &node_sync, &budget, &update);
+        conditions(&progress, &snapshot.daemon_set.status.conditions, snapshot.now)
+    } else {
+        snapshot.daemon_set.status.conditions.clone()
+    };
+    let status = status(&fleet, conditions);
     let steps = Steps { claim, history, fleet, node_sync, budget, update, burst, status };
     Decision::Synced(Box::new(steps))
 }

@@ -49,7 +49,8 @@ pub struct Policy {
     /// Whether nodes that leave, such as drained ones, get pods and count against the limits.
     #[serde(deserialize_with = "null_is_default")]
     pub lifecycle: LifecyclePolicy,
-    /// Whether the status has the conditions `Available` and `Progressing`. Default false: conditions stay as they are.
+    /// Whether the status has the conditions `Available` and `Progressing`
+    /// ([`Plan::conditions`](crate::Plan::conditions)). Default false: conditions stay as they are (v1.36 sets none).
     #[serde(deserialize_with = "null_is_default")]
     pub conditions: bool,
     /// The tolerations that each pod gets beside the template's own.

@@ -1,11 +1,13 @@
 //! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
 mod builders;
+mod containers;
 mod facts;
 mod labels;
 mod lifecycle;
 mod scheduling;
 
+pub(crate) use containers::ContainersView;
 pub(crate) use facts::{Known, NodeFacts, Truth};
 pub(crate) use labels::LabelsView;
 pub use lifecycle::Lifecycle;
@@ -78,6 +80,7 @@ pub struct PodView<'a> {
     /// `spec.nodeName`, or the node that the required node affinity names.
     pub(crate) target: Option<&'a str>,
     pub(crate) tolerations: TolerationsView<'a>,
+    pub(crate) containers: ContainersView<'a>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) deleted_at: Option<Timestamp>,
     /// Since when condition Ready has the status it has.
@@ -131,6 +134,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             controller: OwnerReference::controller_of(&metadata.owner_references),
             target: pod.target().map(|node| node.as_str()),
             tolerations: TolerationsView::Model(&spec.tolerations),
+            containers: ContainersView::Model(status),
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
             ready_since: ready.and_then(|c| c.last_transition_time),

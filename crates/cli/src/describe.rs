@@ -50,10 +50,37 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
                 text.push_str(&format!("{label:<11}{content}\n"));
             }
             text.push_str(&format!("{:<11}{}\n\n", "Next", next(&plan, now)));
+            text.push_str(&conditions(&input.recording.daemon_set.status.conditions));
             text.push_str(&template_of(args.revision, &template));
             Ok(Response::text(text))
         }
     }
+}
+
+/// The stored conditions in the form that `kubectl describe` has for a Deployment's, with their messages; nothing if there
+/// are none. kubectl shows none of a DaemonSet (v1.36 `describe.go describeDaemonSet`), since Kubernetes sets none.
+fn conditions(conditions: &[Value]) -> String {
+    if conditions.is_empty() {
+        return String::new();
+    }
+    let header = ["Type", "Status", "Reason", "Message"].map(str::to_owned);
+    let mut rows = vec![header.clone(), header.map(|title| "-".repeat(title.len()))];
+    rows.extend(conditions.iter().map(|condition| {
+        ["type", "status", "reason", "message"]
+            .map(|member| condition.get(member).and_then(Value::as_str).unwrap_or_default().to_owned())
+    }));
+    let width = |column: fn(&[String; 4]) -> &String| {
+        rows.iter().map(|row| column(row).chars().count()).max().unwrap_or_default()
+    };
+    let [kinds, statuses, reasons] =
+        [width(|[kind, ..]| kind), width(|[_, status, ..]| status), width(|[_, _, reason, _]| reason)];
+    let mut text = "Conditions:\n".to_owned();
+    for [kind, status, reason, message] in &rows {
+        let line = format!("  {kind:<kinds$}  {status:<statuses$}  {reason:<reasons$}  {message}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text + "\n"
 }
 
 fn template_of(revision: Option<i64>, template: &Value) -> String {

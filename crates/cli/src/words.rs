@@ -3,8 +3,8 @@
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::{
-    ClaimReason, CreateReason, Evidence, LabelReason, Lifecycle, NodePlacement, NodeVerdict, PodVerdict,
-    RequeueReason, RevisionOrigin, RevisionReason, StatusReason,
+    ClaimReason, CreateReason, Evidence, LabelReason, Lifecycle, NodePlacement, NodeVerdict, PodState,
+    PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, StatusReason, UnavailableCause,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -89,6 +89,16 @@ pub(crate) fn placement(node: &NodeVerdict) -> String {
         text.push_str(", node NotReady");
     }
     text
+}
+
+/// The cause that the containers of a node's pod give for its not being Ready, such as `crashing`. A failed pod, which has
+/// ended, shows as such.
+pub(crate) fn trouble(node: &NodeVerdict) -> Option<UnavailableCause> {
+    let by_containers = |cause: &UnavailableCause| {
+        matches!(cause, UnavailableCause::Crashing | UnavailableCause::Pulling)
+            && node.pods.iter().all(|pod| pod.state != PodState::Failed)
+    };
+    node.unavailable.filter(by_containers)
 }
 
 /// The effect first: keys may be long, and wrapped.

@@ -31,6 +31,13 @@ fn pods() -> Vec<Value> {
         {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-01-01T10:00:00Z"},
         {"type": "Ready", "status": "True"},
     ]);
+    let containers = json!([
+        {"name": "a", "ready": true, "image": "", "imageID": "", "restartCount": 0, "state": {"running": {}}},
+        {"name": "b", "ready": true, "image": "", "imageID": "", "restartCount": 2, "state": null},
+        {"name": "c", "ready": false, "image": "", "imageID": "", "restartCount": 0,
+            "state": {"waiting": {"reason": "ErrImagePull", "message": "m"}}},
+        {"name": "d", "ready": false, "image": "", "imageID": "", "restartCount": 0, "state": {"waiting": {"reason": null}}},
+    ]);
     let owners = json!([
         {"kind": "Node", "uid": "u1"}, {"kind": "Node", "uid": "u2", "controller": false},
         {"kind": "DaemonSet", "uid": "u3", "controller": true},
@@ -46,6 +53,8 @@ fn pods() -> Vec<Value> {
         json!({"spec": {"affinity": null, "tolerations": null}, "status": {"conditions": null}}),
         json!({"status": {"conditions": conditions}}),
         json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}),
+        json!({"status": {"containerStatuses": containers, "initContainerStatuses": null}}),
+        json!({"status": {"containerStatuses": [], "initContainerStatuses": containers}}),
         json!({"metadata": {"ownerReferences": owners, "labels": {"app": "x", "b": "", "a": "é"}}}),
         json!({"metadata": {"ownerReferences": [], "labels": {}, "annotations": {"kubernetes.io/config.mirror": ""}}}),
         json!({"metadata": {"annotations": {"other": "x"}, "resourceVersion": "7",
@@ -98,6 +107,10 @@ fn a_view_of_a_typed_object_shows_the_fields_of_the_model() {
     assert_eq!(kept, ["a", "b", "", "node.kubernetes.io"]);
     let targets: Vec<_> = typed.pods.iter().map(|pod| &pod.spec.affinity_node).collect();
     assert_eq!(targets[4], &Some("n1".into()));
+    let kept = serde_json::to_value(&typed.pods[10].status.container_statuses).unwrap();
+    let waits = json!({"restartCount": 0, "state": {"waiting": {"reason": "ErrImagePull"}}});
+    assert_eq!(kept, json!([{"restartCount": 2}, {"state": waits["state"]}]));
+    assert_eq!(typed.pods[11].status.init_container_statuses.len(), 2);
 }
 
 #[test]
@@ -148,7 +161,7 @@ fn stores_of_reflectors_are_read_as_they_are() {
 
 #[test]
 fn a_view_is_small() {
-    assert!(size_of::<PodView<'_>>() <= 216, "{}", size_of::<PodView<'_>>());
+    assert!(size_of::<PodView<'_>>() <= 232, "{}", size_of::<PodView<'_>>());
     fn is_copy<T: Copy>() {}
     is_copy::<PodView<'_>>();
     assert!(size_of::<Pod>() > 10 * size_of::<PodView<'_>>());

@@ -5,6 +5,7 @@ mod audit;
 mod burst;
 mod claim;
 mod classify;
+mod conditions;
 mod daemon_tolerations;
 mod down;
 mod failed_pods;

@@ -76,8 +76,12 @@ pub(super) fn trouble(pod: &Value) -> Option<String> {
             ["/state/waiting", "/state/terminated"].into_iter().find_map(|it| container.pointer(it))?;
         let (reason, message) = (text(state, "/reason"), text(state, "/message"));
         let done = reason == "Completed" || reason.is_empty();
-        let name = text(container, "/name");
-        let says = || format!("The kubelet says of container {name}: {}", with_message(reason, message));
+        // A recording keeps the reason alone.
+        let container = match text(container, "/name").as_str() {
+            "" => "a container".to_owned(),
+            name => format!("container {name}"),
+        };
+        let says = || format!("The kubelet says of {container}: {}", with_message(reason, message));
         (!done).then(says)
     })
 }

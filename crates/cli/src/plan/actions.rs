@@ -121,7 +121,7 @@ fn created(revision: &Value) -> String {
     format!("{name} as #{number}")
 }
 
-/// The counters that differ.
+/// The counters and the conditions that differ.
 fn changes(before: &DaemonSetStatus, after: &DaemonSetStatus) -> String {
     let counters = |status: &DaemonSetStatus| {
         [
@@ -138,5 +138,12 @@ fn changes(before: &DaemonSetStatus, after: &DaemonSetStatus) -> String {
     };
     let pairs = counters(before).into_iter().zip(counters(after)).filter(|(before, after)| before != after);
     let changed = pairs.map(|((name, before), (_, after))| format!("{name} {before} -> {after}"));
-    changed.collect::<Vec<_>>().join(", ")
+    let conditions = after.conditions.iter().filter(|condition| !before.conditions.contains(condition));
+    changed.chain(conditions.map(condition)).collect::<Vec<_>>().join(", ")
+}
+
+/// `Available True (EnoughAvailable)`.
+fn condition(condition: &Value) -> String {
+    let text = |member: &str| condition.get(member).and_then(Value::as_str).unwrap_or_default();
+    format!("{} {} ({})", text("type"), text("status"), text("reason"))
 }

@@ -5,8 +5,9 @@ use crate::plan::phrase::{Urgency, outcome};
 use crate::plan::{actions, budget};
 use crate::words;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
-use daemonset::{NodeOutcome, NodeVerdict, Plan, Policy, Situation, StrategyInForce};
+use daemonset::{NodeOutcome, NodeVerdict, Plan, Policy, Situation, StrategyInForce, UnavailableCause};
 use indexmap::IndexMap;
+use std::collections::BTreeMap;
 
 /// Each with its label.
 pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'static str, String)> {
@@ -85,7 +86,7 @@ fn policy(policy: &Policy) -> String {
 fn nodes(plan: &Plan) -> String {
     let mut counts = IndexMap::new();
     for node in &plan.report.nodes {
-        let (count, urgency) = counts.entry(in_short(&node.outcome)).or_insert((0, outcome(node).urgency));
+        let (count, urgency) = counts.entry(in_short(node)).or_insert((0, outcome(node).urgency));
         *count += 1;
         *urgency = (*urgency).min(outcome(node).urgency);
     }
@@ -94,8 +95,8 @@ fn nodes(plan: &Plan) -> String {
     format!("{}: {}", plan.report.nodes.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
-fn in_short(outcome: &NodeOutcome) -> String {
-    let text = match outcome {
+fn in_short(node: &NodeVerdict) -> String {
+    let text = match &node.outcome {
         NodeOutcome::UpToDate => "up to date",
         NodeOutcome::NotTarget => "no target",
         NodeOutcome::Create { .. } => "to get a pod",
@@ -104,7 +105,10 @@ fn in_short(outcome: &NodeOutcome) -> String {
         NodeOutcome::HeldByMaxUnavailable { .. } => "held by maxUnavailable",
         NodeOutcome::HeldByMaxSurge { .. } => "held by maxSurge",
         NodeOutcome::WaitsForDelete => "waiting for you to delete the pod",
-        NodeOutcome::WaitsForReady => "waiting for Ready",
+        NodeOutcome::WaitsForReady => {
+            let cause = words::trouble(node).map(|cause| format!(" ({cause})"));
+            return format!("waiting for Ready{}", cause.unwrap_or_default());
+        }
         NodeOutcome::WaitsForMinReady { .. } => "waiting for minReadySeconds",
         NodeOutcome::WaitsForTermination { .. } => "waiting for a pod to be gone",
         NodeOutcome::WaitsForBackOff { .. } => "in back-off",
@@ -128,15 +132,27 @@ pub(crate) fn now(plan: &Plan) -> String {
         }
         _ => {
             let waiting = plan.report.nodes.iter().filter(|node| waits(node)).count();
+            let wait = format!("{} must wait{}", words::count(waiting, "node"), troubles(plan));
             let summary = actions::summary(&plan.actions);
             match (summary.as_str(), waiting) {
                 ("", 0) => "nothing to do".to_owned(),
-                ("", _) => format!("no action: {} must wait", words::count(waiting, "node")),
+                ("", _) => format!("no action: {wait}"),
                 (_, 0) => summary,
-                (_, _) => format!("{summary}; {} must wait", words::count(waiting, "node")),
+                (_, _) => format!("{summary}; {wait}"),
             }
         }
     }
+}
+
+/// ` (2 crashing, 1 pulling)`: the nodes whose containers say so, if there are any.
+fn troubles(plan: &Plan) -> String {
+    let waiting = plan.report.nodes.iter().filter(|node| waits(node));
+    let mut counts: BTreeMap<UnavailableCause, usize> = BTreeMap::new();
+    for cause in waiting.filter_map(words::trouble) {
+        *counts.entry(cause).or_default() += 1;
+    }
+    let counts: Vec<String> = counts.into_iter().map(|(cause, nodes)| format!("{nodes} {cause}")).collect();
+    if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
 }
 
 fn waits(node: &NodeVerdict) -> bool {

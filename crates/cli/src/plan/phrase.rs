@@ -133,6 +133,10 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
             Phrase::new(Urgency::Held, format!("waits: maxSurge spent ({used} of {limit})"))
         }
         NodeOutcome::WaitsForDelete => Phrase::new(Urgency::Held, "waits for you: OnDelete, delete its pod"),
+        NodeOutcome::WaitsForReady => {
+            let cause = words::trouble(node).map(|cause| format!(": {cause}"));
+            Phrase::new(Urgency::Stuck, format!("waits until Ready{}", cause.unwrap_or_default()))
+        }
         waits => waiting(waits),
     }
 }
@@ -143,7 +147,6 @@ fn waiting(outcome: &NodeOutcome) -> Phrase {
         NodeOutcome::WaitsForNextPlan => {
             Phrase::new(Urgency::Waits, "waits for the next plan: this one is full")
         }
-        NodeOutcome::WaitsForReady => Phrase::new(Urgency::Stuck, "waits until Ready"),
         NodeOutcome::WaitsForMinReady { until } => {
             Phrase::new(Urgency::Waits, "waits until available").at(*until, Joint::Parentheses)
         }

@@ -56,20 +56,22 @@ pub(crate) fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
     rows
 }
 
-/// Without the versions of objects, which grow where nothing else changes, and without the time of the next look.
+/// Without the versions of objects, which grow where nothing else changes, without the time of the next look, and without the
+/// times of conditions that the plan would write.
 pub(crate) fn fingerprint(plan: &Plan, before: &DaemonSetStatus) -> Value {
-    let mut report = json!(plan.report);
-    forget_versions(&mut report);
-    json!([report, plan.status, plan.warnings, actions::lines(&plan.actions, before)])
+    let (mut report, mut status) = (json!(plan.report), json!(plan.status));
+    forget(&mut report, "resourceVersion");
+    forget(&mut status, "lastTransitionTime");
+    json!([report, status, plan.warnings, actions::lines(&plan.actions, before)])
 }
 
-fn forget_versions(value: &mut Value) {
+fn forget(value: &mut Value, name: &str) {
     match value {
         Value::Object(members) => {
-            members.remove("resourceVersion");
-            members.values_mut().for_each(forget_versions);
+            members.remove(name);
+            members.values_mut().for_each(|member| forget(member, name));
         }
-        Value::Array(items) => items.iter_mut().for_each(forget_versions),
+        Value::Array(items) => items.iter_mut().for_each(|item| forget(item, name)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

@@ -29,6 +29,26 @@ fn refused(line: &str) -> String {
 }
 
 #[test]
+fn describe_shows_the_conditions_that_are_stored() {
+    let mut stored = recording("conditions", &["a"]);
+    let message = "2 of 2 nodes lack an available pod, and at most 1 may: 1 node down, 1 without a pod";
+    stored["daemonSet"]["status"] = json!({"conditions": [
+        {"type": "Available", "status": "False", "reason": "TooManyUnavailable", "message": message},
+        {"type": "Odd"},
+    ]});
+    let text = printed(0, &format!("describe {}", file("conditions.json", stored.to_string())));
+    let conditions = text.split_once("Conditions:").unwrap().1.split_once("\n\n").unwrap().0;
+    assert_snapshot!(format!("Conditions:{conditions}"), @"
+    Conditions:
+      Type       Status  Reason              Message
+      ----       ------  ------              -------
+      Available  False   TooManyUnavailable  2 of 2 nodes lack an available pod, and at most 1 may: 1 node down, 1 without a pod
+      Odd
+    ");
+    assert!(!printed(0, "describe --example").contains("Conditions:"));
+}
+
+#[test]
 fn describe_has_the_plan_in_short_and_the_template() {
     let text = printed(0, "describe --example");
     let (head, template) = text.split_once("\n\n").unwrap();

@@ -230,6 +230,19 @@ fn the_kubelet_and_the_scheduler_are_quoted() {
     assert_eq!(line("b"), "It waits until agent-2 is Ready. The scheduler says Unschedulable (0/3 nodes).");
 }
 
+/// A recording keeps the reason without the container's name.
+#[test]
+fn the_reason_of_a_recorded_container_is_quoted() {
+    let mut agent = agent(vec![agent_pod("a", "agent-1", true, None)]);
+    agent["pods"][0]["status"]["containerStatuses"] =
+        json!([{"restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]);
+    let sentence = why("a", &agent).lines().nth(2).unwrap().to_owned();
+    assert_eq!(
+        sentence,
+        "It waits until agent-1 is Ready. The kubelet says of a container: CrashLoopBackOff."
+    );
+}
+
 #[test]
 fn waits_for_a_terminating_pod() {
     let mut terminating = agent_pod("a", "agent-1", false, Some(60));

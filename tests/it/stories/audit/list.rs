@@ -59,6 +59,31 @@ fn a_status_is_plausible_and_its_collision_count_rises() {
 }
 
 #[test]
+fn conditions_of_others_stay_and_the_two_of_the_policy_may_change() {
+    let odd = json!({"type": "Odd", "status": "True"});
+    let before = json!([odd, {"type": "Available", "status": "True"}]);
+    let finds = |policy: bool, conditions: serde_json::Value| {
+        let given = three(rolling(1))
+            .with("/daemonSet/status", json!({"conditions": before}))
+            .policy(json!({"conditions": policy}));
+        let mut status = given.plan().status.unwrap();
+        status.conditions = serde_json::from_value(conditions).unwrap();
+        broken(&given, &[write(status, StatusReason::Changed)])
+    };
+    let wrong = [Kind::WrongStatus { field: "conditions" }];
+    let (available, progressing) = (json!({"type": "Available"}), json!({"type": "Progressing"}));
+    assert_eq!(finds(false, before.clone()), []);
+    assert_eq!(finds(false, json!([odd, available, progressing])), wrong);
+    assert_eq!(finds(true, json!([odd, available, progressing])), []);
+    assert_eq!(finds(true, json!([available, odd, progressing])), []);
+    assert_eq!(finds(true, json!([available, progressing])), wrong, "the other one is gone");
+    assert_eq!(finds(true, json!([{"type": "Odd"}, available, progressing])), wrong);
+    assert_eq!(finds(true, json!([odd, available])), wrong);
+    assert_eq!(finds(true, json!([odd, available, available])), wrong);
+    assert_eq!(finds(true, json!([odd, available, progressing, progressing])), wrong);
+}
+
+#[test]
 fn a_daemon_set_that_is_being_deleted_or_selects_all_is_left_alone() {
     let deleted = three(rolling(1)).with("/daemonSet/metadata/deletionTimestamp", json!(now()));
     assert_eq!(broken(&deleted, &[delete("a-1"), wake_up(1)]), [Kind::BeingDeleted]);

@@ -94,6 +94,45 @@ fn a_hundred_nodes_are_a_few_rows() {
 }
 
 #[test]
+fn a_container_that_waits_is_the_cause_in_the_row_and_in_the_head() {
+    let pod = |name: &str, node: &str, reason: &str| {
+        let waiting = json!([{"name": "c", "restartCount": 1, "state": {"waiting": {"reason": reason}}}]);
+        let owners = json!([{"uid": "uid-of-agent", "controller": true}]);
+        let pod = with(super::bare(super::pod(name)), "/metadata/ownerReferences", owners);
+        let pod = with(pod, "/metadata/labels", json!({"app": "agent", "pod-template-generation": "2"}));
+        let pod = with(pod, "/spec", json!({"nodeName": node}));
+        with(pod, "/status", json!({"phase": "Running", "containerStatuses": waiting}))
+    };
+    let agent = recording("waiting", &["a", "b", "c"]);
+    let agent = with(agent, "/daemonSet/spec/templateGeneration", json!(2));
+    let pods = [
+        pod("agent-1", "a", "CrashLoopBackOff"),
+        pod("agent-2", "b", "ImagePullBackOff"),
+        pod("agent-3", "c", "ContainerCreating"),
+    ];
+    let text = printed(&["-f", "-"], &with(agent, "/pods", json!(pods)).to_string());
+    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+    let head = ["Nodes", "Now"].map(line).join("\n");
+    assert_snapshot!(head, @"
+    Nodes      3: 1 waiting for Ready, 1 waiting for Ready (crashing), 1 waiting for Ready (pulling)
+    Now        create 1 revision, label 3 pods, write the status; 3 nodes must wait (1 crashing, 1 pulling)
+    ");
+    let ends = ["a ", "b ", "c "].map(|node| rows(&text, node).rsplit_once("  ").unwrap().1.to_owned());
+    assert_eq!(ends, ["waits until Ready: crashing", "waits until Ready: pulling", "waits until Ready"]);
+}
+
+#[test]
+fn the_conditions_that_a_plan_writes_are_shown() {
+    let agent = with(recording("conditions", &["a"]), "/policy", json!({"conditions": true}));
+    let text = printed(&["-f", "-"], &agent.to_string());
+    let status = text.lines().find(|line| line.contains("write status")).unwrap().trim().to_owned();
+    assert_snapshot!(
+        status,
+        @"3. write status as it has changed: desired 0 -> 1, unavailable 0 -> 1, observedGeneration 0 -> 1, Available True (EnoughAvailable), Progressing True (Updating)"
+    );
+}
+
+#[test]
 fn a_surging_node_has_two_rows_and_a_tainted_one_its_taint() {
     let surge = printed(&[&dump("surge.json")], "");
     assert_snapshot!(rows(&surge, "node-1"), @"

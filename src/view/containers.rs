@@ -1,0 +1,72 @@
+//! Borrowed statuses of a pod's containers, in the caller's form.
+
+use crate::model::{ContainerStatus, PodStatus};
+#[cfg(feature = "k8s-openapi")]
+use k8s_openapi::api::core::v1 as core;
+
+/// The containers and init containers of a pod, behind one pointer: a view of a pod is copied often, and few pods are in
+/// trouble.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ContainersView<'a> {
+    /// Of the model, which keeps only those that have restarted or wait.
+    Model(&'a PodStatus),
+    /// Of k8s-openapi's types, which have all of them.
+    #[cfg(feature = "k8s-openapi")]
+    Typed(Option<&'a core::PodStatus>),
+}
+
+impl<'a> ContainersView<'a> {
+    /// Whether a container or an init container waits for a reason of this kind.
+    pub(crate) fn any_waits(self, is_of_kind: impl Fn(&str) -> bool) -> bool {
+        match self {
+            ContainersView::Model(status) => {
+                let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
+                containers.map(|container| container.waiting_reason.as_str()).any(is_of_kind)
+            }
+            #[cfg(feature = "k8s-openapi")]
+            ContainersView::Typed(status) => {
+                let init = status.and_then(|status| status.init_container_statuses.as_ref());
+                let regular = status.and_then(|status| status.container_statuses.as_ref());
+                let containers = init.into_iter().chain(regular).flatten();
+                containers.map(waiting_reason).any(is_of_kind)
+            }
+        }
+    }
+
+    /// The regular containers as the model keeps them.
+    pub(crate) fn regular(self) -> Vec<ContainerStatus> {
+        match self {
+            ContainersView::Model(status) => status.container_statuses.clone(),
+            #[cfg(feature = "k8s-openapi")]
+            ContainersView::Typed(status) => {
+                notable(status.and_then(|status| status.container_statuses.as_deref()))
+            }
+        }
+    }
+
+    /// The init containers as the model keeps them.
+    pub(crate) fn init(self) -> Vec<ContainerStatus> {
+        match self {
+            ContainersView::Model(status) => status.init_container_statuses.clone(),
+            #[cfg(feature = "k8s-openapi")]
+            ContainersView::Typed(status) => {
+                notable(status.and_then(|status| status.init_container_statuses.as_deref()))
+            }
+        }
+    }
+}
+
+#[cfg(feature = "k8s-openapi")]
+fn notable(containers: Option<&[core::ContainerStatus]>) -> Vec<ContainerStatus> {
+    let containers = containers.unwrap_or_default().iter().map(|container| ContainerStatus {
+        restart_count: container.restart_count,
+        waiting_reason: waiting_reason(container).to_owned(),
+    });
+    containers.filter(|container| !crate::model::is_default(container)).collect()
+}
+
+#[cfg(feature = "k8s-openapi")]
+fn waiting_reason(container: &core::ContainerStatus) -> &str {
+    let waiting = container.state.as_ref().and_then(|state| state.waiting.as_ref());
+    waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default()
+}
