@@ -1,6 +1,8 @@
 //! Views of objects from other stores than this crate's types: constructors with the required parts, setters for the rest.
 
-use super::{LabelsView, NodeView, Phase, PodView, RevisionView, TaintsView, TolerationsView};
+use super::{
+    LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView, TolerationsView,
+};
 use crate::model::{Labels, Taint, Toleration};
 use crate::snapshot::position::Neutral;
 use jiff::Timestamp;
@@ -95,7 +97,7 @@ impl<'a> PodView<'a> {
 /// use daemonset::{NodeView, model::{Labels, Taint}};
 ///
 /// let (labels, taints) = (Labels::from_iter([("zone", "a")]), [Taint { key: "gpu".into(), ..Taint::default() }]);
-/// let node = NodeView::new("a").labels(&labels).taints(&taints).unschedulable().not_ready();
+/// let node = NodeView::new("a").labels(&labels).taints(&taints).unschedulable().not_ready_since(None);
 /// # let _ = node;
 /// ```
 impl<'a> NodeView<'a> {
@@ -123,16 +125,30 @@ impl<'a> NodeView<'a> {
         NodeView { unschedulable: true, ..self }
     }
 
-    /// Condition Ready is True.
+    /// `spec.taints`. The first one of a node that leaves is its [`Lifecycle`], unless a condition says so.
     #[must_use]
-    pub fn ready(self) -> Self {
-        NodeView { ready: Some(true), ..self }
+    pub fn taints(self, taints: &'a [Taint]) -> Self {
+        let taints = TaintsView::Model(taints);
+        let lifecycle = self.lifecycle.or_else(|| LifecycleView::new(std::iter::empty(), taints));
+        NodeView { taints, lifecycle, ..self }
     }
 
-    /// Condition Ready is False or Unknown.
+    /// Condition Ready is True, since this instant if the condition has one.
     #[must_use]
-    pub fn not_ready(self) -> Self {
-        NodeView { ready: Some(false), ..self }
+    pub fn ready_since(self, since: Option<Timestamp>) -> Self {
+        NodeView { ready: Some(true), ready_since: since, ..self }
+    }
+
+    /// Condition Ready is False or Unknown, since this instant if the condition has one.
+    #[must_use]
+    pub fn not_ready_since(self, since: Option<Timestamp>) -> Self {
+        NodeView { ready: Some(false), ready_since: since, ..self }
+    }
+
+    /// A condition of the node's lifecycle is True, since this instant if the condition has one.
+    #[must_use]
+    pub fn lifecycle_since(self, state: Lifecycle, since: Option<Timestamp>) -> Self {
+        NodeView { lifecycle: Some(LifecycleView { state, since }), ..self }
     }
 }
 
@@ -167,6 +183,8 @@ shared_setters! {
         created_at: Timestamp = created_at, Some(created_at);
         /// `metadata.deletionTimestamp`: when it must be gone.
         deleted_at: Timestamp = deleted_at, Some(deleted_at);
+        /// `metadata.deletionGracePeriodSeconds`: how long before `deleted_at` its deletion was asked for.
+        deletion_grace_seconds: u32 = grace_seconds, deletion_grace_seconds;
         /// `status.phase`, as Kubernetes writes it: `Running`, say. Any unknown text counts as Pending.
         phase: &str = phase, Phase::from_name(phase);
         /// `spec.tolerations`: they decide whether a pod stays that the template has withdrawn a toleration from.
@@ -175,8 +193,6 @@ shared_setters! {
     NodeView {
         /// Labels.
         labels: &'a Labels = labels, LabelsView::from(labels);
-        /// `spec.taints`.
-        taints: &'a [Taint] = taints, TaintsView::Model(taints);
     }
     RevisionView {
         /// Labels.

@@ -1,8 +1,8 @@
 //! Views of other stores: a view from the setters decides as a view of the model's object does.
 
-use crate::support::{given, new, node, old, rolling};
+use crate::support::{at, given, new, node, old, rolling};
 use daemonset::model::{ControllerRevision, Node, OwnerReference, Pod};
-use daemonset::{NodeView, Observed, PodView, Recording, RevisionView, Snapshot, plan};
+use daemonset::{Lifecycle, NodeView, Observed, PodView, Recording, RevisionView, Snapshot, plan};
 use serde_json::json;
 
 fn pod(pod: &Pod) -> PodView<'_> {
@@ -21,6 +21,9 @@ fn pod(pod: &Pod) -> PodView<'_> {
     }
     view = metadata.creation_timestamp.into_iter().fold(view, PodView::created_at);
     view = metadata.deletion_timestamp.into_iter().fold(view, PodView::deleted_at);
+    if let Some(grace) = metadata.deletion_grace_period_seconds {
+        view = view.deletion_grace_seconds(grace.try_into().unwrap());
+    }
     if let Some(ready) = status.conditions.iter().find(|condition| condition.kind == "Ready") {
         let since = ready.last_transition_time;
         view = if ready.status == "True" { view.ready_since(since) } else { view.not_ready_since(since) };
@@ -32,11 +35,15 @@ fn node_view(node: &Node) -> NodeView<'_> {
     let view =
         NodeView::new(node.metadata.name.as_str()).labels(&node.metadata.labels).taints(&node.spec.taints);
     let view = if node.spec.unschedulable { view.unschedulable() } else { view };
-    match node.status.conditions.first().map(|condition| condition.status.as_str()) {
-        Some("True") => view.ready(),
-        Some(_) => view.not_ready(),
-        None => view,
-    }
+    node.status.conditions.iter().fold(view, |view, condition| {
+        let since = condition.last_transition_time;
+        match (condition.kind.as_str(), condition.status.as_str()) {
+            ("Ready", "True") => view.ready_since(since),
+            ("Ready", _) => view.not_ready_since(since),
+            ("DrainInProgress", "True") => view.lifecycle_since(Lifecycle::DrainInProgress, since),
+            _ => view,
+        }
+    })
 }
 
 fn revision(revision: &ControllerRevision) -> RevisionView<'_> {
@@ -67,6 +74,9 @@ fn a_view_that_is_built_equals_that_of_the_model() {
         .node(node("b").not_ready().has(new().not_ready()).has(old().terminating(30)))
         .node(node("c").has(new().failed()).has(old().orphan().created_ago(50)))
         .node(node("d").has(old().mirror()).has(new().ready_without_time()))
+        .node(node("e").ready("Unknown", Some(at(-60))).condition("DrainInProgress", "True", Some(at(-90))))
+        .node(node("f").taint("ToBeDeletedByClusterAutoscaler", "NoSchedule").ready("True", Some(at(-60))))
+        .node(node("g").has(old().terminating(20).with("/metadata/deletionGracePeriodSeconds", json!(30))))
         .with("/nodes/0/spec/unschedulable", json!(true))
         .stray("gone", old().unbound())
         .stray("lost", new().succeeded().owned_by("other"));

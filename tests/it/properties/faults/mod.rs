@@ -108,7 +108,7 @@ impl Case<'_> {
 
 /// Adds nodes that went down with the updated pod on them, or whose pod an update deleted and that are tainted since.
 fn lose_nodes(case: &Case<'_>, planted: &mut Planted, count: usize) {
-    if case.pick.is_multiple_of(2) {
+    if case.pick % 2 == 0 {
         let mut memory = json!(planted.recording.memory.take().unwrap_or_default());
         for number in 0..count {
             let name = format!("lost-{number}");
