@@ -65,7 +65,9 @@ fn node_sync_deletes(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -
         let pod = fleet.pod(deletion.pod);
         let view = fleet.view(pod);
         let node = fleet.snapshot.facts(pod.view).node;
-        let leaves = node.is_some_and(|node| fleet.lifecycle(node).is_some());
+        // On an excluded node no pod may be, whatever its state.
+        let is_excluded = |node| matches!(fleet.placement(node), Placement::Exclude(_));
+        let leaves = node.is_some_and(|node| fleet.lifecycle(node).is_some() && !is_excluded(node));
         (lost, leaves, view.target.filter(|_| !lost), view.name)
     });
     deletes

@@ -121,12 +121,13 @@ enum Change {
     Taint,
     Cordon,
     Ready,
+    ReadySince,
     Pressure,
     Lifecycle,
     Nothing,
 }
 
-const CHANGES: [Change; 10] = [
+const CHANGES: [Change; 11] = [
     Change::Joins,
     Change::Leaves,
     Change::Pool,
@@ -134,6 +135,7 @@ const CHANGES: [Change; 10] = [
     Change::Taint,
     Change::Cordon,
     Change::Ready,
+    Change::ReadySince,
     Change::Pressure,
     Change::Lifecycle,
     Change::Nothing,
@@ -157,6 +159,13 @@ impl Change {
             Change::Taint => node.spec.taints.clear(),
             Change::Cordon => node.spec.unschedulable = !node.spec.unschedulable,
             Change::Ready => node = with_condition(node, "Ready", "False"),
+            Change::ReadySince => {
+                let since = Some("2025-12-31T12:00:00Z".parse().unwrap());
+                if node.status.conditions.is_empty() {
+                    node = with_condition(node, "Ready", "Unknown");
+                }
+                node.status.conditions[0].last_transition_time = since;
+            }
             Change::Pressure => {
                 let pressure = with_condition(Node::default(), "DiskPressure", "True");
                 node.status.conditions.extend(pressure.status.conditions);
