@@ -4,7 +4,7 @@
 
 mod commands;
 mod trial;
-mod upstream;
+pub mod upstream;
 mod watcher;
 
 use commands::{Command, Limits};

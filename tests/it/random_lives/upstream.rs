@@ -11,8 +11,9 @@ pub fn begin(beginning: Beginning) -> Trial {
     Trial::decided_by(Upstream::default(), settings, beginning)
 }
 
+/// The model of Kubernetes' own controller, as the planner of a simulated one.
 #[derive(Default)]
-struct Upstream {
+pub struct Upstream {
     expectations: Expectations,
     last: Option<Recording>,
 }

@@ -1,7 +1,9 @@
 //! Issues of Kubernetes and OpenKruise, replayed as whole rollouts with this crate's controller.
 
 use super::support::{Story, cluster, from};
+use crate::random_lives::upstream::Upstream;
 use crate::support::{at, given, new, node, old, pod, revision, rolling, surging};
+use daemonset::LifecyclePolicy;
 use daemonset::sim::{Actor, Behaviour, Change, Distribution, Probability};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -178,4 +180,39 @@ fn undoing_a_version_that_panics_its_node_needs_no_budget() {
     story.cluster.bring_up("a");
     story.settle();
     assert_eq!(story.pods(), ["a: v1 available", "b: v1 available", "c: v1 available"]);
+}
+
+/// kubernetes#122912, enhancements#6249: the kubelet of a node that shuts down rejects each pod, and a template that
+/// tolerates everything gets it another one, without an end.
+#[test]
+fn a_node_that_shuts_down_gets_pod_after_pod_unless_the_policy_respects_it() {
+    let created = |prepare: fn(&mut Story)| {
+        let mut story = cluster(["a", "b"], rolling(1));
+        story
+            .change("v2", Behaviour::default(), |spec| spec["tolerations"] = json!([{"operator": "Exists"}]));
+        story.is_complete("v2");
+        prepare(&mut story);
+        story.cluster.shut_down("a");
+        let begun = story.cluster.history().len();
+        let creates = |story: &mut Story, seconds| {
+            story.run(seconds);
+            let since = story.cluster.history()[begun..].iter();
+            since
+                .filter(|event| matches!(&event.change, Change::PodCreated(pod) if pod.node.as_str() == "a"))
+                .count()
+        };
+        let (first, second) = (creates(&mut story, 3600), creates(&mut story, 3600));
+        story.cluster.bring_up("a");
+        story.run(1200);
+        assert_eq!(story.pods(), ["a: v2 available", "b: v2 available"]);
+        [first, second - first]
+    };
+    let respect: fn(&mut Story) = |story| {
+        story.cluster.configure_controller(|c| c.policy.lifecycle = LifecyclePolicy::Respect);
+    };
+    let [first_hour, second_hour] = created(|story| story.cluster.set_planner(Upstream::default()));
+    assert!(first_hour > 8 && second_hour > 2, "Kubernetes' own: {first_hour}, then {second_hour}");
+    let [first_hour, second_hour] = created(|_| {});
+    assert!(first_hour > 8 && second_hour > 2, "by default: {first_hour}, then {second_hour}");
+    assert_eq!(created(respect), [0, 0]);
 }
