@@ -228,13 +228,14 @@ fn worst(curve: &[Availability], started: Timestamp, value: impl Fn(&Availabilit
     worst
 }
 
-/// Whether a target node lacks an available updated pod, or any node still has an outdated one.
+/// Whether a target node lacks an available updated pod, any node still has an outdated one, or an update took a node's pod
+/// that is not back.
 fn is_not_updated(verdict: &NodeVerdict) -> bool {
     let available = |state: &PodState| matches!(state, PodState::Available { .. });
     let updated = verdict.pods.iter().any(|pod| pod.updated && available(&pod.state));
     let outdated = verdict.pods.iter().any(|pod| !pod.updated);
     match verdict.placement {
         NodePlacement::Run => !updated || outdated,
-        _ => outdated,
+        _ => outdated || verdict.counts.taken,
     }
 }

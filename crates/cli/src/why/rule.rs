@@ -70,6 +70,18 @@ impl Case<'_> {
                 node.node,
                 words::relative(*until, self.now)
             ),
+            NodeOutcome::WaitsForReturn { since } => format!(
+                "The update deleted its pod at {since} ({}), no updated pod has been Ready here since, and the node should not \
+                 run one now: perhaps a taint or a label appears while the daemon is away. It counts against the limit until a \
+                 Ready updated pod is here or the node is gone: remove the taint or label, let the template tolerate it, or \
+                 remove the node.",
+                words::relative(*since, self.now)
+            ),
+            NodeOutcome::LeftAlone { lifecycle } => format!(
+                "The policy leaves it alone, because {}: it gets no pod, and a Ready pod stays. It takes part again once that \
+                 is over.",
+                words::lifecycle(*lifecycle)
+            ),
             other => format!("{other:?}."),
         }
     }

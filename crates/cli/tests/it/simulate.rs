@@ -54,6 +54,37 @@ fn a_broken_version_shows_the_waiting_nodes_and_why() {
     ");
 }
 
+/// The built-in DaemonSet tolerates every taint: its new version loses that toleration.
+#[test]
+fn a_rollout_stops_at_the_budget_when_nodes_are_tainted_for_the_daemons_absence() {
+    let trace = path("absence.jsonl");
+    let summary = printed(&["--nodes", "4", "--max-unavailable", "1", "--absence-taint", "--trace", &trace]);
+    assert_snapshot!(summary, @"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
+    Cluster    4 nodes, from the built-in cluster, seed 1
+    Taint      agent-not-ready:NoSchedule on each node that has lost its pod; the new version does not tolerate it
+    Rollout    stuck: nothing happens any more, after 1s
+    Down       at worst 1 of 3 nodes (0s after the start); maxUnavailable allows 1
+    Pods       0 created, 1 deleted
+    Controller 5 reconciles
+    Left over  4 nodes
+
+    NODE    PODS  WHY
+    node-1  none  the update deleted its pod, and it is no target node any more: it counts until it is back
+    node-2  old   waits: maxUnavailable is spent (1 of 1)
+    node-3  old   waits: maxUnavailable is spent (1 of 1)
+    node-4  old   waits: maxUnavailable is spent (1 of 1)
+    ");
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let events: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |event: &str, by: &str| {
+        events.iter().filter(|line| line["event"] == event && line["by"] == by).count()
+    };
+    assert_eq!((count("PodTerminating", "controller"), count("NodeTainted", "world")), (1, 1));
+    let other = printed(&["--nodes", "4", "--max-unavailable", "2", "--absence-taint", "other/taint"]);
+    assert!(other.contains("other/taint:NoSchedule") && other.contains("2 deleted"), "{other}");
+}
+
 #[test]
 fn a_version_that_takes_its_nodes_down_is_reported() {
     assert_snapshot!(printed(&["--nodes", "4", "--panics-node", "100%"]), @"

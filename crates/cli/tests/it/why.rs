@@ -447,3 +447,56 @@ fn a_name_that_two_have() {
     assert!(about("pod/a").starts_with("Pod a, "));
     assert!(about("logging/a").starts_with("Pod a, "));
 }
+
+/// A taint that appeared while the daemon was away: the node counts, and the others wait for it.
+#[test]
+fn a_node_that_the_update_took_and_that_is_no_target_any_more() {
+    let mut agent = agent(vec![agent_pod("b", "agent-2", false, Some(60))]);
+    agent["nodes"][0]["spec"] = json!({"taints": [{"key": "agent-not-ready", "effect": "NoSchedule"}]});
+    agent["memory"] = json!({"taken": {"a": {"uid": "gone", "at": "2026-01-01T00:09:00Z"}}});
+    let taken = why("a", &agent);
+    for part in [
+        "a gets no new pod",
+        "The update deleted its pod at 2026-01-01T00:09:00Z (for 60s), no updated pod has been Ready here since",
+        "It counts against the limit until a Ready updated pod is here or the node is gone",
+        "Warning: counted until they are back or gone",
+    ] {
+        assert!(taken.contains(part), "{part}: {taken}");
+    }
+    agent["nodes"].as_array_mut().unwrap().truncate(2);
+    let held = why("b", &agent);
+    let spent = "It is spent by a (counts until it is back: the update took its pod, and it is no target now";
+    assert!(held.contains("maxUnavailable is spent") && held.contains(spent), "{held}");
+    let plan = run("plan", &["-f", "-"], agent.to_string().as_bytes());
+    assert!(plan.out.contains("; 1 lost: a"), "{}", plan.out);
+}
+
+#[test]
+fn a_node_that_leaves() {
+    let mut agent = agent(vec![agent_pod("a", "agent-1", false, Some(60))]);
+    agent["policy"] = json!({"lifecycle": "Respect"});
+    agent["nodes"][0]["status"] = json!({"conditions": [{"type": "Drained", "status": "True"}]});
+    let told = why("a", &agent);
+    assert!(
+        told.contains("The policy leaves it alone, because the node is drained: it gets no pod"),
+        "{told}"
+    );
+}
+
+#[test]
+fn nodes_that_went_down_before_the_update() {
+    let mut agent =
+        agent(vec![agent_pod("a", "agent-1", false, None), agent_pod("b", "agent-2", false, Some(60))]);
+    agent["nodes"].as_array_mut().unwrap().truncate(2);
+    agent["nodes"][0]["status"] = json!({"conditions": [
+        {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2025-12-31T00:00:00Z"}
+    ]});
+    let counted = why("a", &agent);
+    assert!(
+        counted.contains("Warning: 1 node went down before the update reached it, and the limit is 1"),
+        "{counted}"
+    );
+    agent["policy"] = json!({"downNodes": "ExcuseIfDownBefore"});
+    let plan = run("plan", &["-f", "-"], agent.to_string().as_bytes());
+    assert!(plan.out.contains("; 1 excused: a"), "{}", plan.out);
+}
