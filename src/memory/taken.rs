@@ -30,7 +30,7 @@ impl Memory {
         if self.taken.is_empty() {
             return;
         }
-        let back = nodes_with_a_ready_updated_pod(snapshot);
+        let back = self.nodes_with_a_ready_updated_pod(snapshot);
         let expiry = SignedDuration::from_secs(snapshot.policy.taken_expiry_seconds.into());
         self.taken.retain(|node, taken| {
             let Some(node) = snapshot.index.node(node.as_str()) else { return false };
@@ -38,16 +38,20 @@ impl Memory {
             !(back.contains(&node) || expired && snapshot.is_ready_target(node))
         });
     }
-}
 
-/// The nodes on which a live pod of the current revision is Ready; none while the revision's name is taken.
-fn nodes_with_a_ready_updated_pod(snapshot: &Snapshot<'_>) -> BTreeSet<NodeIx> {
-    let Ok(history) = History::new(snapshot, &claim_revisions(snapshot)) else { return BTreeSet::new() };
-    let classifier = Classifier::new(snapshot, &history);
-    let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
-        let is_live = pod.ready && pod.deleted_at.is_none() && !pod.finished();
-        let is_ours = || matches!(verdict_on_pod(pod, facts), ClaimVerdict::Owned | ClaimVerdict::Adopt);
-        is_live && is_ours() && classifier.class(facts).evidence.is_updated()
-    });
-    ready.filter_map(|(_, _, facts)| facts.node).collect()
+    /// The nodes on which a live pod of the current revision is Ready; none while the revision's name is taken.
+    ///
+    /// A deleted pod that a stale list still shows is no sign of life: after an undo it is of the current revision again.
+    fn nodes_with_a_ready_updated_pod(&self, snapshot: &Snapshot<'_>) -> BTreeSet<NodeIx> {
+        let Ok(history) = History::new(snapshot, &claim_revisions(snapshot)) else { return BTreeSet::new() };
+        let classifier = Classifier::new(snapshot, &history);
+        let taken: BTreeSet<&str> = self.taken.values().map(|taken| taken.uid.as_str()).collect();
+        let is_deleted = |uid: &str| taken.contains(uid) || self.deletes.contains_key(uid);
+        let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
+            let is_live = pod.ready && pod.deleted_at.is_none() && !pod.finished() && !is_deleted(pod.uid);
+            let is_ours = || matches!(verdict_on_pod(pod, facts), ClaimVerdict::Owned | ClaimVerdict::Adopt);
+            is_live && is_ours() && classifier.class(facts).evidence.is_updated()
+        });
+        ready.filter_map(|(_, _, facts)| facts.node).collect()
+    }
 }

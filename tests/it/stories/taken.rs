@@ -158,3 +158,21 @@ fn a_delete_that_was_not_done_gives_the_node_back() {
     memory.settle(&delete, &base.recording().snapshot().unwrap());
     assert_eq!(memory, Memory::default());
 }
+
+/// An undo makes the deleted pod one of the current revision again, and a stale list still shows it as Ready.
+#[test]
+fn a_deleted_pod_that_a_stale_list_shows_gives_no_node_back() {
+    let delete = given(rolling(1)).node(node("a").has(old())).plan().actions.swap_remove(0);
+    let mut memory = Memory::default();
+    memory.record(&delete, &ActionOutcome::Done, at(0));
+    let undone = given(rolling(1)).revisions([revision("old", 3), revision("new", 2)]);
+    let undone = undone.with("/daemonSet/spec/template", crate::support::template("old"));
+    let stale = undone.clone().node(node("a").has(old()));
+    assert_eq!(left(&stale, memory.clone()), ["a"]);
+    let mut late = stale.recording();
+    late.now = at(301);
+    memory.observe(&late.snapshot().unwrap());
+    assert!(!memory.is_in_flight(&delete), "the delete has expired");
+    assert_eq!(left(&stale, memory.clone()), ["a"], "and still the pod is the deleted one");
+    assert_eq!(left(&undone.node(node("a").has(old().named("another"))), memory), [""; 0]);
+}
