@@ -127,7 +127,12 @@ lifecycle: Ignore (default) or Respect
   Respect leaves nodes alone that are drained, shut down or about to be removed: they get no pod and keep their Ready one. Want it
   where nodes come and go all the time.
 conditions: false (default) or true
-  Whether the status has the conditions Available and Progressing. Want them where dashboards or GitOps tools read conditions.";
+  Whether the status has the conditions Available and Progressing. Want them where dashboards or GitOps tools read conditions.
+daemonTolerations: kubernetes (default), none, or given: [...]
+  The tolerations that each pod gets beside the template's own. Want others only for node agents whose nodes are tainted in other
+  ways than Kubernetes' own.
+binding: nodeAffinity (default) or nodeName
+  How a pod is tied to its node. Want nodeName only where no scheduler runs: nothing checks whether the pod fits then.";
 
 impl Args {
     /// The policy that these flags choose.
