@@ -119,12 +119,13 @@ fn available(progress: &Progress) -> Condition {
 /// rollout that is complete stays so until the template changes or a live outdated pod is on a target node.
 fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
     let Progress { revision, begins, desired, done, outdated, .. } = progress;
-    let stays_complete = !begins && *outdated == 0 && was_complete(previous);
+    let complete = format!("{revision} is rolled out");
+    let stays_complete = !begins && *outdated == 0 && was_complete(previous, &complete);
     if *desired == 0 {
         return Condition { reason: Reason::Complete, message: NO_TARGETS.to_owned() };
     }
     if done == desired || stays_complete {
-        return Condition { reason: Reason::Complete, message: format!("{revision} is rolled out") };
+        return Condition { reason: Reason::Complete, message: complete };
     }
     let has = if *done == 1 { "has" } else { "have" };
     let mut message = format!("{done} of {desired} nodes {has} an available pod of {revision}");
@@ -138,12 +139,16 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
 
 const NO_TARGETS: &str = "no node should run the pod";
 
-fn was_complete(previous: &[Value]) -> bool {
+/// Whether the stored condition says that this revision is complete. The status of the plan that began a rollout may not have
+/// been written: then the message is about another revision.
+fn was_complete(previous: &[Value], message: &str) -> bool {
     let stored = previous.iter().find(|old| is_of_type(old, "Progressing"));
     let is = |member: &str, value: &str| {
         stored.and_then(|old| old.get(member)).and_then(Value::as_str) == Some(value)
     };
-    is("status", Reason::Complete.status()) && is("reason", Reason::Complete.as_str())
+    is("status", Reason::Complete.status())
+        && is("reason", Reason::Complete.as_str())
+        && (is("message", message) || is("message", NO_TARGETS))
 }
 
 /// `, 165 wait for the budget`, or nothing.

@@ -393,7 +393,7 @@ pub enum NodeOutcome {
         until: Timestamp,
     },
     /// The update deleted its pod, it has had no Ready updated pod since, and it is no target node any more: it counts
-    /// against the limit until it is back or gone.
+    /// against the limit while no pod there is Ready, until it is back or gone.
     WaitsForReturn {
         /// When the API server accepted the delete.
         since: Timestamp,

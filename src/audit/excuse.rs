@@ -87,7 +87,8 @@ impl Absences {
                 let earliest = if absence.has_outdated { None } else { self.revision_created_at };
                 let not_by_us = earliest.is_none_or(|created_at| *since <= created_at)
                     || absence.taken_at.is_some_and(|at| *since <= at);
-                not_by_us && absence.reached_at.is_none_or(|at| *since <= at)
+                let went_first = absence.taken_at.is_none_or(|at| *since <= at);
+                not_by_us && went_first && absence.reached_at.is_none_or(|at| *since <= at)
             })
         };
         self.nodes.iter().filter(move |(_, absence)| excused(absence)).map(|(node, _)| *node)

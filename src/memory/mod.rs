@@ -198,7 +198,8 @@ impl Memory {
                 let version = outcome.object().and_then(|deleted| parsed_version(&deleted.resource_version));
                 self.deletes.insert(pod.uid.clone(), InFlightDelete { at, version });
                 if reason.is_update() {
-                    self.taken.insert(node.clone(), Taken { uid: pod.uid.clone(), at });
+                    // The first delete counts until the node is back: later ones took nothing more.
+                    self.taken.entry(node.clone()).or_insert_with(|| Taken { uid: pod.uid.clone(), at });
                 }
                 if let Some(Failure { generation, count }) = *failure {
                     self.failures.insert(node.clone(), NodeFailures { generation, count, at });

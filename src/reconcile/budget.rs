@@ -14,8 +14,8 @@ use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// The budget's figures; all are numbers of target nodes, but for `lost` and `taken`. The JSON form leaves out the last three
-/// while they are 0.
+/// The budget's figures; all are numbers of target nodes, but for `lost` and `taken`. The JSON form leaves out `taken`,
+/// `down_before` and `excused` while they are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -44,7 +44,7 @@ pub struct Budget {
     /// Target nodes that went down before anything of this update reached them.
     #[serde(skip_serializing_if = "is_default")]
     pub down_before: u32,
-    /// Target nodes without a Ready pod that count in no figure but D: those that were down before, or that leave, if the
+    /// Target nodes without a Ready pod that count in no figure but D, `doubled` and `down_before`: those that were down before, or that leave, if the
     /// policy excuses them.
     #[serde(skip_serializing_if = "is_default")]
     pub excused: u32,
@@ -73,7 +73,8 @@ pub struct BudgetUse {
     /// It is a target node that went down before anything of this update reached it.
     #[serde(skip_serializing_if = "is_default")]
     pub down_before: bool,
-    /// It has no Ready pod, and the policy excuses it: it counts in no other figure but `doubled`.
+    /// It has no Ready pod, and the policy excuses it: it counts in no other figure but `doubled` and
+    /// `down_before`.
     #[serde(skip_serializing_if = "is_default")]
     pub excused: bool,
 }

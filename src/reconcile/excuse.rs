@@ -1,4 +1,4 @@
-//! Target nodes without a Ready pod that an update is not to blame for, and that the policy lets it go on without.
+//! Target nodes without a Ready pod that count against no limit: no update is the cause, and the policy excuses them.
 
 use crate::reconcile::fleet::{Fleet, PodStage};
 use crate::snapshot::DownNodesPolicy;
@@ -49,6 +49,10 @@ fn is_untouched(fleet: &Fleet<'_>, node: NodeIx) -> bool {
 /// but updated pods, or no pods, has been reached at some time: at the earliest when the revision was created, or when the
 /// memory says.
 fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bool {
+    // It went down because its pod was deleted, perhaps, by this update or by one before it.
+    if fleet.taken_at(node).is_some_and(|at| at < since) {
+        return false;
+    }
     let mut has_outdated = false;
     for (_, pod) in fleet.pods_of(node) {
         let reached_at = match pod.stage {

@@ -107,7 +107,7 @@ pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
     }
     if let DaemonTolerations::Given(list) = &policy.daemon_tolerations {
         for (index, toleration) in list.iter().enumerate() {
-            given_toleration(toleration, &format!("policy.daemonTolerations.given[{index}]"), problems);
+            given_toleration(toleration, &format!("policy.daemonTolerations.Given[{index}]"), problems);
         }
     }
 }

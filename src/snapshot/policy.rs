@@ -155,8 +155,9 @@ pub enum LifecyclePolicy {
     /// They are nodes as any other (v1.36).
     #[default]
     Ignore,
-    /// A node in a [`Lifecycle`](crate::Lifecycle) state gets no pod, its Ready pod stays, its other pods are updated last,
-    /// and without a Ready pod it does not count against the limits, unless the update deleted its pod.
+    /// A node in a [`Lifecycle`](crate::Lifecycle) state gets no pod, its pods are not updated, and its finished ones stay. It
+    /// counts against the limits, except while its condition has a time, an outdated pod of it is left, and none terminates
+    /// or is in flight.
     Respect,
 }
 
@@ -178,15 +179,14 @@ pub enum PodNames {
 /// use daemonset::{DaemonTolerations, Policy, model::Toleration};
 /// use serde_json::{from_value, json};
 ///
-/// let policy: Policy = from_value(json!({"daemonTolerations": {"given": [{"key": "gpu", "operator": "Exists"}]}}))?;
+/// let policy: Policy = from_value(json!({"daemonTolerations": {"Given": [{"key": "gpu", "operator": "Exists"}]}}))?;
 /// let gpu = Toleration { key: "gpu".into(), operator: "Exists".into(), ..Toleration::default() };
 /// assert_eq!(policy, Policy::default().daemon_tolerations(DaemonTolerations::Given(vec![gpu])));
-/// let none: Policy = from_value(json!({"daemonTolerations": "none"}))?;
+/// let none: Policy = from_value(json!({"daemonTolerations": "None"}))?;
 /// assert_eq!(none.daemon_tolerations, DaemonTolerations::None);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum DaemonTolerations {
     /// Kubernetes' list: not-ready, unreachable, pressure, unschedulable, and network-unavailable with hostNetwork
@@ -245,7 +245,7 @@ fn whole_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T
 ///         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
 ///     },
 ///     "nodes": [{"metadata": {"name": "a"}}],
-///     "policy": {"binding": "nodeName"},
+///     "policy": {"binding": "NodeName"},
 /// }))?;
 /// let actions = reconcile(&recording.snapshot().unwrap());
 /// let Action::CreatePod { pod, .. } = &actions[1] else { panic!("the node lacks a pod") };
@@ -253,7 +253,6 @@ fn whole_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Binding {
     /// By required node affinity, and the scheduler binds it

@@ -129,7 +129,8 @@ impl<'a> NodeView<'a> {
     #[must_use]
     pub fn taints(self, taints: &'a [Taint]) -> Self {
         let taints = TaintsView::Model(taints);
-        let lifecycle = self.lifecycle.or_else(|| LifecycleView::new(std::iter::empty(), taints));
+        let of_condition = self.lifecycle.filter(|lifecycle| lifecycle.state.condition().is_some());
+        let lifecycle = of_condition.or_else(|| LifecycleView::new(std::iter::empty(), taints));
         NodeView { taints, lifecycle, ..self }
     }
 
@@ -145,10 +146,12 @@ impl<'a> NodeView<'a> {
         NodeView { ready: Some(false), ready_since: since, ..self }
     }
 
-    /// A condition of the node's lifecycle is True, since this instant if the condition has one.
+    /// The condition of this state is True, since this instant if the condition has one. It has no effect for a state that a
+    /// taint shows: [`taints`](Self::taints) finds that.
     #[must_use]
     pub fn lifecycle_since(self, state: Lifecycle, since: Option<Timestamp>) -> Self {
-        NodeView { lifecycle: Some(LifecycleView { state, since }), ..self }
+        let of_condition = state.condition().map(|_| LifecycleView { state, since });
+        NodeView { lifecycle: of_condition.or(self.lifecycle), ..self }
     }
 }
 

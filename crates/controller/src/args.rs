@@ -104,7 +104,7 @@ unready: AtOnce (default) or WithinBudget
   as agents that depend on one service: AtOnce would then restart all pods that a rollout has not reached yet. No effect with
   maxSurge.
 classification: TemplateGenerationFirst (default) or HashFirst
-  How to tell whether a pod is up to date when its two labels disagree. Want HashFirst where DaemonSets are deleted with
+  How to decide whether a pod is up to date when its two labels disagree. Want HashFirst where DaemonSets are deleted with
   --cascade=orphan and created again: their generations start from 1 again, and an old pod could look updated.
 podNames: Generated (default) or Deterministic
   Want Deterministic where this process is killed often: a create that is repeated after a crash is then refused, because the
@@ -128,11 +128,11 @@ lifecycle: Ignore (default) or Respect
   where nodes come and go all the time.
 conditions: false (default) or true
   Whether the status has the conditions Available and Progressing. Want them where dashboards or GitOps tools read conditions.
-daemonTolerations: kubernetes (default), none, or given: [...]
+daemonTolerations: Kubernetes (default), None, or Given: [...]
   The tolerations that each pod gets beside the template's own. Want others only for node agents whose nodes are tainted in other
   ways than Kubernetes' own.
-binding: nodeAffinity (default) or nodeName
-  How a pod is tied to its node. Want nodeName only where no scheduler runs: nothing checks whether the pod fits then.";
+binding: NodeAffinity (default) or NodeName
+  How a pod is tied to its node. Want NodeName only where no scheduler runs: nothing checks whether the pod fits then.";
 
 impl Args {
     /// The policy that these flags choose.

@@ -11,8 +11,6 @@ use std::collections::BTreeMap;
 pub(crate) struct Candidate {
     pub(crate) node: NodeIx,
     pub(crate) pod: FleetIx,
-    /// Its node is in a lifecycle state that the policy respects.
-    leaves: bool,
     /// Its place among the nodes whose update was refused; 0 where it was not refused.
     refused: u32,
     /// The place of its revision's number among the old ones; 0 for an unknown revision or no hash label.
@@ -51,7 +49,6 @@ impl<'s> Ranks<'s> {
         Candidate {
             node,
             pod: index,
-            leaves: fleet.lifecycle(node).is_some(),
             refused: refused.copied().unwrap_or(0),
             rank: pod.revision.map_or(0, |revision| *self.revisions.at(revision)),
         }
@@ -59,14 +56,12 @@ impl<'s> Ranks<'s> {
 }
 
 /// The first `room` candidates: those furthest behind first, then by node name, so that frequent edits do not starve the
-/// last nodes. A node whose update was refused comes last, so that it does not starve the others `[refused-comes-last]`;
-/// after it come nodes that leave.
+/// last nodes. A node whose update was refused comes last, so that it does not starve the others `[refused-comes-last]`.
 pub(crate) fn first(mut candidates: Vec<Candidate>, room: u32, fleet: &Fleet<'_>) -> Vec<Candidate> {
     let room = room as usize;
     let by_urgency = |a: &Candidate, b: &Candidate| -> Ordering {
         let index = &fleet.snapshot.index;
-        let urgency = |c: &Candidate| (c.leaves, c.refused, c.rank);
-        urgency(a).cmp(&urgency(b)).then_with(|| index.by_name(a.node, b.node))
+        (a.refused, a.rank).cmp(&(b.refused, b.rank)).then_with(|| index.by_name(a.node, b.node))
     };
     // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first `room` candidates in
     // front in linear time, and only they are sorted. Without room, or with room for all, there is nothing to select.

@@ -49,12 +49,15 @@ pub(crate) fn replace(
     update
 }
 
-/// The outdated pod of a node, if it is the only live one left.
+/// The outdated pod of a node, if it is the only live one left and the node does not leave: no other pod could come there.
 pub(crate) fn candidate<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,
     node: NodeIx,
 ) -> Option<(FleetIx, &'f FleetPod)> {
+    if fleet.lifecycle(node).is_some() {
+        return None;
+    }
     let mut survivors = node_sync.survivors(fleet, node);
     let only = survivors.next().filter(|(_, pod)| !pod.is_updated())?;
     (survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)
@@ -67,8 +70,8 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync, bu
     let room_for_available = budget.room_for_available() > 0;
     for node in fleet.targets() {
         let Some((index, pod)) = candidate(fleet, node_sync, node) else { continue };
-        // A node whose failed pod is held back gets no new pod, and neither does one that leaves.
-        let may_get_a_pod = node_sync.held(node).is_none() && fleet.lifecycle(node).is_none();
+        // A node whose failed pod is held back gets no new pod.
+        let may_get_a_pod = node_sync.held(node).is_none();
         let group = match pod.readiness {
             Readiness::Pending => &mut candidates.pending,
             Readiness::NotReady => &mut candidates.not_ready,

@@ -16,7 +16,7 @@ use crate::snapshot::position::NodeIx;
 /// Candidates by readiness.
 #[derive(Default)]
 struct Candidates {
-    unready: Vec<(NodeIx, Deletion)>,
+    unready: Vec<Deletion>,
     not_yet_available: Vec<Candidate>,
     available: Vec<Candidate>,
 }
@@ -30,11 +30,8 @@ pub(crate) fn surge(
     budget: &Budget,
 ) -> Update {
     let Candidates { mut unready, not_yet_available, available } = candidates(fleet, history, node_sync);
-    unready.sort_unstable_by_key(|(node, deletion)| {
-        (fleet.lifecycle(*node).is_some(), fleet.target_name(fleet.pod(deletion.pod)))
-    });
-    let deletes = unready.into_iter().map(|(_, deletion)| deletion).collect();
-    let mut update = Update { deletes, ..Update::default() };
+    unready.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
+    let mut update = Update { deletes: unready, ..Update::default() };
     let mut room = budget.room_for_surge();
     for group in [not_yet_available, available] {
         if group.len() > room as usize {
@@ -47,11 +44,10 @@ pub(crate) fn surge(
     update
 }
 
-/// Whether a node with one live pod may get a second one: no other pod is unfinished, no failed one is held back, and the
-/// node does not leave.
+/// Whether a node with one live pod may get a second one: no other pod is unfinished, and no failed one is held back.
 pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
     let unfinished = fleet.pods_of(node).filter(|(_, pod)| pod.is_unfinished()).count();
-    unfinished == 1 && node_sync.held(node).is_none() && fleet.lifecycle(node).is_none()
+    unfinished == 1 && node_sync.held(node).is_none()
 }
 
 fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) -> Candidates {
@@ -59,7 +55,7 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) ->
     let mut candidates = Candidates::default();
     for node in fleet.targets() {
         let Some((index, pod)) = candidate(fleet, node_sync, node) else { continue };
-        let delete = |reason| (node, Deletion::new(index, reason));
+        let delete = |reason| Deletion::new(index, reason);
         let candidate = || ranks.candidate(fleet, node, index, pod);
         match pod.readiness {
             Readiness::Pending => candidates.unready.push(delete(DeleteReason::OutdatedPending)),

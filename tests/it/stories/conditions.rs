@@ -30,7 +30,10 @@ fn after(given: Given, conditions: Value) -> Given {
 }
 
 fn complete() -> Value {
-    json!([{"type": "Progressing", "status": "True", "reason": "Complete", "lastTransitionTime": "2025-12-01T00:00:00Z"}])
+    json!([{
+        "type": "Progressing", "status": "True", "reason": "Complete", "lastTransitionTime": "2025-12-01T00:00:00Z",
+        "message": "agent-new is rolled out",
+    }])
 }
 
 /// Bound and not Ready, with a container that waits for this reason.
@@ -269,6 +272,13 @@ fn a_node_that_joins_or_reboots_does_not_begin_another_rollout() {
         let updating = json!([{"type": "Progressing", "status": "True", "reason": "Updating"}]);
         assert_eq!(progressing(story, updating), "Updating");
     }
+    let mut of_another = complete();
+    of_another[0]["message"] = json!("agent-old is rolled out");
+    assert_eq!(progressing(node("joins"), of_another), "Updating", "the status that began the rollout was not written");
+    let of_nobody = json!([{
+        "type": "Progressing", "status": "True", "reason": "Complete", "message": "no node should run the pod",
+    }]);
+    assert_eq!(progressing(node("joins"), of_nobody), "Complete");
     assert_eq!(progressing(node("outdated").has(old()), complete()), "Updating");
     assert_eq!(progressing(down("outdated").has(old().not_ready()), complete()), "Updating");
 }

@@ -31,12 +31,12 @@ fn placement_and_pods_have_the_same_tolerations() {
             pods.iter().map(|pod| (node(pod), pod["spec"]["tolerations"].clone())).collect();
         found
     };
-    let kubernetes = nodes(json!({"daemonTolerations": "kubernetes"}));
+    let kubernetes = nodes(json!({"daemonTolerations": "Kubernetes"}));
     assert_eq!(kubernetes, nodes(json!({})), "the default");
     assert_eq!((kubernetes.len(), kubernetes[0].0.as_str()), (1, "a"));
-    assert_eq!(nodes(json!({"daemonTolerations": "none"})), []);
+    assert_eq!(nodes(json!({"daemonTolerations": "None"})), []);
     let gpu = json!([{"key": "gpu", "operator": "Exists"}]);
-    assert_eq!(nodes(json!({"daemonTolerations": {"given": gpu}})), [("b".to_owned(), gpu)]);
+    assert_eq!(nodes(json!({"daemonTolerations": {"Given": gpu}})), [("b".to_owned(), gpu)]);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn given_tolerations_replace_those_of_the_template_that_are_like_them() {
     let pods = created(
         &given(on_delete())
             .tolerates(own)
-            .policy(json!({"daemonTolerations": {"given": given_ones}}))
+            .policy(json!({"daemonTolerations": {"Given": given_ones}}))
             .node(node("a")),
     );
     assert_eq!(pods[0]["spec"]["tolerations"], given_ones);
@@ -56,10 +56,10 @@ fn given_tolerations_replace_those_of_the_template_that_are_like_them() {
 fn a_toleration_that_the_api_server_refuses_is_a_problem() {
     let problems = |toleration: Value| {
         given(on_delete())
-            .policy(json!({"daemonTolerations": {"given": [{"key": "ok"}, toleration]}}))
+            .policy(json!({"daemonTolerations": {"Given": [{"key": "ok"}, toleration]}}))
             .problems()
     };
-    let at = "policy.daemonTolerations.given[1]";
+    let at = "policy.daemonTolerations.Given[1]";
     for (toleration, expected) in [
         (json!({"key": "a b"}), "key: Invalid value: \"a b\": must be a label key"),
         (json!({"value": "1"}), "operator: Invalid value: \"\": must be Exists where the key is empty"),
@@ -86,8 +86,8 @@ fn an_unknown_choice_is_unreadable_by_its_path() {
     assert!(unreadable(json!({"binding": "byName"})).starts_with("policy.binding: unknown variant `byName`"));
     let text = unreadable(json!({"daemonTolerations": "some"}));
     assert!(text.starts_with("policy.daemonTolerations: unknown variant `some`"), "{text}");
-    let text = unreadable(json!({"daemonTolerations": {"given": [{"key": "a", "tolerationSeconds": 3}]}}));
-    assert!(text.starts_with("policy.daemonTolerations.given[0].tolerationSeconds: unknown field"), "{text}");
+    let text = unreadable(json!({"daemonTolerations": {"Given": [{"key": "a", "tolerationSeconds": 3}]}}));
+    assert!(text.starts_with("policy.daemonTolerations.Given[0].tolerationSeconds: unknown field"), "{text}");
 }
 
 /// A cluster of node agents has no scheduler: each pod is bound from the beginning, and its affinity is the template's.
@@ -97,21 +97,21 @@ fn a_pod_may_be_bound_by_its_node_name() {
     let pods = created(
         &given(on_delete())
             .with("/daemonSet/spec/template/spec/affinity", affinity.clone())
-            .policy(json!({"binding": "nodeName"}))
+            .policy(json!({"binding": "NodeName"}))
             .node(node("a"))
             .node(node("b")),
     );
     let node_names: Vec<&Value> = pods.iter().map(|pod| &pod["spec"]["nodeName"]).collect();
     assert_eq!(node_names, ["a", "b"]);
     assert_eq!(pods[0]["spec"]["affinity"], affinity, "not rewritten");
-    let plain = created(&given(on_delete()).policy(json!({"binding": "nodeName"})).node(node("a")));
+    let plain = created(&given(on_delete()).policy(json!({"binding": "NodeName"})).node(node("a")));
     assert_eq!(plain[0]["spec"].get("affinity"), None);
 }
 
 /// Its node is the one that it names, and when that node goes, the pod is bound: the pod garbage collector's.
 #[test]
 fn a_pod_bound_by_name_is_not_lost_with_its_node() {
-    let bound = given(rolling(1)).policy(json!({"binding": "nodeName"})).stray("gone", new().pending());
+    let bound = given(rolling(1)).policy(json!({"binding": "NodeName"})).stray("gone", new().pending());
     assert_eq!(bound.steps(), [""; 0]);
     let unbound = given(rolling(1)).stray("gone", new().pending().unbound());
     assert_eq!(unbound.steps().len(), 1);
@@ -130,10 +130,10 @@ fn a_manifest_of_another_policy_breaks_a_rule() {
         });
         (fields.next(), fields.next())
     };
-    let (named, affine) = (json!({"binding": "nodeName"}), json!({"binding": "nodeAffinity"}));
+    let (named, affine) = (json!({"binding": "NodeName"}), json!({"binding": "NodeAffinity"}));
     assert_eq!(field(named.clone(), affine.clone()), (Some("spec.affinity"), None));
     assert_eq!(field(affine, named), (Some("spec.nodeName"), None));
-    let (all, none) = (json!({"daemonTolerations": "kubernetes"}), json!({"daemonTolerations": "none"}));
+    let (all, none) = (json!({"daemonTolerations": "Kubernetes"}), json!({"daemonTolerations": "None"}));
     assert_eq!(field(all.clone(), none.clone()), (Some("spec.tolerations"), None), "too many");
     assert_eq!(field(none, all), (Some("spec.tolerations"), None), "too few");
 }

@@ -118,6 +118,18 @@ fn a_node_is_excused_if_the_update_deleted_its_pod_while_it_was_down() {
     assert_eq!((plan(599).unavailable, plan(601).unavailable), (0, 1));
 }
 
+/// The first update took the node, and it went down for that. A second edit must not excuse it.
+#[test]
+fn a_node_that_went_down_after_an_update_took_it_counts_under_each_later_template() {
+    let excused = |taken: i64| {
+        let memory =
+            serde_json::from_value(json!({"taken": {"a": {"uid": "gone", "at": at(-taken)}}})).unwrap();
+        let story = down("a", 600).has(old().not_ready());
+        fleet(rolling(1), EXCUSES).memory(&memory).node(story).plan().report.budget.unwrap().excused
+    };
+    assert_eq!((excused(601), excused(600)), (0, 1));
+}
+
 #[test]
 fn an_unknown_instant_excuses_nobody_and_a_ready_node_needs_no_excuse() {
     let plan =

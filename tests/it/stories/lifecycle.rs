@@ -60,13 +60,26 @@ fn the_ready_pod_of_a_node_that_leaves_stays() {
     assert_eq!(updated.report.nodes[0].outcome, NodeOutcome::UpToDate);
 }
 
+/// Without the pod its node would count, and no other pod could come.
 #[test]
-fn pods_of_nodes_that_leave_are_updated_last() {
+fn pods_of_nodes_that_leave_are_not_updated() {
     for strategy in [rolling(1), surging(1)] {
         let broken = |story: NodeStory| story.has(old().not_ready());
         let given = fleet(strategy, "Respect").node(broken(drained("a"))).node(broken(node("b")));
-        assert_eq!(given.steps(), ["delete b-1: OutdatedNotReady", "delete a-1: OutdatedNotReady"]);
+        assert_eq!(given.steps(), ["delete b-1: OutdatedNotReady"]);
     }
+    let rolling =
+        fleet(rolling(1), "Respect").node(drained("a").has(old().not_ready())).node(node("b").has(old()));
+    let plan = rolling.plan();
+    assert_eq!(plan.actions[0].reason(), "OutdatedAvailable", "the budget is for other nodes");
+    assert_eq!(
+        plan.report.nodes[0].outcome,
+        NodeOutcome::LeftAlone { lifecycle: Lifecycle::DrainInProgress }
+    );
+}
+
+#[test]
+fn excess_pods_of_nodes_that_leave_go_last() {
     let excess = fleet(rolling(1), "Respect")
         .node(drained("a").has(new()).has(new()))
         .node(node("b").has(new()).has(new()));
@@ -88,11 +101,16 @@ fn a_node_that_leaves_is_excused_like_one_that_went_down() {
     assert_eq!(unavailable(unknown.has(old().not_ready())), 1, "an unknown instant excuses nobody");
 }
 
+/// It shows that no update has deleted anything there, so that the rollout goes on elsewhere.
 #[test]
-fn a_failed_pod_on_a_node_that_shuts_down_is_the_last_one() {
-    let given = fleet(rolling(1), "Respect").node(drained("a").has(new().failed()));
-    assert_eq!(given.steps()[0], "delete a-1: FailedPod (1 of 2)");
-    assert_eq!(fleet(rolling(1), "Respect").node(drained("a")).steps(), [""; 0]);
+fn finished_pods_of_a_node_that_leaves_stay() {
+    for pod in [old().failed(), old().succeeded(), new().failed()] {
+        assert_eq!(fleet(rolling(1), "Respect").node(drained("a").has(pod)).steps(), [""; 0]);
+    }
+    let shut_down = fleet(rolling(1), "Respect").node(drained("a").has(old().failed()));
+    assert_eq!(shut_down.plan().report.budget.unwrap().unavailable, 0);
+    let over = fleet(rolling(1), "Respect").node(node("a").has(old().failed()));
+    assert_eq!(over.steps()[0], "delete a-1: FailedPod");
 }
 
 /// A drained node may have had an available pod, and an update that had not seen the drain may have deleted it.

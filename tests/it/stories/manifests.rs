@@ -252,7 +252,7 @@ fn the_audit_judges_the_objects_of_the_caller() {
     };
     assert_eq!(broken(&fleet(), &Jobs, retarget), ["spec.affinity"]);
     let tolerating =
-        fleet().policy(json!({"daemonTolerations": {"given": [{"key": "x", "operator": "Exists"}]}}));
+        fleet().policy(json!({"daemonTolerations": {"Given": [{"key": "x", "operator": "Exists"}]}}));
     assert_eq!(broken(&tolerating, &Jobs, |_| {}), ["spec.tolerations"; 2]);
     let other =
         fleet().with("/daemonSet/kind", json!("AgentSet")).with("/daemonSet/apiVersion", json!("x/v1"));

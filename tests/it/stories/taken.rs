@@ -176,3 +176,11 @@ fn a_deleted_pod_that_a_stale_list_shows_gives_no_node_back() {
     assert_eq!(left(&stale, memory.clone()), ["a"], "and still the pod is the deleted one");
     assert_eq!(left(&undone.node(node("a").has(old().named("another"))), memory), [""; 0]);
 }
+
+#[test]
+fn the_first_delete_of_a_taken_node_counts() {
+    let delete = given(rolling(1)).node(node("a").has(old())).plan().actions.swap_remove(0);
+    let mut memory = taken(&["a"], 60);
+    memory.record(&delete, &ActionOutcome::Done, at(0));
+    assert_eq!(serde_json::to_value(&memory).unwrap()["taken"]["a"], json!({"uid": "gone", "at": at(-60)}));
+}
