@@ -226,8 +226,8 @@ fn the_promises_hold_while_switching_the_limit() {
 #[test]
 fn the_promises_hold_while_nodes_are_tainted_for_the_daemons_absence() {
     let taints = |boundary: Boundary| Boundary { taints_absence: true, ..boundary };
-    explore("absence taints, 2 nodes", taints(two_nodes(&[Replace(1)])), 200);
-    explore("absence taints, 3 nodes", taints(three_nodes(&[Replace(1)])), 600);
+    explore("absence taints, 2 nodes", taints(two_nodes(&[Replace(1)])), 150);
+    explore("absence taints, 3 nodes", taints(three_nodes(&[Replace(1)])), 400);
     let limits = Boundary { bad_answers: false, ..three_nodes(&[Replace(2), Replace(1)]) };
     explore("absence taints, maxUnavailable 2 and 1", taints(limits), 1_000);
 }
