@@ -21,31 +21,18 @@ pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
     // Unknown instants excuse nobody.
     let down_before =
         is_down && view.ready_since.is_some_and(|since| is_before_the_update(fleet, node, since));
-    let leaves =
-        fleet.lifecycle(node).and_then(|lifecycle| lifecycle.since).filter(|_| is_untouched(fleet, node));
-    let excused = match fleet.snapshot.policy.down_nodes {
-        DownNodesPolicy::Count => false,
-        DownNodesPolicy::ExcuseIfDownBefore => down_before,
+    let excuses = match fleet.snapshot.policy.down_nodes {
+        // A node that leaves and is down is on its way out: nothing of it is waited for.
+        DownNodesPolicy::Count => fleet.lifecycle(node).is_some(),
+        DownNodesPolicy::ExcuseIfDownBefore => true,
     };
-    let excused = excused || leaves.is_some_and(|since| is_before_the_update(fleet, node, since));
+    let excused = down_before && excuses;
     Excuse { down_before, excused }
 }
 
-/// Whether everything on the node shows that no update has deleted a pod there: an outdated pod is left, and none is on its
-/// way in or out.
+/// Whether the node went down, at `since`, before anything of this update reached it.
 ///
-/// A node that is down has no available pod to lose. One that leaves may have had one, and an update whose cache was behind
-/// may have taken it after the node's state had changed. Such a node must count.
-fn is_untouched(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    let mut pods = fleet.pods_of(node).map(|(_, pod)| pod);
-    let all_stay = pods.clone().all(|pod| pod.stage != PodStage::Terminating);
-    let is_known = fleet.taken_at(node).is_none() && fleet.in_flight(node).is_none();
-    is_known && all_stay && pods.any(|pod| !pod.is_updated())
-}
-
-/// Whether a change of the node at `since` came before anything of this update reached it.
-///
-/// An updated pod that is older than the change may have caused it, and so may an earlier delete. A node that has nothing
+/// An updated pod that is older may have caused it, and so may an earlier delete. A node that has nothing
 /// but updated pods, or no pods, has been reached at some time: at the earliest when the revision was created, or when the
 /// memory says.
 fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bool {

@@ -144,8 +144,8 @@ impl NodeSync {
     }
 
     /// Succeeded pods go; failed ones too, unless they are updated and the node's back-off holds them. All failed
-    /// pods of a node go together and count as one failure `[failed-pods-together]`. On a node that leaves they stay: they show
-    /// that no update has deleted anything there, and no other pod could come.
+    /// pods of a node go together and count as one failure `[failed-pods-together]`. On a node that leaves they stay: no other
+    /// pod could come.
     fn delete_finished(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         if fleet.lifecycle(node).is_some() {
             return;

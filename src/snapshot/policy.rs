@@ -155,9 +155,8 @@ pub enum LifecyclePolicy {
     /// They are nodes as any other (v1.36).
     #[default]
     Ignore,
-    /// A node in a [`Lifecycle`](crate::Lifecycle) state gets no pod, its pods are not updated, and its finished ones stay. It
-    /// counts against the limits, except while its condition has a time, an outdated pod of it is left, and none terminates
-    /// or is in flight.
+    /// A node in a [`Lifecycle`](crate::Lifecycle) state gets no pod, its pods are not updated, and its finished ones stay. If
+    /// it is down as well, it is excused as with [`DownNodesPolicy::ExcuseIfDownBefore`].
     Respect,
 }
 

@@ -274,7 +274,11 @@ fn a_node_that_joins_or_reboots_does_not_begin_another_rollout() {
     }
     let mut of_another = complete();
     of_another[0]["message"] = json!("agent-old is rolled out");
-    assert_eq!(progressing(node("joins"), of_another), "Updating", "the status that began the rollout was not written");
+    assert_eq!(
+        progressing(node("joins"), of_another),
+        "Updating",
+        "the status that began the rollout was not written"
+    );
     let of_nobody = json!([{
         "type": "Progressing", "status": "True", "reason": "Complete", "message": "no node should run the pod",
     }]);
