@@ -149,7 +149,7 @@ impl<'d> Explainer<'d> {
             placement: node_placement(placement, node.taints),
             counts,
             unavailable: unavailable_cause(fleet, position, counts),
-            outcome: self.outcome(position, placement, &pods),
+            outcome: self.outcome(position, placement, counts, &pods),
             pods,
         }
     }
@@ -169,7 +169,13 @@ impl<'d> Explainer<'d> {
     }
 
     /// An action of the plan on the node; where there is none, the first thing that the node waits for.
-    fn outcome(&self, node: NodeIx, placement: Placement, pods: &[PodVerdict]) -> NodeOutcome {
+    fn outcome(
+        &self,
+        node: NodeIx,
+        placement: Placement,
+        counts: BudgetUse,
+        pods: &[PodVerdict],
+    ) -> NodeOutcome {
         if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
         }
@@ -177,8 +183,7 @@ impl<'d> Explainer<'d> {
         if let Some(held) = self.steps.node_sync.held(node) {
             return NodeOutcome::WaitsForBackOff { until: held.until, failures: held.count };
         }
-        let is_taken = || BudgetUse::new(fleet, &self.steps.node_sync, node).taken;
-        if let Some(since) = fleet.taken_at(node).filter(|_| placement != Placement::Run && is_taken()) {
+        if let Some(since) = fleet.taken_at(node).filter(|_| placement != Placement::Run && counts.taken) {
             return NodeOutcome::WaitsForReturn { since };
         }
         if placement != Placement::Run {
