@@ -203,6 +203,13 @@ impl Environment {
         }
     }
 
+    /// As [`Self::update_absence_taint`], for the node of a pod.
+    pub(super) fn update_absence_taint_for(&mut self, uid: &Uid) {
+        if let Some(node) = self.runtimes.get(uid).map(|runtime| runtime.node.clone()) {
+            self.update_absence_taint(&node);
+        }
+    }
+
     /// Whether a pod of the DaemonSet is Ready and stays.
     fn serves(&self, uid: &Uid) -> bool {
         let ours = self.runtimes.get(uid).is_some_and(|runtime| runtime.in_history);

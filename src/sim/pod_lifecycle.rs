@@ -34,9 +34,7 @@ impl Environment {
         self.runtimes.insert(uid.clone(), runtime);
         self.store(WatchEvent::Pod(Arc::new(pod)));
         self.record_pod(by, &uid, Change::PodCreated);
-        if let Some(node) = self.runtimes.get(&uid).map(|runtime| runtime.node.clone()) {
-            self.update_absence_taint(&node);
-        }
+        self.update_absence_taint_for(&uid);
         uid
     }
 
@@ -234,9 +232,7 @@ impl Environment {
             last_transition_time: Some(self.now),
         };
         self.change_pod(uid, |pod| pod.status.conditions = vec![condition]);
-        if let Some(node) = self.runtimes.get(uid).map(|runtime| runtime.node.clone()) {
-            self.update_absence_taint(&node);
-        }
+        self.update_absence_taint_for(uid);
     }
 
     /// The pod's phase becomes Failed, which is final.

@@ -29,16 +29,14 @@ impl Environment {
             .stop
             .sample(&mut self.random.stream(Purpose::Stop, subject, runtime.attempt))
             .min(grace);
-        let runtime_node = runtime.node.clone();
         let up = self.kubelets.get(&runtime.node).is_some_and(|kubelet| kubelet.up);
         let until = later(self.now, grace);
         self.change_pod(uid, |pod| {
             pod.metadata.deletion_timestamp = Some(until);
             pod.metadata.deletion_grace_period_seconds = Some(grace.as_secs());
         });
-        let node = runtime_node;
         self.record_pod(by, uid, |pod| Change::PodTerminating { pod, reason });
-        self.update_absence_taint(&node);
+        self.update_absence_taint_for(uid);
         if unbound || finished {
             self.stopped(uid);
         } else if up {

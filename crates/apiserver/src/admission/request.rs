@@ -66,8 +66,7 @@ pub(super) fn update_and_warn(
     rules: &Rules,
     warnings: &mut Vec<String>,
 ) -> Result<Value, Refusal> {
-    let mut new = decode(object, Numbers::InRange, rules, warnings)?;
-    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
+    let new = decode_update(object, rules, warnings)?;
     replace(stored, new, rules, warnings)
 }
 
@@ -86,8 +85,7 @@ pub(super) fn update_status_and_warn(
     rules: &Rules,
     warnings: &mut Vec<String>,
 ) -> Result<Value, Refusal> {
-    let mut new = decode(object, Numbers::InRange, rules, warnings)?;
-    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
+    let new = decode_update(object, rules, warnings)?;
     replace_status(stored, new, rules)
 }
 
@@ -132,8 +130,7 @@ pub(super) fn patch_and_warn(
     rules: &Rules,
     warnings: &mut Vec<String>,
 ) -> Result<Value, Refusal> {
-    let mut new = patched(stored, patch, rules, warnings)?;
-    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfPatch));
+    let new = patched(stored, patch, rules, warnings)?;
     replace(stored, new, rules, warnings)
 }
 
@@ -152,8 +149,7 @@ pub(super) fn patch_status_and_warn(
     rules: &Rules,
     warnings: &mut Vec<String>,
 ) -> Result<Value, Refusal> {
-    let mut new = patched(stored, patch, rules, warnings)?;
-    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfPatch));
+    let new = patched(stored, patch, rules, warnings)?;
     replace_status(stored, new, rules)
 }
 
@@ -282,13 +278,21 @@ fn drop_empty_labels(new: &mut Value) {
     }
 }
 
+/// The object of an update, each owner once.
+fn decode_update(object: &Value, rules: &Rules, warnings: &mut Vec<String>) -> Result<Value, Refusal> {
+    let mut new = decode(object, Numbers::InRange, rules, warnings)?;
+    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfRequest));
+    Ok(new)
+}
+
+/// The stored object with the patch, each owner once.
 fn patched(
     stored: &Value,
     patch: Patch<'_>,
     rules: &Rules,
     warnings: &mut Vec<String>,
 ) -> Result<Value, Refusal> {
-    match patch {
+    let mut new = match patch {
         Patch::Strategic(patch) => {
             let mut merged = merge_as(rules.form.fields(), stored, patch).map_err(Refusal::Patch)?;
             // The API server reads the result as the kind and version of the request, even if the patch changes these
@@ -302,14 +306,16 @@ fn patched(
                 .map_err(|refusal| refusal.into_patch_refusal(patch))?;
             template_generation::get(&new)
                 .map_err(|error| Refusal::Unconvertible { message: error.to_string() })?;
-            Ok(new)
+            new
         }
         Patch::Merge(patch) => {
             let merged = json_merge(stored, patch).map_err(Refusal::Patch)?;
             decode(&merged, Numbers::AsWritten, rules, warnings)
-                .map_err(|refusal| refusal.into_patch_refusal(patch))
+                .map_err(|refusal| refusal.into_patch_refusal(patch))?
         }
-    }
+    };
+    warnings.extend(owners::keep_each_once(&mut new, Duplicates::OfPatch));
+    Ok(new)
 }
 
 fn refuse(new: &Value, errors: ErrorList, rules: &Rules) -> Result<(), Refusal> {
