@@ -224,7 +224,7 @@ impl Bodies for Custom<'_> {
         node: &NodeView<'_>,
         pod: PodManifest,
     ) -> Result<PodManifest, InvalidManifest> {
-        let (revision_hash, ingredients) = (pod.revision_hash(), &snapshot.ingredients);
+        let (revision_hash, ingredients) = (pod.revision_hash(), &snapshot.spec.ingredients);
         let mut value = self.0.manifest(&NewPod { node, revision_hash, ingredients, pod: &pod });
         value.sort_all_objects();
         let body = CustomBody { value, pod_spec: self.0.pod_spec() };
@@ -252,23 +252,23 @@ fn problem(snapshot: &Snapshot<'_>, pod: &PodManifest, body: &CustomBody) -> Opt
     let metadata = body.value.get("metadata").and_then(|metadata| Metadata::deserialize(metadata).ok());
     let Metadata { namespace, labels, owner_references } = metadata.unwrap_or_default();
     let spec = body.value.pointer(body.pod_spec).unwrap_or(&Value::Null);
-    let owner = OwnerReference { block_owner_deletion: None, ..snapshot.daemon_set.owner_reference() };
+    let owner = OwnerReference { block_owner_deletion: None, ..snapshot.spec.daemon_set.owner_reference() };
     let mut controllers = owner_references.into_iter().filter(|owner| owner.controller == Some(true));
     let controller = controllers.next().map(|found| OwnerReference { block_owner_deletion: None, ..found });
-    let generation = snapshot.template_generation.as_deref();
-    if labels.get(&snapshot.policy.unique_label_key) != Some(pod.revision_hash()) {
+    let generation = snapshot.spec.template_generation.as_deref();
+    if labels.get(&snapshot.spec.policy.unique_label_key) != Some(pod.revision_hash()) {
         Some(ManifestProblem::Hash)
     } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
         Some(ManifestProblem::TemplateGeneration)
-    } else if !snapshot.selector.matches(&labels) {
+    } else if !snapshot.spec.selector.matches(&labels) {
         Some(ManifestProblem::Selector)
-    } else if namespace != snapshot.daemon_set.metadata.namespace {
+    } else if namespace != snapshot.spec.daemon_set.metadata.namespace {
         Some(ManifestProblem::Namespace)
     } else if controller != Some(owner) || controllers.next().is_some() {
         Some(ManifestProblem::Owner)
     } else if !names_node(spec, &pod.node) {
         Some(ManifestProblem::Node)
-    } else if !tolerates(spec, &snapshot.tolerations) {
+    } else if !tolerates(spec, &snapshot.spec.tolerations) {
         Some(ManifestProblem::Tolerations)
     } else {
         None

@@ -171,15 +171,15 @@ impl From<&Snapshot<'_>> for Recording {
     /// Keeps everything that a decision reads: the recording gives the same plan.
     fn from(snapshot: &Snapshot<'_>) -> Self {
         Recording {
-            name: format!("{}/{}", snapshot.daemon_set.metadata.namespace, snapshot.daemon_set.metadata.name),
+            name: format!("{}/{}", snapshot.spec.daemon_set.metadata.namespace, snapshot.spec.daemon_set.metadata.name),
             now: snapshot.now,
             pods_version: snapshot.pods_version,
             daemon_set: daemon_set(snapshot),
             nodes: snapshot.nodes.iter().map(Node::from).collect(),
             pods: snapshot.pods.iter().map(Pod::from).collect(),
             revisions: snapshot.revisions.iter().map(ControllerRevision::from).collect(),
-            policy: snapshot.policy.clone(),
-            ingredients: snapshot.ingredients.clone(),
+            policy: snapshot.spec.policy.clone(),
+            ingredients: snapshot.spec.ingredients.clone(),
             memory: snapshot.memory.clone(),
         }
     }
@@ -187,9 +187,9 @@ impl From<&Snapshot<'_>> for Recording {
 
 /// The DaemonSet with the template of the decision, so that a replay needs no template recovery.
 fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
-    let mut ds = snapshot.daemon_set.clone();
+    let mut ds = DaemonSet::clone(&snapshot.spec.daemon_set);
     ds.template_fidelity = TemplateFidelity::Exact;
-    if let Cow::Owned(template) = &snapshot.raw_template {
+    if let Cow::Owned(template) = &snapshot.spec.raw_template {
         ds.spec.template = template.clone();
     }
     ds

@@ -77,7 +77,7 @@ fn wrong_action_on_revision(
 ) -> Option<ViolationKind> {
     let snapshot = context.snapshot;
     let revision = snapshot.revision(position);
-    let selected = snapshot.selector.matches(revision.labels);
+    let selected = snapshot.spec.selector.matches(revision.labels);
     let ownership = ownership(snapshot, revision);
     match action {
         Action::AdoptRevision { .. } => {

@@ -48,7 +48,7 @@ fn must_not_get_a_pod(context: &Context<'_>, counts: &NodeCounts, node: &str) ->
         return Some(ViolationKind::HeldBack { until });
     }
     let live = counts.live();
-    let free = match context.snapshot.strategy {
+    let free = match context.snapshot.spec.strategy {
         Strategy::OnDelete | Strategy::Replace(_) => live + counts.terminating + counts.finished == 0,
         Strategy::Surge { .. } => {
             live == 0 || (live == 1 && counts.terminating == 0 && waits_for_successor(counts))
@@ -64,6 +64,6 @@ fn waits_for_successor(counts: &NodeCounts) -> bool {
 
 /// The node's state forbids creates, and deletes of Ready pods, if the policy respects it.
 pub(super) fn leaves(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> Option<ViolationKind> {
-    let lifecycle = node.lifecycle.filter(|_| snapshot.policy.lifecycle == LifecyclePolicy::Respect)?;
+    let lifecycle = node.lifecycle.filter(|_| snapshot.spec.policy.lifecycle == LifecyclePolicy::Respect)?;
     Some(ViolationKind::NodeLeaves { lifecycle: lifecycle.state })
 }

@@ -79,7 +79,7 @@ fn live_must_stay(
         let withdrawn = is_withdrawn(context, place.view, delete);
         rank.is_outdated() && (place.placement == Placement::Run || withdrawn)
     };
-    match context.snapshot.strategy {
+    match context.snapshot.spec.strategy {
         Strategy::OnDelete => (!covered(false)).then_some(ViolationKind::DeletedUnderOnDelete),
         Strategy::Replace(_) if covered(false) => None,
         Strategy::Replace(_) if may_be_replaced() => taken_from_held_node(context, place, rank),
@@ -121,7 +121,7 @@ fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> 
 /// Whether the template has withdrawn the toleration that the pod stays by (kubernetes#118823): the pod tolerates each
 /// NoSchedule taint that keeps the node from being a target, and none of these is a condition of the node itself.
 fn is_withdrawn(context: &Context<'_>, node: &NodeView<'_>, delete: &Deletion<'_>) -> bool {
-    let template = &context.snapshot.tolerations;
+    let template = &context.snapshot.spec.tolerations;
     let blocks = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, template);
     let mut blocking = node.taints.iter().filter(blocks).peekable();
     blocking.peek().is_some()

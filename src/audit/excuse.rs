@@ -90,8 +90,8 @@ impl Absence {
     /// `None` if it is not down since a known instant, or if the policy excuses nothing.
     fn new(snapshot: &Snapshot<'_>, node: NodeIx) -> Option<Self> {
         let view = snapshot.node(node);
-        let leaves = view.lifecycle.is_some() && snapshot.policy.lifecycle == LifecyclePolicy::Respect;
-        let excuses = leaves || snapshot.policy.down_nodes == DownNodesPolicy::ExcuseIfDownBefore;
+        let leaves = view.lifecycle.is_some() && snapshot.spec.policy.lifecycle == LifecyclePolicy::Respect;
+        let excuses = leaves || snapshot.spec.policy.down_nodes == DownNodesPolicy::ExcuseIfDownBefore;
         let since = view.ready_since.filter(|_| view.ready == Some(false) && excuses)?;
         let taken_at = taken_at(snapshot, view.name);
         Some(Absence { since, reached_at: None, has_outdated: false, taken_at })

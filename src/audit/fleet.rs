@@ -183,7 +183,7 @@ impl NodeCounts {
 impl Fleet {
     pub(super) fn new(context: &Context<'_>) -> Self {
         let snapshot = context.snapshot;
-        let surge = matches!(snapshot.strategy, Strategy::Surge { .. });
+        let surge = matches!(snapshot.spec.strategy, Strategy::Surge { .. });
         let counts = |(placement, node): (&Placement, &NodeView<'_>)| {
             let is_target = *placement == Placement::Run;
             // Without surge a target node is among those without an available pod.
@@ -279,7 +279,7 @@ impl Fleet {
 fn is_down(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
     let of_others = |taint: TaintView<'_>| {
         let own = matches!(taint.key.strip_prefix("node.kubernetes.io/"), Some("not-ready" | "unreachable"));
-        !own && taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.tolerations)
+        !own && taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.spec.tolerations)
     };
     node.ready == Some(false) && !node.taints.iter().any(of_others)
 }

@@ -51,12 +51,12 @@ pub(super) fn check_deletes(
     losses: &[Loss],
     findings: &mut Findings<'_>,
 ) {
-    let Strategy::Replace(limit) = context.snapshot.strategy else { return };
+    let Strategy::Replace(limit) = context.snapshot.spec.strategy else { return };
     let limit = nodes(limit, fleet.desired).max(1);
     let lost = fleet.lost();
     let mut unavailable = Meter::new(BudgetFigure::Unavailable, fleet.unavailable, limit, lost);
     let mut not_ready = Meter::new(BudgetFigure::NotReady, fleet.not_ready, limit, lost);
-    let mut replaced = match context.snapshot.policy.unready {
+    let mut replaced = match context.snapshot.spec.policy.unready {
         UnreadyPolicy::AtOnce => None,
         UnreadyPolicy::WithinBudget => {
             let before = fleet.nodes.iter().filter(|node| node.is_being_replaced()).count();
@@ -83,7 +83,7 @@ pub(super) fn check_surge(
     surged: &[usize],
     findings: &mut Findings<'_>,
 ) {
-    let Strategy::Surge { limit, .. } = context.snapshot.strategy else { return };
+    let Strategy::Surge { limit, .. } = context.snapshot.spec.strategy else { return };
     let limit = nodes(limit, fleet.desired);
     if surged.is_empty() {
         return;

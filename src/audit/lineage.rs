@@ -39,7 +39,7 @@ pub(super) struct Member<'s> {
 
 impl<'s> Lineage<'s> {
     pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
-        let key = snapshot.policy.unique_label_key.as_str();
+        let key = snapshot.spec.policy.unique_label_key.as_str();
         let ours = enumerate(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
             .map(|(position, view)| Member {
@@ -56,7 +56,7 @@ impl<'s> Lineage<'s> {
         let current = kept.or_else(|| released(snapshot, key));
         let created = || actions.iter().find_map(|action| created_hash(action, key));
         let current_hash = current.map(|member| member.hash).or_else(created);
-        let policy = snapshot.policy.classification;
+        let policy = snapshot.spec.policy.classification;
         let mut lineage = Lineage {
             policy,
             members,
@@ -122,18 +122,18 @@ fn belongs(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> bool {
         Ownership::Orphan => revision.deleted_at.is_none(),
         Ownership::Foreign => false,
     };
-    ours && snapshot.selector.matches(revision.labels)
+    ours && snapshot.spec.selector.matches(revision.labels)
 }
 
 /// The revision that has the template and the name for it, is not terminating, and has no other controller: it is used
 /// instead of a new one `[released-revision-comes-back]`.
 fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
-    let ds = snapshot.daemon_set;
+    let ds = &*snapshot.spec.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
     let named = |view: &'s RevisionView<'s>| {
         let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
         rest.strip_prefix('-').filter(|hash| {
-            **hash == hash::content_hash(&snapshot.raw_template, &snapshot.ingredients, collisions)
+            **hash == hash::content_hash(&snapshot.spec.raw_template, &snapshot.spec.ingredients, collisions)
         })
     };
     let free = |view: &RevisionView<'_>| {
@@ -148,7 +148,7 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
 
 /// The controller of a revision, seen from the DaemonSet.
 pub(super) fn ownership(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
-    let ds = &snapshot.daemon_set.metadata;
+    let ds = &snapshot.spec.daemon_set.metadata;
     match revision.controller {
         _ if revision.namespace != ds.namespace => Ownership::Foreign,
         None => Ownership::Orphan,
@@ -166,11 +166,11 @@ fn created_hash<'s>(action: &'s Action, key: &str) -> Option<&'s str> {
 /// Whether data holds the template, and the ingredients that the caller's manifests are made from.
 pub(super) fn is_of_content(snapshot: &Snapshot<'_>, data: &Value) -> bool {
     let stored = data.get("ingredients").filter(|stored| !stored.is_null());
-    let same = match (stored, &snapshot.ingredients) {
+    let same = match (stored, &snapshot.spec.ingredients) {
         (None, wanted) => wanted.is_null(),
         (Some(stored), wanted) => canonical_json::equal(stored, wanted),
     };
-    same && is_of_template(data, &snapshot.raw_template)
+    same && is_of_template(data, &snapshot.spec.raw_template)
 }
 
 /// Whether data holds the patch `{"spec":{"template":{…,"$patch":"replace"}}}` of this template `[null-is-absent]`.

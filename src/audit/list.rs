@@ -27,7 +27,7 @@ fn place(action: &Action) -> u8 {
 
 /// Checks all rules that need no object.
 pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
-    let limit = snapshot.policy.burst;
+    let limit = snapshot.spec.policy.burst;
     let (mut furthest, mut deletes, mut creates, mut requeued) = (0, 0_u32, 0_u32, false);
     for (index, action) in actions.iter().enumerate() {
         let place = place(action);

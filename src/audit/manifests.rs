@@ -72,7 +72,7 @@ fn wrong_body_field(
         wrong
     } else if !is_for(spec, node.as_str()) {
         Some(tied_by(context.snapshot))
-    } else if !context.snapshot.tolerations.iter().all(|one| tolerated.contains(one)) {
+    } else if !context.snapshot.spec.tolerations.iter().all(|one| tolerated.contains(one)) {
         Some("spec.tolerations")
     } else {
         None
@@ -108,13 +108,13 @@ fn wrong_metadata(
 ) -> Option<&'static str> {
     let snapshot = context.snapshot;
     let labels = labels(metadata);
-    let hash = labels.get(&snapshot.policy.unique_label_key);
-    let generation = snapshot.template_generation.as_deref();
+    let hash = labels.get(&snapshot.spec.policy.unique_label_key);
+    let generation = snapshot.spec.template_generation.as_deref();
     if hash.is_none() || hash != context.lineage.current_hash || hash != Some(revision_hash) {
         Some("metadata.labels: hash")
     } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
         Some("metadata.labels: pod-template-generation")
-    } else if !snapshot.selector.matches(&labels) {
+    } else if !snapshot.spec.selector.matches(&labels) {
         Some("metadata.labels: selector")
     } else if !is_in_namespace(snapshot, metadata) {
         Some("metadata.namespace")
@@ -127,7 +127,7 @@ fn wrong_metadata(
 
 /// The field that ties a pod to its node.
 fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
-    match snapshot.policy.binding {
+    match snapshot.spec.policy.binding {
         Binding::NodeAffinity => "spec.affinity",
         Binding::NodeName => "spec.nodeName",
     }
@@ -135,7 +135,7 @@ fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
 
 /// Without a scheduler a pod with a mere affinity stays Pending; with one, a pod with `spec.nodeName` bypasses it.
 fn is_tied(snapshot: &Snapshot<'_>, shared: &Shared) -> bool {
-    match (snapshot.policy.binding, &shared.tie) {
+    match (snapshot.spec.policy.binding, &shared.tie) {
         (Binding::NodeAffinity, Tie::NodeAffinity { .. }) | (Binding::NodeName, Tie::NodeName) => true,
         (Binding::NodeAffinity, Tie::NodeName) | (Binding::NodeName, Tie::NodeAffinity { .. }) => false,
     }
@@ -149,7 +149,7 @@ fn tolerations(spec: &Map<String, Value>) -> Vec<Toleration> {
 /// again, with more it stays where the next plan deletes it.
 fn has_tolerations(snapshot: &Snapshot<'_>, spec: &Map<String, Value>) -> bool {
     let has = tolerations(spec);
-    let wanted = &snapshot.tolerations;
+    let wanted = &snapshot.spec.tolerations;
     wanted.iter().all(|one| has.contains(one)) && has.iter().all(|one| wanted.contains(one))
 }
 
@@ -157,10 +157,10 @@ fn has_tolerations(snapshot: &Snapshot<'_>, spec: &Map<String, Value>) -> bool {
 fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'static str> {
     let nothing = Map::new();
     let metadata = revision.get("metadata").and_then(Value::as_object).unwrap_or(&nothing);
-    let ds = &snapshot.daemon_set;
+    let ds = &snapshot.spec.daemon_set;
     let name = metadata.get("name").and_then(Value::as_str).unwrap_or_default();
     let labels = labels(metadata);
-    let hash = labels.get(&snapshot.policy.unique_label_key).unwrap_or_default();
+    let hash = labels.get(&snapshot.spec.policy.unique_label_key).unwrap_or_default();
     let taken = |name: &str| {
         snapshot.revisions.iter().any(|r| r.namespace == ds.metadata.namespace && r.name == name)
     };
@@ -168,7 +168,7 @@ fn wrong_revision_field(snapshot: &Snapshot<'_>, revision: &Value) -> Option<&'s
         Some("metadata.labels: hash")
     } else if taken(name) {
         Some("metadata.name")
-    } else if !snapshot.selector.matches(&labels) {
+    } else if !snapshot.spec.selector.matches(&labels) {
         Some("metadata.labels: selector")
     } else if !is_in_namespace(snapshot, metadata) {
         Some("metadata.namespace")
@@ -189,7 +189,7 @@ fn labels(metadata: &Map<String, Value>) -> Labels {
 
 fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
     let namespace = metadata.get("namespace").and_then(Value::as_str);
-    namespace == Some(&snapshot.daemon_set.metadata.namespace)
+    namespace == Some(&snapshot.spec.daemon_set.metadata.namespace)
 }
 
 /// Whether the DaemonSet is its only controller, by uid and kind: the garbage collector deletes an object whose owner does
@@ -202,7 +202,7 @@ fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool
     let names = |member: &str, expected: &str| {
         found.and_then(|owner| owner.get(member)).and_then(Value::as_str) == Some(expected)
     };
-    let DaemonSet { owner, metadata, .. } = snapshot.daemon_set;
+    let DaemonSet { owner, metadata, .. } = &*snapshot.spec.daemon_set;
     names("uid", metadata.uid.as_str())
         && names("kind", &owner.kind)
         && names("apiVersion", &owner.api_version)

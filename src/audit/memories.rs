@@ -23,7 +23,7 @@ pub(super) struct Unseen<'s> {
 /// must have gone back, and the list of pods is older than its version.
 fn is_expected(snapshot: &Snapshot<'_>, at: Timestamp, version: Option<u64>) -> bool {
     let is_read = snapshot.pods_version.is_some_and(|read| version.is_some_and(|written| read >= written));
-    let expiry = SignedDuration::from_secs(snapshot.policy.in_flight_expiry_seconds.into());
+    let expiry = SignedDuration::from_secs(snapshot.spec.policy.in_flight_expiry_seconds.into());
     let age = snapshot.now.duration_since(at);
     !is_read && age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
 }
@@ -65,7 +65,7 @@ pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, Po
 
 /// A create whose answer was lost is shown by a live pod of its revision on its node.
 fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
-    let key = snapshot.policy.unique_label_key.as_str();
+    let key = snapshot.spec.policy.unique_label_key.as_str();
     for (_, pod, facts) in snapshot.pods_with_facts() {
         if facts.ownership != Ownership::Controlled || pod.deleted_at.is_some() || pod.finished() {
             continue;
@@ -83,7 +83,7 @@ fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
 pub(super) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp>, Failure) {
     const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
     const LONGEST_SECONDS: i64 = 15 * 60;
-    let generation = snapshot.failure_generation();
+    let generation = snapshot.spec.failure_generation();
     let last = snapshot.memory.as_ref().and_then(|memory| memory.failures.get(node)).filter(|last| {
         let age = snapshot.now.duration_since(last.at);
         last.generation == generation && age < FORGOTTEN_AFTER && -FORGOTTEN_AFTER < age

@@ -111,7 +111,7 @@ pub(super) fn subjects(
             }
         }
         Named::DaemonSet(named) => {
-            let ds = &snapshot.daemon_set.metadata;
+            let ds = &snapshot.spec.daemon_set.metadata;
             let same = named.uid == ds.uid && is(named, &ds.namespace, &ds.name);
             if same { Subject::DaemonSet } else { Subject::Unknown }
         }

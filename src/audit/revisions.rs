@@ -140,7 +140,7 @@ impl<'s> HistoryCheck<'s> {
         }
         let Err(place) = self.old_deleted.binary_search(&member.position) else { return None };
         self.old_deleted.insert(place, member.position);
-        let limit = self.context.snapshot.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
+        let limit = self.context.snapshot.spec.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
         let (old, limit) = (self.old, limit.try_into().unwrap_or(0));
         let short = old - self.old_deleted.len().min(old) < limit;
         short.then_some(ViolationKind::HistoryCutShort { old, limit })
@@ -153,7 +153,7 @@ fn wrong_revision_label(
     member: &Member<'_>,
     labels: &Labels,
 ) -> Option<ViolationKind> {
-    let key = &context.snapshot.policy.unique_label_key;
+    let key = &context.snapshot.spec.policy.unique_label_key;
     let right = !member.view.labels.contains_key(key) && is_only(labels, key, member.view.name);
     (!right).then_some(ViolationKind::WrongLabel)
 }
@@ -164,8 +164,8 @@ fn wrong_released_label(
     member: &Member<'_>,
     labels: &Labels,
 ) -> Option<ViolationKind> {
-    let key = context.snapshot.policy.unique_label_key.as_str();
-    let template = &context.snapshot.template.metadata.labels;
+    let key = context.snapshot.spec.policy.unique_label_key.as_str();
+    let template = &context.snapshot.spec.template.metadata.labels;
     let right = |(name, value): (&str, &str)| {
         if name == key {
             !member.view.labels.contains_key(key) && value == member.hash
@@ -186,7 +186,7 @@ fn wrong_pod_label(context: &Context<'_>, pod: PodIx, labels: &Labels) -> Option
         Some(hash) => context.lineage.names_template(hash),
         None => facts.same_generation,
     };
-    let key = &context.snapshot.policy.unique_label_key;
+    let key = &context.snapshot.spec.policy.unique_label_key;
     let right = context.lineage.current_hash.is_some_and(|hash| is_only(labels, key, hash));
     (!(updated && right)).then_some(ViolationKind::WrongLabel)
 }

@@ -83,7 +83,7 @@ impl<'s> PodStages<'s> {
     pub(super) fn new(snapshot: &'s Snapshot<'s>) -> Self {
         PodStages {
             snapshot,
-            ready_by: snapshot.now.checked_sub(snapshot.min_ready()).ok(),
+            ready_by: snapshot.now.checked_sub(snapshot.spec.min_ready()).ok(),
             remembers_deletes: snapshot.memory.as_ref().is_some_and(|memory| !memory.deletes.is_empty()),
         }
     }
@@ -112,7 +112,7 @@ impl<'s> PodStages<'s> {
     }
 
     fn is_ready_long_enough(&self, pod: &PodView<'_>) -> bool {
-        self.snapshot.daemon_set.spec.min_ready_seconds == 0
+        self.snapshot.spec.daemon_set.spec.min_ready_seconds == 0
             || pod.ready_since.zip(self.ready_by).is_some_and(|(since, by)| since <= by)
     }
 }

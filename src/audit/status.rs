@@ -20,9 +20,9 @@ pub(super) fn check_untouched(
     actions: &[Action],
     findings: &mut Findings<'_>,
 ) -> bool {
-    let kind = if snapshot.selector.is_empty() {
+    let kind = if snapshot.spec.selector.is_empty() {
         ViolationKind::SelectingAll
-    } else if snapshot.daemon_set.metadata.deletion_timestamp.is_some() {
+    } else if snapshot.spec.daemon_set.metadata.deletion_timestamp.is_some() {
         ViolationKind::BeingDeleted
     } else {
         return false;
@@ -59,7 +59,7 @@ fn wrong_collision_count(
     status: &DaemonSetStatus,
     reason: StatusReason,
 ) -> Option<ViolationKind> {
-    let before = snapshot.daemon_set.status.collision_count;
+    let before = snapshot.spec.daemon_set.status.collision_count;
     let right = match reason {
         StatusReason::NameCollision => status.collision_count == Some(before.unwrap_or(0).saturating_add(1)),
         StatusReason::Changed => status.collision_count == before,
@@ -70,7 +70,7 @@ fn wrong_collision_count(
 
 /// A name collision changes nothing but the count.
 fn wrong_beside_collision(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'static str> {
-    let before = &snapshot.daemon_set.status;
+    let before = &snapshot.spec.daemon_set.status;
     let same = *before == DaemonSetStatus { collision_count: before.collision_count, ..status.clone() };
     (!same).then_some("counters")
 }
@@ -83,7 +83,7 @@ fn wrong_field(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'st
     let DaemonSetStatus { number_ready: ready, number_available: available, .. } = *status;
     let desired = status.desired_number_scheduled;
     let rules = [
-        ("observedGeneration", status.observed_generation == snapshot.daemon_set.metadata.generation),
+        ("observedGeneration", status.observed_generation == snapshot.spec.daemon_set.metadata.generation),
         ("conditions", keeps_conditions(snapshot, &status.conditions)),
         ("desiredNumberScheduled", usize::try_from(desired).is_ok_and(|desired| desired == targets)),
         ("currentNumberScheduled", up_to(status.current_number_scheduled, targets)),
@@ -98,8 +98,8 @@ fn wrong_field(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'st
 
 /// Conditions stay as they are, but for the two that the policy may ask for, of which there is one each.
 fn keeps_conditions(snapshot: &Snapshot<'_>, written: &[Value]) -> bool {
-    let before = &snapshot.daemon_set.status.conditions;
-    if !snapshot.policy.conditions {
+    let before = &snapshot.spec.daemon_set.status.conditions;
+    if !snapshot.spec.policy.conditions {
         return written == before;
     }
     let kind = |condition: &Value| condition.get("type").and_then(Value::as_str).map(str::to_owned);

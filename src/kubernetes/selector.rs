@@ -3,6 +3,7 @@
 use crate::model::{LabelSelector, Labels, Requirement};
 use crate::problem::{InvalidSnapshot, Problem, Problems};
 use crate::view::{Known, LabelsView, Truth};
+use std::borrow::Cow;
 
 /// A valid operator with its values.
 #[derive(Debug, Clone)]
@@ -138,7 +139,7 @@ fn integer(value: Option<&str>) -> Option<i64> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Selector<'a> {
-    labels: Vec<(&'a str, &'a str)>,
+    labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     requirements: Vec<CompiledRequirement>,
 }
 
@@ -159,9 +160,16 @@ impl<'a> Selector<'a> {
             CompiledRequirement::compile(requirement, Vocabulary::LabelSelector, &path, problems)
         };
         Selector {
-            labels: selector.match_labels.iter().collect(),
+            labels: selector.match_labels.iter().map(|(key, value)| (key.into(), value.into())).collect(),
             requirements: selector.match_expressions.iter().enumerate().filter_map(compile).collect(),
         }
+    }
+
+    /// The same selector, which borrows nothing.
+    pub(crate) fn into_owned(self) -> Selector<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        let labels = self.labels.into_iter().map(|(key, value)| (owned(key), owned(value))).collect();
+        Selector { labels, requirements: self.requirements }
     }
 
     /// Whether it has no requirement, and so would select every pod of the namespace.
@@ -176,7 +184,7 @@ impl<'a> Selector<'a> {
 
     pub(crate) fn matches<'l>(&self, labels: impl Into<LabelsView<'l>>) -> bool {
         let labels = labels.into();
-        self.labels.iter().all(|(key, value)| labels.get(key) == Some(*value))
+        self.labels.iter().all(|(key, value)| labels.get(key) == Some(&**value))
             && self.requirements.iter().all(|requirement| requirement.accepts_label(labels))
     }
 }

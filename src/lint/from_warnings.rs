@@ -62,7 +62,7 @@ pub(super) fn both_limits_set() -> Finding {
 /// all may be without a pod, which costs the service.
 fn percent_rounds_to_all(context: &Context<'_>, percent: u32, desired: u32) -> Option<Finding> {
     let by_proposal = context.manifest.daemon_set.spec.update_strategy.kind == "SurgingRollingUpdate";
-    let (severity, path, what) = match context.snapshot.strategy {
+    let (severity, path, what) = match context.snapshot.spec.strategy {
         Strategy::Surge { .. } if by_proposal => {
             (Severity::Advice, "spec.updateStrategy.surgingRollingUpdate.maxSurge", "have two pods")
         }
@@ -100,7 +100,7 @@ fn spent_before_start(context: &Context<'_>, down: u32, limit: u32) -> Finding {
     let fleet = &context.sync.fleet;
     let is_down = |node: &NodeIx| BudgetUse::new(fleet, &context.sync.node_sync, *node).down_before;
     let nodes = fleet.nodes.positions().filter(is_down).map(|node| context.node_name(node)).collect();
-    let (path, limit_name) = match context.snapshot.strategy {
+    let (path, limit_name) = match context.snapshot.spec.strategy {
         Strategy::Surge { .. } => ("spec.updateStrategy.rollingUpdate.maxSurge", "maxSurge"),
         Strategy::Replace(_) | Strategy::OnDelete => (MAX_UNAVAILABLE, "maxUnavailable"),
     };
@@ -115,7 +115,7 @@ fn spent_before_start(context: &Context<'_>, down: u32, limit: u32) -> Finding {
 /// `None` if the policy lets the hash decide, because then the generation misleads nobody.
 fn stale_generation(context: &Context<'_>, pods: u32) -> Option<Finding> {
     let path = format!("metadata.annotations[{TEMPLATE_GENERATION_ANNOTATION}]");
-    let generation = context.snapshot.template_generation.as_deref().unwrap_or_default();
+    let generation = context.snapshot.spec.template_generation.as_deref().unwrap_or_default();
     let carry = if pods == 1 { "carries" } else { "carry" };
     let finding = Finding::new(Rule::StaleGeneration, Severity::Error, path)
         .why(format_args!(
@@ -123,7 +123,7 @@ fn stale_generation(context: &Context<'_>, pods: u32) -> Option<Finding> {
             count(pods, "pod")
         ))
         .remedy("Create the DaemonSet with a generation above that of all pods which it adopts, or let the hash decide");
-    match context.snapshot.policy.classification {
+    match context.snapshot.spec.policy.classification {
         ClassificationPolicy::TemplateGenerationFirst => Some(finding),
         ClassificationPolicy::HashFirst => None,
     }

@@ -24,7 +24,7 @@ pub(super) fn unavailable_beside_surge(manifest: &Manifest<'_>) -> Option<Findin
 /// every limit takes it.
 pub(super) fn takes_all(context: &Context<'_>) -> Option<Finding> {
     let desired = context.desired();
-    let Strategy::Replace(limit) = context.snapshot.strategy else { return None };
+    let Strategy::Replace(limit) = context.snapshot.spec.strategy else { return None };
     let by_rounding = matches!(limit, IntOrString::Percent(..100));
     if by_rounding || desired < 2 || limit.scaled(desired) < desired {
         return None;
@@ -41,7 +41,7 @@ const SLOW: u64 = 12 * 60 * 60;
 /// The minimum duration: a round updates as many nodes as the limit allows, and waits for minReadySeconds.
 pub(super) fn slow(context: &Context<'_>) -> Option<Finding> {
     let (desired, budget) = (context.desired(), &context.sync.budget);
-    let limit = match context.snapshot.strategy {
+    let limit = match context.snapshot.spec.strategy {
         Strategy::OnDelete => return None,
         Strategy::Replace(_) => budget.max_unavailable,
         Strategy::Surge { .. } => budget.max_surge,

@@ -44,11 +44,11 @@ fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: NodeIx) -> Option<Lo
         Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(Loss::Tolerations),
         Placement::ContinueOnly(_) => {
             let withdrawn = toleration_withdrawn(
-                &context.snapshot.tolerations,
+                &context.snapshot.spec.tolerations,
                 context.snapshot.node(node),
-                TolerationsView::Model(&stored.tolerations),
+                TolerationsView::Model(&stored.spec.tolerations),
             );
-            (withdrawn && context.snapshot.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
+            (withdrawn && context.snapshot.spec.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
         }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn control_plane(context: &Context<'_>) -> Option<Finding> {
     let fleet = &context.sync.fleet;
     let keeps_out = |taint: &TaintView<'_>| {
         matches!(taint.effect, "NoSchedule" | "NoExecute")
-            && !tolerated(*taint, &context.snapshot.tolerations)
+            && !tolerated(*taint, &context.snapshot.spec.tolerations)
     };
     let is_left_out = |node: &NodeIx| {
         let mut against = fleet.node_view(*node).taints.iter().filter(keeps_out);
@@ -91,7 +91,7 @@ pub(super) fn tainted_by_own_absence(context: &Context<'_>) -> Option<Finding> {
         |taint: &TaintView<'_>| taint.key.ends_with("/agent-not-ready") || taint.key.starts_with(READINESS);
     let keeps_out = |taint: &TaintView<'_>| {
         matches!(taint.effect, "NoSchedule" | "NoExecute")
-            && !tolerated(*taint, &context.snapshot.tolerations)
+            && !tolerated(*taint, &context.snapshot.spec.tolerations)
     };
     let taint_of = |node: NodeIx| {
         let runs_one = fleet.pods_of(node).any(|(_, pod)| pod.is_available());
@@ -103,7 +103,7 @@ pub(super) fn tainted_by_own_absence(context: &Context<'_>) -> Option<Finding> {
         fleet.nodes.positions().filter_map(|node| Some((node, taint_of(node)?))).collect();
     let is_agent = |(name, key): &&(&str, &'static str)| {
         let taint = TaintView { key, value: "", effect: "NoSchedule" };
-        context.snapshot.daemon_set.metadata.name.contains(name) && keeps_out(&taint)
+        context.snapshot.spec.daemon_set.metadata.name.contains(name) && keeps_out(&taint)
     };
     let known = || AGENTS.iter().find(is_agent).map(|(_, taint)| *taint);
     let taint = tainted.first().map(|(_, taint)| *taint).or_else(known)?;

@@ -47,7 +47,7 @@ const LONG: u64 = 10 * 60;
 pub(super) fn grace_long(context: &Context<'_>) -> Option<Finding> {
     let seconds = grace(&context.manifest).filter(|seconds| *seconds > LONG)?;
     let (budget, desired) = (&context.sync.budget, context.desired());
-    let (meanwhile, limit) = match context.snapshot.strategy {
+    let (meanwhile, limit) = match context.snapshot.spec.strategy {
         Strategy::Surge { .. } => ("have two pods and hold a place in maxSurge", budget.max_surge),
         Strategy::Replace(_) => ("be without a pod", budget.max_unavailable),
         Strategy::OnDelete => ("be without a pod", 1),

@@ -31,7 +31,7 @@ pub(super) fn no_probe(manifest: &Manifest<'_>) -> Option<Finding> {
 /// A single target node is no finding: no other node follows.
 pub(super) fn min_ready_zero(context: &Context<'_>) -> Option<Finding> {
     let desired = context.desired();
-    let rolls = context.snapshot.strategy != Strategy::OnDelete && desired > 1;
+    let rolls = context.snapshot.spec.strategy != Strategy::OnDelete && desired > 1;
     if !rolls || context.manifest.daemon_set.spec.min_ready_seconds != 0 {
         return None;
     }

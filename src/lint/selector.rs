@@ -64,7 +64,7 @@ fn selects(one: &DaemonSet, other: &DaemonSet) -> bool {
 pub(super) fn adopts(context: &Context<'_>) -> Option<Finding> {
     let adopted: BTreeSet<PodIx> = context.sync.claim.pods.adopted.iter().copied().collect();
     let views = adopted.iter().map(|pod| context.snapshot.pod(*pod));
-    let key = &context.snapshot.policy.unique_label_key;
+    let key = &context.snapshot.spec.policy.unique_label_key;
     let by_hand = views.clone().filter(|view| !view.labels.contains_key(key)).count();
     let fleet = &context.sync.fleet;
     let outdated = fleet.pods.iter().filter(|pod| adopted.contains(&pod.view) && !pod.is_updated()).count();

@@ -100,7 +100,7 @@ impl Memory {
         }
         shown.uids.extend(snapshot.pods.iter().map(|pod| pod.uid));
         if self.creates.values().any(|create| create.uid.is_none()) {
-            let key = snapshot.policy.unique_label_key.as_str();
+            let key = snapshot.spec.policy.unique_label_key.as_str();
             let ours =
                 snapshot.pods_with_facts().filter(|(_, _, facts)| facts.ownership == Ownership::Controlled);
             let live = ours.map(|(_, pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));

@@ -31,7 +31,7 @@ impl Memory {
             return;
         }
         let back = self.nodes_with_a_ready_updated_pod(snapshot);
-        let expiry = SignedDuration::from_secs(snapshot.policy.taken_expiry_seconds.into());
+        let expiry = SignedDuration::from_secs(snapshot.spec.policy.taken_expiry_seconds.into());
         self.taken.retain(|node, taken| {
             let Some(node) = snapshot.index.node(node.as_str()) else { return false };
             let expired = snapshot.now.duration_since(taken.at).abs() >= expiry;

@@ -57,7 +57,7 @@ pub(crate) fn actions<B: Bodies>(
             pod_deletes(steps, &mut actions);
             pod_creates(snapshot, steps, bodies, &mut actions)?;
             revision_deletes(snapshot, steps, &mut actions);
-            if steps.status != snapshot.daemon_set.status {
+            if steps.status != snapshot.spec.daemon_set.status {
                 actions.push(update_status(snapshot, steps.status.clone(), StatusReason::Changed));
             }
             events(snapshot, steps, &mut actions);
@@ -68,9 +68,9 @@ pub(crate) fn actions<B: Bodies>(
 }
 
 fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
-    let kind = snapshot.daemon_set.owner.kind_in_words();
+    let kind = snapshot.spec.daemon_set.owner.kind_in_words();
     Action::RecordEvent {
-        daemon_set: snapshot.daemon_set.object_ref(),
+        daemon_set: snapshot.spec.daemon_set.object_ref(),
         event_type: EventType::Warning,
         reason: EventReason::SelectingAll,
         message: format!("This {kind} is selecting all pods. A non-empty selector is required."),
@@ -78,7 +78,7 @@ fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
 }
 
 fn update_status(snapshot: &Snapshot<'_>, status: DaemonSetStatus, reason: StatusReason) -> Action {
-    Action::UpdateStatus { daemon_set: snapshot.daemon_set.object_ref(), status, reason }
+    Action::UpdateStatus { daemon_set: snapshot.spec.daemon_set.object_ref(), status, reason }
 }
 
 /// Adoptions and releases, by name.
@@ -107,7 +107,7 @@ fn by_name(objects: impl Iterator<Item = ObjectRef>) -> Vec<ObjectRef> {
 
 /// Create, label and renumber revisions, then relabel pods.
 fn history_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
-    let key = &snapshot.policy.unique_label_key;
+    let key = &snapshot.spec.policy.unique_label_key;
     let history = &steps.history;
     if let Revision { view: None, hash, number, .. } = history.current() {
         let revision = history::manifest(snapshot, hash, *number);
@@ -139,14 +139,14 @@ fn label_pods(snapshot: &Snapshot<'_>, steps: &Steps<'_>, history: &History<'_>,
     let mut pods: Vec<_> = steps.fleet.labels.iter().map(pod).collect();
     pods.sort_unstable_by_key(|(pod, _)| pod.name);
     actions.extend(pods.into_iter().map(|(pod, reason)| {
-        let labels = Labels::from_iter([(&snapshot.policy.unique_label_key, history.current_hash())]);
+        let labels = Labels::from_iter([(&snapshot.spec.policy.unique_label_key, history.current_hash())]);
         Action::LabelPod { pod: pod.object_ref(), labels, reason }
     }));
 }
 
 fn pod_deletes(steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let fleet = &steps.fleet;
-    let generation = fleet.snapshot.failure_generation();
+    let generation = fleet.snapshot.spec.failure_generation();
     for deletion in &steps.burst.deletes {
         let pod = fleet.pod(deletion.pod);
         let node = fleet.target_name(pod).into();
@@ -180,7 +180,7 @@ fn pod_creates<B: Bodies>(
 
 fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let duplicates = steps.history.duplicates().into_iter().map(|r| (r, RevisionReason::Duplicate));
-    let limit = snapshot.daemon_set.spec.revision_history_limit;
+    let limit = snapshot.spec.daemon_set.spec.revision_history_limit;
     let old = steps.history.beyond_limit(limit, |revision| steps.fleet.is_live_history(revision)).into_iter();
     let old = old.map(|r| (r, RevisionReason::HistoryLimit));
     actions.extend(duplicates.chain(old).filter_map(|(revision, reason)| {
@@ -211,7 +211,7 @@ fn events(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>)
         let node = steps.fleet.target_name(pod);
         let pod = steps.fleet.view(pod);
         actions.push(Action::RecordEvent {
-            daemon_set: snapshot.daemon_set.object_ref(),
+            daemon_set: snapshot.spec.daemon_set.object_ref(),
             event_type,
             reason,
             message: format!(

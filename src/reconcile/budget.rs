@@ -85,7 +85,7 @@ impl BudgetUse {
             Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
             Placement::ContinueOnly(_) => {
                 let only_down =
-                    || kept_out_only_by_being_down(&fleet.snapshot.tolerations, fleet.node_view(node));
+                    || kept_out_only_by_being_down(&fleet.snapshot.spec.tolerations, fleet.node_view(node));
                 let taken = is_taken(fleet, node_sync, node);
                 let lost = taken || (is_lost(fleet, node_sync, node) && only_down());
                 BudgetUse { lost, taken, ..BudgetUse::default() }
@@ -106,7 +106,7 @@ impl BudgetUse {
         }
         let not_ready = !best.is_some_and(Readiness::is_ready);
         let unavailable = best != Some(Readiness::Available);
-        let doubled = match fleet.snapshot.strategy {
+        let doubled = match fleet.snapshot.spec.strategy {
             Strategy::Surge { .. } => Some(places(fleet, node_sync, node) >= 2),
             Strategy::OnDelete | Strategy::Replace(_) => None,
         };
@@ -199,7 +199,7 @@ impl Budget {
             budget.down_before += u32::from(node_use.down_before);
             budget.excused += u32::from(node_use.excused);
         }
-        match fleet.snapshot.strategy {
+        match fleet.snapshot.spec.strategy {
             Strategy::OnDelete => {}
             Strategy::Surge { limit, max_unavailable } => {
                 budget.max_surge = limit.scaled(budget.desired);

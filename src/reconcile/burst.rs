@@ -38,7 +38,7 @@ impl Burst {
     /// Orders and caps, node sync's deletes before the update's. Creates and deletes beyond the cap wait for the next
     /// plan, which is requested at once `[one-burst]`.
     pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> Self {
-        let limit = fleet.snapshot.policy.burst as usize;
+        let limit = fleet.snapshot.spec.policy.burst as usize;
         let mut creates = ordered_creates(fleet, node_sync, update);
         let wanted = update.all_deletes(node_sync).count();
         let capped = wanted > limit || creates.len() > limit;
@@ -120,7 +120,7 @@ fn next_change(
 
 /// When the next Ready pod that stays becomes available.
 fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> Option<Timestamp> {
-    if fleet.snapshot.min_ready().is_zero() {
+    if fleet.snapshot.spec.min_ready().is_zero() {
         return None;
     }
     let mut going: Vec<FleetIx> = update.deletes.iter().map(|deletion| deletion.pod).collect();

@@ -38,8 +38,8 @@ pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
 
 /// Claims the revisions alone, which are all that the history needs.
 pub(crate) fn claim_revisions(snapshot: &Snapshot<'_>) -> Claimed<RevisionIx> {
-    let Snapshot { daemon_set, selector, revisions, .. } = snapshot;
-    Claimed::sort_out(revisions.iter().map(|r| verdict_on_revision(daemon_set, selector, r)))
+    let Snapshot { spec, revisions, .. } = snapshot;
+    Claimed::sort_out(revisions.iter().map(|r| verdict_on_revision(&spec.daemon_set, &spec.selector, r)))
 }
 
 impl<I: Position> Claimed<I> {

@@ -80,7 +80,7 @@ impl Classifier {
             Meaning { evidence, revision }
         };
         Classifier {
-            policy: snapshot.policy.classification,
+            policy: snapshot.spec.policy.classification,
             meanings: snapshot.index.hashes().map(meaning).collect(),
         }
     }

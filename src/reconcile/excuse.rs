@@ -21,7 +21,7 @@ pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
     // Unknown instants excuse nobody.
     let down_before =
         is_down && view.ready_since.is_some_and(|since| is_before_the_update(fleet, node, since));
-    let excuses = match fleet.snapshot.policy.down_nodes {
+    let excuses = match fleet.snapshot.spec.policy.down_nodes {
         // A node that leaves and is down is on its way out: nothing of it is waited for.
         DownNodesPolicy::Count => fleet.lifecycle(node).is_some(),
         DownNodesPolicy::ExcuseIfDownBefore => true,

@@ -59,7 +59,7 @@ fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
     Report {
         situation: Situation::Synced,
         current_revision: Some(current_revision(snapshot, steps)),
-        strategy: Some(strategy(snapshot.strategy)),
+        strategy: Some(strategy(snapshot.spec.strategy)),
         budget: Some(*budget),
         unavailable: progress.causes,
         nodes: Explainer::new(snapshot, steps).verdicts(),
@@ -161,7 +161,7 @@ impl<'d> Explainer<'d> {
             pod: view.object_ref(),
             updated: pod.is_updated(),
             evidence: pod.evidence,
-            hash: view.labels.get(&self.snapshot.policy.unique_label_key).map(str::to_owned),
+            hash: view.labels.get(&self.snapshot.spec.policy.unique_label_key).map(str::to_owned),
             revision: revision.map(|revision| revision.number),
             state: pod_state(&self.steps.fleet, pod),
             deleted: self.deletes.get(&index).filter(|(_, planned)| *planned).map(|(reason, _)| *reason),
@@ -219,7 +219,7 @@ impl<'d> Explainer<'d> {
 
     fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {
         let budget = &self.steps.budget;
-        match self.snapshot.strategy {
+        match self.snapshot.spec.strategy {
             Strategy::OnDelete => NodeOutcome::WaitsForDelete,
             Strategy::Replace(_) => NodeOutcome::HeldByMaxUnavailable {
                 used: self.used(pod.readiness),

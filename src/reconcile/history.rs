@@ -65,14 +65,14 @@ impl<'a> History<'a> {
         snapshot: &'a Snapshot<'a>,
         claim: &Claimed<RevisionIx>,
     ) -> Result<Self, NameCollision> {
-        let template = &*snapshot.raw_template;
+        let template = &*snapshot.spec.raw_template;
         let owned = claim.owned.iter().map(|position| snapshot.revision(*position));
         let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
             .map(|view| Revision {
                 view: Some(*view),
-                hash: hash_of(view, &snapshot.policy.unique_label_key),
+                hash: hash_of(view, &snapshot.spec.policy.unique_label_key),
                 number: view.number,
-                role: if revision::has_content(view.data, template, &snapshot.ingredients) {
+                role: if revision::has_content(view.data, template, &snapshot.spec.ingredients) {
                     Role::Duplicate
                 } else {
                     Role::Old
@@ -112,7 +112,7 @@ impl<'a> History<'a> {
         let current = self.current();
         current
             .view
-            .map_or_else(|| revision::name(snapshot.daemon_set, &current.hash), |view| view.name.to_owned())
+            .map_or_else(|| revision::name(&snapshot.spec.daemon_set, &current.hash), |view| view.name.to_owned())
     }
 
     /// The revision that a pod labelled with this hash runs.
@@ -170,9 +170,9 @@ impl<'a> Revision<'a> {
 
 /// The full object to create for a template without a revision (v1.36 `update.go snapshot`).
 pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Value {
-    let ds = &snapshot.daemon_set;
-    let labels = snapshot.template.metadata.labels.with(&snapshot.policy.unique_label_key, hash);
-    let mut template = canonical_json::normalized(&snapshot.raw_template);
+    let ds = &snapshot.spec.daemon_set;
+    let labels = snapshot.spec.template.metadata.labels.with(&snapshot.spec.policy.unique_label_key, hash);
+    let mut template = canonical_json::normalized(&snapshot.spec.raw_template);
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
     }
@@ -186,8 +186,8 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
         members.insert("annotations".to_owned(), json!(ds.metadata.annotations));
     }
     let mut data = json!({"spec": {"template": template}});
-    if let (Value::Object(members), false) = (&mut data, snapshot.ingredients.is_null()) {
-        let ingredients = canonical_json::normalized(&snapshot.ingredients);
+    if let (Value::Object(members), false) = (&mut data, snapshot.spec.ingredients.is_null()) {
+        let ingredients = canonical_json::normalized(&snapshot.spec.ingredients);
         members.insert(revision::INGREDIENTS.to_owned(), ingredients);
     }
     let mut revision = json!({
@@ -226,9 +226,9 @@ fn named_as_new<'a>(
     snapshot: &'a Snapshot<'a>,
     number: i64,
 ) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
-    let ds = snapshot.daemon_set;
+    let ds = &*snapshot.spec.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
-    let content = (&*snapshot.raw_template, &snapshot.ingredients);
+    let content = (&*snapshot.spec.raw_template, &snapshot.spec.ingredients);
     let hash = hash::content_hash(content.0, content.1, collisions);
     let name = revision::name(ds, &hash);
     let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
@@ -239,15 +239,15 @@ fn named_as_new<'a>(
         return Err(NameCollision);
     }
     let lost = missing_labels(snapshot, view, &hash);
-    let hash = view.labels.get(&snapshot.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
+    let hash = view.labels.get(&snapshot.spec.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
     Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
 }
 
 /// The labels of a new revision that this one lacks: with them it is adopted by the usual rules. It keeps a hash label
 /// that it has, as every revision does.
 fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>, hash: &str) -> Labels {
-    let key = snapshot.policy.unique_label_key.as_str();
-    let wanted = snapshot.template.metadata.labels.with(key, hash);
+    let key = snapshot.spec.policy.unique_label_key.as_str();
+    let wanted = snapshot.spec.template.metadata.labels.with(key, hash);
     let lacks = |(wanted, value): &(&str, &str)| match revision.labels.get(wanted) {
         Some(_) if *wanted == key => false,
         Some(found) => found != *value,

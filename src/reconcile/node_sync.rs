@@ -162,7 +162,7 @@ impl NodeSync {
 
     fn delete_or_hold(&mut self, fleet: &Fleet<'_>, node: NodeIx, pod: FleetIx) {
         let snapshot = fleet.snapshot;
-        let (name, generation) = (fleet.node_view(node).name, snapshot.failure_generation());
+        let (name, generation) = (fleet.node_view(node).name, snapshot.spec.failure_generation());
         let failures = snapshot.memory.as_ref().map(|m| m.failures(name, generation, snapshot.now));
         let count = failures.as_ref().map_or(0, |failures| failures.count);
         match failures.and_then(|failures| failures.held_until) {
@@ -191,7 +191,7 @@ impl NodeSync {
             side.min_by(|(_, a), (_, b)| fleet.by_worth(a, b))
         };
         let (updated, outdated) = (best(true), best(false));
-        match fleet.snapshot.strategy {
+        match fleet.snapshot.spec.strategy {
             Strategy::Surge { .. } => self.keep_one_a_side(fleet, node, updated, outdated),
             Strategy::OnDelete | Strategy::Replace(_) => self.keep_the_best(fleet, node, updated, outdated),
         }
@@ -251,14 +251,14 @@ impl NodeSync {
     /// A live outdated pod that stays only by a toleration which the template has withdrawn
     /// `[only-target-nodes]`. Under OnDelete a person decides.
     fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
-        if fleet.snapshot.strategy == Strategy::OnDelete {
+        if fleet.snapshot.spec.strategy == Strategy::OnDelete {
             return;
         }
         for (index, pod) in fleet.pods_of(node) {
             let own = fleet.view(pod).tolerations;
             if pod.is_live()
                 && !pod.is_updated()
-                && toleration_withdrawn(&fleet.snapshot.tolerations, fleet.node_view(node), own)
+                && toleration_withdrawn(&fleet.snapshot.spec.tolerations, fleet.node_view(node), own)
             {
                 self.delete(index, DeleteReason::TolerationWithdrawn);
             }
@@ -271,7 +271,7 @@ impl NodeSync {
     /// (kubernetes#122912).
     fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
-        let free = match fleet.snapshot.strategy {
+        let free = match fleet.snapshot.spec.strategy {
             Strategy::Surge { .. } => pods.all(|(_, pod)| !pod.is_live()),
             Strategy::OnDelete | Strategy::Replace(_) => pods.next().is_none(),
         };

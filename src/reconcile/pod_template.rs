@@ -23,12 +23,12 @@ impl<'s> PodTemplate<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
     pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
-        let template = canonical_json::normalized(&snapshot.raw_template);
+        let template = canonical_json::normalized(&snapshot.spec.raw_template);
         let mut parts = into_map(Some(template));
         let hash = history.current_hash();
         let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);
         let mut spec = into_map(parts.remove("spec"));
-        let tie = match snapshot.policy.binding {
+        let tie = match snapshot.spec.policy.binding {
             Binding::NodeName => Tie::NodeName,
             Binding::NodeAffinity => {
                 let mut affinity = into_map(spec.remove("affinity"));
@@ -36,14 +36,14 @@ impl<'s> PodTemplate<'s> {
                 Tie::NodeAffinity { affinity, node_affinity }
             }
         };
-        let daemon_tolerations = &snapshot.policy.daemon_tolerations;
+        let daemon_tolerations = &snapshot.spec.policy.daemon_tolerations;
         let tolerations = with_tolerations(
             spec.remove("tolerations"),
-            daemon_tolerations.list(snapshot.template.spec.host_network),
+            daemon_tolerations.list(snapshot.spec.template.spec.host_network),
         );
         spec.insert("tolerations".to_owned(), Value::Array(tolerations));
         let revision_hash = hash.to_owned();
-        let names = match snapshot.policy.pod_names {
+        let names = match snapshot.spec.policy.pod_names {
             PodNames::Generated => None,
             PodNames::Deterministic => Some(DeterministicNames::new(snapshot)),
         };
@@ -58,20 +58,20 @@ impl<'s> PodTemplate<'s> {
 }
 
 fn pod_metadata(mut metadata: Map<String, Value>, snapshot: &Snapshot<'_>, hash: &str) -> Map<String, Value> {
-    let ds = &snapshot.daemon_set.metadata;
+    let ds = &snapshot.spec.daemon_set.metadata;
     // The API server sets them; older servers stored a null here.
     for field in ["name", "creationTimestamp"] {
         metadata.remove(field);
     }
     let mut labels = into_map(metadata.remove("labels"));
-    labels.insert(snapshot.policy.unique_label_key.clone(), Value::from(hash));
-    if let Some(generation) = &snapshot.template_generation {
+    labels.insert(snapshot.spec.policy.unique_label_key.clone(), Value::from(hash));
+    if let Some(generation) = &snapshot.spec.template_generation {
         labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), Value::from(generation.as_str()));
     }
     metadata.insert("labels".to_owned(), Value::Object(labels));
     metadata.insert("namespace".to_owned(), Value::from(ds.namespace.as_str()));
     metadata.insert("generateName".to_owned(), Value::from(name_prefix(&ds.name)));
-    metadata.insert("ownerReferences".to_owned(), json!([snapshot.daemon_set.owner_reference()]));
+    metadata.insert("ownerReferences".to_owned(), json!([snapshot.spec.daemon_set.owner_reference()]));
     metadata
 }
 
@@ -95,7 +95,7 @@ impl<'s> DeterministicNames<'s> {
     fn new(snapshot: &'s Snapshot<'_>) -> Self {
         /// As the API server cuts a `generateName`: 63 less the hash and its dash.
         const LONGEST_PREFIX: usize = 52;
-        let ds = &snapshot.daemon_set.metadata;
+        let ds = &snapshot.spec.daemon_set.metadata;
         let prefix: String = ds.name.chars().take(LONGEST_PREFIX).collect();
         let same_namespace = snapshot.pods.iter().filter(|pod| pod.namespace == ds.namespace);
         DeterministicNames {

@@ -61,7 +61,7 @@ impl Progress {
             done: 0,
             outdated: 0,
             held: 0,
-            on_delete: snapshot.strategy == Strategy::OnDelete,
+            on_delete: snapshot.spec.strategy == Strategy::OnDelete,
         };
         let updates = Updates::new(update);
         for node in fleet.nodes.positions() {
@@ -90,7 +90,7 @@ impl Progress {
 
 /// Under surge no node is without an available pod on purpose.
 fn limit(snapshot: &Snapshot<'_>, budget: &Budget) -> u32 {
-    match snapshot.strategy {
+    match snapshot.spec.strategy {
         Strategy::OnDelete => LIMIT_UNDER_ON_DELETE,
         Strategy::Replace(_) => budget.max_unavailable,
         Strategy::Surge { .. } => 0,
@@ -126,7 +126,7 @@ impl Updates {
         let waits_for_more = node_sync.held(node).is_some() || fleet.lifecycle(node).is_some();
         let goes = self.deletes.binary_search(&outdated).is_ok() || self.creates.binary_search(&node).is_ok();
         let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
-        let is_free = match fleet.snapshot.strategy {
+        let is_free = match fleet.snapshot.spec.strategy {
             Strategy::OnDelete | Strategy::Replace(_) => true,
             Strategy::Surge { .. } => has_place(fleet, node_sync, node),
         };

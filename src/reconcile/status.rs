@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The status for this fleet.
 #[doc(alias = "updateDaemonSetStatus")]
 pub(crate) fn status(fleet: &Fleet<'_>, conditions: Vec<Value>) -> DaemonSetStatus {
-    let ds = fleet.snapshot.daemon_set;
+    let ds = &fleet.snapshot.spec.daemon_set;
     let mut status = DaemonSetStatus {
         observed_generation: ds.metadata.generation,
         collision_count: ds.status.collision_count,

@@ -40,10 +40,10 @@ pub(crate) struct Steps<'s> {
 }
 
 pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
-    if snapshot.selector.is_empty() {
+    if snapshot.spec.selector.is_empty() {
         return Decision::SelectingAll;
     }
-    if snapshot.daemon_set.metadata.deletion_timestamp.is_some() {
+    if snapshot.spec.daemon_set.metadata.deletion_timestamp.is_some() {
         return Decision::BeingDeleted;
     }
     let claim = claim(snapshot);
@@ -55,11 +55,11 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
     let budget = Budget::new(&fleet, &node_sync);
     let update = update(&fleet, &history, &node_sync, &budget);
     let burst = Burst::new(&fleet, &node_sync, &update);
-    let conditions = if snapshot.policy.conditions {
+    let conditions = if snapshot.spec.policy.conditions {
         let progress = Progress::new(&fleet, &history, &node_sync, &budget, &update);
-        conditions(&progress, &snapshot.daemon_set.status.conditions, snapshot.now)
+        conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
     } else {
-        snapshot.daemon_set.status.conditions.clone()
+        snapshot.spec.daemon_set.status.conditions.clone()
     };
     let status = status(&fleet, conditions);
     let steps = Steps { claim, history, fleet, node_sync, budget, update, burst, status };
@@ -68,7 +68,7 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
 
 /// The same status with a collision count that gives the next revision another hash.
 fn one_more_collision(snapshot: &Snapshot<'_>) -> DaemonSetStatus {
-    let mut status = snapshot.daemon_set.status.clone();
+    let mut status = snapshot.spec.daemon_set.status.clone();
     status.collision_count = Some(status.collision_count.unwrap_or(0).saturating_add(1));
     status
 }

@@ -57,7 +57,7 @@ fn taken(steps: &Steps<'_>) -> Vec<NodeName> {
 /// policy may excuse them: then it says why the update goes on beyond the limit.
 fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warning> {
     let Budget { down_before: nodes, .. } = steps.budget;
-    let limit = match snapshot.strategy {
+    let limit = match snapshot.spec.strategy {
         Strategy::OnDelete => return None,
         Strategy::Replace(_) => steps.budget.max_unavailable,
         Strategy::Surge { .. } => steps.budget.max_surge,
@@ -69,9 +69,9 @@ fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warn
 
 fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let strategy = &snapshot.daemon_set.spec.update_strategy;
+    let strategy = &snapshot.spec.daemon_set.spec.update_strategy;
     let max_unavailable = strategy.rolling_update.as_ref().and_then(|limits| limits.max_unavailable);
-    match snapshot.strategy {
+    match snapshot.spec.strategy {
         Strategy::OnDelete if strategy.kind.is_empty() => warnings.push(Warning::StrategyMissing),
         Strategy::OnDelete => {}
         Strategy::Replace(limit) => {
@@ -85,7 +85,7 @@ fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
                 warnings.push(Warning::BothLimitsSet);
             }
             warnings.extend(rounds_to_all(limit, steps.budget.max_surge, steps.budget.desired));
-            let ports: BTreeSet<u32> = snapshot.template.host_ports().collect();
+            let ports: BTreeSet<u32> = snapshot.spec.template.host_ports().collect();
             warnings.extend(ports.into_iter().map(|port| Warning::HostPortWithSurge { port }));
         }
     }

@@ -1,10 +1,9 @@
 //! From observed objects to a checked snapshot.
 
-use super::index::{Criteria, Index};
-use super::placement::{PlacementRules, all_tolerations};
+use super::index::Index;
 use super::policy::Policy;
-use super::template::RequiredAffinity;
-use super::{Snapshot, check, strategy, template_recovery};
+use super::spec::Spec;
+use super::{Snapshot, check};
 use crate::manifests::{CustomSnapshot, Manifests};
 use crate::memory::{Memory, parsed_version};
 use crate::model::DaemonSet;
@@ -12,6 +11,7 @@ use crate::problem::{InvalidSnapshot, Problems};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The objects that a decision reads. Each field is required: without its nodes a DaemonSet deletes its pods, without
 /// its pods it creates a second one on each node, without its revisions it restarts all.
@@ -223,53 +223,24 @@ impl<'a> SnapshotBuilder<'a> {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn check(self) -> Result<Snapshot<'a>, InvalidSnapshot> {
+        let SnapshotBuilder { daemon_set, at, nodes, pods, revisions, memory, policy, ingredients } = self;
         let mut problems = Problems::default();
-        check::metadata(self.daemon_set, &mut problems);
-        let selector = check::selector(self.daemon_set, &mut problems);
-        let raw_template =
-            template_recovery::template(self.daemon_set, &selector, &self.revisions, &self.ingredients);
-        let template = check::template(&raw_template, &selector, &mut problems);
-        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
-        let strategy = strategy::strategy(self.daemon_set, &mut problems);
-        check::policy(&self.policy, &mut problems);
-        check::changing_labels(self.daemon_set, &self.policy, &mut problems);
-        let node_names = check::nodes(&self.nodes, &mut problems);
-        check::pods(&self.pods, &mut problems);
-        check::revisions(&self.revisions, &mut problems);
+        let spec = Spec::compile(daemon_set, policy, ingredients, &revisions, &mut problems);
+        let node_names = check::nodes(&nodes, &mut problems);
+        check::pods(&pods, &mut problems);
+        check::revisions(&revisions, &mut problems);
         problems.into_result()?;
-        // A generation does not count changes of the ingredients: a pod with it may be outdated.
-        let counted = self.ingredients.is_null();
-        let template_generation = check::template_generation(self.daemon_set).filter(|_| counted);
-        let criteria = Criteria {
-            daemon_set: self.daemon_set,
-            selector: &selector,
-            unique_label_key: &self.policy.unique_label_key,
-            template_generation: template_generation.as_deref(),
-        };
-        let index = Index::new(node_names, &self.pods, &criteria);
-        let tolerations = all_tolerations(&template.spec, &self.policy.daemon_tolerations);
-        let rules = PlacementRules {
-            template: &template.spec,
-            affinity: affinity.as_ref(),
-            tolerations: &tolerations,
-        };
-        let placements = self.nodes.iter().map(|node| rules.placement(node)).collect();
+        let index = Index::new(node_names, &pods, &spec.criteria());
+        let rules = spec.placement_rules();
+        let placements = nodes.iter().map(|node| rules.placement(node)).collect();
         Ok(Snapshot {
-            daemon_set: self.daemon_set,
-            now: self.at.now,
-            pods_version: self.at.pods_version,
-            nodes: self.nodes,
-            pods: self.pods,
-            revisions: self.revisions,
-            memory: self.memory,
-            policy: self.policy,
-            selector,
-            raw_template,
-            ingredients: self.ingredients,
-            template,
-            tolerations,
-            strategy,
-            template_generation,
+            spec: Arc::new(spec),
+            now: at.now,
+            pods_version: at.pods_version,
+            nodes,
+            pods,
+            revisions,
+            memory,
             index,
             placements,
         })

@@ -6,6 +6,7 @@ pub(crate) mod index;
 pub(crate) mod placement;
 mod policy;
 pub(crate) mod position;
+pub(crate) mod spec;
 pub(crate) mod strategy;
 pub(crate) mod template;
 mod template_recovery;
@@ -16,18 +17,15 @@ pub use policy::{
     UnreadyPolicy,
 };
 
-use crate::kubernetes::Selector;
 use crate::memory::Memory;
-use crate::model::{DaemonSet, Toleration};
+
 use crate::view::{NodeView, PodView, RevisionView};
 use index::{Index, PodFacts};
 use jiff::{SignedDuration, Timestamp};
 use placement::Placement;
 use position::{NodeIx, PodIx, RevisionIx, at};
-use serde_json::Value;
-use std::borrow::Cow;
-use strategy::Strategy;
-use template::Template;
+use std::sync::Arc;
+use spec::Spec;
 
 /// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
 /// fail.
@@ -52,7 +50,7 @@ use template::Template;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Snapshot<'a> {
-    pub(crate) daemon_set: &'a DaemonSet,
+    pub(crate) spec: Arc<Spec<'a>>,
     pub(crate) now: Timestamp,
     /// The version of the list of pods, if known.
     pub(crate) pods_version: Option<u64>,
@@ -60,18 +58,6 @@ pub struct Snapshot<'a> {
     pub(crate) pods: Vec<PodView<'a>>,
     pub(crate) revisions: Vec<RevisionView<'a>>,
     pub(crate) memory: Option<Memory>,
-    pub(crate) policy: Policy,
-    pub(crate) selector: Selector<'a>,
-    /// The template that the API server holds, as far as it is known.
-    pub(crate) raw_template: Cow<'a, Value>,
-    /// The ingredients of the caller's manifests; null without any.
-    pub(crate) ingredients: Value,
-    pub(crate) template: Template,
-    /// The template's tolerations and those of every daemon pod.
-    pub(crate) tolerations: Vec<Toleration>,
-    pub(crate) strategy: Strategy,
-    /// In the form of a pod's label.
-    pub(crate) template_generation: Option<String>,
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
@@ -132,25 +118,14 @@ impl<'a> Snapshot<'a> {
         pods.map(|((position, pod), facts)| (position, pod, facts))
     }
 
-    /// `spec.minReadySeconds`.
-    pub(crate) fn min_ready(&self) -> SignedDuration {
-        SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
-    }
-
     /// Until when an action accepted at `at` is expected to show. `None` when that time is over, when `at` is so far ahead
     /// that a clock must have gone back, or when the list of pods is at the action's version.
     pub(crate) fn in_flight_until(&self, at: Timestamp, version: Option<u64>) -> Option<Timestamp> {
         if version.zip(self.pods_version).is_some_and(|(written, read)| written <= read) {
             return None;
         }
-        let expiry = SignedDuration::from_secs(self.policy.in_flight_expiry_seconds.into());
+        let expiry = SignedDuration::from_secs(self.spec.policy.in_flight_expiry_seconds.into());
         let plausible = at.duration_since(self.now) <= expiry;
         at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)
-    }
-
-    /// The generation that a failure counts against: the template generation or, without one, `metadata.generation`.
-    pub(crate) fn failure_generation(&self) -> i64 {
-        let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
-        template.unwrap_or(self.daemon_set.metadata.generation)
     }
 }

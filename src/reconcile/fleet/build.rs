@@ -184,5 +184,5 @@ fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
 
 /// v1.36 `podutil.IsPodAvailable`, for a Ready pod.
 fn is_available(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
-    snapshot.min_ready().is_zero() || available_at(snapshot, pod).is_some_and(|at| at <= snapshot.now)
+    snapshot.spec.min_ready().is_zero() || available_at(snapshot, pod).is_some_and(|at| at <= snapshot.now)
 }

@@ -201,7 +201,7 @@ impl<'a> Fleet<'a> {
     #[inline]
     pub(crate) fn lifecycle(&self, node: NodeIx) -> Option<LifecycleView> {
         let lifecycle = self.node_view(node).lifecycle?;
-        (self.snapshot.policy.lifecycle == LifecyclePolicy::Respect).then_some(lifecycle)
+        (self.snapshot.spec.policy.lifecycle == LifecyclePolicy::Respect).then_some(lifecycle)
     }
 
     /// Whether a pod of the DaemonSet has this revision's hash, so that the revision must stay.
@@ -257,5 +257,5 @@ impl<'a> Fleet<'a> {
 
 /// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
 fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
-    pod.ready_since.and_then(|since| since.checked_add(snapshot.min_ready()).ok())
+    pod.ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
 }

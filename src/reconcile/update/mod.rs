@@ -63,7 +63,7 @@ fn strategy_update(
     node_sync: &NodeSync,
     budget: &Budget,
 ) -> Update {
-    match fleet.snapshot.strategy {
+    match fleet.snapshot.spec.strategy {
         Strategy::OnDelete => Update::default(),
         Strategy::Replace(_) => replace::replace(fleet, history, node_sync, budget),
         Strategy::Surge { .. } => surge::surge(fleet, history, node_sync, budget),

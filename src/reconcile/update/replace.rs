@@ -38,7 +38,7 @@ pub(crate) fn replace(
         update.deletes.extend(chosen.iter().map(deletion));
         chosen.len() as u32
     };
-    let room = match fleet.snapshot.policy.unready {
+    let room = match fleet.snapshot.spec.policy.unready {
         UnreadyPolicy::AtOnce => u32::MAX,
         UnreadyPolicy::WithinBudget => budget.room_for_unready(),
     };

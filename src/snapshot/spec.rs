@@ -1,0 +1,101 @@
+//! The DaemonSet and the caller's choices, compiled: the part of a snapshot that does not depend on nodes and pods.
+
+use super::index::Criteria;
+use super::placement::{PlacementRules, all_tolerations};
+use super::policy::Policy;
+use super::strategy::{Strategy, strategy};
+use super::template::{RequiredAffinity, Template};
+use super::{check, template_recovery};
+use crate::kubernetes::Selector;
+use crate::model::{DaemonSet, Toleration};
+use crate::problem::Problems;
+use crate::view::RevisionView;
+use jiff::SignedDuration;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A DaemonSet and the caller's choices, compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Spec<'a> {
+    pub(crate) daemon_set: Cow<'a, DaemonSet>,
+    pub(crate) policy: Policy,
+    pub(crate) selector: Selector<'a>,
+    /// The template that the API server holds, as far as it is known.
+    pub(crate) raw_template: Cow<'a, Value>,
+    /// The ingredients of the caller's manifests; null without any.
+    pub(crate) ingredients: Value,
+    pub(crate) template: Template,
+    /// The required node affinity of the template.
+    pub(crate) affinity: Option<RequiredAffinity>,
+    /// The template's tolerations and those of every daemon pod.
+    pub(crate) tolerations: Vec<Toleration>,
+    pub(crate) strategy: Strategy,
+    /// In the form of a pod's label.
+    pub(crate) template_generation: Option<String>,
+}
+
+impl<'a> Spec<'a> {
+    /// Checks and compiles a DaemonSet. The revisions are those that its template is recovered from.
+    pub(crate) fn compile(
+        daemon_set: &'a DaemonSet,
+        policy: Policy,
+        ingredients: Value,
+        revisions: &[RevisionView<'a>],
+        problems: &mut Problems,
+    ) -> Self {
+        check::metadata(daemon_set, problems);
+        let selector = check::selector(daemon_set, problems);
+        let raw_template = template_recovery::template(daemon_set, &selector, revisions, &ingredients);
+        let template = check::template(&raw_template, &selector, problems);
+        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, problems));
+        let strategy = strategy(daemon_set, problems);
+        check::policy(&policy, problems);
+        check::changing_labels(daemon_set, &policy, problems);
+        // A generation does not count changes of the ingredients: a pod with it may be outdated.
+        let counted = ingredients.is_null();
+        let template_generation = check::template_generation(daemon_set).filter(|_| counted);
+        let tolerations = all_tolerations(&template.spec, &policy.daemon_tolerations);
+        Spec {
+            daemon_set: Cow::Borrowed(daemon_set),
+            policy,
+            selector,
+            raw_template,
+            ingredients,
+            template,
+            affinity,
+            tolerations,
+            strategy,
+            template_generation,
+        }
+    }
+
+    /// The parts that a pod is compared with.
+    pub(crate) fn criteria(&self) -> Criteria<'_> {
+        Criteria {
+            daemon_set: &self.daemon_set,
+            selector: &self.selector,
+            unique_label_key: &self.policy.unique_label_key,
+            template_generation: self.template_generation.as_deref(),
+        }
+    }
+
+    /// The parts that decide whether a node should run the pod.
+    pub(crate) fn placement_rules(&self) -> PlacementRules<'_> {
+        PlacementRules {
+            template: &self.template.spec,
+            affinity: self.affinity.as_ref(),
+            tolerations: &self.tolerations,
+        }
+    }
+
+    /// `spec.minReadySeconds`.
+    pub(crate) fn min_ready(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
+    }
+
+    /// The generation that a failure counts against: the template generation or, without one, `metadata.generation`.
+    pub(crate) fn failure_generation(&self) -> i64 {
+        let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
+        template.unwrap_or(self.daemon_set.metadata.generation)
+    }
+}
