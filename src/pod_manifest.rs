@@ -54,7 +54,7 @@ pub(crate) struct CustomBody {
 }
 
 /// The parts of the manifest that do not depend on the node.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Shared {
     pub(crate) metadata: Map<String, Value>,
     /// Without the parts that tie the pod to its node.
@@ -64,7 +64,7 @@ pub(crate) struct Shared {
 }
 
 /// How the pods of a plan are tied to their nodes.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Tie {
     NodeAffinity {
         /// Without node affinity.

@@ -165,7 +165,7 @@ fn pod_creates<B: Bodies>(
     if steps.burst.creates.is_empty() {
         return Ok(());
     }
-    let pod_template = PodTemplate::new(snapshot, &steps.history);
+    let pod_template = PodTemplate::new(snapshot, steps.fleet.outside, &steps.history);
     for (position, Creation { node, reason }) in steps.burst.creates.iter().enumerate() {
         let node = snapshot.node(*node);
         actions.push(Action::CreatePod {

@@ -172,20 +172,22 @@ fn holds_a_place(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
 
 /// When the first doubled node stops being one because its terminating pods are overdue.
 pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<Timestamp> {
-    let free_at = |node| {
-        // All but one of its pods must be overdue.
-        let to_go = places(fleet, node_sync, node).checked_sub(2)?;
-        let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
-        let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.overdue_at(pod)).collect();
-        overdue.sort_unstable();
-        overdue.get(to_go).copied()
-    };
-    fleet.targets().filter_map(free_at).min()
+    let free_at = |node| node_free_at(fleet, node_sync, node);
+    fleet.targets().filter_map(free_at).chain(fleet.outside.place_free_at).min()
+}
+
+/// When a doubled node stops being one: all but one of its pods must be overdue.
+pub(crate) fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
+    let to_go = places(fleet, node_sync, node).checked_sub(2)?;
+    let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
+    let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.overdue_at(pod)).collect();
+    overdue.sort_unstable();
+    overdue.get(to_go).copied()
 }
 
 impl Budget {
     pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Self {
-        let mut budget = Budget::default();
+        let mut budget = fleet.outside.sums.budget();
         for (node, state) in fleet.nodes.enumerated() {
             let node_use = BudgetUse::new(fleet, node_sync, node);
             let BudgetUse { unavailable, not_ready, being_replaced, doubled, lost, taken, .. } = node_use;

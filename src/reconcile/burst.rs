@@ -107,15 +107,15 @@ fn next_change(
     update: &Update,
 ) -> Option<(Timestamp, RequeueReason)> {
     let held = node_sync.held.iter().map(|held| held.until).min();
-    [
+    let here = [
         (next_available(fleet, node_sync, update), RequeueReason::MinReadySeconds),
         (held, RequeueReason::BackOff),
         (fleet.expects_until, RequeueReason::InFlightExpiry),
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]
     .into_iter()
-    .filter_map(|(at, reason)| at.map(|at| (at, reason)))
-    .min()
+    .filter_map(|(at, reason)| at.map(|at| (at, reason)));
+    here.chain(fleet.outside.next_change).min()
 }
 
 /// When the next Ready pod that stays becomes available.

@@ -115,6 +115,7 @@ impl<'d> Explainer<'d> {
         let chosen = |reasons: &[DeleteReason]| {
             steps.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32
         };
+        let reached = &steps.fleet.outside.reached;
         let mut surging = steps.update.creates.clone();
         surging.sort_unstable();
         Explainer {
@@ -123,9 +124,12 @@ impl<'d> Explainer<'d> {
             deletes,
             surging,
             creates: burst.creates.iter().enumerate().map(|(i, c)| (c.node, (i, *c))).collect(),
-            chosen_not_yet_available: chosen(&[DeleteReason::OutdatedNotYetAvailable]),
-            chosen_available: chosen(&[DeleteReason::OutdatedAvailable]),
-            chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady]),
+            chosen_not_yet_available: chosen(&[DeleteReason::OutdatedNotYetAvailable])
+                + reached.not_yet_available,
+            chosen_available: chosen(&[DeleteReason::OutdatedAvailable]) + reached.available,
+            chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady])
+                + reached.pending
+                + reached.not_ready,
         }
     }
 

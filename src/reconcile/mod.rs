@@ -10,11 +10,12 @@ pub(crate) mod explain;
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod node_sync;
-mod pod_template;
+pub(crate) mod outside;
+pub(crate) mod pod_template;
 pub(crate) mod progress;
-mod status;
+pub(crate) mod status;
 pub(crate) mod steps;
-mod unavailable;
+pub(crate) mod unavailable;
 pub(crate) mod update;
 pub(crate) mod warnings;
 

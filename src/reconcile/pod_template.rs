@@ -7,6 +7,7 @@ use crate::kubernetes::{canonical_json, hash};
 use crate::model::Toleration;
 use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::reconcile::history::History;
+use crate::reconcile::outside::{self, Outside};
 use crate::snapshot::{Binding, PodNames, Snapshot};
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
@@ -22,39 +23,44 @@ pub(crate) struct PodTemplate<'s> {
 impl<'s> PodTemplate<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
-    pub(crate) fn new(snapshot: &'s Snapshot<'_>, history: &History<'_>) -> Self {
-        let template = canonical_json::normalized(&snapshot.spec.raw_template);
-        let mut parts = into_map(Some(template));
+    pub(crate) fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>, history: &History<'_>) -> Self {
         let hash = history.current_hash();
-        let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);
-        let mut spec = into_map(parts.remove("spec"));
-        let tie = match snapshot.spec.policy.binding {
-            Binding::NodeName => Tie::NodeName,
-            Binding::NodeAffinity => {
-                let mut affinity = into_map(spec.remove("affinity"));
-                let node_affinity = into_map(affinity.remove("nodeAffinity"));
-                Tie::NodeAffinity { affinity, node_affinity }
-            }
-        };
-        let daemon_tolerations = &snapshot.spec.policy.daemon_tolerations;
-        let tolerations = with_tolerations(
-            spec.remove("tolerations"),
-            daemon_tolerations.list(snapshot.spec.template.spec.host_network),
-        );
-        spec.insert("tolerations".to_owned(), Value::Array(tolerations));
-        let revision_hash = hash.to_owned();
+        let kept = outside.pod_template.clone().filter(|shared| shared.revision_hash == hash);
         let names = match snapshot.spec.policy.pod_names {
             PodNames::Generated => None,
-            PodNames::Deterministic => Some(DeterministicNames::new(snapshot)),
+            PodNames::Deterministic => Some(DeterministicNames::new(snapshot, outside)),
         };
-        let shared = Arc::new(Shared { metadata, spec, tie, revision_hash });
-        PodTemplate { shared, names }
+        PodTemplate { shared: kept.unwrap_or_else(|| Arc::new(shared(snapshot, hash))), names }
     }
 
     pub(crate) fn manifest(&self, node: &str) -> PodManifest {
         let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
         PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name, body: None }
     }
+}
+
+/// The parts of the manifests that do not depend on the node.
+fn shared(snapshot: &Snapshot<'_>, hash: &str) -> Shared {
+    let template = canonical_json::normalized(&snapshot.spec.raw_template);
+    let mut parts = into_map(Some(template));
+    let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);
+    let mut spec = into_map(parts.remove("spec"));
+    let tie = match snapshot.spec.policy.binding {
+        Binding::NodeName => Tie::NodeName,
+        Binding::NodeAffinity => {
+            let mut affinity = into_map(spec.remove("affinity"));
+            let node_affinity = into_map(affinity.remove("nodeAffinity"));
+            Tie::NodeAffinity { affinity, node_affinity }
+        }
+    };
+    let daemon_tolerations = &snapshot.spec.policy.daemon_tolerations;
+    let tolerations = with_tolerations(
+        spec.remove("tolerations"),
+        daemon_tolerations.list(snapshot.spec.template.spec.host_network),
+    );
+    spec.insert("tolerations".to_owned(), Value::Array(tolerations));
+    let revision_hash = hash.to_owned();
+    Shared { metadata, spec, tie, revision_hash }
 }
 
 fn pod_metadata(mut metadata: Map<String, Value>, snapshot: &Snapshot<'_>, hash: &str) -> Map<String, Value> {
@@ -89,10 +95,12 @@ struct DeterministicNames<'s> {
     prefix: String,
     uid: &'s str,
     taken: IndexSet<&'s str, Hasher>,
+    /// The pods that are not in the snapshot.
+    others: Option<&'s dyn outside::PodNames>,
 }
 
 impl<'s> DeterministicNames<'s> {
-    fn new(snapshot: &'s Snapshot<'_>) -> Self {
+    fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>) -> Self {
         /// As the API server cuts a `generateName`: 63 less the hash and its dash.
         const LONGEST_PREFIX: usize = 52;
         let ds = &snapshot.spec.daemon_set.metadata;
@@ -103,6 +111,7 @@ impl<'s> DeterministicNames<'s> {
             prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
             uid: ds.uid.as_str(),
             taken: same_namespace.map(|pod| pod.name).collect(),
+            others: outside.pod_names.map(|names| names as &dyn outside::PodNames),
         }
     }
 
@@ -111,7 +120,10 @@ impl<'s> DeterministicNames<'s> {
             let letters = hash::name_hash([self.uid, node, hash, &attempt.to_string()]);
             format!("{}-{letters}", self.prefix)
         };
-        (0..).map(attempt).find(|name| !self.taken.contains(name.as_str()))
+        let is_taken = |name: &str| {
+            self.taken.contains(name) || self.others.is_some_and(|others| others.has_pod(name))
+        };
+        (0..).map(attempt).find(|name| !is_taken(name))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
+use crate::reconcile::outside::Figure;
 use crate::reconcile::unavailable::unavailable_cause;
 use crate::reconcile::update::Update;
 use crate::reconcile::update::replace::candidate;
@@ -11,7 +12,7 @@ use crate::reconcile::update::surge::has_place;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
-use crate::unavailable::UnavailableNodes;
+use crate::unavailable::{UnavailableCause, UnavailableNodes};
 
 /// How many nodes may be without an available pod under OnDelete, where no limit is written: the default of
 /// maxUnavailable, so that a person can replace one pod at a time.
@@ -49,7 +50,7 @@ impl Progress {
         budget: &Budget,
         update: &Update,
     ) -> Self {
-        let snapshot = fleet.snapshot;
+        let (snapshot, outside) = (fleet.snapshot, fleet.outside);
         let mut progress = Progress {
             revision: history.current_name(snapshot),
             begins: history.current().view.is_none() || history.renumbered.is_some(),
@@ -57,26 +58,20 @@ impl Progress {
             limit: limit(snapshot, budget),
             unavailable: budget.unavailable,
             excused: budget.excused,
-            causes: UnavailableNodes::default(),
-            done: 0,
-            outdated: 0,
-            held: 0,
+            causes: outside.sums.causes,
+            done: outside.sums.get(Figure::Done),
+            outdated: outside.sums.get(Figure::Outdated),
+            held: outside.held,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
         };
         let updates = Updates::new(update);
         for node in fleet.nodes.positions() {
             let counts = BudgetUse::new(fleet, node_sync, node);
-            if !counts.excused {
-                unavailable_cause(fleet, node, counts)
-                    .into_iter()
-                    .for_each(|cause| progress.causes.add(cause));
-            }
+            counted_cause(fleet, node, counts).into_iter().for_each(|cause| progress.causes.add(cause));
         }
         for node in fleet.targets() {
-            let is_outdated = has_outdated(fleet, node);
-            let is_available = fleet.pods_of(node).any(|(_, pod)| pod.is_available());
-            progress.done += u32::from(is_available && !is_outdated);
-            progress.outdated += u32::from(is_outdated);
+            progress.done += u32::from(is_done(fleet, node));
+            progress.outdated += u32::from(has_outdated(fleet, node));
             progress.held += u32::from(updates.hold(fleet, node_sync, node));
         }
         debug_assert_eq!(
@@ -97,7 +92,21 @@ fn limit(snapshot: &Snapshot<'_>, budget: &Budget) -> u32 {
     }
 }
 
-fn has_outdated(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+/// The cause for which a node counts as unavailable.
+pub(crate) fn counted_cause(
+    fleet: &Fleet<'_>,
+    node: NodeIx,
+    counts: BudgetUse,
+) -> Option<UnavailableCause> {
+    if counts.excused { None } else { unavailable_cause(fleet, node, counts) }
+}
+
+/// Whether a target node has an available updated pod, and no live outdated one.
+pub(crate) fn is_done(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    fleet.pods_of(node).any(|(_, pod)| pod.is_available()) && !has_outdated(fleet, node)
+}
+
+pub(crate) fn has_outdated(fleet: &Fleet<'_>, node: NodeIx) -> bool {
     fleet.pods_of(node).any(|(_, pod)| pod.is_live() && !pod.is_updated())
         || fleet.in_flight(node).is_some_and(|create| !create.updated)
 }
@@ -119,17 +128,27 @@ impl Updates {
         Updates { deletes, creates }
     }
 
-    /// Whether the outdated pod of a node waits for the budget or, under OnDelete, for a person, and for nothing else: as
-    /// long as node sync deletes other pods of the node, their going comes first.
+    /// Whether the outdated pod of a node waits for the budget or, under OnDelete, for a person.
     fn hold(&self, fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-        let Some((outdated, _)) = candidate(fleet, node_sync, node) else { return false };
-        let waits_for_more = node_sync.held(node).is_some() || fleet.lifecycle(node).is_some();
-        let goes = self.deletes.binary_search(&outdated).is_ok() || self.creates.binary_search(&node).is_ok();
-        let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
-        let is_free = match fleet.snapshot.spec.strategy {
-            Strategy::OnDelete | Strategy::Replace(_) => true,
-            Strategy::Surge { .. } => has_place(fleet, node_sync, node),
-        };
-        is_free && !goes && !has_excess && !waits_for_more
+        waits_for_the_limit(fleet, node_sync, node).is_some_and(|outdated| {
+            self.deletes.binary_search(&outdated).is_err() && self.creates.binary_search(&node).is_err()
+        })
     }
+}
+
+/// The outdated pod of a node that waits for the budget or, under OnDelete, for a person, and for nothing else, unless this
+/// plan takes it: as long as node sync deletes other pods of the node, their going comes first.
+pub(crate) fn waits_for_the_limit(
+    fleet: &Fleet<'_>,
+    node_sync: &NodeSync,
+    node: NodeIx,
+) -> Option<FleetIx> {
+    let (outdated, _) = candidate(fleet, node_sync, node)?;
+    let waits_for_more = node_sync.held(node).is_some() || fleet.lifecycle(node).is_some();
+    let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
+    let is_free = match fleet.snapshot.spec.strategy {
+        Strategy::OnDelete | Strategy::Replace(_) => true,
+        Strategy::Surge { .. } => has_place(fleet, node_sync, node),
+    };
+    (is_free && !has_excess && !waits_for_more).then_some(outdated)
 }

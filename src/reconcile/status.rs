@@ -5,6 +5,7 @@
 
 use crate::model::DaemonSetStatus;
 use crate::reconcile::fleet::Fleet;
+use crate::reconcile::outside::{Figure, Sums};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
 use serde_json::Value;
@@ -17,7 +18,7 @@ pub(crate) fn status(fleet: &Fleet<'_>, conditions: Vec<Value>) -> DaemonSetStat
         observed_generation: ds.metadata.generation,
         collision_count: ds.status.collision_count,
         conditions,
-        ..DaemonSetStatus::default()
+        ..counters(&fleet.outside.sums)
     };
     for (position, node) in fleet.nodes.enumerated() {
         let tally = Tally::new(fleet, position);
@@ -32,18 +33,32 @@ pub(crate) fn status(fleet: &Fleet<'_>, conditions: Vec<Value>) -> DaemonSetStat
     status
 }
 
+/// The counters of nodes that the decision does not look at.
+fn counters(sums: &Sums) -> DaemonSetStatus {
+    let count = |figure| i32::try_from(sums.get(figure)).unwrap_or(i32::MAX);
+    DaemonSetStatus {
+        desired_number_scheduled: count(Figure::Desired),
+        current_number_scheduled: count(Figure::Scheduled),
+        number_ready: count(Figure::Ready),
+        number_available: count(Figure::Available),
+        updated_number_scheduled: count(Figure::Updated),
+        number_misscheduled: count(Figure::Misscheduled),
+        ..DaemonSetStatus::default()
+    }
+}
+
 /// The state of a node, over all of its pods.
-struct Tally {
+pub(crate) struct Tally {
     /// A terminating pod counts: it is still there.
-    present: bool,
-    ready: bool,
-    available: bool,
+    pub(crate) present: bool,
+    pub(crate) ready: bool,
+    pub(crate) available: bool,
     updated: bool,
     outdated: bool,
 }
 
 impl Tally {
-    fn new(fleet: &Fleet<'_>, node: NodeIx) -> Self {
+    pub(crate) fn new(fleet: &Fleet<'_>, node: NodeIx) -> Self {
         let in_flight = fleet.in_flight(node);
         let mut tally = Tally {
             present: in_flight.is_some(),
@@ -65,11 +80,15 @@ impl Tally {
 
     /// A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
     /// success while an old pod keeps a node up beside a new one that is not available.
+    pub(crate) fn is_updated(&self) -> bool {
+        self.updated && !self.outdated
+    }
+
     fn add_to(&self, status: &mut DaemonSetStatus) {
         status.desired_number_scheduled += 1;
         status.current_number_scheduled += i32::from(self.present);
         status.number_ready += i32::from(self.ready);
         status.number_available += i32::from(self.available);
-        status.updated_number_scheduled += i32::from(self.updated && !self.outdated);
+        status.updated_number_scheduled += i32::from(self.is_updated());
     }
 }

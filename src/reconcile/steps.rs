@@ -8,6 +8,7 @@ use crate::reconcile::claim::{Claim, claim};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{NodeSync, node_sync};
+use crate::reconcile::outside::Outside;
 use crate::reconcile::progress::Progress;
 use crate::reconcile::status::status;
 use crate::reconcile::update::{Update, update};
@@ -39,7 +40,14 @@ pub(crate) struct Steps<'s> {
     pub(crate) status: DaemonSetStatus,
 }
 
+/// The decision on every node of the cluster.
 pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
+    static NONE: Outside<'static> = Outside::NONE;
+    decide_beside(snapshot, &NONE)
+}
+
+/// The decision on the nodes of the snapshot, beside others.
+pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
     if snapshot.spec.selector.is_empty() {
         return Decision::SelectingAll;
     }
@@ -50,7 +58,7 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
     let Ok(history) = History::new(snapshot, &claim.revisions) else {
         return Decision::NameCollision(one_more_collision(snapshot));
     };
-    let fleet = Fleet::build(snapshot, &claim, &history);
+    let fleet = Fleet::build(snapshot, outside, &claim, &history);
     let node_sync = node_sync(&fleet);
     let budget = Budget::new(&fleet, &node_sync);
     let update = update(&fleet, &history, &node_sync, &budget);

@@ -2,6 +2,8 @@
 
 use crate::model::{IntOrString, NodeName};
 use crate::reconcile::budget::{Budget, BudgetUse};
+use crate::reconcile::fleet::Fleet;
+use crate::reconcile::outside::Figure;
 use crate::reconcile::steps::Steps;
 use crate::report::Warning;
 use crate::snapshot::Snapshot;
@@ -48,7 +50,8 @@ fn taken(steps: &Steps<'_>) -> Vec<NodeName> {
     let fleet = &steps.fleet;
     let is_taken = |node: &NodeIx| BudgetUse::new(fleet, &steps.node_sync, *node).taken;
     let taken = fleet.taken.iter().map(|(node, _)| *node).filter(is_taken);
-    let mut names: Vec<NodeName> = taken.map(|node| fleet.node_view(node).name.into()).collect();
+    let names = taken.map(|node| fleet.node_view(node).name).chain(fleet.outside.taken.iter().copied());
+    let mut names: Vec<NodeName> = names.map(NodeName::from).collect();
     names.sort_unstable();
     names
 }
@@ -62,9 +65,14 @@ fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warn
         Strategy::Replace(_) => steps.budget.max_unavailable,
         Strategy::Surge { .. } => steps.budget.max_surge,
     };
-    let is_outdated = |node| steps.fleet.pods_of(node).any(|(_, pod)| pod.is_ready() && !pod.is_updated());
-    let waits = || steps.fleet.targets().any(is_outdated);
+    let is_outdated = |node| has_ready_outdated(&steps.fleet, node);
+    let waits_outside = steps.fleet.outside.sums.get(Figure::ReadyOutdated) > 0;
+    let waits = || waits_outside || steps.fleet.targets().any(is_outdated);
     (nodes > 0 && nodes >= limit && waits()).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
+}
+
+pub(crate) fn has_ready_outdated(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    fleet.pods_of(node).any(|(_, pod)| pod.is_ready() && !pod.is_updated())
 }
 
 fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {

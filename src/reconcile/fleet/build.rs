@@ -6,15 +6,22 @@ use crate::memory::observe::UnseenCreate;
 use crate::reconcile::claim::Claim;
 use crate::reconcile::classify::{Class, Classifier, Evidence};
 use crate::reconcile::history::{History, Role};
+use crate::reconcile::outside::Outside;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
 use crate::view::{Phase, PodView};
 use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {
-    pub(crate) fn build(snapshot: &'a Snapshot<'a>, claim: &Claim, history: &History<'_>) -> Self {
+    pub(crate) fn build(
+        snapshot: &'a Snapshot<'a>,
+        outside: &'a Outside<'a>,
+        claim: &Claim,
+        history: &History<'_>,
+    ) -> Self {
         let mut fleet = Fleet {
             snapshot,
+            outside,
             nodes: Vec::with_capacity(snapshot.nodes.len()).into(),
             pods: Vec::new().into(),
             strays: FleetIx::new(0),
@@ -25,9 +32,12 @@ impl<'a> Fleet<'a> {
             labels: Vec::new(),
             expects_until: None,
             live_history: IndexVec::repeat(false, history.revisions.len()),
-            conflicts: 0,
+            conflicts: outside.sums.conflicts,
         };
         fleet.expect_unseen_creates(history);
+        for hash in &outside.hashes {
+            fleet.mark_live_history(history.position(hash));
+        }
         let mut pods = Vec::with_capacity(claim.pods.owned.len());
         let classifier = Classifier::new(snapshot, history);
         for position in &claim.pods.owned {

@@ -7,6 +7,7 @@ mod build;
 
 use crate::action::LabelReason;
 use crate::reconcile::classify::Evidence;
+use crate::reconcile::outside::Outside;
 use crate::snapshot::placement::{Placement, Taints};
 use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, neutral};
 use crate::snapshot::{LifecyclePolicy, Snapshot};
@@ -18,6 +19,8 @@ use std::cmp::Ordering;
 #[derive(Debug)]
 pub(crate) struct Fleet<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
+    /// The nodes that are not in the snapshot.
+    pub(crate) outside: &'a Outside<'a>,
     /// In the order of the snapshot.
     pub(crate) nodes: IndexVec<NodeIx, FleetNode>,
     /// The pods of each node side by side, in the order of the nodes; then the pods of nodes that are not in the

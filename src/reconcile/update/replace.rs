@@ -42,8 +42,8 @@ pub(crate) fn replace(
         UnreadyPolicy::AtOnce => u32::MAX,
         UnreadyPolicy::WithinBudget => budget.room_for_unready(),
     };
-    let chosen = take(pending, room, DeleteReason::OutdatedPending);
-    take(not_ready, room - chosen, DeleteReason::OutdatedNotReady);
+    let chosen = take(pending, room, DeleteReason::OutdatedPending) + fleet.outside.reached.pending;
+    take(not_ready, room.saturating_sub(chosen), DeleteReason::OutdatedNotReady);
     take(not_yet_available, budget.room_for_not_yet_available(), DeleteReason::OutdatedNotYetAvailable);
     take(available, budget.room_for_available(), DeleteReason::OutdatedAvailable);
     update
@@ -69,19 +69,26 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync, bu
     let room_for_not_yet_available = budget.room_for_not_yet_available() > 0;
     let room_for_available = budget.room_for_available() > 0;
     for node in fleet.targets() {
-        let Some((index, pod)) = candidate(fleet, node_sync, node) else { continue };
-        // A node whose failed pod is held back gets no new pod.
-        let may_get_a_pod = node_sync.held(node).is_none();
+        let Some((index, pod)) = urgent(fleet, node_sync, node) else { continue };
         let group = match pod.readiness {
             Readiness::Pending => &mut candidates.pending,
             Readiness::NotReady => &mut candidates.not_ready,
-            Readiness::NotYetAvailable if room_for_not_yet_available && may_get_a_pod => {
-                &mut candidates.not_yet_available
-            }
-            Readiness::Available if room_for_available && may_get_a_pod => &mut candidates.available,
+            Readiness::NotYetAvailable if room_for_not_yet_available => &mut candidates.not_yet_available,
+            Readiness::Available if room_for_available => &mut candidates.available,
             Readiness::NotYetAvailable | Readiness::Available => continue,
         };
         group.push(ranks.candidate(fleet, node, index, pod));
     }
     candidates
+}
+
+/// The outdated pod of a target node that goes as soon as there is room.
+pub(crate) fn urgent<'f>(
+    fleet: &'f Fleet<'_>,
+    node_sync: &'f NodeSync,
+    node: NodeIx,
+) -> Option<(FleetIx, &'f FleetPod)> {
+    // A node whose failed pod is held back gets no new pod.
+    let may_get_a_pod = || node_sync.held(node).is_none();
+    candidate(fleet, node_sync, node).filter(|(_, pod)| !pod.readiness.is_ready() || may_get_a_pod())
 }

@@ -8,10 +8,10 @@ use super::candidates::{Candidate, Ranks, first};
 use super::replace::candidate;
 use crate::action::DeleteReason;
 use crate::reconcile::budget::{Budget, place_free_at};
-use crate::reconcile::fleet::{Fleet, Readiness};
+use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
-use crate::snapshot::position::NodeIx;
+use crate::snapshot::position::{FleetIx, NodeIx};
 
 /// Candidates by readiness.
 #[derive(Default)]
@@ -54,20 +54,25 @@ fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) ->
     let ranks = Ranks::new(history, fleet);
     let mut candidates = Candidates::default();
     for node in fleet.targets() {
-        let Some((index, pod)) = candidate(fleet, node_sync, node) else { continue };
+        let Some((index, pod)) = urgent(fleet, node_sync, node) else { continue };
         let delete = |reason| Deletion::new(index, reason);
         let candidate = || ranks.candidate(fleet, node, index, pod);
         match pod.readiness {
             Readiness::Pending => candidates.unready.push(delete(DeleteReason::OutdatedPending)),
             Readiness::NotReady => candidates.unready.push(delete(DeleteReason::OutdatedNotReady)),
-            Readiness::NotYetAvailable if has_place(fleet, node_sync, node) => {
-                candidates.not_yet_available.push(candidate())
-            }
-            Readiness::Available if has_place(fleet, node_sync, node) => {
-                candidates.available.push(candidate())
-            }
-            Readiness::NotYetAvailable | Readiness::Available => {}
+            Readiness::NotYetAvailable => candidates.not_yet_available.push(candidate()),
+            Readiness::Available => candidates.available.push(candidate()),
         }
     }
     candidates
+}
+
+/// The outdated pod of a target node that goes, or gets an updated one beside it, as soon as there is room.
+pub(crate) fn urgent<'f>(
+    fleet: &'f Fleet<'_>,
+    node_sync: &'f NodeSync,
+    node: NodeIx,
+) -> Option<(FleetIx, &'f FleetPod)> {
+    let has_place = || has_place(fleet, node_sync, node);
+    candidate(fleet, node_sync, node).filter(|(_, pod)| !pod.readiness.is_ready() || has_place())
 }
