@@ -109,6 +109,7 @@ pub mod k8s_openapi;
 pub mod kube;
 pub mod kubernetes;
 pub mod lint;
+mod kept;
 mod manifests;
 mod memory;
 pub mod model;
@@ -138,6 +139,7 @@ pub use daemons_on::{
     DaemonOn, Daemons, DaemonsOn, HostPort, LabelKnowledge, NodeShape, OtherLabels, PortConflict, Runs,
     UnknownFact, WhyNot, daemons_on,
 };
+pub use kept::Change;
 pub use manifests::{
     CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,
 };
@@ -145,7 +147,7 @@ pub use memory::{ActionOutcome, Memory};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};
 pub use reconcile::{Budget, BudgetUse, Evidence, plan, reconcile};
-pub use reconciler::Reconciler;
+pub use reconciler::{ChangesError, Reconciler};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,

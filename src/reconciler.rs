@@ -5,13 +5,20 @@ use crate::manifests::{CustomSnapshot, Manifests, PlanError};
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
+use crate::kept::{Change, Kept};
+use crate::reconcile::actions::{FromTemplate, actions};
+use crate::reconcile::explain::explain;
 use crate::reconcile::plan;
-use crate::report::Plan;
+use crate::reconcile::steps::decide;
+use crate::recording::Recording;
+use crate::report::{Plan, Report};
 use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use thiserror::Error;
 
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
 /// show yet, the back-off of failed pods and the updates that were rejected.
@@ -51,6 +58,51 @@ pub struct Reconciler {
     uid: Uid,
     policy: Policy,
     memory: Memory,
+    kept: KeptState,
+    verification: Verification,
+}
+
+/// The state that applied changes are kept in. It can be made again from the objects: a copy of a reconciler is made
+/// without it, and equality does not count it.
+#[derive(Debug, Default)]
+struct KeptState(Option<Box<Kept>>);
+
+impl Clone for KeptState {
+    fn clone(&self) -> Self {
+        KeptState(None)
+    }
+}
+
+impl PartialEq for KeptState {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// How often a plan from applied changes is compared with that of the whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Verification {
+    /// Never, if 0.
+    every: u32,
+    /// Plans since the last comparison.
+    plans: u32,
+}
+
+/// Why there is no plan from applied changes.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ChangesError {
+    /// The listed objects are invalid.
+    #[error(transparent)]
+    Invalid(#[from] InvalidSnapshot),
+    /// The plan differs from that of the whole: a change was not applied, or this crate is wrong. The recording has the whole.
+    #[error("the plan from applied changes differs from the plan of all objects: {difference}")]
+    Diverged {
+        /// The first difference, for a person.
+        difference: String,
+        /// All objects, with the policy and the memory before the plan.
+        recording: Box<Recording>,
+    },
 }
 
 impl Reconciler {
@@ -61,7 +113,8 @@ impl Reconciler {
 
     /// A reconciler that goes on with a memory of the same DaemonSet, read from a file after a restart, say.
     pub fn with_memory(uid: impl Into<Uid>, policy: Policy, memory: Memory) -> Self {
-        Reconciler { uid: uid.into(), policy, memory }
+        let (kept, verification) = (KeptState::default(), Verification::default());
+        Reconciler { uid: uid.into(), policy, memory, kept, verification }
     }
 
     /// Plans for the observed objects, and forgets the accepted actions that they show. `at` is the instant, or an
@@ -157,6 +210,8 @@ impl Reconciler {
         let memory = if another.is_some() { &afresh } else { &self.memory };
         let builder = Snapshot::new(observed, at).memory(memory).policy(&self.policy);
         let snapshot = builder.ingredients(ingredients).check()?;
+        // The memory observes the objects beside the kept state, which must not miss that.
+        self.kept = KeptState(None);
         // Nothing changes here before the input is known to be valid.
         if let Some(uid) = another {
             (self.uid, self.memory) = (uid, afresh);
@@ -171,7 +226,9 @@ impl Reconciler {
     /// the same batch do not, and their outcomes are recorded, too.
     #[must_use = "`Break` ends the plan: execute no later batch, and plan again"]
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
+        let before = self.entries(action);
         self.memory.record(action, outcome, at);
+        self.recorded(action, &before);
         match outcome {
             ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Changed(_) => {
                 ControlFlow::Continue(())
@@ -183,7 +240,112 @@ impl Reconciler {
     /// Takes an action back whose outcome was [`Unknown`](ActionOutcome::Unknown), where storage shows that it was not
     /// done: see [`Memory::settle`] for the requirements on `stored`.
     pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
+        let before = self.entries(action);
         self.memory.settle(action, stored);
+        self.recorded(action, &before);
+    }
+
+    /// The entries of the memory that an action may change.
+    fn entries(&self, action: &Action) -> Memory {
+        if self.kept.0.is_none() { Memory::default() } else { self.memory.about(action) }
+    }
+
+    fn recorded(&mut self, action: &Action, before: &Memory) {
+        if let Some(kept) = &mut self.kept.0 {
+            kept.recorded(action, before, &self.memory);
+        }
+    }
+
+    /// Applies a change of one object, as a watch shows it, for [`plan_changes`](Self::plan_changes). Before the first plan
+    /// it does nothing, since that plan lists all objects.
+    pub fn apply(&mut self, change: Change<'_>) {
+        if let Some(kept) = &mut self.kept.0 {
+            if kept.apply(change, &self.memory).is_err() {
+                self.kept = KeptState(None);
+            }
+        }
+    }
+
+    /// Plans from the [applied](Self::apply) changes: its cost lies in what has changed since the last plan and in the actions
+    /// that it gives, not in the number of nodes.
+    ///
+    /// `list` gives all objects. It is called where the changes do not suffice: for the first plan, after a change of how
+    /// objects are read (another selector, another placement or other policy), and after [`plan`](Self::plan) or
+    /// [`snapshot`](Self::snapshot). Every other change must have been applied, in any order. After a watch has been
+    /// interrupted, [`forget_objects`](Self::forget_objects) lets the next plan list them again.
+    ///
+    /// The plan is the same as that of all objects, but for [`Report::nodes`](crate::Report::nodes): it has the verdicts
+    /// of the nodes that have changed and of those that the plan can touch. [`explain`](Self::explain) has all of them.
+    ///
+    /// # Errors
+    /// Every problem of the listed objects at once, as [`plan`](Self::plan); a difference that
+    /// [`verify_every`](Self::verify_every) has found.
+    pub fn plan_changes<'a, N, P, R>(
+        &mut self,
+        list: impl FnOnce() -> Observed<'a, N, P, R>,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Plan, ChangesError>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let at = at.into();
+        let Some(kept) = &mut self.kept.0 else { return Ok(self.plan_listed(list(), at)?) };
+        self.verification.plans += 1;
+        if self.verification.every == 0 || self.verification.plans < self.verification.every {
+            return Ok(kept.plan(&mut self.memory, at));
+        }
+        self.verification.plans = 0;
+        let before = self.memory.clone();
+        let plan = kept.plan(&mut self.memory, at);
+        let snapshot = Snapshot::new(list(), at).memory(&before).policy(&self.policy).check()?;
+        match difference(&plan, &crate::reconcile::plan(&snapshot)) {
+            None => Ok(plan),
+            Some(difference) => {
+                let recording = Box::new(Recording::from(&snapshot));
+                self.kept = KeptState(None);
+                Err(ChangesError::Diverged { difference, recording })
+            }
+        }
+    }
+
+    /// Plans all objects, and keeps their facts.
+    fn plan_listed<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        at: ObservedAt,
+    ) -> Result<Plan, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let snapshot = self.snapshot(observed, at)?;
+        let decision = decide(&snapshot);
+        self.kept = KeptState(Some(Box::new(Kept::new(&snapshot, &decision, &self.memory))));
+        let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
+        Ok(explain(&snapshot, &decision, actions))
+    }
+
+    /// The plan that [`plan_changes`](Self::plan_changes) would give now, with the verdicts of all nodes; `None` where it
+    /// would list all objects. It changes nothing.
+    pub fn explain(&self, at: impl Into<ObservedAt>) -> Option<Plan> {
+        let kept = self.kept.0.as_ref()?;
+        Some(crate::reconcile::plan(&kept.whole(&self.memory, at.into())))
+    }
+
+    /// Lets the next [`plan_changes`](Self::plan_changes) list all objects: after a watch was interrupted, say.
+    pub fn forget_objects(&mut self) {
+        self.kept = KeptState(None);
+    }
+
+    /// Compares every `plans`-th plan from applied changes with the plan of all objects; never, if 0. A difference is an
+    /// error with a recording instead of a wrong plan. The comparison costs as much as a plan of the whole.
+    #[must_use]
+    pub fn verify_every(mut self, plans: u32) -> Self {
+        self.verification = Verification { every: plans, plans: 0 };
+        self
     }
 
     /// The uid of its DaemonSet: of the one that [`plan`](Self::plan) saw last.
@@ -204,5 +366,29 @@ impl Reconciler {
     /// Other choices, from the next plan on.
     pub fn set_policy(&mut self, policy: Policy) {
         self.policy = policy;
+        self.kept = KeptState(None);
     }
+}
+
+/// The first difference between a plan from changes and the plan of the whole.
+fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
+    let differs = |what: &str, one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
+        Some(format!("{what}: {one:?} instead of {other:?}"))
+    };
+    if plan.actions != whole.actions {
+        return differs("actions", &plan.actions, &whole.actions);
+    }
+    if plan.status != whole.status {
+        return differs("status", &plan.status, &whole.status);
+    }
+    if plan.warnings != whole.warnings {
+        return differs("warnings", &plan.warnings, &whole.warnings);
+    }
+    let frame = |plan: &Plan| Report { nodes: Vec::new(), ..plan.report.clone() };
+    if frame(plan) != frame(whole) {
+        return differs("report", &frame(plan), &frame(whole));
+    }
+    let of_whole: BTreeMap<_, _> = whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();
+    let verdict = plan.report.nodes.iter().find(|verdict| of_whole.get(&verdict.node) != Some(verdict))?;
+    differs("verdict", verdict, &of_whole.get(&verdict.node))
 }

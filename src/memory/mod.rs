@@ -10,8 +10,9 @@ mod taken;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
-use jiff::Timestamp;
-use node_failures::{NodeFailures, updated_within_a_limit};
+use crate::snapshot::Policy;
+use jiff::{SignedDuration, Timestamp};
+use node_failures::{FAILURES_FORGOTTEN_AFTER, NodeFailures, updated_within_a_limit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use taken::Taken;
@@ -228,8 +229,98 @@ impl Memory {
         matches!(action, Action::DeletePod { pod, .. } if self.deletes.contains_key(&pod.uid))
     }
 
+    /// The nodes that it has entries of, but for deletes; some more than once.
+    pub(crate) fn nodes_with_entries(&self) -> impl Iterator<Item = &NodeName> {
+        let by_action = self.creates.keys().chain(self.taken.keys());
+        by_action.chain(self.failures.keys()).chain(self.refusals.keys())
+    }
+
+    pub(crate) fn has_entries_of(&self, node: &str) -> bool {
+        self.creates.contains_key(node)
+            || self.taken.contains_key(node)
+            || self.failures.contains_key(node)
+            || self.refusals.contains_key(node)
+    }
+
+    /// The entries that the outcome of an action changes.
+    pub(crate) fn about(&self, action: &Action) -> Memory {
+        match action {
+            Action::CreatePod { node, .. } => self.part([node.as_str()].into_iter(), std::iter::empty()),
+            Action::DeletePod { node, pod, .. } => {
+                self.part([node.as_str()].into_iter(), [pod.uid.as_str()].into_iter())
+            }
+            _ => Memory::default(),
+        }
+    }
+
+    /// Forgets the entries that a part of it had and has forgotten.
+    pub(crate) fn forget(&mut self, before: &Memory, after: &Memory) {
+        retain(&mut self.creates, &before.creates, &after.creates);
+        retain(&mut self.deletes, &before.deletes, &after.deletes);
+        retain(&mut self.failures, &before.failures, &after.failures);
+        retain(&mut self.refusals, &before.refusals, &after.refusals);
+        retain(&mut self.taken, &before.taken, &after.taken);
+    }
+
+    /// The part about these nodes and these pods: their names and uids.
+    pub(crate) fn part<'n>(
+        &self,
+        nodes: impl Iterator<Item = &'n str> + Clone,
+        pods: impl Iterator<Item = &'n str> + Clone,
+    ) -> Memory {
+        Memory {
+            creates: part(&self.creates, nodes.clone()),
+            deletes: part(&self.deletes, pods),
+            failures: part(&self.failures, nodes.clone()),
+            refusals: part(&self.refusals, nodes.clone()),
+            taken: part(&self.taken, nodes),
+        }
+    }
+
+    /// The first instant after `now` at which an entry of a node or of one of its pods ends, or its effect.
+    pub(crate) fn next_end<'p>(
+        &self,
+        node: &str,
+        pods: impl Iterator<Item = &'p str>,
+        policy: &Policy,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let expiry = SignedDuration::from_secs(policy.in_flight_expiry_seconds.into());
+        let taken_expiry = SignedDuration::from_secs(policy.taken_expiry_seconds.into());
+        let after = |at: Timestamp, time: SignedDuration| at.checked_add(time).ok();
+        let deletes = pods.filter_map(|uid| self.deletes.get(uid));
+        let failures = self.failures.get(node);
+        let ends = [
+            self.creates.get(node).and_then(|create| after(create.at, expiry)),
+            failures.and_then(|failures| after(failures.at, FAILURES_FORGOTTEN_AFTER)),
+            failures.and_then(|failures| failures.back_off_ends()),
+            self.refusals.get(node).and_then(|at| after(*at, FAILURES_FORGOTTEN_AFTER)),
+            self.taken.get(node).and_then(|taken| after(taken.at, taken_expiry)),
+        ];
+        let deletes = deletes.filter_map(|delete| after(delete.at, expiry));
+        ends.into_iter().flatten().chain(deletes).filter(|at| now < *at).min()
+    }
+
     /// Whether it has any delete. Without one, no pod needs to be looked up.
     pub(crate) fn has_deletes(&self) -> bool {
         !self.deletes.is_empty()
     }
+}
+
+fn retain<K: Ord, V>(entries: &mut BTreeMap<K, V>, before: &BTreeMap<K, V>, after: &BTreeMap<K, V>) {
+    for key in before.keys().filter(|key| !after.contains_key(*key)) {
+        entries.remove(key);
+    }
+}
+
+/// The entries with these keys.
+fn part<'k, K, V>(entries: &BTreeMap<K, V>, keys: impl Iterator<Item = &'k str>) -> BTreeMap<K, V>
+where
+    K: Ord + Clone + std::borrow::Borrow<str>,
+    V: Clone,
+{
+    if entries.is_empty() {
+        return BTreeMap::new();
+    }
+    keys.filter_map(|key| entries.get_key_value(key)).map(|(key, entry)| (key.clone(), entry.clone())).collect()
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
 const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
 /// How long after its last failure a node starts afresh (client-go `flowcontrol.Backoff`: twice the longest).
-const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
+pub(super) const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
 
 /// The failures in a row of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,11 @@ impl Memory {
         }
     }
 
+    /// When the update of a node was rejected, while that counts.
+    pub(crate) fn refused_at(&self, node: &str, now: Timestamp) -> Option<Timestamp> {
+        self.refusals.get(node).copied().filter(|at| !is_long_ago(*at, now))
+    }
+
     /// Nodes whose update was rejected, numbered from 1, the earliest rejection first.
     pub(crate) fn refused(&self, now: Timestamp) -> BTreeMap<&str, u32> {
         let refusals = self.refusals.iter().filter(|(_, at)| !is_long_ago(**at, now));
@@ -55,7 +60,7 @@ impl NodeFailures {
     }
 
     /// 1 s after the first failure, then doubling to 15 minutes (v1.36 `failedPodsBackoff`).
-    fn back_off_ends(self) -> Option<Timestamp> {
+    pub(super) fn back_off_ends(self) -> Option<Timestamp> {
         let doublings = self.count.saturating_sub(1).min(20);
         let delay = SignedDuration::from_secs(1 << doublings).min(LONGEST_BACK_OFF);
         self.at.checked_add(delay).ok()

@@ -201,7 +201,13 @@ impl Budget {
             budget.down_before += u32::from(node_use.down_before);
             budget.excused += u32::from(node_use.excused);
         }
-        match fleet.snapshot.spec.strategy {
+        budget.with_limits(fleet.snapshot.spec.strategy)
+    }
+
+    /// Sets the limits, which depend on the number of target nodes.
+    pub(crate) fn with_limits(self, strategy: Strategy) -> Self {
+        let mut budget = self;
+        match strategy {
             Strategy::OnDelete => {}
             Strategy::Surge { limit, max_unavailable } => {
                 budget.max_surge = limit.scaled(budget.desired);

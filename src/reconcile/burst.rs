@@ -64,13 +64,16 @@ fn node_sync_deletes(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -
         let lost = deletion.reason == DeleteReason::NodeGone;
         let pod = fleet.pod(deletion.pod);
         let view = fleet.view(pod);
-        let node = fleet.snapshot.facts(pod.view).node;
-        // On an excluded node no pod may be, whatever its state.
-        let is_excluded = |node| matches!(fleet.placement(node), Placement::Exclude(_));
-        let leaves = node.is_some_and(|node| fleet.lifecycle(node).is_some() && !is_excluded(node));
+        let leaves = fleet.snapshot.facts(pod.view).node.is_some_and(|node| is_leaving(fleet, node));
         (lost, leaves, view.target.filter(|_| !lost), view.name)
     });
     deletes
+}
+
+/// Whether the deletes of a node come last, since it leaves. On an excluded node no pod may be, whatever its state.
+pub(crate) fn is_leaving(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    let is_excluded = || matches!(fleet.placement(node), Placement::Exclude(_));
+    fleet.lifecycle(node).is_some() && !is_excluded()
 }
 
 /// How many of node sync's deletes fit under the cap `[failed-pods-together]`.
@@ -125,12 +128,38 @@ fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> O
     }
     let mut going: Vec<FleetIx> = update.deletes.iter().map(|deletion| deletion.pod).collect();
     going.sort_unstable();
-    let nodes = fleet.nodes.positions().filter(|node| waits_for_availability(fleet, node_sync, *node));
-    let kept = nodes.flat_map(|node| node_sync.survivors(fleet, node));
+    let kept = fleet.nodes.positions().flat_map(|node| waiting_for_availability(fleet, node_sync, node));
     let kept = kept.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);
-    let spared = update.spared.iter().map(|pod| fleet.pod(*pod));
-    let is_waiting = |pod: &&FleetPod| pod.is_ready() && !pod.is_available();
-    kept.chain(spared).filter(is_waiting).filter_map(|pod| fleet.available_at(pod)).min()
+    let spared = update.spared.iter().map(|pod| fleet.pod(*pod)).filter(|pod| is_not_yet_available(pod));
+    kept.chain(spared).filter_map(|pod| fleet.available_at(pod)).min()
+}
+
+/// When the next Ready pod of a node that stays becomes available, if the update takes none of its pods.
+pub(crate) fn next_available_on(
+    fleet: &Fleet<'_>,
+    node_sync: &NodeSync,
+    node: NodeIx,
+) -> Option<Timestamp> {
+    if fleet.snapshot.spec.min_ready().is_zero() {
+        return None;
+    }
+    let waiting = waiting_for_availability(fleet, node_sync, node);
+    waiting.filter_map(|(_, pod)| fleet.available_at(pod)).min()
+}
+
+fn is_not_yet_available(pod: &FleetPod) -> bool {
+    pod.is_ready() && !pod.is_available()
+}
+
+/// The Ready pods of a node that stay and are waited for.
+fn waiting_for_availability<'f>(
+    fleet: &'f Fleet<'_>,
+    node_sync: &'f NodeSync,
+    node: NodeIx,
+) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
+    let waits = waits_for_availability(fleet, node_sync, node);
+    let survivors = waits.then(|| node_sync.survivors(fleet, node));
+    survivors.into_iter().flatten().filter(|(_, pod)| is_not_yet_available(pod))
 }
 
 /// Status and budget wait for the pods of target nodes. On a node where a pod may only stay, the outdated pod of a pair

@@ -2,13 +2,11 @@
 //!
 //! v1.36 `controller_ref_manager.go ClaimObject`.
 
-use crate::kubernetes::Selector;
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-use crate::model::DaemonSet;
+use crate::kubernetes::ownership::ClaimVerdict;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
 use crate::snapshot::position::{PodIx, Position, RevisionIx};
-use crate::view::{PodView, RevisionView};
+use crate::view::PodView;
 
 /// The pods and revisions that belong to the DaemonSet in this pass.
 #[derive(Debug)]
@@ -38,8 +36,7 @@ pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
 
 /// Claims the revisions alone, which are all that the history needs.
 pub(crate) fn claim_revisions(snapshot: &Snapshot<'_>) -> Claimed<RevisionIx> {
-    let Snapshot { spec, revisions, .. } = snapshot;
-    Claimed::sort_out(revisions.iter().map(|r| verdict_on_revision(&spec.daemon_set, &spec.selector, r)))
+    Claimed::sort_out(snapshot.revision_facts.iter().map(|facts| facts.claim))
 }
 
 impl<I: Position> Claimed<I> {
@@ -64,13 +61,4 @@ impl<I: Position> Claimed<I> {
 
 pub(crate) fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> ClaimVerdict {
     facts.ownership.verdict(|| facts.selected, pod.deleted_at.is_some())
-}
-
-fn verdict_on_revision(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> ClaimVerdict {
-    let ds = &ds.metadata;
-    if revision.namespace != ds.namespace {
-        return ClaimVerdict::Ignore;
-    }
-    let ownership = Ownership::from_controller(revision.controller, ds.uid.as_str());
-    ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some())
 }

@@ -65,18 +65,15 @@ impl<'a> History<'a> {
         snapshot: &'a Snapshot<'a>,
         claim: &Claimed<RevisionIx>,
     ) -> Result<Self, NameCollision> {
-        let template = &*snapshot.spec.raw_template;
-        let owned = claim.owned.iter().map(|position| snapshot.revision(*position));
+        let owned = claim.owned.iter().map(|position| {
+            (snapshot.revision(*position), snapshot.revision_facts.at(*position).has_content)
+        });
         let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
-            .map(|view| Revision {
+            .map(|(view, has_content)| Revision {
                 view: Some(*view),
                 hash: hash_of(view, &snapshot.spec.policy.unique_label_key),
                 number: view.number,
-                role: if revision::has_content(view.data, template, &snapshot.spec.ingredients) {
-                    Role::Duplicate
-                } else {
-                    Role::Old
-                },
+                role: if has_content { Role::Duplicate } else { Role::Old },
             })
             .collect();
         let next = next_number(&revisions);

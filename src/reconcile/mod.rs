@@ -2,7 +2,7 @@
 
 pub(crate) mod actions;
 pub(crate) mod budget;
-mod burst;
+pub(crate) mod burst;
 pub(crate) mod claim;
 pub(crate) mod classify;
 mod excuse;

@@ -185,9 +185,14 @@ pub(crate) trait PodNames: fmt::Debug + Sync {
     fn has_pod(&self, name: &str) -> bool;
 }
 
-impl Outside<'_> {
+impl Outside<'static> {
     /// No node at all.
-    pub(crate) const NONE: Outside<'static> = Outside {
+    pub(crate) fn none() -> &'static Self {
+        static NONE: Outside<'static> = Outside::NONE;
+        &NONE
+    }
+
+    const NONE: Outside<'static> = Outside {
         sums: Sums::NONE,
         held: 0,
         reached: Reached { pending: 0, not_ready: 0, not_yet_available: 0, available: 0 },

@@ -42,8 +42,7 @@ pub(crate) struct Steps<'s> {
 
 /// The decision on every node of the cluster.
 pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
-    static NONE: Outside<'static> = Outside::NONE;
-    decide_beside(snapshot, &NONE)
+    decide_beside(snapshot, Outside::none())
 }
 
 /// The decision on the nodes of the snapshot, beside others.

@@ -231,6 +231,7 @@ impl<'a> SnapshotBuilder<'a> {
         check::revisions(&revisions, &mut problems);
         problems.into_result()?;
         let index = Index::new(node_names, &pods, &spec.criteria());
+        let revision_facts = revisions.iter().map(|revision| spec.revision_facts(revision)).collect();
         let rules = spec.placement_rules();
         let placements = nodes.iter().map(|node| rules.placement(node)).collect();
         Ok(Snapshot {
@@ -240,6 +241,7 @@ impl<'a> SnapshotBuilder<'a> {
             nodes,
             pods,
             revisions,
+            revision_facts,
             memory,
             index,
             placements,

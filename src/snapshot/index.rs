@@ -5,7 +5,7 @@
 
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
-use crate::kubernetes::ownership::Ownership;
+use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::DaemonSet;
 use crate::snapshot::position::{HashIx, IndexVec, NodeIx, PodIx, Position, neutral};
@@ -50,6 +50,16 @@ neutral!(
     }
 );
 
+/// The relation of a revision to the DaemonSet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RevisionFacts {
+    pub(crate) claim: ClaimVerdict,
+    /// It holds the template, and the ingredients. Never of a revision that does not belong to the DaemonSet.
+    pub(crate) has_content: bool,
+}
+
+neutral!(RevisionFacts, RevisionFacts { claim: ClaimVerdict::Ignore, has_content: false });
+
 /// The parts of a DaemonSet that a pod is compared with.
 pub(crate) struct Criteria<'s> {
     pub(crate) daemon_set: &'s DaemonSet,
@@ -79,6 +89,15 @@ impl<'a> Index<'a> {
         let pods = pods.iter().map(facts).collect();
         let name_keys = name_keys(&nodes);
         Index { nodes, name_keys, hashes, pods }
+    }
+
+    /// An index of facts that are known already. The hashes are in the order of their positions.
+    pub(crate) fn from_facts(
+        nodes: IndexSet<&'a str, Hasher>,
+        hashes: IndexSet<&'a str, Hasher>,
+        pods: Vec<PodFacts>,
+    ) -> Self {
+        Index { name_keys: name_keys(&nodes), nodes, hashes, pods: pods.into() }
     }
 
     /// Compares two nodes by their names.
@@ -119,7 +138,7 @@ fn name_keys(names: &IndexSet<&str, Hasher>) -> IndexVec<NodeIx, u64> {
 }
 
 impl Criteria<'_> {
-    fn ownership(&self, pod: &PodView<'_>) -> Ownership {
+    pub(crate) fn ownership(&self, pod: &PodView<'_>) -> Ownership {
         let ds = &self.daemon_set.metadata;
         if pod.namespace != ds.namespace || pod.mirror {
             return Ownership::Foreign;

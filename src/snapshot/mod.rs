@@ -20,10 +20,10 @@ pub use policy::{
 use crate::memory::Memory;
 
 use crate::view::{NodeView, PodView, RevisionView};
-use index::{Index, PodFacts};
+use index::{Index, PodFacts, RevisionFacts};
 use jiff::{SignedDuration, Timestamp};
 use placement::Placement;
-use position::{NodeIx, PodIx, RevisionIx, at};
+use position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
 use std::sync::Arc;
 use spec::Spec;
 
@@ -57,6 +57,7 @@ pub struct Snapshot<'a> {
     pub(crate) nodes: Vec<NodeView<'a>>,
     pub(crate) pods: Vec<PodView<'a>>,
     pub(crate) revisions: Vec<RevisionView<'a>>,
+    pub(crate) revision_facts: IndexVec<RevisionIx, RevisionFacts>,
     pub(crate) memory: Option<Memory>,
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.

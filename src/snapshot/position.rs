@@ -200,6 +200,12 @@ impl<I, T> From<Vec<T>> for IndexVec<I, T> {
     }
 }
 
+impl<I, T> From<IndexVec<I, T>> for Vec<T> {
+    fn from(list: IndexVec<I, T>) -> Self {
+        list.elements
+    }
+}
+
 impl<I, T> FromIterator<T> for IndexVec<I, T> {
     fn from_iter<E: IntoIterator<Item = T>>(elements: E) -> Self {
         elements.into_iter().collect::<Vec<_>>().into()

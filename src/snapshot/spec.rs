@@ -1,12 +1,13 @@
 //! The DaemonSet and the caller's choices, compiled: the part of a snapshot that does not depend on nodes and pods.
 
-use super::index::Criteria;
+use super::index::{Criteria, RevisionFacts};
 use super::placement::{PlacementRules, all_tolerations};
 use super::policy::Policy;
 use super::strategy::{Strategy, strategy};
 use super::template::{RequiredAffinity, Template};
 use super::{check, template_recovery};
-use crate::kubernetes::Selector;
+use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
+use crate::kubernetes::{Selector, revision};
 use crate::model::{DaemonSet, Toleration};
 use crate::problem::Problems;
 use crate::view::RevisionView;
@@ -69,6 +70,22 @@ impl<'a> Spec<'a> {
         }
     }
 
+    /// The same, borrowing nothing.
+    pub(crate) fn into_owned(self) -> Spec<'static> {
+        Spec {
+            daemon_set: Cow::Owned(self.daemon_set.into_owned()),
+            policy: self.policy,
+            selector: self.selector.into_owned(),
+            raw_template: Cow::Owned(self.raw_template.into_owned()),
+            ingredients: self.ingredients,
+            template: self.template,
+            affinity: self.affinity,
+            tolerations: self.tolerations,
+            strategy: self.strategy,
+            template_generation: self.template_generation,
+        }
+    }
+
     /// The parts that a pod is compared with.
     pub(crate) fn criteria(&self) -> Criteria<'_> {
         Criteria {
@@ -86,6 +103,23 @@ impl<'a> Spec<'a> {
             affinity: self.affinity.as_ref(),
             tolerations: &self.tolerations,
         }
+    }
+
+    /// The relation of a revision to the DaemonSet.
+    pub(crate) fn revision_facts(&self, revision: &RevisionView<'_>) -> RevisionFacts {
+        let claim = self.claim_of(revision);
+        let is_ours = matches!(claim, ClaimVerdict::Owned | ClaimVerdict::Adopt);
+        let has_content = || revision::has_content(revision.data, &self.raw_template, &self.ingredients);
+        RevisionFacts { claim, has_content: is_ours && has_content() }
+    }
+
+    fn claim_of(&self, revision: &RevisionView<'_>) -> ClaimVerdict {
+        let ds = &self.daemon_set.metadata;
+        if revision.namespace != ds.namespace {
+            return ClaimVerdict::Ignore;
+        }
+        let ownership = Ownership::from_controller(revision.controller, ds.uid.as_str());
+        ownership.verdict(|| self.selector.matches(revision.labels), revision.deleted_at.is_some())
     }
 
     /// `spec.minReadySeconds`.

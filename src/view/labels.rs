@@ -9,17 +9,23 @@ use std::collections::BTreeMap;
 pub(crate) enum LabelsView<'a> {
     /// Of the model.
     Packed(&'a Labels),
+    /// Of a kept state: the label with the hash, whatever its key.
+    Hash(Option<&'a str>),
     /// Of k8s-openapi's types.
     #[cfg(feature = "k8s-openapi")]
     Map(&'a BTreeMap<String, String>),
 }
 
 impl<'a> LabelsView<'a> {
+    /// No labels.
+    pub(crate) const NONE: LabelsView<'static> = LabelsView::Hash(None);
+
     /// The value of a label.
     #[inline]
     pub(crate) fn get(self, key: &str) -> Option<&'a str> {
         match self {
             LabelsView::Packed(labels) => labels.get(key),
+            LabelsView::Hash(hash) => hash,
             #[cfg(feature = "k8s-openapi")]
             LabelsView::Map(labels) => labels.get(key).map(String::as_str),
         }
@@ -34,6 +40,7 @@ impl<'a> LabelsView<'a> {
     pub(crate) fn to_labels(self) -> Labels {
         match self {
             LabelsView::Packed(labels) => labels.clone(),
+            LabelsView::Hash(_) => Labels::default(),
             #[cfg(feature = "k8s-openapi")]
             LabelsView::Map(labels) => labels.iter().collect(),
         }

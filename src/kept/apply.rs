@@ -1,0 +1,288 @@
+//! Changes of objects, one at a time.
+
+use super::objects::Labelled;
+use crate::action::Action;
+use super::{Basis, Kept, Meaning};
+use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
+use crate::memory::Memory;
+use crate::model::{ControllerRevision, DaemonSet, TemplateFidelity};
+use crate::problem::Problems;
+use crate::reconcile::classify::Evidence;
+use crate::reconcile::history::{History, Role};
+use crate::snapshot::index::RevisionFacts;
+use crate::snapshot::spec::Spec;
+use crate::snapshot::{PodNames, Snapshot};
+use crate::view::{NodeView, PodView, RevisionView};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A change of one object, as a watch shows it. An object that is added or changed is the same to it.
+///
+/// See [`Reconciler::apply`](crate::Reconciler::apply).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Change<'a> {
+    /// The DaemonSet. One with another uid is another DaemonSet: the next plan lists all objects.
+    DaemonSet(&'a DaemonSet),
+    /// A node.
+    Node(NodeView<'a>),
+    /// The node with this name is gone.
+    NodeGone(&'a str),
+    /// A pod. Those of other namespaces do no harm.
+    Pod(PodView<'a>),
+    /// The pod with this namespace and name is gone.
+    PodGone {
+        /// `metadata.namespace`.
+        namespace: &'a str,
+        /// `metadata.name`.
+        name: &'a str,
+    },
+    /// A revision. Those of other namespaces do no harm.
+    Revision(RevisionView<'a>),
+    /// The revision with this namespace and name is gone.
+    RevisionGone {
+        /// `metadata.namespace`.
+        namespace: &'a str,
+        /// `metadata.name`.
+        name: &'a str,
+    },
+}
+
+/// The change concerns facts that are not kept: all objects must be listed again.
+#[derive(Debug)]
+pub(crate) struct NotKept;
+
+impl Kept {
+    /// Applies a change.
+    ///
+    /// # Errors
+    /// [`NotKept`] for a change of how objects are read, such as another selector, and for an object that a check of the
+    /// whole would refuse.
+    pub(crate) fn apply(&mut self, change: Change<'_>, memory: &Memory) -> Result<(), NotKept> {
+        match change {
+            Change::DaemonSet(daemon_set) => self.change_daemon_set(daemon_set),
+            Change::Node(node) if node.name.is_empty() => Err(NotKept),
+            Change::Node(node) => {
+                self.change_node(&node, memory);
+                Ok(())
+            }
+            Change::NodeGone(name) => {
+                self.remove_node(name, memory);
+                Ok(())
+            }
+            Change::Pod(pod) if pod.name.is_empty() || pod.uid.is_empty() || pod.namespace.is_empty() => {
+                Err(NotKept)
+            }
+            Change::Pod(pod) => {
+                self.put_pod(&pod);
+                Ok(())
+            }
+            Change::PodGone { namespace, name } => {
+                self.remove_pod(namespace, name);
+                Ok(())
+            }
+            Change::Revision(revision) => self.change_revision(&revision),
+            Change::RevisionGone { namespace, name } => self.remove_revision(namespace, name),
+        }
+    }
+
+    /// The outcome of an action has changed the memory, whose entries about it were `before`.
+    pub(crate) fn recorded(&mut self, action: &Action, before: &Memory, memory: &Memory) {
+        let (Action::CreatePod { node, .. } | Action::DeletePod { node, .. }) = action else { return };
+        let is_known = self.objects.node_slot(node.as_str()).is_some();
+        self.recheck.recorded(action, before, memory, is_known);
+    }
+
+    fn change_node(&mut self, node: &NodeView<'_>, memory: &Memory) {
+        let placement = self.spec.placement_rules().placement(node);
+        let is_new = self.objects.node_slot(node.name).is_none();
+        self.objects.put_node(node, placement);
+        if is_new {
+            self.recheck.node(node.name, memory, true);
+        }
+    }
+
+    fn remove_node(&mut self, name: &str, memory: &Memory) {
+        let Some(slot) = self.objects.node_slot(name) else { return };
+        self.set_standing(slot, super::standing::Standing::default());
+        self.objects.remove_node(slot);
+        self.recheck.node(name, memory, false);
+    }
+
+    pub(super) fn put_pod(&mut self, pod: &PodView<'_>) {
+        let spec = Arc::clone(&self.spec);
+        let namespace = &spec.daemon_set.metadata.namespace;
+        if pod.namespace != *namespace {
+            return;
+        }
+        let ownership = spec.criteria().ownership(pod);
+        // Other names matter only where a new pod must not have one of them.
+        let is_kept = match ownership {
+            Ownership::Controlled | Ownership::Orphan => true,
+            Ownership::Foreign => spec.policy.pod_names == PodNames::Deterministic,
+        };
+        let old = self.objects.pod_slot(pod.name).and_then(|slot| self.objects.pod(slot));
+        if let Some(replaced) = old.filter(|old| !is_kept || old.uid() != pod.uid) {
+            self.recheck.pod(replaced.uid());
+        }
+        if !is_kept {
+            self.remove_pod(pod.namespace, pod.name);
+            return;
+        }
+        let relation = Labelled {
+            ownership,
+            selected: spec.selector.matches(pod.labels),
+            hash: pod.labels.get(&spec.policy.unique_label_key),
+            generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
+        };
+        let (_, is_changed) = self.objects.put_pod(pod, relation, namespace);
+        if is_changed {
+            self.recheck.pod(pod.uid);
+        }
+    }
+
+    fn remove_pod(&mut self, namespace: &str, name: &str) {
+        if namespace != self.spec.daemon_set.metadata.namespace {
+            return;
+        }
+        let removed = self.objects.pod_slot(name).and_then(|slot| self.objects.remove_pod(slot));
+        if let Some(pod) = removed {
+            self.recheck.pod(pod.uid());
+        }
+    }
+
+    /// Whether a decision can depend on a revision: on one of the DaemonSet, and on one whose name a new one may get.
+    pub(super) fn concerns(&self, revision: &RevisionView<'_>, facts: &RevisionFacts) -> bool {
+        let ds = &self.spec.daemon_set.metadata;
+        let may_collide = || revision.name.strip_prefix(&*ds.name).is_some_and(|rest| rest.starts_with('-'));
+        facts.claim != ClaimVerdict::Ignore || (revision.namespace == ds.namespace && may_collide())
+    }
+
+    fn change_revision(&mut self, revision: &RevisionView<'_>) -> Result<(), NotKept> {
+        if revision.name.is_empty() || revision.uid.is_empty() || revision.namespace.is_empty() {
+            return Err(NotKept);
+        }
+        let facts = self.spec.revision_facts(revision);
+        let old = self.revision_position(revision.namespace, revision.name);
+        if !self.concerns(revision, &facts) {
+            return old.map_or(Ok(()), |_| self.remove_revision(revision.namespace, revision.name));
+        }
+        self.recover_template()?;
+        self.is_history_stale = true;
+        let revision = ControllerRevision::from(revision);
+        match old.and_then(|position| {
+            Some((self.revisions.get_mut(position)?, self.revision_facts.get_mut(position)?))
+        }) {
+            Some((old, old_facts)) => (*old, *old_facts) = (revision, facts),
+            None => {
+                self.revisions.push(revision);
+                self.revision_facts.push(facts);
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_revision(&mut self, namespace: &str, name: &str) -> Result<(), NotKept> {
+        let Some(position) = self.revision_position(namespace, name) else { return Ok(()) };
+        self.recover_template()?;
+        self.is_history_stale = true;
+        self.revisions.remove(position);
+        self.revision_facts.remove(position);
+        Ok(())
+    }
+
+    /// A template that has lost fields is recovered from revisions: with other revisions it may be another one.
+    fn recover_template(&self) -> Result<(), NotKept> {
+        match self.spec.daemon_set.template_fidelity {
+            TemplateFidelity::Exact => Ok(()),
+            #[cfg(feature = "k8s-openapi")]
+            TemplateFidelity::Typed => Err(NotKept),
+        }
+    }
+
+    fn revision_position(&self, namespace: &str, name: &str) -> Option<usize> {
+        let is_it = |r: &ControllerRevision| r.metadata.namespace == namespace && r.metadata.name == name;
+        self.revisions.iter().position(is_it)
+    }
+
+    fn change_daemon_set(&mut self, daemon_set: &DaemonSet) -> Result<(), NotKept> {
+        let old = &*self.spec.daemon_set;
+        if is_same_but_for_status(old, daemon_set) {
+            Arc::make_mut(&mut self.spec).daemon_set = Cow::Owned(daemon_set.clone());
+            // The collision count is a part of the name of a new revision.
+            self.is_history_stale = true;
+            return Ok(());
+        }
+        self.recover_template()?;
+        if !reads_objects_alike(old, daemon_set) {
+            return Err(NotKept);
+        }
+        let views: Vec<_> = self.revisions.iter().map(RevisionView::from).collect();
+        let mut problems = Problems::default();
+        let spec = Spec::compile(daemon_set, self.spec.policy.clone(), Value::Null, &views, &mut problems);
+        problems.into_result().map_err(|_| NotKept)?;
+        self.revision_facts = views.iter().map(|revision| spec.revision_facts(revision)).collect();
+        self.spec = Arc::new(spec.into_owned());
+        self.pod_template = None;
+        self.basis = None;
+        self.is_history_stale = true;
+        self.objects.mark_all_dirty();
+        Ok(())
+    }
+
+    /// The parts of the history that standings depend on.
+    pub(super) fn basis_of(&self, history: &History<'_>, snapshot: &Snapshot<'_>) -> Basis {
+        let policy = &snapshot.spec.policy;
+        let _ = policy;
+        let meaning = |hash: &str| -> Meaning {
+            let Some(position) = history.position(hash) else { return (Evidence::UnknownRevision, None, false) };
+            let revision = history.revision(position);
+            let evidence = match revision.role {
+                Role::Current | Role::Duplicate => Evidence::CurrentRevision,
+                Role::Old => Evidence::OldRevision,
+            };
+            let is_relabelled = revision.role == Role::Duplicate && revision.hash != history.current_hash();
+            (evidence, (revision.role == Role::Old).then_some(revision.number), is_relabelled)
+        };
+        let hashes = self.objects.live_hashes().map(|hash| (Arc::from(hash), meaning(hash)));
+        Basis {
+            current_hash: history.current_hash().to_owned(),
+            created_at: history.current().view.and_then(|view| view.created_at),
+            meanings: BTreeMap::from_iter(hashes),
+        }
+    }
+}
+
+/// Whether nothing differs that a standing depends on.
+fn is_same_but_for_status(one: &DaemonSet, other: &DaemonSet) -> bool {
+    let identity = |ds: &DaemonSet| {
+        (ds.metadata.generation, ds.metadata.deletion_timestamp, ds.template_fidelity)
+    };
+    let names = |ds: &'_ DaemonSet| [ds.metadata.namespace.clone(), ds.metadata.name.clone()];
+    identity(one) == identity(other)
+        && names(one) == names(other)
+        && one.metadata.uid == other.metadata.uid
+        && one.metadata.annotations == other.metadata.annotations
+        && one.owner == other.owner
+        && one.spec == other.spec
+}
+
+/// Whether objects mean the same for both: which pods and revisions belong to the DaemonSet, and which nodes should run a
+/// pod. Labels of nodes and pods are not kept.
+fn reads_objects_alike(one: &DaemonSet, other: &DaemonSet) -> bool {
+    let placement = |ds: &DaemonSet| -> Vec<Option<Value>> {
+        let spec = ds.spec.template.get("spec");
+        ["nodeName", "nodeSelector", "affinity", "tolerations", "hostNetwork"]
+            .map(|field| spec.and_then(|spec| spec.get(field)).cloned())
+            .into()
+    };
+    one.metadata.uid == other.metadata.uid
+        && one.metadata.namespace == other.metadata.namespace
+        && one.metadata.name == other.metadata.name
+        && one.template_fidelity == other.template_fidelity
+        && one.spec.selector == other.spec.selector
+        && placement(one) == placement(other)
+}

@@ -1,0 +1,169 @@
+//! The nodes that a plan can touch, chosen from the orders of the standings; all others are outside.
+
+use super::Kept;
+use super::facts::Slot;
+use super::objects::Objects;
+use super::standing::{Candidates, Group, Standings};
+use crate::memory::Memory;
+use crate::reconcile::budget::Budget;
+use crate::reconcile::outside::{Outside, PodNames, Reached};
+use crate::snapshot::strategy::Strategy;
+use crate::snapshot::{self, UnreadyPolicy};
+use std::collections::BTreeSet;
+
+/// The candidates of a group that a plan looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The update reaches all of them; this many come first, and the cap of the plan leaves out the others.
+    All(usize),
+    /// The update reaches at most this many.
+    First(usize),
+}
+
+/// Looks at the candidates within the room. Where there is room for all, those beyond the cap of the plan need no look.
+fn within(candidates: &Candidates, room: u32, cap: usize) -> Reach {
+    if room as usize >= candidates.len() { Reach::All(cap) } else { Reach::First(room as usize) }
+}
+
+/// The nodes that a plan can touch.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) slots: BTreeSet<Slot>,
+    reaches: [(Group, Reach); 4],
+}
+
+impl Kept {
+    /// Chooses the nodes; those that have changed are always among them, since the report has their verdicts.
+    pub(super) fn choose(&self, changed: &[Slot], memory: &Memory) -> Chosen {
+        let standings = &self.standings;
+        // One more than a plan may hold: so it sees that it is capped.
+        let cap = self.spec.policy.burst as usize + 1;
+        let reaches = self.reaches(cap);
+        let mut slots: BTreeSet<Slot> = changed.iter().copied().collect();
+        slots.extend(&standings.claiming);
+        slots.extend(standings.creating.iter().take(cap).map(|(_, slot)| *slot));
+        slots.extend(self.first_deleting(cap));
+        for (group, reach) in reaches {
+            let length = match reach {
+                Reach::All(length) | Reach::First(length) => length,
+            };
+            slots.extend(standings.group(group).iter().take(length));
+        }
+        slots.extend(self.nodes_with_history(memory));
+        Chosen { slots, reaches }
+    }
+
+    /// The first nodes of which node sync deletes pods: so many deletes that the update can't take back.
+    fn first_deleting(&self, cap: usize) -> impl Iterator<Item = Slot> {
+        let standings = &self.standings;
+        let mut counted = 0;
+        let is_needed = move |slot: &Slot| {
+            let is_needed = counted < cap;
+            // The update may keep the updated pod of such a node after all.
+            counted += usize::from(!standings.keeping_outdated.contains(slot));
+            is_needed
+        };
+        standings.deleting.iter().map(|(_, (_, slot))| *slot).take_while(is_needed)
+    }
+
+    /// Creates in flight keep their revisions: they matter as soon as a revision is beyond the limit.
+    fn nodes_with_history<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
+        let limit = self.spec.daemon_set.spec.revision_history_limit.unwrap_or_default();
+        let is_beyond = self.revisions.len() > usize::try_from(limit).unwrap_or_default();
+        let nodes = is_beyond.then(|| memory.creates.keys());
+        nodes.into_iter().flatten().filter_map(|node| self.objects.node_slot(node.as_str()))
+    }
+
+    fn reaches(&self, cap: usize) -> [(Group, Reach); 4] {
+        let Standings { pending, not_ready, not_yet_available, available, sums, .. } = &self.standings;
+        let strategy = self.spec.strategy;
+        let budget: Budget = sums.budget().with_limits(strategy);
+        let [first, second, third, fourth] = match strategy {
+            Strategy::OnDelete => [Reach::First(0); 4],
+            Strategy::Replace(_) => {
+                let room = match self.spec.policy.unready {
+                    UnreadyPolicy::AtOnce => u32::MAX,
+                    UnreadyPolicy::WithinBudget => budget.room_for_unready(),
+                };
+                let left = room.saturating_sub(u32::try_from(pending.len()).unwrap_or(u32::MAX));
+                [
+                    within(pending, room, cap),
+                    within(not_ready, left, cap),
+                    within(not_yet_available, budget.room_for_not_yet_available(), cap),
+                    within(available, budget.room_for_available(), cap),
+                ]
+            }
+            // Creates are capped in the order of names, not of urgency: all that the update reaches are needed, and one
+            // more, so that it sees that others wait for a place.
+            Strategy::Surge { .. } => {
+                let room = budget.room_for_surge();
+                let left = room.saturating_sub(u32::try_from(not_yet_available.len()).unwrap_or(u32::MAX));
+                let all = |candidates: &Candidates, room: u32| {
+                    let room = room as usize;
+                    if room >= candidates.len() { Reach::All(candidates.len()) } else { Reach::First(room + 1) }
+                };
+                [Reach::All(cap), Reach::All(cap), all(not_yet_available, room), all(available, left)]
+            }
+        };
+        [
+            (Group::Pending, first),
+            (Group::NotReady, second),
+            (Group::NotYetAvailable, third),
+            (Group::Available, fourth),
+        ]
+    }
+
+    /// All nodes but the chosen ones.
+    pub(super) fn outside<'k>(&'k self, chosen: &Chosen) -> Outside<'k> {
+        let standings = &self.standings;
+        let mut sums = standings.sums.clone();
+        let mut held_by_person = standings.held_by_person;
+        // Of the chosen nodes, by group: how many there are, and how many are held.
+        let mut inside = [(0_u32, 0_u32); 4];
+        for node in chosen.slots.iter().filter_map(|slot| self.objects.node(*slot)) {
+            let standing = &node.standing;
+            sums.subtract(&standing.addend);
+            let held = u32::from(standing.is_held);
+            match standing.group.and_then(|group| inside.get_mut(group as usize)) {
+                Some((nodes, held_inside)) => (*nodes, *held_inside) = (*nodes + 1, *held_inside + held),
+                None => held_by_person -= held,
+            }
+        }
+        let mut held = held_by_person;
+        let mut reached = [0_u32; 4];
+        for (((group, reach), (nodes, held_inside)), reached) in
+            chosen.reaches.iter().zip(inside).zip(&mut reached)
+        {
+            let candidates = standings.group(*group);
+            match reach {
+                Reach::All(_) => *reached = (candidates.len() as u32).saturating_sub(nodes),
+                Reach::First(_) => held += candidates.held() - held_inside,
+            }
+        }
+        let [pending, not_ready, not_yet_available, available] = reached;
+        let is_outside = |slot: &Slot| !chosen.slots.contains(slot);
+        let changes = standings.changes.iter().find(|(_, _, slot)| is_outside(slot));
+        let places_free = standings.places_free.iter().find(|(_, slot)| is_outside(slot));
+        let taken = standings.taken.iter().filter(|slot| is_outside(slot));
+        Outside {
+            sums,
+            held,
+            reached: Reached { pending, not_ready, not_yet_available, available },
+            hashes: self.objects.live_hashes().collect(),
+            next_change: changes.map(|(at, reason, _)| (*at, *reason)),
+            place_free_at: places_free.map(|(at, _)| *at),
+            taken: taken.filter_map(|slot| self.objects.node(*slot)).map(|node| &*node.facts.name).collect(),
+            pod_names: match self.spec.policy.pod_names {
+                snapshot::PodNames::Generated => None,
+                snapshot::PodNames::Deterministic => Some(&self.objects),
+            },
+            pod_template: self.pod_template.clone(),
+        }
+    }
+}
+
+impl PodNames for Objects {
+    fn has_pod(&self, name: &str) -> bool {
+        self.pod_slot(name).is_some()
+    }
+}

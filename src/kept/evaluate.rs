@@ -1,0 +1,195 @@
+//! The standing of nodes, found with the steps of a decision.
+
+use super::standing::{Group, Instants, Standing};
+use crate::action::RequeueReason;
+use crate::memory::Memory;
+use crate::reconcile::budget::{BudgetUse, node_free_at};
+use crate::reconcile::burst::{is_leaving, next_available_on};
+use crate::reconcile::claim::Claim;
+use crate::reconcile::classify::Classifier;
+use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
+use crate::reconcile::history::History;
+use crate::reconcile::node_sync::NodeSync;
+use crate::reconcile::outside::{Addend, Figure, Figures};
+use crate::reconcile::progress::{counted_cause, has_outdated, is_done, waits_for_the_limit};
+use crate::reconcile::status::Tally;
+use crate::reconcile::update::{replace, surge};
+use crate::reconcile::warnings::has_ready_outdated;
+use crate::snapshot::Snapshot;
+use crate::snapshot::placement::Placement;
+use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
+use crate::snapshot::strategy::Strategy;
+use jiff::Timestamp;
+
+/// The first steps of a decision: they look at each node by itself.
+pub(super) struct Steps<'s> {
+    pub(super) snapshot: &'s Snapshot<'s>,
+    pub(super) history: &'s History<'s>,
+    pub(super) fleet: &'s Fleet<'s>,
+    pub(super) node_sync: &'s NodeSync,
+}
+
+impl Steps<'_> {
+    /// The standing of each node of the snapshot, in its order.
+    pub(super) fn standings(&self, claim: &Claim) -> Vec<Standing> {
+        let classifier = Classifier::new(self.snapshot, self.history);
+        let claiming = self.claiming(claim);
+        let pods = self.pods_by_node();
+        let no_pods = Vec::new();
+        let nodes = self.fleet.nodes.positions();
+        nodes
+            .zip(pods.iter().chain(std::iter::repeat(&no_pods)))
+            .map(|(node, pods)| self.standing(node, pods, &classifier, *claiming.at(node)))
+            .collect()
+    }
+
+    /// All pods of each node: the fleet lacks those that are gone.
+    fn pods_by_node(&self) -> Vec<Vec<PodIx>> {
+        let mut pods: IndexVec<NodeIx, Vec<PodIx>> =
+            vec![Vec::new(); self.snapshot.nodes.len()].into();
+        for (position, _, facts) in self.snapshot.pods_with_facts() {
+            if let Some(node) = facts.node {
+                pods.change(node, |pods| pods.push(position));
+            }
+        }
+        pods.into()
+    }
+
+    fn claiming(&self, claim: &Claim) -> IndexVec<NodeIx, bool> {
+        let mut claiming = IndexVec::repeat(false, self.snapshot.nodes.len());
+        let labels = self.fleet.labels.iter().map(|(pod, _)| pod);
+        for pod in claim.pods.adopted.iter().chain(&claim.pods.released).chain(labels) {
+            if let Some(node) = self.snapshot.facts(*pod).node {
+                claiming.set(node, true);
+            }
+        }
+        claiming
+    }
+
+    fn standing(
+        &self,
+        node: NodeIx,
+        pods: &[PodIx],
+        classifier: &Classifier,
+        is_claiming: bool,
+    ) -> Standing {
+        let Steps { fleet, node_sync, .. } = self;
+        let is_target = fleet.placement(node) == Placement::Run;
+        let counts = BudgetUse::new(fleet, node_sync, node);
+        let waits = is_target && waits_for_the_limit(fleet, node_sync, node).is_some();
+        let figures = Figures::default()
+            .with_use(counts)
+            .with_tally(&Tally::new(fleet, node), is_target)
+            .with(Figure::Done, is_target && is_done(fleet, node))
+            .with(Figure::Outdated, is_target && has_outdated(fleet, node))
+            .with(Figure::ReadyOutdated, is_target && has_ready_outdated(fleet, node));
+        let conflicts = fleet.pods_of(node).filter(|(_, pod)| {
+            pod.is_live() && classifier.class(self.snapshot.facts(pod.view)).conflict
+        });
+        let deletes = || fleet.pods_of(node).filter(|(index, _)| node_sync.deletes_pod(*index));
+        let mut keeping = fleet.pods_of(node);
+        let candidate = if is_target { self.candidate(node) } else { None };
+        let instants = self.instants(node, pods);
+        Standing {
+            addend: Addend {
+                figures,
+                cause: counted_cause(fleet, node, counts),
+                conflicts: conflicts.count() as u32,
+            },
+            is_claiming,
+            is_deleting: deletes().next().is_some(),
+            is_leaving: is_leaving(fleet, node),
+            keeps_outdated: keeping.any(|(index, _)| node_sync.given_up_for(index).is_some()),
+            is_creating: node_sync.creates_on(node),
+            is_held: waits,
+            group: candidate.map(|pod| group(pod.readiness)),
+            number: candidate.and_then(|pod| self.number(pod)),
+            instants: (instants != Instants::default()).then(|| Box::new(instants)),
+        }
+    }
+
+    fn candidate(&self, node: NodeIx) -> Option<&FleetPod> {
+        let Steps { fleet, node_sync, .. } = self;
+        let found = match self.snapshot.spec.strategy {
+            Strategy::OnDelete => None,
+            Strategy::Replace(_) => replace::urgent(fleet, node_sync, node),
+            Strategy::Surge { .. } => surge::urgent(fleet, node_sync, node),
+        };
+        found.map(|(_, pod)| pod)
+    }
+
+    /// Under surge, pods that are not Ready go by the names of their nodes alone.
+    fn is_by_name(&self, pod: &FleetPod) -> bool {
+        matches!(self.snapshot.spec.strategy, Strategy::Surge { .. }) && !pod.readiness.is_ready()
+    }
+
+    fn number(&self, pod: &FleetPod) -> Option<i64> {
+        let revision = pod.revision.filter(|_| !self.is_by_name(pod))?;
+        Some(self.history.revision(revision).number)
+    }
+
+    fn instants(&self, node: NodeIx, pods: &[PodIx]) -> Instants {
+        let Steps { snapshot, fleet, node_sync, .. } = self;
+        let by_name = self.candidate(node).is_some_and(|pod| self.is_by_name(pod));
+        let name = snapshot.node(node).name;
+        let memory = snapshot.memory.as_ref();
+        Instants {
+            due: self.due(name, pods, memory),
+            change: [
+                (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
+                (node_sync.held(node).map(|held| held.until), RequeueReason::BackOff),
+                (self.expects_until(node, pods, memory), RequeueReason::InFlightExpiry),
+            ]
+            .into_iter()
+            .filter_map(|(at, reason)| at.map(|at| (at, reason)))
+            .min(),
+            place_free: match (snapshot.spec.strategy, fleet.placement(node)) {
+                (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
+                _ => None,
+            },
+            refused: memory.filter(|_| !by_name).and_then(|memory| memory.refused_at(name, snapshot.now)),
+        }
+    }
+
+    fn due(&self, name: &str, pods: &[PodIx], memory: Option<&Memory>) -> Option<Timestamp> {
+        let snapshot = self.snapshot;
+        let min_ready = snapshot.spec.min_ready();
+        let views = || pods.iter().map(|pod| snapshot.pod(*pod));
+        let of_pods = views().flat_map(|pod| {
+            let available_at = pod.ready_since.and_then(|since| since.checked_add(min_ready).ok());
+            [pod.deleted_at, available_at.filter(|_| pod.ready)]
+        });
+        let of_pods = of_pods.flatten().filter(|at| snapshot.now < *at);
+        let of_memory = memory.and_then(|memory| {
+            memory.next_end(name, views().map(|pod| pod.uid), &snapshot.spec.policy, snapshot.now)
+        });
+        of_pods.chain(of_memory).min()
+    }
+
+    /// When the first create or delete of the node expires that the snapshot does not show.
+    fn expects_until(&self, node: NodeIx, pods: &[PodIx], memory: Option<&Memory>) -> Option<Timestamp> {
+        let create = self.fleet.in_flight(node).map(|create| create.until);
+        let deletes = memory.filter(|memory| memory.has_deletes()).into_iter().flat_map(|memory| {
+            let ours = pods.iter().filter(|pod| self.is_ours(**pod)).map(|pod| self.snapshot.pod(*pod));
+            let unseen = ours.filter(|pod| pod.deleted_at.is_none());
+            unseen.filter_map(|pod| memory.deleting_until(pod.uid, self.snapshot))
+        });
+        deletes.chain(create).min()
+    }
+
+    fn is_ours(&self, pod: PodIx) -> bool {
+        use crate::kubernetes::ownership::ClaimVerdict;
+        let verdict = crate::reconcile::claim::verdict_on_pod(self.snapshot.pod(pod), self.snapshot.facts(pod));
+        matches!(verdict, ClaimVerdict::Owned | ClaimVerdict::Adopt)
+    }
+}
+
+fn group(readiness: Readiness) -> Group {
+    match readiness {
+        Readiness::Pending => Group::Pending,
+        Readiness::NotReady => Group::NotReady,
+        Readiness::NotYetAvailable => Group::NotYetAvailable,
+        Readiness::Available => Group::Available,
+    }
+}
+

@@ -1,0 +1,141 @@
+//! The state that a [`Reconciler`](crate::Reconciler) keeps, so that a plan costs what changed instead of what there is.
+//!
+//! It holds facts about nodes and pods, not the objects. For each node it keeps the [standing](standing::Standing): the
+//! figures in which the node counts, and its places in the orders from which a plan chooses. A change makes nodes dirty.
+//! A plan finds the standing of dirty nodes anew, chooses from the orders the nodes that it can touch, and decides on a
+//! snapshot of these alone, beside the sums of all others. The steps are those of a decision on the whole: there is one
+//! planner.
+
+mod apply;
+mod choose;
+mod evaluate;
+mod excerpt;
+mod facts;
+mod objects;
+mod plan;
+mod recheck;
+mod standing;
+
+pub use apply::Change;
+
+use crate::memory::Memory;
+use crate::model::{ControllerRevision, NodeName};
+use crate::pod_manifest::Shared;
+use crate::reconcile::classify::Evidence;
+use crate::reconcile::steps::{Decision, Steps};
+use crate::snapshot::index::RevisionFacts;
+use crate::snapshot::spec::Spec;
+use crate::snapshot::{ObservedAt, Snapshot};
+use jiff::Timestamp;
+use objects::Objects;
+use recheck::Recheck;
+use standing::Standings;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The state of one DaemonSet.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    spec: Arc<Spec<'static>>,
+    /// Those that can concern the DaemonSet.
+    revisions: Vec<ControllerRevision>,
+    revision_facts: Vec<RevisionFacts>,
+    objects: Objects,
+    standings: Standings,
+    recheck: Recheck,
+    /// The history that the standings rest on; `None` where they must be found anew.
+    basis: Option<Basis>,
+    /// Whether a revision or the DaemonSet has changed since the last plan.
+    is_history_stale: bool,
+    /// The pod template of the last plan with creates.
+    pod_template: Option<Arc<Shared>>,
+    /// The instant of the last plan.
+    now: Timestamp,
+}
+
+/// The parts of the history that a standing depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct Basis {
+    current_hash: String,
+    created_at: Option<Timestamp>,
+    /// The meaning of each hash that a pod carries.
+    meanings: BTreeMap<Arc<str>, Meaning>,
+}
+
+/// The meaning of a hash label: the evidence, the number of its revision, and whether its pods need another label.
+type Meaning = (Evidence, Option<i64>, bool);
+
+impl Kept {
+    /// The state for a snapshot of the whole cluster and the decision on it. `memory` has observed the snapshot.
+    pub(crate) fn new(snapshot: &Snapshot<'_>, decision: &Decision<'_>, memory: &Memory) -> Self {
+        let spec = Arc::new(Spec::clone(&snapshot.spec).into_owned());
+        let mut kept = Kept {
+            spec,
+            revisions: Vec::new(),
+            revision_facts: Vec::new(),
+            objects: Objects::default(),
+            standings: Standings::default(),
+            recheck: Recheck::default(),
+            basis: None,
+            is_history_stale: false,
+            pod_template: None,
+            now: snapshot.now,
+        };
+        for (revision, facts) in snapshot.revisions.iter().zip(snapshot.revision_facts.iter()) {
+            if kept.concerns(revision, facts) {
+                kept.revisions.push(ControllerRevision::from(revision));
+                kept.revision_facts.push(*facts);
+            }
+        }
+        for (node, placement) in snapshot.nodes.iter().zip(&snapshot.placements) {
+            kept.objects.put_node(node, *placement);
+        }
+        for pod in &snapshot.pods {
+            kept.put_pod(pod);
+        }
+        kept.recheck = Recheck::new(memory, &kept.objects);
+        if let Decision::Synced(steps) = decision {
+            kept.take_standings(snapshot, steps);
+            // Entries that the memory forgot with this snapshot count no more in the next plan.
+            let before = snapshot.memory.as_ref();
+            let waited_for = before.into_iter().flat_map(|before| before.taken.keys());
+            for node in waited_for.filter(|node| !memory.taken.contains_key(*node)) {
+                kept.mark_dirty(node);
+            }
+        }
+        kept
+    }
+
+    fn mark_dirty(&mut self, node: &NodeName) {
+        if let Some(slot) = self.objects.node_slot(node.as_str()) {
+            self.objects.mark_dirty(slot);
+        }
+    }
+
+    /// The standings of all nodes, from a decision on the whole: its nodes are in the order of the slots.
+    fn take_standings(&mut self, snapshot: &Snapshot<'_>, steps: &Steps<'_>) {
+        let Steps { history, fleet, node_sync, claim, .. } = steps;
+        let standings = evaluate::Steps { snapshot, history, fleet, node_sync }.standings(claim);
+        while self.objects.next_dirty().is_some() {}
+        for (slot, standing) in (0..).zip(standings) {
+            self.set_standing(slot, standing);
+        }
+        self.basis = Some(self.basis_of(history, snapshot));
+    }
+
+    fn set_standing(&mut self, slot: facts::Slot, standing: standing::Standing) {
+        let Some(node) = self.objects.nodes.get_mut(slot as usize) else { return };
+        let named = (Arc::clone(&node.facts.name), slot);
+        let old = std::mem::replace(&mut node.standing, standing);
+        self.standings.remove(&named, &old);
+        self.standings.insert(&named, &node.standing);
+    }
+
+    /// A snapshot of the whole cluster, as far as the facts go.
+    pub(crate) fn whole(&self, memory: &Memory, at: ObservedAt) -> Snapshot<'_> {
+        let slots: Vec<facts::Slot> = self.objects.nodes.iter().map(|(slot, _)| slot as facts::Slot).collect();
+        let mut snapshot = excerpt::excerpt(self, &slots, memory, &[], at);
+        snapshot.memory = Some(memory.clone());
+        snapshot
+    }
+}

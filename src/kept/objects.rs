@@ -1,0 +1,323 @@
+//! The nodes and pods of a kept state, found by name, each pod on its node.
+
+use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, Slot};
+use super::standing::Standing;
+use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::ownership::ClaimVerdict;
+use crate::snapshot::placement::Placement;
+use crate::view::{NodeView, PodView};
+use hashbrown::HashTable;
+use slab::Slab;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+/// A kept node.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) facts: NodeFacts,
+    first_pod: Slot,
+    /// Its standing is that of other facts.
+    pub(super) is_dirty: bool,
+    pub(super) standing: Standing,
+}
+
+/// A value of the hash label or of the label with the template generation.
+#[derive(Debug)]
+struct Label {
+    text: Arc<str>,
+    /// How many kept pods have it.
+    uses: u32,
+    /// How many pods of the DaemonSet have it as their hash.
+    live: u32,
+}
+
+/// Nodes and pods.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    pub(super) nodes: Slab<Node>,
+    node_slots: HashTable<Slot>,
+    pub(super) pods: Slab<PodFacts>,
+    pod_slots: HashTable<Slot>,
+    labels: Slab<Label>,
+    label_slots: BTreeMap<Arc<str>, Slot>,
+    /// Pods without a node among the nodes, by the name of their node; those of other owners are not among them.
+    pub(super) homeless: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
+    /// Nodes whose standing must be found anew.
+    dirty: Vec<Slot>,
+}
+
+/// The relation of a pod to the DaemonSet, with the labels that are kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Labelled<'l> {
+    pub(super) ownership: crate::kubernetes::ownership::Ownership,
+    pub(super) selected: bool,
+    pub(super) hash: Option<&'l str>,
+    pub(super) generation: Option<&'l str>,
+}
+
+fn hash(name: &str) -> u64 {
+    Hasher::default().hash_one(name)
+}
+
+impl Objects {
+    pub(super) fn node_slot(&self, name: &str) -> Option<Slot> {
+        let is_it = |slot: &Slot| self.node(*slot).is_some_and(|node| *node.facts.name == *name);
+        self.node_slots.find(hash(name), is_it).copied()
+    }
+
+    pub(super) fn pod_slot(&self, name: &str) -> Option<Slot> {
+        let is_it = |slot: &Slot| self.pod(*slot).is_some_and(|pod| pod.name() == name);
+        self.pod_slots.find(hash(name), is_it).copied()
+    }
+
+    pub(super) fn node(&self, slot: Slot) -> Option<&Node> {
+        self.nodes.get(slot as usize)
+    }
+
+    pub(super) fn pod(&self, slot: Slot) -> Option<&PodFacts> {
+        self.pods.get(slot as usize)
+    }
+
+    pub(super) fn label(&self, slot: Slot) -> Option<&str> {
+        self.labels.get(slot as usize).map(|label| &*label.text)
+    }
+
+    /// The hashes that pods of the DaemonSet carry.
+    pub(super) fn live_hashes(&self) -> impl Iterator<Item = &str> {
+        self.labels.iter().filter(|(_, label)| label.live > 0).map(|(_, label)| &*label.text)
+    }
+
+    /// The pods of a node.
+    pub(super) fn pods_of(&self, node: &Node) -> impl Iterator<Item = (Slot, &PodFacts)> {
+        let with_slot = |slot| Some((slot, self.pod(slot)?));
+        std::iter::successors(with_slot(node.first_pod), move |(_, pod)| with_slot(pod.next))
+    }
+
+    /// The view of a pod.
+    pub(super) fn pod_view<'o>(&'o self, pod: &'o PodFacts, namespace: &'o str, uid: &'o str) -> PodView<'o> {
+        let node = self.node(pod.node).map(|node| &*node.facts.name);
+        pod.view(Frame { namespace, uid, hash: self.label(pod.hash), node })
+    }
+
+    /// Takes a node whose standing must be found anew off the list; `None` once there is no other.
+    pub(super) fn next_dirty(&mut self) -> Option<Slot> {
+        while let Some(slot) = self.dirty.pop() {
+            if let Some(node) = self.nodes.get_mut(slot as usize).filter(|node| node.is_dirty) {
+                node.is_dirty = false;
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    pub(super) fn mark_dirty(&mut self, slot: Slot) {
+        if let Some(node) = self.nodes.get_mut(slot as usize).filter(|node| !node.is_dirty) {
+            node.is_dirty = true;
+            self.dirty.push(slot);
+        }
+    }
+
+    pub(super) fn mark_all_dirty(&mut self) {
+        self.dirty.clear();
+        for (slot, node) in &mut self.nodes {
+            node.is_dirty = true;
+            self.dirty.push(slot as Slot);
+        }
+    }
+
+    /// Puts a node among the nodes. Returns its slot if something about it has changed.
+    pub(super) fn put_node(&mut self, view: &NodeView<'_>, placement: Placement) -> Option<Slot> {
+        let Some(slot) = self.node_slot(view.name) else { return Some(self.add_node(view, placement)) };
+        let node = self.nodes.get_mut(slot as usize)?;
+        let facts = NodeFacts::new(Arc::clone(&node.facts.name), view, placement);
+        if node.facts.is(&facts) {
+            return None;
+        }
+        node.facts = facts;
+        self.mark_dirty(slot);
+        Some(slot)
+    }
+
+    fn add_node(&mut self, view: &NodeView<'_>, placement: Placement) -> Slot {
+        let facts = NodeFacts::new(view.name.into(), view, placement);
+        let node = Node { facts, first_pod: NOWHERE, is_dirty: false, standing: Standing::default() };
+        let slot = self.nodes.insert(node) as Slot;
+        let nodes = &self.nodes;
+        let rehash = |slot: &Slot| nodes.get(*slot as usize).map_or(0, |node| hash(&node.facts.name));
+        self.node_slots.insert_unique(hash(view.name), slot, rehash);
+        let waiting = self.homeless.remove(&Some(view.name.into()));
+        for pod in waiting.into_iter().flatten() {
+            self.link(pod, slot);
+        }
+        self.mark_dirty(slot);
+        slot
+    }
+
+    /// Removes a node, whose standing the caller has withdrawn. Its pods have no node then.
+    pub(super) fn remove_node(&mut self, slot: Slot) -> Option<Node> {
+        let node = self.nodes.try_remove(slot as usize)?;
+        if let Ok(entry) = self.node_slots.find_entry(hash(&node.facts.name), |found| *found == slot) {
+            entry.remove();
+        }
+        let mut next = node.first_pod;
+        while let Some(pod) = self.pods.get_mut(next as usize) {
+            let slot = std::mem::replace(&mut next, pod.next);
+            pod.leave_node(&node.facts.name);
+            if pod.is_of_interest() {
+                self.homeless.entry(Some((*node.facts.name).into())).or_default().insert(slot);
+            }
+        }
+        Some(node)
+    }
+
+    /// Puts a pod among the pods. Returns its slot, and whether a decision can depend on the change.
+    pub(super) fn put_pod(
+        &mut self,
+        view: &PodView<'_>,
+        relation: Labelled<'_>,
+        namespace: &str,
+    ) -> (Slot, bool) {
+        let Labelled { ownership, selected, .. } = relation;
+        let (hash_label, generation) = (self.use_label(relation.hash), self.use_label(relation.generation));
+        let node = view.target.and_then(|target| self.node_slot(target)).unwrap_or(NOWHERE);
+        let relation = Relation { ownership, selected, hash: hash_label, generation, node };
+        let facts = PodFacts::new(view, relation, namespace);
+        let old = self.pod_slot(view.name);
+        if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
+            if pod.is_but_for_version(&facts) {
+                pod.take_version_of(facts);
+                self.drop_label(hash_label);
+                self.drop_label(generation);
+                return (slot, false);
+            }
+            self.unlink(slot);
+            self.count_live(slot, false);
+            let old = self.pods.get_mut(slot as usize).map(|pod| std::mem::replace(pod, facts));
+            for label in old.into_iter().flat_map(|old| [old.hash, old.generation]) {
+                self.drop_label(label);
+            }
+            self.link(slot, node);
+            self.count_live(slot, true);
+            return (slot, true);
+        }
+        let slot = self.pods.insert(facts) as Slot;
+        let pods = &self.pods;
+        let rehash = |slot: &Slot| pods.get(*slot as usize).map_or(0, |pod| hash(pod.name()));
+        self.pod_slots.insert_unique(hash(view.name), slot, rehash);
+        self.link(slot, node);
+        self.count_live(slot, true);
+        (slot, true)
+    }
+
+    pub(super) fn remove_pod(&mut self, slot: Slot) -> Option<PodFacts> {
+        self.unlink(slot);
+        self.count_live(slot, false);
+        let pod = self.pods.try_remove(slot as usize)?;
+        if let Ok(entry) = self.pod_slots.find_entry(hash(pod.name()), |found| *found == slot) {
+            entry.remove();
+        }
+        self.drop_label(pod.hash);
+        self.drop_label(pod.generation);
+        Some(pod)
+    }
+
+    /// Puts a pod on a node, or among those without one.
+    fn link(&mut self, slot: Slot, node: Slot) {
+        let Some(pod) = self.pods.get_mut(slot as usize) else { return };
+        let Some(found) = self.nodes.get_mut(node as usize) else {
+            if pod.is_of_interest() {
+                self.homeless.entry(pod.missing_target().map(Into::into)).or_default().insert(slot);
+            }
+            return;
+        };
+        pod.enter_node(node, std::mem::replace(&mut found.first_pod, slot));
+        self.mark_dirty(node);
+    }
+
+    fn unlink(&mut self, slot: Slot) {
+        let Some(pod) = self.pod(slot) else { return };
+        let (node, next) = (pod.node, pod.next);
+        if node == NOWHERE {
+            let target: Option<Box<str>> = pod.missing_target().map(Into::into);
+            if let Some(pods) = self.homeless.get_mut(&target) {
+                pods.remove(&slot);
+                if pods.is_empty() {
+                    self.homeless.remove(&target);
+                }
+            }
+            return;
+        }
+        let Some(found) = self.nodes.get_mut(node as usize) else { return };
+        if found.first_pod == slot {
+            found.first_pod = next;
+        } else {
+            let mut before = found.first_pod;
+            while let Some(pod) = self.pods.get_mut(before as usize) {
+                if pod.next == slot {
+                    pod.next = next;
+                    break;
+                }
+                before = pod.next;
+            }
+        }
+        self.mark_dirty(node);
+    }
+
+    fn count_live(&mut self, slot: Slot, is_added: bool) {
+        let Some(pod) = self.pod(slot).filter(|pod| pod.is_ours()) else { return };
+        let hash = pod.hash;
+        if let Some(label) = self.labels.get_mut(hash as usize) {
+            label.live = if is_added { label.live + 1 } else { label.live.saturating_sub(1) };
+        }
+    }
+
+    fn use_label(&mut self, text: Option<&str>) -> Slot {
+        let Some(text) = text else { return NOWHERE };
+        if let Some(slot) = self.label_slots.get(text) {
+            if let Some(label) = self.labels.get_mut(*slot as usize) {
+                label.uses += 1;
+            }
+            return *slot;
+        }
+        let text: Arc<str> = text.into();
+        let slot = self.labels.insert(Label { text: Arc::clone(&text), uses: 1, live: 0 }) as Slot;
+        self.label_slots.insert(text, slot);
+        slot
+    }
+
+    fn drop_label(&mut self, slot: Slot) {
+        let Some(label) = self.labels.get_mut(slot as usize) else { return };
+        label.uses -= 1;
+        if label.uses == 0 {
+            self.label_slots.remove(&label.text);
+            self.labels.remove(slot as usize);
+        }
+    }
+
+    /// Whether most of the places are empty, so that a state built anew would take much less memory.
+    pub(super) fn is_sparse(&self) -> bool {
+        const SMALL: usize = 64;
+        let is_sparse = |capacity: usize, length: usize| capacity > SMALL && capacity / 4 > length;
+        is_sparse(self.nodes.capacity(), self.nodes.len()) || is_sparse(self.pods.capacity(), self.pods.len())
+    }
+}
+
+impl PodFacts {
+    /// The DaemonSet owns it, or adopts it in this pass.
+    pub(super) fn is_ours(&self) -> bool {
+        match self.claim() {
+            ClaimVerdict::Owned | ClaimVerdict::Adopt => true,
+            ClaimVerdict::Release | ClaimVerdict::Ignore => false,
+        }
+    }
+
+    /// The DaemonSet owns, adopts or releases it.
+    pub(super) fn is_of_interest(&self) -> bool {
+        self.claim() != ClaimVerdict::Ignore
+    }
+
+    fn claim(&self) -> ClaimVerdict {
+        self.ownership.verdict(|| self.selected, self.is_terminating())
+    }
+}

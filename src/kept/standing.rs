@@ -1,0 +1,206 @@
+//! The standing of each node in a plan: the figures in which it counts, and its places in the orders from which a plan
+//! chooses.
+
+use super::facts::Slot;
+use crate::action::RequeueReason;
+use crate::reconcile::outside::{Addend, Figure, Sums};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The outdated pods that an update chooses from, by readiness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    Pending,
+    NotReady,
+    NotYetAvailable,
+    Available,
+}
+
+/// How far behind a candidate is: first those whose update was not refused, then by refusal; among them by the number of
+/// the revision, an unknown one first.
+pub(super) type Urgency = (Option<Timestamp>, Option<i64>);
+
+/// What one node does in a plan, as long as nothing about it changes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Standing {
+    pub(super) addend: Addend,
+    /// Pods of it are adopted, released or labelled.
+    pub(super) is_claiming: bool,
+    /// Node sync deletes pods of it.
+    pub(super) is_deleting: bool,
+    /// It leaves: its deletes come last.
+    pub(super) is_leaving: bool,
+    /// Node sync deletes its updated pod only because a better outdated one is kept.
+    pub(super) keeps_outdated: bool,
+    /// Node sync creates a pod on it.
+    pub(super) is_creating: bool,
+    /// Only the budget or a person holds its outdated pod.
+    pub(super) is_held: bool,
+    pub(super) group: Option<Group>,
+    /// The number of its candidate's revision.
+    pub(super) number: Option<i64>,
+    pub(super) instants: Option<Box<Instants>>,
+}
+
+/// The instants of a node that is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Instants {
+    /// When time alone changes its standing.
+    pub(super) due: Option<Timestamp>,
+    /// The first change that time alone brings, with the reason to look again.
+    pub(super) change: Option<(Timestamp, RequeueReason)>,
+    /// When it stops being doubled.
+    pub(super) place_free: Option<Timestamp>,
+    /// When its update was refused.
+    pub(super) refused: Option<Timestamp>,
+}
+
+impl Standing {
+    fn instants(&self) -> Instants {
+        self.instants.as_deref().copied().unwrap_or_default()
+    }
+
+    fn urgency(&self) -> Urgency {
+        (self.instants().refused, self.number)
+    }
+}
+
+/// A node in an order by name.
+pub(super) type Named = (Arc<str>, Slot);
+
+/// The candidates of a group, the most urgent first; of the same urgency by the name of the node.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    by_urgency: BTreeMap<Urgency, BTreeSet<Named>>,
+    length: usize,
+    /// How many of them only the budget holds.
+    held: u32,
+}
+
+impl Candidates {
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    pub(super) fn held(&self) -> u32 {
+        self.held
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Slot> {
+        self.by_urgency.values().flatten().map(|(_, slot)| *slot)
+    }
+
+    fn insert(&mut self, urgency: Urgency, node: Named, is_held: bool) {
+        self.by_urgency.entry(urgency).or_default().insert(node);
+        self.length += 1;
+        self.held += u32::from(is_held);
+    }
+
+    fn remove(&mut self, urgency: Urgency, node: &Named, is_held: bool) {
+        let Some(nodes) = self.by_urgency.get_mut(&urgency) else { return };
+        nodes.remove(node);
+        if nodes.is_empty() {
+            self.by_urgency.remove(&urgency);
+        }
+        self.length -= 1;
+        self.held -= u32::from(is_held);
+    }
+}
+
+/// The sums of all nodes, and the orders from which a plan chooses.
+#[derive(Debug, Default)]
+pub(super) struct Standings {
+    pub(super) sums: Sums,
+    /// How many nodes wait for the budget or a person and are in no group.
+    pub(super) held_by_person: u32,
+    pub(super) pending: Candidates,
+    pub(super) not_ready: Candidates,
+    pub(super) not_yet_available: Candidates,
+    pub(super) available: Candidates,
+    pub(super) claiming: BTreeSet<Slot>,
+    /// Nodes that leave come last.
+    pub(super) deleting: BTreeSet<(bool, Named)>,
+    pub(super) keeping_outdated: BTreeSet<Slot>,
+    pub(super) creating: BTreeSet<Named>,
+    pub(super) taken: BTreeSet<Slot>,
+    pub(super) due: BTreeSet<(Timestamp, Slot)>,
+    pub(super) changes: BTreeSet<(Timestamp, RequeueReason, Slot)>,
+    pub(super) places_free: BTreeSet<(Timestamp, Slot)>,
+}
+
+impl Standings {
+    pub(super) fn group(&self, group: Group) -> &Candidates {
+        match group {
+            Group::Pending => &self.pending,
+            Group::NotReady => &self.not_ready,
+            Group::NotYetAvailable => &self.not_yet_available,
+            Group::Available => &self.available,
+        }
+    }
+
+    fn group_mut(&mut self, group: Group) -> &mut Candidates {
+        match group {
+            Group::Pending => &mut self.pending,
+            Group::NotReady => &mut self.not_ready,
+            Group::NotYetAvailable => &mut self.not_yet_available,
+            Group::Available => &mut self.available,
+        }
+    }
+
+    /// Puts a node where its standing belongs.
+    pub(super) fn insert(&mut self, node: &Named, standing: &Standing) {
+        let slot = node.1;
+        self.sums.add(&standing.addend);
+        match standing.group {
+            Some(group) => {
+                self.group_mut(group).insert(standing.urgency(), node.clone(), standing.is_held);
+            }
+            None => self.held_by_person += u32::from(standing.is_held),
+        }
+        insert_if(standing.is_claiming, &mut self.claiming, || slot);
+        insert_if(standing.is_deleting, &mut self.deleting, || (standing.is_leaving, node.clone()));
+        insert_if(standing.keeps_outdated, &mut self.keeping_outdated, || slot);
+        insert_if(standing.is_creating, &mut self.creating, || node.clone());
+        insert_if(standing.addend.figures.has(Figure::Taken), &mut self.taken, || slot);
+        let Instants { due, change, place_free, .. } = standing.instants();
+        self.due.extend(due.map(|at| (at, slot)));
+        self.changes.extend(change.map(|(at, reason)| (at, reason, slot)));
+        self.places_free.extend(place_free.map(|at| (at, slot)));
+    }
+
+    /// Takes a node out of all places of the standing that it was inserted with.
+    pub(super) fn remove(&mut self, node: &Named, standing: &Standing) {
+        let slot = node.1;
+        self.sums.subtract(&standing.addend);
+        match standing.group {
+            Some(group) => self.group_mut(group).remove(standing.urgency(), node, standing.is_held),
+            None => self.held_by_person -= u32::from(standing.is_held),
+        }
+        if standing.is_claiming {
+            self.claiming.remove(&slot);
+        }
+        if standing.is_deleting {
+            self.deleting.remove(&(standing.is_leaving, node.clone()));
+        }
+        if standing.keeps_outdated {
+            self.keeping_outdated.remove(&slot);
+        }
+        if standing.is_creating {
+            self.creating.remove(node);
+        }
+        if standing.addend.figures.has(Figure::Taken) {
+            self.taken.remove(&slot);
+        }
+        let Instants { due, change, place_free, .. } = standing.instants();
+        due.map(|at| self.due.remove(&(at, slot)));
+        change.map(|(at, reason)| self.changes.remove(&(at, reason, slot)));
+        place_free.map(|at| self.places_free.remove(&(at, slot)));
+    }
+}
+
+fn insert_if<T: Ord>(belongs: bool, set: &mut BTreeSet<T>, element: impl FnOnce() -> T) {
+    if belongs {
+        set.insert(element());
+    }
+}
