@@ -3,7 +3,7 @@
 use super::objects::Labelled;
 use crate::action::Action;
 use super::{Basis, Kept, Meaning};
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
+use crate::kubernetes::ownership::ClaimVerdict;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, DaemonSet, TemplateFidelity};
@@ -119,11 +119,10 @@ impl Kept {
             return;
         }
         let ownership = spec.criteria().ownership(pod);
-        // Other names matter only where a new pod must not have one of them.
-        let is_kept = match ownership {
-            Ownership::Controlled | Ownership::Orphan => true,
-            Ownership::Foreign => spec.policy.pod_names == PodNames::Deterministic,
-        };
+        let selected = spec.selector.matches(pod.labels);
+        // The names of others matter only where a new pod must not have one of them.
+        let is_kept = ownership.verdict(|| selected, pod.deleted_at.is_some()) != ClaimVerdict::Ignore
+            || spec.policy.pod_names == PodNames::Deterministic;
         let old = self.objects.pod_slot(pod.name).and_then(|slot| self.objects.pod(slot));
         if let Some(replaced) = old.filter(|old| !is_kept || old.uid() != pod.uid) {
             self.recheck.pod(replaced.uid());
@@ -134,7 +133,7 @@ impl Kept {
         }
         let relation = Labelled {
             ownership,
-            selected: spec.selector.matches(pod.labels),
+            selected,
             hash: pod.labels.get(&spec.policy.unique_label_key),
             generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
         };

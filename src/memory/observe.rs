@@ -4,10 +4,11 @@ use super::node_failures::is_long_ago;
 use super::{InFlightCreate, Memory};
 use crate::action::Action;
 use crate::kubernetes::hash::Hasher;
-use crate::kubernetes::ownership::Ownership;
+use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::model::NodeName;
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
+use crate::reconcile::claim::verdict_on_pod;
 use crate::snapshot::Snapshot;
 use crate::view::PodView;
 use indexmap::IndexSet;
@@ -49,8 +50,8 @@ impl Memory {
         let shown = self.shown(snapshot);
         let mut not_terminating = UidSet::default();
         if !self.deletes.is_empty() {
-            not_terminating
-                .extend(snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none()).map(|pod| pod.uid));
+            let pods = ours(snapshot).filter(|pod| pod.deleted_at.is_none());
+            not_terminating.extend(pods.map(|pod| pod.uid));
         }
         let active = |at: Timestamp, version| snapshot.in_flight_until(at, version).is_some();
         self.creates.retain(|node, create| !shown.has(node, create) && active(create.at, create.version));
@@ -98,12 +99,12 @@ impl Memory {
         if self.creates.is_empty() {
             return shown;
         }
-        shown.uids.extend(snapshot.pods.iter().map(|pod| pod.uid));
+        shown.uids.extend(ours(snapshot).filter_map(|pod| Some((pod.target?, pod.uid))));
         if self.creates.values().any(|create| create.uid.is_none()) {
             let key = snapshot.spec.policy.unique_label_key.as_str();
-            let ours =
+            let controlled =
                 snapshot.pods_with_facts().filter(|(_, _, facts)| facts.ownership == Ownership::Controlled);
-            let live = ours.map(|(_, pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));
+            let live = controlled.map(|(_, pod, _)| pod).filter(|pod| self.is_live(pod, snapshot));
             shown.live.extend(live.filter_map(|pod| Some((pod.target?, pod.labels.get(key)?))));
         }
         shown
@@ -113,6 +114,13 @@ impl Memory {
     fn is_live(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> bool {
         pod.deleted_at.is_none() && !pod.finished() && self.deleting_until(pod.uid, snapshot).is_none()
     }
+}
+
+/// The pods that the DaemonSet owns, adopts or releases: no entry is about another one.
+fn ours<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'s PodView<'s>> {
+    let pods = snapshot.pods_with_facts();
+    let ours = pods.filter(|(_, pod, facts)| verdict_on_pod(pod, facts) != ClaimVerdict::Ignore);
+    ours.map(|(_, pod, _)| pod)
 }
 
 type UidSet<'a> = IndexSet<&'a str, Hasher>;
@@ -128,7 +136,8 @@ pub(crate) struct UnseenCreate<'m> {
 /// The pods of a snapshot, in the form in which creates are looked up.
 #[derive(Default)]
 struct Shown<'s> {
-    uids: UidSet<'s>,
+    /// The node of each pod, and its uid.
+    uids: IndexSet<(&'s str, &'s str), Hasher>,
     /// Node and hash of the DaemonSet's live pods, for creates whose answer was lost. A create is planned only for a node
     /// without a live pod of its revision, so that such a pod can only be the created one.
     live: IndexSet<(&'s str, &'s str), Hasher>,
@@ -137,7 +146,7 @@ struct Shown<'s> {
 impl Shown<'_> {
     fn has(&self, node: &NodeName, create: &InFlightCreate) -> bool {
         match &create.uid {
-            Some(uid) => self.uids.contains(uid.as_str()),
+            Some(uid) => self.uids.contains(&(node.as_str(), uid.as_str())),
             None => self.live.contains(&(node.as_str(), create.revision.as_str())),
         }
     }

@@ -1,6 +1,7 @@
 //! Properties of every plan, on random fleets, and a proof that the fleets reach every reason.
 
 mod brute_force;
+mod changes;
 mod conditions;
 mod faults;
 mod invariants;

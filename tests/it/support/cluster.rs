@@ -25,7 +25,8 @@ pub fn observe(recording: &mut Recording) {
     recording.memory = memory;
 }
 
-fn execute(recording: &mut Recording, action: &Action) -> ActionOutcome {
+/// Executes one action.
+pub fn execute(recording: &mut Recording, action: &Action) -> ActionOutcome {
     let ours = OwnerReference {
         api_version: "apps/v1".to_owned(),
         kind: "DaemonSet".to_owned(),

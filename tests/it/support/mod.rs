@@ -8,7 +8,7 @@ mod rollout;
 mod upstream;
 mod words;
 
-pub use cluster::{apply, observe};
+pub use cluster::{apply, execute, observe};
 pub use given::{Given, given};
 pub use node::{NodeStory, node};
 pub use pod::{PodStory, affinity, new, old, pod};

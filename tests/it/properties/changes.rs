@@ -1,0 +1,358 @@
+//! Random histories: a reconciler that is given each change plans as one that is given all objects.
+
+use super::world::{self, World};
+use crate::support::execute;
+use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
+use daemonset::{
+    Action, ActionOutcome, Change, NodeView, Observed, ObservedAt, Plan, PodView, Policy, Reconciler, Recording,
+    RevisionView,
+};
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A history: the cluster changes from one random fleet to the next, one object at a time.
+#[derive(Debug, Clone)]
+pub struct History {
+    pub worlds: Vec<World>,
+    /// Decides the order of the changes, and the moments between them.
+    pub seed: u64,
+}
+
+pub fn history() -> impl Strategy<Value = History> {
+    (prop::collection::vec(world::world(), 2..4), any::<u64>()).prop_map(|(worlds, seed)| History { worlds, seed })
+}
+
+/// Random numbers: the same for the same seed.
+struct Choices(u64);
+
+impl Choices {
+    /// SplitMix64.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+
+    fn one_in(&mut self, number: usize) -> bool {
+        self.below(number) == 0
+    }
+
+    fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            list.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+/// The objects as a client's cache has them.
+#[derive(Debug, Clone, Default)]
+struct Cache {
+    daemon_set: DaemonSet,
+    nodes: BTreeMap<String, Node>,
+    pods: BTreeMap<(String, String), Pod>,
+    revisions: BTreeMap<String, ControllerRevision>,
+}
+
+/// One change of one object.
+#[derive(Debug, Clone)]
+enum Event {
+    DaemonSet(Box<DaemonSet>),
+    Node(String, Option<Box<Node>>),
+    Pod((String, String), Option<Box<Pod>>),
+    Revision(String, Option<Box<ControllerRevision>>),
+}
+
+impl From<&Recording> for Cache {
+    fn from(recording: &Recording) -> Self {
+        let nodes = recording.nodes.iter().map(|node| (node.metadata.name.to_string(), node.clone()));
+        let pods = recording.pods.iter();
+        let pods = pods.map(|pod| ((pod.metadata.namespace.clone(), pod.metadata.name.clone()), pod.clone()));
+        let revisions = recording.revisions.iter();
+        Cache {
+            daemon_set: recording.daemon_set.clone(),
+            nodes: nodes.collect(),
+            pods: pods.collect(),
+            revisions: revisions.map(|revision| (revision.metadata.name.clone(), revision.clone())).collect(),
+        }
+    }
+}
+
+impl Cache {
+    /// The changes that turn this cache into another one.
+    fn changes_to(&self, other: &Cache) -> Vec<Event> {
+        let mut events = Vec::new();
+        if self.daemon_set != other.daemon_set {
+            events.push(Event::DaemonSet(Box::new(other.daemon_set.clone())));
+        }
+        let nodes = differences(&self.nodes, &other.nodes);
+        events.extend(nodes.map(|(name, node)| Event::Node(name, node.map(Box::new))));
+        let pods = differences(&self.pods, &other.pods);
+        events.extend(pods.map(|(name, pod)| Event::Pod(name, pod.map(Box::new))));
+        let revisions = differences(&self.revisions, &other.revisions);
+        events.extend(revisions.map(|(name, revision)| Event::Revision(name, revision.map(Box::new))));
+        events
+    }
+
+    fn apply(&mut self, event: &Event) {
+        match event.clone() {
+            Event::DaemonSet(daemon_set) => self.daemon_set = *daemon_set,
+            Event::Node(name, node) => put(&mut self.nodes, name, node),
+            Event::Pod(name, pod) => put(&mut self.pods, name, pod),
+            Event::Revision(name, revision) => put(&mut self.revisions, name, revision),
+        }
+    }
+
+    fn observed(
+        &self,
+    ) -> Observed<
+        '_,
+        impl Iterator<Item = &Node>,
+        impl Iterator<Item = &Pod>,
+        impl Iterator<Item = &ControllerRevision>,
+    > {
+        Observed {
+            daemon_set: &self.daemon_set,
+            nodes: self.nodes.values(),
+            pods: self.pods.values(),
+            revisions: self.revisions.values(),
+        }
+    }
+}
+
+fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<Box<V>>) {
+    match value {
+        Some(value) => map.insert(key, *value),
+        None => map.remove(&key),
+    };
+}
+
+fn differences<'m, K: Ord + Clone, V: PartialEq + Clone>(
+    one: &'m BTreeMap<K, V>,
+    other: &'m BTreeMap<K, V>,
+) -> impl Iterator<Item = (K, Option<V>)> + 'm {
+    let keys: BTreeSet<&K> = one.keys().chain(other.keys()).collect();
+    let different = keys.into_iter().filter(|key| one.get(*key) != other.get(*key));
+    different.map(|key| (key.clone(), other.get(key).cloned()))
+}
+
+impl Event {
+    fn change(&self) -> Change<'_> {
+        match self {
+            Event::DaemonSet(daemon_set) => Change::DaemonSet(daemon_set),
+            Event::Node(_, Some(node)) => Change::Node(NodeView::from(&**node)),
+            Event::Node(name, None) => Change::NodeGone(name),
+            Event::Pod(_, Some(pod)) => Change::Pod(PodView::from(&**pod)),
+            Event::Pod((namespace, name), None) => Change::PodGone { namespace, name },
+            Event::Revision(_, Some(revision)) => Change::Revision(RevisionView::from(&**revision)),
+            Event::Revision(name, None) => Change::RevisionGone { namespace: "ns", name },
+        }
+    }
+}
+
+/// Two reconcilers of one cluster.
+struct Pair {
+    cache: Cache,
+    /// It is given each change.
+    kept: Reconciler,
+    /// It is given all objects.
+    whole: Reconciler,
+    now: Timestamp,
+    choices: Choices,
+    /// How many plans came from applied changes.
+    kept_plans: u32,
+}
+
+impl Pair {
+    fn new(recording: &Recording, seed: u64) -> Self {
+        let (uid, policy) = (recording.daemon_set.metadata.uid.clone(), recording.policy.clone());
+        let memory = recording.memory.clone().unwrap_or_default();
+        let whole = Reconciler::with_memory(uid, policy, memory);
+        let kept = whole.clone();
+        Pair { cache: recording.into(), kept, whole, now: recording.now, choices: Choices(seed), kept_plans: 0 }
+    }
+
+    /// Plans with both, and records the same outcomes in both.
+    fn plan(&mut self) -> Result<(), String> {
+        let mut at = ObservedAt::new(self.now);
+        at.pods_version = self.choices.one_in(3).then(|| self.choices.next() % 3_000);
+        let explained = self.kept.explain(at);
+        let mut is_listed = false;
+        let cache = &self.cache;
+        let list = || {
+            is_listed = true;
+            cache.observed()
+        };
+        let kept = self.kept.plan_changes(list, at).map_err(|error| error.to_string());
+        let whole = self.whole.plan(self.cache.observed(), at).map_err(|error| error.to_string());
+        self.kept_plans += u32::from(!is_listed);
+        let whole = match (kept, whole) {
+            (Ok(kept), Ok(whole)) => {
+                same(&kept, &whole)?;
+                if let Some(explained) = explained.filter(|explained| *explained != whole) {
+                    return Err(format!("explained {explained:#?}\nwhole {whole:#?}"));
+                }
+                whole
+            }
+            (Err(kept), Err(whole)) if kept == whole => return Ok(()),
+            (kept, whole) => return Err(format!("kept {kept:?}\nwhole {whole:?}")),
+        };
+        if self.kept.memory() != self.whole.memory() {
+            let json = |reconciler: &Reconciler| serde_json::to_string(reconciler.memory()).unwrap();
+            return Err(format!("memory from changes {}\nof all {}", json(&self.kept), json(&self.whole)));
+        }
+        self.execute(&whole);
+        Ok(())
+    }
+
+    /// Executes a beginning of the plan with random outcomes. The cache shows some of the effects at once.
+    fn execute(&mut self, plan: &Plan) {
+        let length = self.choices.below(plan.actions.len() + 1);
+        for action in plan.actions.iter().take(length) {
+            let outcome = self.outcome(action);
+            let _ = self.kept.record(action, &outcome, self.now);
+            let _ = self.whole.record(action, &outcome, self.now);
+            if outcome != ActionOutcome::Rejected && self.choices.one_in(2) {
+                self.show(action, &outcome);
+            }
+        }
+    }
+
+    fn outcome(&mut self, action: &Action) -> ActionOutcome {
+        let version = (self.choices.next() % 3_000).to_string();
+        match (self.choices.below(5), action) {
+            (0, _) => ActionOutcome::Rejected,
+            (1, _) => ActionOutcome::Unknown,
+            (_, Action::CreatePod { node, .. }) => ActionOutcome::Created(ObjectRef {
+                namespace: "ns".into(),
+                name: format!("agent-of-{node}"),
+                uid: format!("uid-of-agent-of-{node}").as_str().into(),
+                resource_version: version,
+            }),
+            (2, Action::DeletePod { pod, .. }) => {
+                ActionOutcome::Changed(ObjectRef { resource_version: version, ..pod.clone() })
+            }
+            _ => ActionOutcome::Done,
+        }
+    }
+
+    /// Shows the effect of an action.
+    fn show(&mut self, action: &Action, outcome: &ActionOutcome) {
+        let mut recording = Recording::from(&self.snapshot());
+        recording.now = self.now;
+        execute(&mut recording, action);
+        if let ActionOutcome::Created(created) = outcome {
+            if let Some(pod) = recording.pods.last_mut() {
+                (pod.metadata.name, pod.metadata.uid) = (created.name.clone(), created.uid.clone());
+            }
+        }
+        for event in self.cache.changes_to(&Cache::from(&recording)) {
+            self.change(&event);
+        }
+    }
+
+    fn snapshot(&self) -> daemonset::Snapshot<'_> {
+        daemonset::Snapshot::new(self.cache.observed(), self.now).check().unwrap()
+    }
+
+    fn change(&mut self, event: &Event) {
+        // A uid is never that of two objects.
+        if let Event::Pod(name, Some(pod)) = event {
+            let others = self.cache.pods.iter().filter(|(other, _)| *other != name);
+            let same = others.filter(|(_, other)| other.metadata.uid == pod.metadata.uid);
+            let same: Vec<_> = same.map(|(other, _)| other.clone()).collect();
+            same.into_iter().for_each(|other| self.change(&Event::Pod(other, None)));
+        }
+        self.cache.apply(event);
+        self.kept.apply(event.change());
+    }
+
+    /// Time goes on, now and then far, and sometimes back.
+    fn pass_time(&mut self) {
+        let seconds = match self.choices.below(12) {
+            0 => -(self.choices.below(100) as i64),
+            1 => 290 + self.choices.below(20) as i64,
+            2 => self.choices.below(4_000) as i64,
+            _ => self.choices.below(12) as i64,
+        };
+        self.now += SignedDuration::from_secs(seconds);
+    }
+
+    fn go_to(&mut self, recording: &Recording) -> Result<(), String> {
+        let mut events = self.cache.changes_to(&Cache::from(recording));
+        self.choices.shuffle(&mut events);
+        for event in &events {
+            self.change(event);
+            if self.choices.one_in(2) {
+                self.pass_time();
+                self.plan()?;
+            }
+        }
+        if self.choices.one_in(6) {
+            let policy: Policy = recording.policy.clone();
+            self.kept.set_policy(policy.clone());
+            self.whole.set_policy(policy);
+        }
+        self.pass_time();
+        self.plan()
+    }
+}
+
+/// Compares a plan from changes with the plan of all objects.
+fn same(kept: &Plan, whole: &Plan) -> Result<(), String> {
+    let differ = |one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
+        Err(format!("from changes {one:#?}\nof all objects {other:#?}"))
+    };
+    if kept.actions != whole.actions {
+        return differ(&kept.actions, &whole.actions);
+    }
+    if (&kept.status, &kept.warnings) != (&whole.status, &whole.warnings) {
+        return differ(&(&kept.status, &kept.warnings), &(&whole.status, &whole.warnings));
+    }
+    let verdicts: BTreeMap<_, _> = whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();
+    for verdict in &kept.report.nodes {
+        if verdicts.get(&verdict.node) != Some(&verdict) {
+            return differ(verdict, &verdicts.get(&verdict.node));
+        }
+    }
+    let frame = |plan: &Plan| {
+        let mut report = plan.report.clone();
+        report.nodes.clear();
+        report
+    };
+    if frame(kept) != frame(whole) {
+        return differ(&frame(kept), &frame(whole));
+    }
+    Ok(())
+}
+
+/// Lives through a history. Returns how many plans came from applied changes.
+pub fn live(history: &History) -> Result<u32, String> {
+    let recordings: Vec<Recording> = history.worlds.iter().map(World::recording).collect();
+    let mut pair = Pair::new(&recordings[0], history.seed);
+    pair.plan()?;
+    for recording in &recordings[1..] {
+        pair.go_to(recording)?;
+    }
+    Ok(pair.kept_plans)
+}
+
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, max_shrink_iters: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changes_give_the_plan_of_all_objects(history in history()) {
+        if let Err(difference) = live(&history) {
+            prop_assert!(false, "{difference}");
+        }
+    }
+}
