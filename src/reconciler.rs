@@ -294,11 +294,14 @@ impl Reconciler {
         let Some(kept) = &mut self.kept.0 else { return Ok(self.plan_listed(list(), at)?) };
         self.verification.plans += 1;
         if self.verification.every == 0 || self.verification.plans < self.verification.every {
-            return Ok(kept.plan(&mut self.memory, at));
+            let plan = kept.plan(&mut self.memory, at);
+            self.drop_if_sparse();
+            return Ok(plan);
         }
         self.verification.plans = 0;
         let before = self.memory.clone();
         let plan = kept.plan(&mut self.memory, at);
+        self.drop_if_sparse();
         let snapshot = Snapshot::new(list(), at).memory(&before).policy(&self.policy).check()?;
         match difference(&plan, &crate::reconcile::plan(&snapshot)) {
             None => Ok(plan),
@@ -307,6 +310,13 @@ impl Reconciler {
                 self.kept = KeptState(None);
                 Err(ChangesError::Diverged { difference, recording })
             }
+        }
+    }
+
+    /// A fleet that has shrunk is kept anew, so that the state takes the memory of what is there.
+    fn drop_if_sparse(&mut self) {
+        if self.kept.0.as_ref().is_some_and(|kept| kept.is_sparse()) {
+            self.kept = KeptState(None);
         }
     }
 
@@ -371,7 +381,7 @@ impl Reconciler {
 }
 
 /// The first difference between a plan from changes and the plan of the whole.
-fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
+pub(crate) fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
     let differs = |what: &str, one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
         Some(format!("{what}: {one:?} instead of {other:?}"))
     };

@@ -3,8 +3,8 @@
 mod objects;
 mod order;
 
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::{Observed, Policy, Snapshot, plan};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
+use daemonset::{Action, ActionOutcome, Observed, Policy, Reconciler, Snapshot, plan};
 use jiff::Timestamp;
 use objects::{Health, Kind, Made, NOW};
 use serde_json::Value;
@@ -77,9 +77,55 @@ impl Fleet {
     }
 
     pub fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot::new(self.observed(), self.now).policy(&self.policy).check().unwrap()
+    }
+
+    pub fn observed(&self) -> Observed<'_, &[Node], &[Pod], &[ControllerRevision]> {
         let Fleet { daemon_set, nodes, pods, revisions, .. } = self;
-        let observed = Observed { daemon_set, nodes, pods, revisions };
-        Snapshot::new(observed, self.now).policy(&self.policy).check().unwrap()
+        Observed { daemon_set, nodes, pods, revisions }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// A reconciler that has planned the fleet, and whose actions on pods were accepted until no plan had one.
+    pub fn settled(&self) -> Reconciler {
+        let mut reconciler = Reconciler::new(self.daemon_set.metadata.uid.clone(), self.policy.clone());
+        let mut created = 0;
+        loop {
+            let plan = reconciler.plan_changes(|| self.observed(), self.now).unwrap();
+            let before = created;
+            for action in &plan.actions {
+                let outcome = match action {
+                    Action::CreatePod { .. } => {
+                        let name = format!("created-{created}");
+                        let uid = name.as_str().into();
+                        ActionOutcome::Created(ObjectRef { name, uid, ..ObjectRef::default() })
+                    }
+                    Action::DeletePod { .. } => ActionOutcome::Done,
+                    _ => continue,
+                };
+                created += 1;
+                let _ = reconciler.record(action, &outcome, self.now);
+            }
+            if created == before {
+                return reconciler;
+            }
+        }
+    }
+
+    /// One of its Ready pods, chosen by a number, as it is now and once it is no longer Ready.
+    pub fn blip(&self, number: usize) -> (Pod, Pod) {
+        let is_ready = |pod: &&Pod| pod.status.conditions.iter().any(|condition| condition.status == "True");
+        let ready: Vec<&Pod> = self.pods.iter().filter(is_ready).collect();
+        let ready = ready[order::scatter(number as u64) as usize % ready.len()].clone();
+        let mut unready = ready.clone();
+        for condition in &mut unready.status.conditions {
+            condition.status = "False".to_owned();
+            condition.last_transition_time = Some(self.now);
+        }
+        (ready, unready)
     }
 }
 

@@ -106,6 +106,11 @@ impl Kept {
         kept
     }
 
+    /// Whether most of its places are empty.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.objects.is_sparse()
+    }
+
     fn mark_dirty(&mut self, node: &NodeName) {
         if let Some(slot) = self.objects.node_slot(node.as_str()) {
             self.objects.mark_dirty(slot);

@@ -10,10 +10,8 @@ use crate::action::Action;
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
-use crate::reconcile::actions::{FromTemplate, actions};
-use crate::reconcile::budget::Budget;
-use crate::reconcile::steps::{Decision, decide};
-use crate::reconciler::Reconciler;
+use crate::reconciler::{ChangesError, Reconciler, difference};
+use crate::report::Plan;
 use crate::snapshot::{Observed, ObservedAt, Snapshot};
 use fastrand::Rng;
 use jiff::Timestamp;
@@ -50,6 +48,9 @@ pub(super) struct Controller {
     pub(super) crash_after: Option<u32>,
     /// Why the last snapshot was invalid.
     pub(super) invalid: Option<InvalidSnapshot>,
+    /// The first difference between a plan from changes and the plan of all objects; looked for where another planner
+    /// needs all objects anyway.
+    pub(super) difference: Option<String>,
     pub(super) reconciles: u64,
     rng: Rng,
     /// When the controller reconciles again even if no cache changes.
@@ -87,6 +88,7 @@ impl Controller {
             planner: None,
             crash_after: None,
             invalid: None,
+            difference: None,
             reconciles: 0,
             rng: environment.random.stream(Purpose::Request, ["", ""], 0),
             wake_up: Some(environment.now),
@@ -130,7 +132,11 @@ impl Controller {
             self.down = false;
             self.cache.relist(&environment.objects);
         }
-        self.cache.deliver_due(now);
+        let reconciler = &mut self.reconciler;
+        self.cache.deliver_due(now, |change| reconciler.apply(change));
+        if self.cache.take_relisted() {
+            reconciler.forget_objects();
+        }
         self.wake_up = None;
         self.not_before = later(now, self.settings.pause);
         let Some((actions, mut reconciled)) = self.decide(now) else { return };
@@ -165,23 +171,31 @@ impl Controller {
         }
         let mut at = ObservedAt::new(now);
         at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);
-        let snapshot = match self.reconciler.snapshot(observed, at) {
-            Ok(snapshot) => snapshot,
-            Err(invalid) => {
+        let before = self.planner.is_some().then(|| self.reconciler.memory().clone());
+        let plan = match self.reconciler.plan_changes(|| observed.clone(), at) {
+            Ok(plan) => plan,
+            Err(ChangesError::Invalid(invalid)) => {
                 self.invalid = Some(invalid);
+                return None;
+            }
+            Err(ChangesError::Diverged { difference, .. }) => {
+                self.difference = Some(difference);
                 return None;
             }
         };
         self.invalid = None;
         self.reconciles += 1;
-        let decision = decide(&snapshot);
-        let reconciled = reconciled(self.reconciles, &decision);
-        let actions = match &mut self.planner {
-            Some(planner) => planner.plan(&snapshot),
-            None => {
-                let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
-                actions
+        let reconciled = reconciled(self.reconciles, &plan);
+        let actions = match (&mut self.planner, before) {
+            (Some(planner), Some(memory)) => {
+                let snapshot = Snapshot::new(observed, at).memory(&memory).policy(&self.settings.policy);
+                // The plan from changes lists the objects only now and then.
+                let snapshot = snapshot.check().map_err(|invalid| self.invalid = Some(invalid)).ok()?;
+                let difference = difference(&plan, &crate::reconcile::plan(&snapshot));
+                self.difference = self.difference.take().or(difference);
+                planner.plan(&snapshot)
             }
+            _ => plan.actions,
         };
         Some((actions, reconciled))
     }
@@ -254,13 +268,9 @@ impl Controller {
 }
 
 /// The event of a reconcile whose plan has not been executed yet.
-fn reconciled(number: u64, decision: &Decision<'_>) -> Reconciled {
-    let (revision, budget) = match decision {
-        Decision::Synced(sync) => (sync.history.current_hash().to_owned(), sync.budget),
-        Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => {
-            (String::new(), Budget::default())
-        }
-    };
+fn reconciled(number: u64, plan: &Plan) -> Reconciled {
+    let revision = plan.report.current_revision.as_ref().map(|revision| revision.hash.clone());
+    let (revision, budget) = (revision.unwrap_or_default(), plan.report.budget.unwrap_or_default());
     Reconciled { number, revision, budget, created: 0, deleted: 0, planned: 0, refused: 0, requeue: None }
 }
 

@@ -1,6 +1,7 @@
 //! Watch caches: the controller's view of the API server, which lags; changes of one kind keep their order.
 
 use super::probability::Distribution;
+use crate::kept::Change;
 use crate::kubernetes::hash::Hasher;
 use crate::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, Uid};
 use fastrand::Rng;
@@ -78,6 +79,27 @@ impl Objects {
     }
 }
 
+impl Objects {
+    /// The change that an event brings; `None` for an object that is not there.
+    fn change<'e>(&'e self, event: &'e WatchEvent) -> Option<Change<'e>> {
+        Some(match event {
+            WatchEvent::DaemonSet(daemon_set) => Change::DaemonSet(daemon_set),
+            WatchEvent::Node(node) => Change::Node(node.into()),
+            WatchEvent::NodeGone(name) => Change::NodeGone(name.as_str()),
+            WatchEvent::Pod(pod) => Change::Pod(pod.into()),
+            WatchEvent::PodGone(uid) => {
+                let metadata = &self.pods.get(uid)?.metadata;
+                Change::PodGone { namespace: &metadata.namespace, name: &metadata.name }
+            }
+            WatchEvent::Revision(revision) => Change::Revision(revision.into()),
+            WatchEvent::RevisionGone(uid) => {
+                let metadata = &self.revisions.get(uid)?.metadata;
+                Change::RevisionGone { namespace: &metadata.namespace, name: &metadata.name }
+            }
+        })
+    }
+}
+
 fn version(pod: &Pod) -> Option<u64> {
     pod.metadata.resource_version.parse().ok()
 }
@@ -128,6 +150,7 @@ pub(super) struct Cache {
     rng: Rng,
     /// The version of the last pod that the cache has seen.
     pods_version: Option<u64>,
+    is_relisted: bool,
     /// All events that were ever sent; kept only for lists from an API server that is behind.
     log: Option<Vec<(Timestamp, WatchEvent)>>,
 }
@@ -136,7 +159,7 @@ impl Cache {
     pub(super) fn new(lag: Distribution, rng: Rng) -> Self {
         let kinds = [Kind::DaemonSets, Kind::Nodes, Kind::Pods, Kind::Revisions];
         let watches = kinds.map(|kind| (kind, Watch::new(lag)));
-        Cache { objects: Objects::default(), watches, rng, pods_version: None, log: None }
+        Cache { objects: Objects::default(), watches, rng, pods_version: None, is_relisted: false, log: None }
     }
 
     pub(super) fn keep_log(&mut self) {
@@ -159,8 +182,9 @@ impl Cache {
     }
 
     /// After a list the version is the newest one in it.
-    fn read_pods_version(&mut self) {
+    fn relisted(&mut self) {
         self.pods_version = self.objects.pods.values().filter_map(|pod| version(pod)).max();
+        self.is_relisted = true;
     }
 
     /// The instant at which a change becomes visible next.
@@ -174,18 +198,24 @@ impl Cache {
         watch.pending.front().map(|pending| pending.since)
     }
 
-    /// Applies all events that are due.
-    pub(super) fn deliver_due(&mut self, now: Timestamp) {
+    /// Applies all events that are due, and calls `each` with each of them.
+    pub(super) fn deliver_due(&mut self, now: Timestamp, mut each: impl FnMut(Change<'_>)) {
         for (_, watch) in &mut self.watches {
             while watch.next_due().is_some_and(|due| due <= now) {
                 if let Some(Delivery { event, .. }) = watch.pending.pop_front() {
                     if let WatchEvent::Pod(pod) = &event {
                         self.pods_version = self.pods_version.max(version(pod));
                     }
+                    self.objects.change(&event).into_iter().for_each(&mut each);
                     self.objects.apply(event);
                 }
             }
         }
+    }
+
+    /// Whether the objects were listed since the last call.
+    pub(super) fn take_relisted(&mut self) -> bool {
+        std::mem::take(&mut self.is_relisted)
     }
 
     /// Lists all objects from the API server, as a starting process does.
@@ -194,7 +224,7 @@ impl Cache {
         for (_, watch) in &mut self.watches {
             watch.pending.clear();
         }
-        self.read_pods_version();
+        self.relisted();
     }
 
     /// Lists the objects as they were at `shown_until`, and continues the watches from there. Only logged events are
@@ -213,7 +243,7 @@ impl Cache {
                 self.send(now, event.clone());
             }
         }
-        self.read_pods_version();
+        self.relisted();
         self.log = Some(log);
     }
 

@@ -105,6 +105,12 @@ impl Cluster {
         self.controller.memory()
     }
 
+    /// The first difference between a plan from applied changes and the plan of all objects. They are compared at each
+    /// reconcile of a controller with another [`Planner`](super::Planner).
+    pub fn difference(&self) -> Option<&str> {
+        self.controller.difference.as_deref()
+    }
+
     /// How often the controller has reconciled.
     pub fn reconciles(&self) -> u64 {
         self.controller.reconciles

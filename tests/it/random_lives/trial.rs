@@ -156,6 +156,7 @@ impl Trial {
     /// All broken promises. The budget counts only while every command so far lets a controller keep it.
     pub fn broken(&self) -> Vec<String> {
         let mut broken: Vec<String> = self.complaints.borrow().keys().cloned().collect();
+        broken.extend(self.cluster.difference().map(|difference| format!("changes: {difference}")));
         if !self.beyond_promises {
             let excesses = self.watcher.excesses.iter();
             broken.extend(excesses.map(|excess| format!("{}: {excess:?}", excess.figure)));

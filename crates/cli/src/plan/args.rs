@@ -35,12 +35,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(conflicts_with_all = ["batch", "output", "selector"])]
     time: Option<u32>,
+    /// Apply N rounds of six events, one at a time, to a kept state, and print how many nanoseconds a change and its plan take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(conflicts_with_all = ["batch", "output", "selector", "time", "watch"])]
+    time_events: Option<u32>,
 }
 
 /// The work that the command line asks for.
 pub(crate) enum Job {
     Batch(Source),
     Time { source: Source, choice: Choice, times: u32 },
+    TimeEvents { source: Source, choice: Choice, times: u32 },
     Plan { asked: Asked, format: Format },
     Watch { asked: Asked, interval: SignedDuration },
 }
@@ -65,7 +70,7 @@ impl Args {
         let now = self.now.as_deref().map(instant).transpose().map_err(Stop::Input)?;
         let policy = self.policy.as_deref().map(policy).transpose().map_err(Stop::Input)?;
         // A benchmark never waits for a cluster that nobody named.
-        let Target { source, wanted } = match self.time {
+        let Target { source, wanted } = match self.time.or(self.time_events) {
             Some(_) if self.target.is_open() => self.target.resolve_in_example(MIDROLLOUT)?,
             _ => self.target.resolve(MIDROLLOUT)?,
         };
@@ -73,6 +78,9 @@ impl Args {
         let choice = Choice { daemon_set: wanted, now, policy };
         if let Some(times) = self.time {
             return Ok(Job::Time { source, choice, times });
+        }
+        if let Some(times) = self.time_events {
+            return Ok(Job::TimeEvents { source, choice, times });
         }
         let asked = Asked { source, choice, several };
         match (&asked.source, self.watch) {

@@ -9,6 +9,7 @@ use daemonset::{Action, Recording, plan};
 mod actions;
 pub(crate) mod args;
 mod budget;
+mod events;
 mod head;
 mod overview;
 mod phrase;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: Args) -> Result<u8, Stop> {
     match args.job()? {
         Job::Batch(source) => lines::run(&source, plan_line),
         Job::Time { source, choice, times } => timing::run(&source, &choice, times),
+        Job::TimeEvents { source, choice, times } => events::run(&source, &choice, times),
         Job::Watch { asked, interval } => watch::run(asked, interval),
         Job::Plan { asked, format } => {
             let view = View::read(&asked)?;

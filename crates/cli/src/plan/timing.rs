@@ -6,7 +6,7 @@ use crate::shell::console::{self, Stop};
 use daemonset::{plan, reconcile};
 use serde::Serialize;
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The output; durations are nanoseconds.
 #[derive(Serialize)]
@@ -23,7 +23,7 @@ struct Report {
 }
 
 #[derive(Serialize)]
-struct Figures {
+pub(super) struct Figures {
     min: u64,
     median: u64,
 }
@@ -52,18 +52,30 @@ pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<u8, St
 impl Figures {
     /// Does the work so many times; dropping the result is not counted.
     fn of<T>(times: u32, work: impl Fn() -> T) -> Self {
-        let sample = |_| {
+        Figures::of_each(times, || {
             let start = Instant::now();
             let result = black_box(work());
-            let took = start.elapsed();
+            let took = nanoseconds(start.elapsed());
             drop(result);
-            u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
-        };
-        let mut samples: Vec<u64> = (0..times).map(sample).collect();
+            took
+        })
+    }
+
+    /// Takes so many samples.
+    pub(super) fn of_each(times: u32, mut sample: impl FnMut() -> u64) -> Self {
+        let mut samples: Vec<u64> = (0..times).map(|_| sample()).collect();
         samples.sort_unstable();
+        Figures::from_sorted(&samples)
+    }
+
+    pub(super) fn from_sorted(samples: &[u64]) -> Self {
         let at = |position: usize| samples.get(position).copied().unwrap_or_default();
         let middle = samples.len() / 2;
         let below = samples.len().saturating_sub(1) / 2;
         Figures { min: at(0), median: at(below).midpoint(at(middle)) }
     }
+}
+
+pub(super) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
