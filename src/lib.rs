@@ -105,11 +105,11 @@ mod conditions;
 mod daemons_on;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
+mod kept;
 #[cfg(feature = "kube")]
 pub mod kube;
 pub mod kubernetes;
 pub mod lint;
-mod kept;
 mod manifests;
 mod memory;
 pub mod model;

@@ -1,11 +1,11 @@
 //! The driver of one DaemonSet: it keeps the order of the calls and the memory between them.
 
 use crate::action::Action;
+use crate::kept::{Change, Kept};
 use crate::manifests::{CustomSnapshot, Manifests, PlanError};
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
-use crate::kept::{Change, Kept};
 use crate::reconcile::actions::{FromTemplate, actions};
 use crate::reconcile::explain::explain;
 use crate::reconcile::plan;
@@ -277,6 +277,30 @@ impl Reconciler {
     /// The plan is the same as that of all objects, but for [`Report::nodes`](crate::Report::nodes): it has the verdicts
     /// of the nodes that have changed and of those that the plan can touch. [`explain`](Self::explain) has all of them.
     ///
+    /// ```
+    /// use daemonset::{Change, NodeView, Observed, Policy, Reconciler, model};
+    /// use serde_json::{from_value, json};
+    ///
+    /// # let daemon_set: model::DaemonSet = from_value(json!({
+    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+    /// #     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+    /// # }))?;
+    /// let mut nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
+    /// # let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+    /// # let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+    /// let mut reconciler = Reconciler::new("u1", Policy::default());
+    /// let list = || Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+    /// let plan = reconciler.plan_changes(list, now).unwrap(); // the first plan lists all objects
+    /// assert_eq!(plan.actions[1].to_string(), "CreatePod on a, batch 0 (MissingPod)");
+    ///
+    /// nodes.push(from_value(json!({"metadata": {"name": "b"}}))?);
+    /// reconciler.apply(Change::Node(NodeView::from(&nodes[1])));
+    /// let list = || -> Observed<'_, &[model::Node], &[model::Pod], &[model::ControllerRevision]> { unreachable!() };
+    /// let plan = reconciler.plan_changes(list, now).unwrap();
+    /// assert_eq!(plan.actions[2].to_string(), "CreatePod on b, batch 1 (MissingPod)");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Every problem of the listed objects at once, as [`plan`](Self::plan); a difference that
     /// [`verify_every`](Self::verify_every) has found.
@@ -398,7 +422,8 @@ pub(crate) fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
     if frame(plan) != frame(whole) {
         return differs("report", &frame(plan), &frame(whole));
     }
-    let of_whole: BTreeMap<_, _> = whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();
+    let of_whole: BTreeMap<_, _> =
+        whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();
     let verdict = plan.report.nodes.iter().find(|verdict| of_whole.get(&verdict.node) != Some(verdict))?;
     differs("verdict", verdict, &of_whole.get(&verdict.node))
 }

@@ -171,7 +171,10 @@ impl From<&Snapshot<'_>> for Recording {
     /// Keeps everything that a decision reads: the recording gives the same plan.
     fn from(snapshot: &Snapshot<'_>) -> Self {
         Recording {
-            name: format!("{}/{}", snapshot.spec.daemon_set.metadata.namespace, snapshot.spec.daemon_set.metadata.name),
+            name: format!(
+                "{}/{}",
+                snapshot.spec.daemon_set.metadata.namespace, snapshot.spec.daemon_set.metadata.name
+            ),
             now: snapshot.now,
             pods_version: snapshot.pods_version,
             daemon_set: daemon_set(snapshot),

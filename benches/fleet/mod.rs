@@ -85,6 +85,16 @@ impl Fleet {
         Observed { daemon_set, nodes, pods, revisions }
     }
 
+    /// The bytes of all names, and of the uids and versions of pods.
+    pub fn bytes_of_names(&self) -> usize {
+        let nodes = self.nodes.iter().map(|node| node.metadata.name.as_str().len());
+        let pods = self.pods.iter().map(|pod| {
+            let metadata = &pod.metadata;
+            metadata.name.len() + metadata.uid.as_str().len() + metadata.resource_version.len()
+        });
+        nodes.chain(pods).sum()
+    }
+
     pub fn now(&self) -> Timestamp {
         self.now
     }

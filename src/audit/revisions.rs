@@ -140,7 +140,8 @@ impl<'s> HistoryCheck<'s> {
         }
         let Err(place) = self.old_deleted.binary_search(&member.position) else { return None };
         self.old_deleted.insert(place, member.position);
-        let limit = self.context.snapshot.spec.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
+        let limit =
+            self.context.snapshot.spec.daemon_set.spec.revision_history_limit.unwrap_or(DEFAULT_LIMIT);
         let (old, limit) = (self.old, limit.try_into().unwrap_or(0));
         let short = old - self.old_deleted.len().min(old) < limit;
         short.then_some(ViolationKind::HistoryCutShort { old, limit })

@@ -81,7 +81,8 @@ impl<'s> Findings<'s> {
     }
 
     pub(super) fn add(&mut self, action: usize, kind: ViolationKind) {
-        let daemon_set = || ViolationSubject::DaemonSet { daemon_set: self.snapshot.spec.daemon_set.object_ref() };
+        let daemon_set =
+            || ViolationSubject::DaemonSet { daemon_set: self.snapshot.spec.daemon_set.object_ref() };
         let subject = self.actions.get(action).and_then(subject).unwrap_or_else(daemon_set);
         self.found.push(Violation { action, subject, kind });
     }

@@ -1,8 +1,8 @@
 //! Changes of objects, one at a time.
 
 use super::objects::Labelled;
-use crate::action::Action;
 use super::{Basis, Kept, Meaning};
+use crate::action::Action;
 use crate::kubernetes::ownership::ClaimVerdict;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::memory::Memory;
@@ -10,9 +10,9 @@ use crate::model::{ControllerRevision, DaemonSet, TemplateFidelity};
 use crate::problem::Problems;
 use crate::reconcile::classify::Evidence;
 use crate::reconcile::history::{History, Role};
+use crate::snapshot::PodNames;
 use crate::snapshot::index::RevisionFacts;
 use crate::snapshot::spec::Spec;
-use crate::snapshot::{PodNames, Snapshot};
 use crate::view::{NodeView, PodView, RevisionView};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -233,11 +233,11 @@ impl Kept {
     }
 
     /// The parts of the history that standings depend on.
-    pub(super) fn basis_of(&self, history: &History<'_>, snapshot: &Snapshot<'_>) -> Basis {
-        let policy = &snapshot.spec.policy;
-        let _ = policy;
+    pub(super) fn basis_of(&self, history: &History<'_>) -> Basis {
         let meaning = |hash: &str| -> Meaning {
-            let Some(position) = history.position(hash) else { return (Evidence::UnknownRevision, None, false) };
+            let Some(position) = history.position(hash) else {
+                return (Evidence::UnknownRevision, None, false);
+            };
             let revision = history.revision(position);
             let evidence = match revision.role {
                 Role::Current | Role::Duplicate => Evidence::CurrentRevision,
@@ -257,9 +257,8 @@ impl Kept {
 
 /// Whether nothing differs that a standing depends on.
 fn is_same_but_for_status(one: &DaemonSet, other: &DaemonSet) -> bool {
-    let identity = |ds: &DaemonSet| {
-        (ds.metadata.generation, ds.metadata.deletion_timestamp, ds.template_fidelity)
-    };
+    let identity =
+        |ds: &DaemonSet| (ds.metadata.generation, ds.metadata.deletion_timestamp, ds.template_fidelity);
     let names = |ds: &'_ DaemonSet| [ds.metadata.namespace.clone(), ds.metadata.name.clone()];
     identity(one) == identity(other)
         && names(one) == names(other)

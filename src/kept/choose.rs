@@ -100,7 +100,11 @@ impl Kept {
                 let left = room.saturating_sub(u32::try_from(not_yet_available.len()).unwrap_or(u32::MAX));
                 let all = |candidates: &Candidates, room: u32| {
                     let room = room as usize;
-                    if room >= candidates.len() { Reach::All(candidates.len()) } else { Reach::First(room + 1) }
+                    if room >= candidates.len() {
+                        Reach::All(candidates.len())
+                    } else {
+                        Reach::First(room + 1)
+                    }
                 };
                 [Reach::All(cap), Reach::All(cap), all(not_yet_available, room), all(available, left)]
             }

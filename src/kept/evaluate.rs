@@ -2,10 +2,11 @@
 
 use super::standing::{Group, Instants, Standing};
 use crate::action::RequeueReason;
+use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
 use crate::reconcile::budget::{BudgetUse, node_free_at};
 use crate::reconcile::burst::{is_leaving, next_available_on};
-use crate::reconcile::claim::Claim;
+use crate::reconcile::claim::{Claim, verdict_on_pod};
 use crate::reconcile::classify::Classifier;
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::history::History;
@@ -45,8 +46,7 @@ impl Steps<'_> {
 
     /// All pods of each node: the fleet lacks those that are gone.
     fn pods_by_node(&self) -> Vec<Vec<PodIx>> {
-        let mut pods: IndexVec<NodeIx, Vec<PodIx>> =
-            vec![Vec::new(); self.snapshot.nodes.len()].into();
+        let mut pods: IndexVec<NodeIx, Vec<PodIx>> = vec![Vec::new(); self.snapshot.nodes.len()].into();
         for (position, _, facts) in self.snapshot.pods_with_facts() {
             if let Some(node) = facts.node {
                 pods.change(node, |pods| pods.push(position));
@@ -66,13 +66,7 @@ impl Steps<'_> {
         claiming
     }
 
-    fn standing(
-        &self,
-        node: NodeIx,
-        pods: &[PodIx],
-        classifier: &Classifier,
-        is_claiming: bool,
-    ) -> Standing {
+    fn standing(&self, node: NodeIx, pods: &[PodIx], classifier: &Classifier, is_claiming: bool) -> Standing {
         let Steps { fleet, node_sync, .. } = self;
         let is_target = fleet.placement(node) == Placement::Run;
         let counts = BudgetUse::new(fleet, node_sync, node);
@@ -83,9 +77,9 @@ impl Steps<'_> {
             .with(Figure::Done, is_target && is_done(fleet, node))
             .with(Figure::Outdated, is_target && has_outdated(fleet, node))
             .with(Figure::ReadyOutdated, is_target && has_ready_outdated(fleet, node));
-        let conflicts = fleet.pods_of(node).filter(|(_, pod)| {
-            pod.is_live() && classifier.class(self.snapshot.facts(pod.view)).conflict
-        });
+        let conflicts = fleet
+            .pods_of(node)
+            .filter(|(_, pod)| pod.is_live() && classifier.class(self.snapshot.facts(pod.view)).conflict);
         let deletes = || fleet.pods_of(node).filter(|(index, _)| node_sync.deletes_pod(*index));
         let mut keeping = fleet.pods_of(node);
         let candidate = if is_target { self.candidate(node) } else { None };
@@ -178,8 +172,7 @@ impl Steps<'_> {
     }
 
     fn is_ours(&self, pod: PodIx) -> bool {
-        use crate::kubernetes::ownership::ClaimVerdict;
-        let verdict = crate::reconcile::claim::verdict_on_pod(self.snapshot.pod(pod), self.snapshot.facts(pod));
+        let verdict = verdict_on_pod(self.snapshot.pod(pod), self.snapshot.facts(pod));
         matches!(verdict, ClaimVerdict::Owned | ClaimVerdict::Adopt)
     }
 }
@@ -192,4 +185,3 @@ fn group(readiness: Readiness) -> Group {
         Readiness::Available => Group::Available,
     }
 }
-

@@ -4,7 +4,8 @@ use crate::kubernetes::ownership::Ownership;
 use crate::model::{PodStatus, Taint, Toleration};
 use crate::snapshot::placement::Placement;
 use crate::view::{
-    ContainersView, LabelsView, LifecycleView, NodeView, Phase, PodView, TaintsView, TolerationsView,
+    ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, TaintsView,
+    TolerationsView,
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -41,21 +42,30 @@ impl From<Moment> for Option<Timestamp> {
 #[derive(Debug)]
 pub(super) struct NodeFacts {
     pub(super) name: Arc<str>,
-    /// Of few nodes: taints, and a state in which the node is left alone.
-    rare: Option<Box<(Box<[Taint]>, Option<LifecycleView>)>>,
+    rare: Option<Box<RareNodeFacts>>,
     ready_since: Moment,
     pub(super) placement: Placement,
     ready: Option<bool>,
     unschedulable: bool,
 }
 
+/// Facts that few nodes have.
+#[derive(Debug, Default, PartialEq)]
+struct RareNodeFacts {
+    taints: Box<[Taint]>,
+    /// The state in which the node may be left alone.
+    lifecycle: Option<(Lifecycle, Option<Timestamp>)>,
+}
+
 impl NodeFacts {
     pub(super) fn new(name: Arc<str>, view: &NodeView<'_>, placement: Placement) -> Self {
-        let taints: Box<[Taint]> = view.taints.iter().map(Taint::from).collect();
-        let is_rare = !taints.is_empty() || view.lifecycle.is_some();
+        let rare = RareNodeFacts {
+            taints: view.taints.iter().map(Taint::from).collect(),
+            lifecycle: view.lifecycle.map(|lifecycle| (lifecycle.state, lifecycle.since)),
+        };
         NodeFacts {
             name,
-            rare: is_rare.then(|| Box::new((taints, view.lifecycle))),
+            rare: (rare != RareNodeFacts::default()).then(|| Box::new(rare)),
             ready_since: view.ready_since.into(),
             placement,
             ready: view.ready,
@@ -65,29 +75,25 @@ impl NodeFacts {
 
     /// Its labels are not kept: its placement is.
     pub(super) fn view(&self) -> NodeView<'_> {
-        let (taints, lifecycle) =
-            self.rare.as_deref().map_or((&[][..], None), |(taints, lifecycle)| (taints, *lifecycle));
+        let rare = self.rare.as_deref();
         NodeView {
             name: &self.name,
             labels: LabelsView::NONE,
-            taints: TaintsView::Model(taints),
+            taints: TaintsView::Model(rare.map_or(&[], |rare| &rare.taints)),
             unschedulable: self.unschedulable,
             ready: self.ready,
             ready_since: self.ready_since.into(),
-            lifecycle,
+            lifecycle: rare
+                .and_then(|rare| rare.lifecycle)
+                .map(|(state, since)| LifecycleView { state, since }),
         }
     }
 
-    /// Whether a view says the same, so that nothing has changed.
+    /// Whether other facts about the same node are equal, so that nothing has changed.
     pub(super) fn is(&self, other: &NodeFacts) -> bool {
-        let taints = |facts: &NodeFacts| facts.rare.as_ref().map(|rare| rare.0.clone()).unwrap_or_default();
-        let lifecycle = |facts: &NodeFacts| {
-            facts.rare.as_ref().and_then(|rare| rare.1).map(|lifecycle| (lifecycle.state, lifecycle.since))
-        };
-        (self.ready_since, self.placement, self.ready, self.unschedulable)
-            == (other.ready_since, other.placement, other.ready, other.unschedulable)
-            && lifecycle(self) == lifecycle(other)
-            && taints(self) == taints(other)
+        let state =
+            |facts: &NodeFacts| (facts.placement, facts.ready, facts.ready_since, facts.unschedulable);
+        state(self) == state(other) && self.rare == other.rare
     }
 }
 
@@ -199,9 +205,8 @@ impl PodFacts {
     pub(super) fn is_but_for_version(&self, other: &PodFacts) -> bool {
         let identity = |pod: &PodFacts| (pod.name_end, pod.uid_end, pod.node, pod.hash, pod.generation);
         let times = |pod: &PodFacts| (pod.created_at, pod.deleted_at, pod.ready_since, pod.grace_seconds);
-        let state = |pod: &PodFacts| {
-            (pod.phase, pod.ownership, pod.selected, pod.ready, pod.bound, pod.mirror)
-        };
+        let state =
+            |pod: &PodFacts| (pod.phase, pod.ownership, pod.selected, pod.ready, pod.bound, pod.mirror);
         identity(self) == identity(other)
             && times(self) == times(other)
             && state(self) == state(other)

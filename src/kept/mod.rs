@@ -125,7 +125,7 @@ impl Kept {
         for (slot, standing) in (0..).zip(standings) {
             self.set_standing(slot, standing);
         }
-        self.basis = Some(self.basis_of(history, snapshot));
+        self.basis = Some(self.basis_of(history));
     }
 
     fn set_standing(&mut self, slot: facts::Slot, standing: standing::Standing) {
@@ -138,9 +138,8 @@ impl Kept {
 
     /// A snapshot of the whole cluster, as far as the facts go.
     pub(crate) fn whole(&self, memory: &Memory, at: ObservedAt) -> Snapshot<'_> {
-        let slots: Vec<facts::Slot> = self.objects.nodes.iter().map(|(slot, _)| slot as facts::Slot).collect();
-        let mut snapshot = excerpt::excerpt(self, &slots, memory, &[], at);
-        snapshot.memory = Some(memory.clone());
-        snapshot
+        let slots: Vec<facts::Slot> =
+            self.objects.nodes.iter().map(|(slot, _)| slot as facts::Slot).collect();
+        excerpt::excerpt(self, &slots, memory.clone(), at)
     }
 }

@@ -3,7 +3,7 @@
 use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, Slot};
 use super::standing::Standing;
 use crate::kubernetes::hash::Hasher;
-use crate::kubernetes::ownership::ClaimVerdict;
+use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::snapshot::placement::Placement;
 use crate::view::{NodeView, PodView};
 use hashbrown::HashTable;
@@ -50,7 +50,7 @@ pub(super) struct Objects {
 /// The relation of a pod to the DaemonSet, with the labels that are kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Labelled<'l> {
-    pub(super) ownership: crate::kubernetes::ownership::Ownership,
+    pub(super) ownership: Ownership,
     pub(super) selected: bool,
     pub(super) hash: Option<&'l str>,
     pub(super) generation: Option<&'l str>,

@@ -1,12 +1,12 @@
 //! A plan from the kept state.
 
 use super::facts::Slot;
-use super::{Kept, evaluate, excerpt};
+use super::{Basis, Kept, evaluate, excerpt};
 use crate::action::Action;
 use crate::memory::Memory;
 use crate::model::NodeName;
 use crate::reconcile::actions::{FromTemplate, actions};
-use crate::reconcile::claim::claim;
+use crate::reconcile::claim::{claim, claim_revisions};
 use crate::reconcile::explain::explain;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
@@ -14,32 +14,29 @@ use crate::reconcile::node_sync::node_sync;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::steps::decide_beside;
 use crate::report::Plan;
-use crate::snapshot::{ObservedAt, Snapshot};
+use crate::snapshot::ObservedAt;
+use std::sync::Arc;
 
 impl Kept {
     /// The plan of the whole cluster. Its report has the verdicts of the nodes that have changed since the last plan or that
     /// the plan can touch. `memory` observes the objects.
     pub(crate) fn plan(&mut self, memory: &mut Memory, at: ObservedAt) -> Plan {
         self.advance(at);
-        let (changed, names) = self.changed(memory, at);
-        let (plan, observed) = {
-            let chosen = self.choose(&changed, memory);
-            let outside = self.outside(&chosen);
-            let slots: Vec<Slot> = chosen.slots.iter().copied().collect();
-            let snapshot = self.with_gone_pods(excerpt::excerpt(self, &slots, memory, &names, at), memory);
-            let decision = decide_beside(&snapshot, &outside);
-            let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
-            let plan = explain(&snapshot, &decision, actions);
-            (plan, observed(&snapshot))
-        };
-        let (before, after) = observed;
+        let names = self.names_to_compare(memory);
+        let changed = self.changed(&names, memory, at);
+        let (plan, before, after) = self.decide(&changed, &names, memory, at);
         memory.forget(&before, &after);
         for node in self.recheck.forget(&before, &after) {
             self.mark_dirty(&node);
         }
-        let is_over = |node: &NodeName| !memory.has_entries_of(node.as_str());
-        self.recheck.unknown.retain(|node| !is_over(node));
-        self.keep_pod_template(&plan);
+        self.recheck.unknown.retain(|node| memory.has_entries_of(node.as_str()));
+        let created = plan.actions.iter().find_map(|action| match action {
+            Action::CreatePod { pod, .. } => Some(&pod.shared),
+            _ => None,
+        });
+        if let Some(template) = created {
+            self.pod_template = Some(Arc::clone(template));
+        }
         plan
     }
 
@@ -55,14 +52,19 @@ impl Kept {
         self.recheck.advance(at.pods_version);
     }
 
-    /// Finds the standings of the dirty nodes. Returns the nodes that have changed, and all nodes, known or not, whose
-    /// entries in the memory must be compared.
-    fn changed(&mut self, memory: &Memory, at: ObservedAt) -> (Vec<Slot>, Vec<NodeName>) {
-        let mut names: Vec<NodeName> = std::mem::take(&mut self.recheck.nodes).into_iter().collect();
+    /// The nodes, known or not, whose entries in the memory must be compared with the objects.
+    fn names_to_compare(&mut self, memory: &Memory) -> Vec<NodeName> {
+        let mut names = std::mem::take(&mut self.recheck.nodes);
         names.extend(self.recheck.unknown.iter().cloned());
         if self.is_history_stale {
+            // A create in flight is of the current revision, or of another one.
             names.extend(memory.creates.keys().cloned());
         }
+        names.into_iter().collect()
+    }
+
+    /// Finds the standings of the dirty nodes. Returns these nodes.
+    fn changed(&mut self, names: &[NodeName], memory: &Memory, at: ObservedAt) -> Vec<Slot> {
         names.iter().for_each(|node| self.mark_dirty(node));
         self.compare_history(at);
         let mut changed = Vec::new();
@@ -73,25 +75,25 @@ impl Kept {
         if self.basis.is_some() {
             self.evaluate(&changed, memory, at);
         } else {
-            // Without a history no node has a standing.
+            // Without a history no node has a standing: they stay dirty.
             changed.iter().for_each(|slot| self.objects.mark_dirty(*slot));
         }
-        (changed, names)
+        changed
     }
 
-    /// Where the history has changed in a way that standings depend on, all nodes are dirty.
+    /// Marks all nodes where the history has changed in a way that standings depend on.
     fn compare_history(&mut self, at: ObservedAt) {
-        let is_unknown = |hash: &str| {
-            self.basis.as_ref().is_none_or(|basis| !basis.meanings.contains_key(hash))
+        let is_known = |basis: &Basis| {
+            let mut hashes = self.objects.live_hashes();
+            hashes.all(|hash| basis.meanings.contains_key(hash))
         };
-        if !self.is_history_stale && self.basis.is_some() && !self.objects.live_hashes().any(is_unknown) {
+        if !self.is_history_stale && self.basis.as_ref().is_some_and(is_known) {
             return;
         }
         let basis = {
-            let snapshot = excerpt::excerpt(self, &[], &Memory::default(), &[], at);
-            let claimed = crate::reconcile::claim::claim_revisions(&snapshot);
-            let history = History::new(&snapshot, &claimed);
-            history.ok().map(|history| self.basis_of(&history, &snapshot))
+            let snapshot = excerpt::excerpt(self, &[], Memory::default(), at);
+            let history = History::new(&snapshot, &claim_revisions(&snapshot));
+            history.ok().map(|history| self.basis_of(&history))
         };
         let is_same = match (&self.basis, &basis) {
             (Some(old), Some(new)) => old.allows(new),
@@ -109,63 +111,61 @@ impl Kept {
             return;
         }
         let standings = {
-            let snapshot = excerpt::excerpt(self, slots, memory, &[], at);
+            let snapshot = excerpt::excerpt(self, slots, self.part_of(memory, slots, &[]), at);
             let claim = claim(&snapshot);
             let Ok(history) = History::new(&snapshot, &claim.revisions) else { return };
             let fleet = Fleet::build(&snapshot, Outside::none(), &claim, &history);
-            let node_sync = node_sync(&fleet);
-            let steps = evaluate::Steps {
-                snapshot: &snapshot,
-                history: &history,
-                fleet: &fleet,
-                node_sync: &node_sync,
-            };
-            steps.standings(&claim)
+            let (snapshot, history, node_sync) = (&snapshot, &history, &node_sync(&fleet));
+            evaluate::Steps { snapshot, history, fleet: &fleet, node_sync }.standings(&claim)
         };
         for (slot, standing) in slots.iter().zip(standings) {
             self.set_standing(*slot, standing);
         }
     }
 
-    /// Adds the deletes of pods that are gone: they end with this plan.
-    fn with_gone_pods<'k>(&self, mut snapshot: Snapshot<'k>, memory: &Memory) -> Snapshot<'k> {
-        if let Some(part) = &mut snapshot.memory {
-            let gone = self.recheck.pods.iter();
-            let gone = gone.filter_map(|uid| Some((uid.clone(), *memory.deletes.get(uid)?)));
-            part.deletes.extend(gone);
-        }
-        snapshot
+    /// Decides on the nodes that the plan can touch and on the changed ones, beside all others. Returns the part of the memory
+    /// about these nodes as well, before and after it has observed them.
+    fn decide(
+        &mut self,
+        changed: &[Slot],
+        names: &[NodeName],
+        memory: &Memory,
+        at: ObservedAt,
+    ) -> (Plan, Memory, Memory) {
+        let gone = std::mem::take(&mut self.recheck.pods);
+        let chosen = self.choose(changed, memory);
+        let outside = self.outside(&chosen);
+        let slots: Vec<Slot> = chosen.slots.iter().copied().collect();
+        let mut before = self.part_of(memory, &slots, names);
+        let gone = gone.into_iter().filter_map(|uid| memory.deletes.get_key_value(&uid));
+        before.deletes.extend(gone.map(|(uid, delete)| (uid.clone(), *delete)));
+        let snapshot = excerpt::excerpt(self, &slots, before.clone(), at);
+        let decision = decide_beside(&snapshot, &outside);
+        let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
+        let mut after = before.clone();
+        after.observe(&snapshot);
+        (explain(&snapshot, &decision, actions), before, after)
     }
 
-    fn keep_pod_template(&mut self, plan: &Plan) {
-        self.recheck.pods.clear();
-        let created = plan.actions.iter().find_map(|action| match action {
-            Action::CreatePod { pod, .. } => Some(pod),
-            _ => None,
-        });
-        if let Some(pod) = created {
-            self.pod_template = Some(std::sync::Arc::clone(&pod.shared));
-        }
+    /// The part of the memory about these nodes, their pods and the pods without a node, and about the nodes of these names.
+    fn part_of(&self, memory: &Memory, slots: &[Slot], names: &[NodeName]) -> Memory {
+        let nodes = || slots.iter().filter_map(|slot| self.objects.node(*slot));
+        let node_names = nodes().map(|node| &*node.facts.name).chain(names.iter().map(NodeName::as_str));
+        let homeless = self.objects.homeless.values().flatten().filter_map(|slot| self.objects.pod(*slot));
+        let pods = nodes().flat_map(|node| self.objects.pods_of(node).map(|(_, pod)| pod)).chain(homeless);
+        memory.part(node_names, pods.map(|pod| pod.uid()))
     }
 }
 
-/// The memory of an excerpt before and after it has observed the objects.
-fn observed(snapshot: &Snapshot<'_>) -> (Memory, Memory) {
-    let before = snapshot.memory.clone().unwrap_or_default();
-    let mut after = before.clone();
-    after.observe(snapshot);
-    (before, after)
-}
-
-impl super::Basis {
+impl Basis {
     /// Whether the standings that rest on this basis are the same on another one. A hash that only one of them has is of pods
     /// that came or went since, whose nodes are dirty anyway.
-    fn allows(&self, other: &super::Basis) -> bool {
+    fn allows(&self, other: &Basis) -> bool {
         self.current_hash == other.current_hash
             && self.created_at == other.created_at
-            && self.meanings.iter().all(|(hash, meaning)| {
-                other.meanings.get(hash).is_none_or(|found| found == meaning)
-            })
+            && self
+                .meanings
+                .iter()
+                .all(|(hash, meaning)| other.meanings.get(hash).is_none_or(|found| found == meaning))
     }
 }
-

@@ -266,7 +266,7 @@ impl Memory {
     pub(crate) fn part<'n>(
         &self,
         nodes: impl Iterator<Item = &'n str> + Clone,
-        pods: impl Iterator<Item = &'n str> + Clone,
+        pods: impl Iterator<Item = &'n str>,
     ) -> Memory {
         Memory {
             creates: part(&self.creates, nodes.clone()),
@@ -322,5 +322,7 @@ where
     if entries.is_empty() {
         return BTreeMap::new();
     }
-    keys.filter_map(|key| entries.get_key_value(key)).map(|(key, entry)| (key.clone(), entry.clone())).collect()
+    keys.filter_map(|key| entries.get_key_value(key))
+        .map(|(key, entry)| (key.clone(), entry.clone()))
+        .collect()
 }

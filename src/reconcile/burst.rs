@@ -135,11 +135,7 @@ fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> O
 }
 
 /// When the next Ready pod of a node that stays becomes available, if the update takes none of its pods.
-pub(crate) fn next_available_on(
-    fleet: &Fleet<'_>,
-    node_sync: &NodeSync,
-    node: NodeIx,
-) -> Option<Timestamp> {
+pub(crate) fn next_available_on(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
     if fleet.snapshot.spec.min_ready().is_zero() {
         return None;
     }

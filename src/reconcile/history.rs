@@ -107,9 +107,10 @@ impl<'a> History<'a> {
     /// The name of the current one, also when this plan creates it.
     pub(crate) fn current_name(&self, snapshot: &Snapshot<'_>) -> String {
         let current = self.current();
-        current
-            .view
-            .map_or_else(|| revision::name(&snapshot.spec.daemon_set, &current.hash), |view| view.name.to_owned())
+        current.view.map_or_else(
+            || revision::name(&snapshot.spec.daemon_set, &current.hash),
+            |view| view.name.to_owned(),
+        )
     }
 
     /// The revision that a pod labelled with this hash runs.
@@ -236,7 +237,8 @@ fn named_as_new<'a>(
         return Err(NameCollision);
     }
     let lost = missing_labels(snapshot, view, &hash);
-    let hash = view.labels.get(&snapshot.spec.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
+    let hash =
+        view.labels.get(&snapshot.spec.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
     Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
 }
 

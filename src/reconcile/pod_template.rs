@@ -120,9 +120,8 @@ impl<'s> DeterministicNames<'s> {
             let letters = hash::name_hash([self.uid, node, hash, &attempt.to_string()]);
             format!("{}-{letters}", self.prefix)
         };
-        let is_taken = |name: &str| {
-            self.taken.contains(name) || self.others.is_some_and(|others| others.has_pod(name))
-        };
+        let is_taken =
+            |name: &str| self.taken.contains(name) || self.others.is_some_and(|others| others.has_pod(name));
         (0..).map(attempt).find(|name| !is_taken(name))
     }
 }

@@ -93,11 +93,7 @@ fn limit(snapshot: &Snapshot<'_>, budget: &Budget) -> u32 {
 }
 
 /// The cause for which a node counts as unavailable.
-pub(crate) fn counted_cause(
-    fleet: &Fleet<'_>,
-    node: NodeIx,
-    counts: BudgetUse,
-) -> Option<UnavailableCause> {
+pub(crate) fn counted_cause(fleet: &Fleet<'_>, node: NodeIx, counts: BudgetUse) -> Option<UnavailableCause> {
     if counts.excused { None } else { unavailable_cause(fleet, node, counts) }
 }
 
@@ -138,11 +134,7 @@ impl Updates {
 
 /// The outdated pod of a node that waits for the budget or, under OnDelete, for a person, and for nothing else, unless this
 /// plan takes it: as long as node sync deletes other pods of the node, their going comes first.
-pub(crate) fn waits_for_the_limit(
-    fleet: &Fleet<'_>,
-    node_sync: &NodeSync,
-    node: NodeIx,
-) -> Option<FleetIx> {
+pub(crate) fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<FleetIx> {
     let (outdated, _) = candidate(fleet, node_sync, node)?;
     let waits_for_more = node_sync.held(node).is_some() || fleet.lifecycle(node).is_some();
     let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));

@@ -24,8 +24,8 @@ use index::{Index, PodFacts, RevisionFacts};
 use jiff::{SignedDuration, Timestamp};
 use placement::Placement;
 use position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
-use std::sync::Arc;
 use spec::Spec;
+use std::sync::Arc;
 
 /// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
 /// fail.

@@ -4,8 +4,8 @@ use super::world::{self, World};
 use crate::support::execute;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
 use daemonset::{
-    Action, ActionOutcome, Change, NodeView, Observed, ObservedAt, Plan, PodView, Policy, Reconciler, Recording,
-    RevisionView,
+    Action, ActionOutcome, Change, NodeView, Observed, ObservedAt, Plan, PodView, Policy, Reconciler,
+    Recording, RevisionView,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -20,7 +20,8 @@ pub struct History {
 }
 
 pub fn history() -> impl Strategy<Value = History> {
-    (prop::collection::vec(world::world(), 2..4), any::<u64>()).prop_map(|(worlds, seed)| History { worlds, seed })
+    (prop::collection::vec(world::world(), 2..4), any::<u64>())
+        .prop_map(|(worlds, seed)| History { worlds, seed })
 }
 
 /// Random numbers: the same for the same seed.
@@ -174,7 +175,14 @@ impl Pair {
         let memory = recording.memory.clone().unwrap_or_default();
         let whole = Reconciler::with_memory(uid, policy, memory);
         let kept = whole.clone();
-        Pair { cache: recording.into(), kept, whole, now: recording.now, choices: Choices(seed), kept_plans: 0 }
+        Pair {
+            cache: recording.into(),
+            kept,
+            whole,
+            now: recording.now,
+            choices: Choices(seed),
+            kept_plans: 0,
+        }
     }
 
     /// Plans with both, and records the same outcomes in both.
@@ -314,7 +322,8 @@ fn same(kept: &Plan, whole: &Plan) -> Result<(), String> {
     if (&kept.status, &kept.warnings) != (&whole.status, &whole.warnings) {
         return differ(&(&kept.status, &kept.warnings), &(&whole.status, &whole.warnings));
     }
-    let verdicts: BTreeMap<_, _> = whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();
+    let verdicts: BTreeMap<_, _> =
+        whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();
     for verdict in &kept.report.nodes {
         if verdicts.get(&verdict.node) != Some(&verdict) {
             return differ(verdict, &verdicts.get(&verdict.node));

@@ -163,7 +163,8 @@ impl Cluster {
         if let Some(memory) = memory {
             let recording = &self.recording;
             let policy = self.reconciler.policy();
-            let whole = Snapshot::new(observed(recording), recording.now).memory(&memory).policy(policy).check();
+            let whole =
+                Snapshot::new(observed(recording), recording.now).memory(&memory).policy(policy).check();
             self.is_same &= whole.is_ok_and(|whole| is_same(&plan, &daemonset::plan(&whole)));
         }
     }
