@@ -246,14 +246,14 @@ impl<'a> SnapshotBuilder<'a> {
             unique_label_key: &self.policy.unique_label_key,
             template_generation: template_generation.as_deref(),
         };
-        let index = Index::new(node_names, &self.pods, &criteria);
+        let index = Index::new(&self.nodes, node_names, &self.pods, &criteria);
         let tolerations = all_tolerations(&template.spec, &self.policy.daemon_tolerations);
         let rules = PlacementRules {
             template: &template.spec,
             affinity: affinity.as_ref(),
             tolerations: &tolerations,
         };
-        let placements = self.nodes.iter().map(|node| rules.placement(node)).collect();
+        let placements = rules.placements(&self.nodes);
         Ok(Snapshot {
             daemon_set: self.daemon_set,
             now: self.at.now,

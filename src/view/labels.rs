@@ -5,7 +5,7 @@ use crate::model::Labels;
 use std::collections::BTreeMap;
 
 /// Borrowed labels.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LabelsView<'a> {
     /// Of the model.
     Packed(&'a Labels),
