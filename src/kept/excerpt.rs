@@ -21,7 +21,7 @@ pub(super) fn excerpt<'k>(kept: &'k Kept, slots: &[Slot], memory: Memory, at: Ob
     }
     let homeless = kept.objects.homeless.values().flatten();
     homeless.filter_map(|slot| kept.objects.pod(*slot)).for_each(|pod| pods.add(pod, None));
-    let node_names = nodes.iter().map(|node| &*node.facts.name).collect();
+    let node_names = nodes.iter().map(|node| &*node.facts.name);
     Snapshot {
         spec: Arc::clone(&kept.spec) as _,
         now: at.now,
@@ -49,7 +49,7 @@ impl<'k> Pods<'k> {
         let Kept { spec, objects, .. } = self.kept;
         let ds = &spec.daemon_set.metadata;
         self.views.push(objects.pod_view(pod, &ds.namespace, ds.uid.as_str()));
-        let generation = objects.label(pod.generation);
+        let generation = objects.label(pod.generation).map(|text| &**text);
         let hash = objects.label(pod.hash);
         self.facts.push(index::PodFacts {
             ownership: pod.ownership,

@@ -275,7 +275,7 @@ pub(super) struct Frame<'f> {
     pub(super) namespace: &'f str,
     /// The DaemonSet's uid.
     pub(super) uid: &'f str,
-    pub(super) hash: Option<&'f str>,
+    pub(super) hash: Option<&'f Arc<str>>,
     /// The name of its node.
     pub(super) node: Option<&'f str>,
 }

@@ -2,14 +2,13 @@
 
 use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, Slot};
 use super::standing::Standing;
-use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::snapshot::placement::Placement;
 use crate::view::{NodeView, PodView};
 use hashbrown::HashTable;
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// A kept node.
@@ -57,7 +56,7 @@ pub(super) struct Labelled<'l> {
 }
 
 fn hash(name: &str) -> u64 {
-    Hasher::default().hash_one(name)
+    lookup_hash(&name)
 }
 
 impl Objects {
@@ -79,8 +78,8 @@ impl Objects {
         self.pods.get(slot as usize)
     }
 
-    pub(super) fn label(&self, slot: Slot) -> Option<&str> {
-        self.labels.get(slot as usize).map(|label| &*label.text)
+    pub(super) fn label(&self, slot: Slot) -> Option<&Arc<str>> {
+        self.labels.get(slot as usize).map(|label| &label.text)
     }
 
     /// The hashes that pods of the DaemonSet carry.

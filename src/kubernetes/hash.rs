@@ -3,9 +3,16 @@
 use super::canonical_json;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::hash::{BuildHasher, Hash};
 
 /// For maps that are only used for lookups: the same hashes on every run.
 pub(crate) type Hasher = foldhash::quality::FixedState;
+
+/// A key's hash, for lookups.
+#[inline]
+pub(crate) fn lookup_hash(key: &impl Hash) -> u64 {
+    Hasher::default().hash_one(key)
+}
 
 /// Consonants and digits without those that make words or look alike (v1.36 `util/rand.SafeEncodeString`).
 const SAFE_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";

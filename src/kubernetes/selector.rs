@@ -84,6 +84,7 @@ impl CompiledRequirement {
     }
 
     /// Whether a label (or field) with this value satisfies it; `None` is an absent label.
+    #[inline]
     pub(crate) fn accepts(&self, value: Option<&str>) -> bool {
         match &self.test {
             Test::In(values) => value.is_some_and(|v| values.iter().any(|x| x == v)),

@@ -25,28 +25,65 @@ use std::sync::Arc;
 pub struct Labels {
     /// Key, value, key, value … without separators.
     text: Arc<str>,
-    /// The ends of each key and value in the text.
-    ends: Arc<[Ends]>,
+    entries: Arc<[Entry]>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Ends {
-    key: u32,
-    value: u32,
+/// The length of a key, and the end of its value in the text. Each label begins where the one before it ends. (An array,
+/// because many equal labels are compared, and slices of arrays are compared as bytes.)
+type Entry = [u32; 2];
+
+/// Lengths of keys that matter, each modulo 64: other lengths may seem to be in the set, which costs time and nothing else.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KeyLengths(u64);
+
+impl KeyLengths {
+    #[inline]
+    fn contains(self, length: u32) -> bool {
+        self.0.rotate_right(length) & 1 == 1
+    }
+}
+
+impl<'k> FromIterator<&'k str> for KeyLengths {
+    fn from_iter<I: IntoIterator<Item = &'k str>>(keys: I) -> Self {
+        KeyLengths(keys.into_iter().fold(0, |lengths, key| lengths | 1 << (key.len() % 64)))
+    }
 }
 
 impl Labels {
     /// The value of a label.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&str> {
-        let mut start = 0;
-        for end in self.ends.iter() {
-            let (key_end, value_end) = (end.key as usize, end.value as usize);
-            if key_end - start == key.len() && self.text.get(start..key_end) == Some(key) {
-                return self.text.get(key_end..value_end);
+        // Few keys have the same length, so that the text is read in very few places.
+        let wanted = u32::try_from(key.len()).ok()?;
+        for (index, [length, end]) in self.entries.iter().enumerate() {
+            if *length == wanted {
+                let begin = self.begin(index);
+                let value = begin + key.len();
+                // As bytes, because cutting a text also checks that no character is cut.
+                if self.text.as_bytes().get(begin..value) == Some(key.as_bytes()) {
+                    return self.text.get(value..*end as usize);
+                }
             }
-            start = value_end;
         }
         None
+    }
+
+    /// The labels whose keys have one of these lengths, by key: the length of the key, and key and value in one piece.
+    #[inline]
+    pub(crate) fn with_key_lengths(&self, lengths: KeyLengths) -> impl Iterator<Item = (u32, &[u8])> {
+        let labels =
+            self.entries.iter().enumerate().filter(move |(_, [length, _])| lengths.contains(*length));
+        labels.map(|(index, [length, end])| {
+            let label = self.text.as_bytes().get(self.begin(index)..*end as usize);
+            (*length, label.unwrap_or_default())
+        })
+    }
+
+    /// Where a label begins in the text.
+    #[inline]
+    fn begin(&self, index: usize) -> usize {
+        let before = index.checked_sub(1).and_then(|before| self.entries.get(before));
+        before.map_or(0, |[_, end]| *end as usize)
     }
 
     /// Whether there is such a label.
@@ -56,22 +93,21 @@ impl Labels {
 
     /// All labels, by key.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
-        self.ends.iter().scan(0, |start, end| {
-            let (from, key_end, value_end) = (*start, end.key as usize, end.value as usize);
-            *start = value_end;
-            let key = self.text.get(from..key_end).unwrap_or_default();
-            Some((key, self.text.get(key_end..value_end).unwrap_or_default()))
+        self.entries.iter().scan(0, |begin, [length, end]| {
+            let label = self.text.get(*begin..*end as usize).unwrap_or_default();
+            *begin = *end as usize;
+            Some(label.split_at_checked(*length as usize).unwrap_or_default())
         })
     }
 
     /// The number of labels.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.entries.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.entries.is_empty()
     }
 
     /// The same labels with this one set. It packs all labels again.
@@ -95,19 +131,18 @@ impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {
         labels.sort_by(|(a, _), (b, _)| a.as_ref().cmp(b.as_ref()));
         let size = labels.iter().map(|(k, v)| k.as_ref().len() + v.as_ref().len()).sum();
         let mut text = String::with_capacity(size);
-        let mut ends: Vec<Ends> = Vec::with_capacity(labels.len());
+        let mut entries: Vec<Entry> = Vec::with_capacity(labels.len());
         // No API server returns more than four gigabytes of labels.
-        let here = |text: &String| u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let length = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
         for (index, (key, value)) in labels.iter().enumerate() {
             if labels.get(index + 1).is_some_and(|(next, _)| next.as_ref() == key.as_ref()) {
                 continue;
             }
             text.push_str(key.as_ref());
-            let key_end = here(&text);
             text.push_str(value.as_ref());
-            ends.push(Ends { key: key_end, value: here(&text) });
+            entries.push([length(key.as_ref()), length(&text)]);
         }
-        Labels { text: text.into(), ends: ends.into() }
+        Labels { text: text.into(), entries: entries.into() }
     }
 }
 
@@ -168,6 +203,25 @@ mod tests {
         }
         assert_eq!((labels.len(), labels.is_empty()), (5, false));
         assert_eq!(labels, map.iter().rev().collect());
+        let of = |key: &str, value: &str| Labels::from_iter([(key, value)]);
+        assert_ne!(of("a", "bc"), of("ab", "c"), "the same text in other pieces");
+    }
+
+    #[test]
+    fn labels_are_found_by_the_lengths_of_their_keys() {
+        let long = "k".repeat(64 + 2);
+        let labels: Labels = [("a", "1"), ("bb", "22"), ("ccc", ""), (&long, "5")].into_iter().collect();
+        let found = |keys: &[&str]| {
+            let found = labels.with_key_lengths(keys.iter().copied().collect());
+            found
+                .map(|(length, label)| (length, std::str::from_utf8(label).unwrap().to_owned()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[]), []);
+        assert_eq!(found(&["x", "yyy"]), [(1, "a1".to_owned()), (3, "ccc".to_owned())]);
+        // 66 and 2 are the same modulo 64: both are found.
+        assert_eq!(found(&["zz"]), [(2, "bb22".to_owned()), (66, format!("{long}5"))]);
+        assert_eq!(found(&[&long]), found(&["zz"]));
     }
 
     #[test]

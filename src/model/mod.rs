@@ -27,6 +27,7 @@ pub use daemon_set::{DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus, T
 pub(crate) use int_or_string::MUST_BE as LIMIT_MUST_BE;
 pub use int_or_string::{IntOrString, InvalidIntOrString};
 pub use kube_meta::KubeMeta;
+pub(crate) use labels::KeyLengths;
 pub use labels::Labels;
 pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};

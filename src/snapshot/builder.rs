@@ -230,10 +230,9 @@ impl<'a> SnapshotBuilder<'a> {
         check::pods(&pods, &mut problems);
         check::revisions(&revisions, &mut problems);
         problems.into_result()?;
-        let index = Index::new(node_names, &pods, &spec.criteria());
+        let index = Index::new(&nodes, node_names, &pods, &spec.criteria());
         let revision_facts = revisions.iter().map(|revision| spec.revision_facts(revision)).collect();
-        let rules = spec.placement_rules();
-        let placements = nodes.iter().map(|node| rules.placement(node)).collect();
+        let placements = spec.placement_rules().placements(&nodes);
         Ok(Snapshot {
             spec: Arc::new(spec),
             now: at.now,

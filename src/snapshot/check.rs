@@ -1,17 +1,18 @@
 //! Checks the input of a snapshot, field by field.
 
 use crate::kubernetes::Selector;
-use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::names::{is_dns_label, is_dns_subdomain, is_label_key};
 use crate::kubernetes::well_known::{TEMPLATE_GENERATION_ANNOTATION, TEMPLATE_GENERATION_LABEL};
 use crate::model::{DaemonSet, Owner, Toleration};
 use crate::problem::{Problem, Problems};
+use crate::snapshot::lookup::Lookup;
+use crate::snapshot::position::{Neutral, NodeIx, PodIx, Position, RevisionIx, at, enumerate};
 use crate::snapshot::template::Template;
 use crate::snapshot::{DaemonTolerations, Policy};
 use crate::view::{NodeView, PodView, RevisionView};
-use indexmap::IndexSet;
-use indexmap::map::{Entry, IndexMap};
 use serde_json::Value;
+use std::hash::Hash;
 
 pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
     owner(&ds.owner, problems);
@@ -144,66 +145,67 @@ pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
     generation.map(|number: i64| number.to_string())
 }
 
-/// The names of the nodes, in their order.
-pub(crate) fn nodes<'a>(nodes: &[NodeView<'a>], problems: &mut Problems) -> IndexSet<&'a str, Hasher> {
-    let mut names = Unique::new("nodes", "metadata.name", nodes.len());
-    for (position, node) in nodes.iter().enumerate() {
-        names.see(position, node.name, node.name, problems);
+/// Returns the positions of the nodes, by their names.
+pub(crate) fn nodes(nodes: &[NodeView<'_>], problems: &mut Problems) -> Lookup<NodeIx> {
+    let mut names = Unique::new("nodes", "metadata.name", nodes, |node| node.name);
+    for (position, node) in enumerate(nodes) {
+        names.see(position, node, node.name, problems);
     }
-    // A missing or repeated name shifts the positions, but then there is a problem and no snapshot.
-    names.seen.into_keys().collect()
+    names.seen
 }
 
 pub(crate) fn pods(pods: &[PodView<'_>], problems: &mut Problems) {
-    let mut names = Unique::new("pods", "metadata.name", pods.len());
-    let mut uids = Unique::new("pods", "metadata.uid", pods.len());
-    for (position, pod) in pods.iter().enumerate() {
+    let mut names = Unique::new("pods", "metadata.name", pods, |pod| (pod.namespace, pod.name));
+    let mut uids = Unique::new("pods", "metadata.uid", pods, |pod| pod.uid);
+    for (position, pod) in enumerate::<PodIx, _>(pods) {
         if pod.namespace.is_empty() {
-            problems.add(Problem::required(format!("pods[{position}].metadata.namespace")));
+            problems.add(Problem::required(format!("pods[{}].metadata.namespace", position.index())));
         }
-        names.see(position, pod.name, (pod.namespace, pod.name), problems);
-        uids.see(position, pod.uid, pod.uid, problems);
+        names.see(position, pod, pod.name, problems);
+        uids.see(position, pod, pod.uid, problems);
     }
 }
 
 pub(crate) fn revisions(revisions: &[RevisionView<'_>], problems: &mut Problems) {
-    let mut names = Unique::new("revisions", "metadata.name", revisions.len());
-    let mut uids = Unique::new("revisions", "metadata.uid", revisions.len());
-    for (position, revision) in revisions.iter().enumerate() {
+    let mut names = Unique::new("revisions", "metadata.name", revisions, |own| (own.namespace, own.name));
+    let mut uids = Unique::new("revisions", "metadata.uid", revisions, |own| own.uid);
+    for (position, revision) in enumerate::<RevisionIx, _>(revisions) {
         if revision.namespace.is_empty() {
-            problems.add(Problem::required(format!("revisions[{position}].metadata.namespace")));
+            problems.add(Problem::required(format!("revisions[{}].metadata.namespace", position.index())));
         }
-        names.see(position, revision.name, (revision.namespace, revision.name), problems);
-        uids.see(position, revision.uid, revision.uid, problems);
+        names.see(position, revision, revision.name, problems);
+        uids.see(position, revision, revision.uid, problems);
     }
 }
 
 /// Finds missing and repeated values in a field of a list.
-struct Unique<K> {
+struct Unique<'l, T, I, F> {
     list: &'static str,
     field: &'static str,
-    seen: IndexMap<K, usize, Hasher>,
+    elements: &'l [T],
+    /// Equal for two elements only by mistake.
+    key: F,
+    seen: Lookup<I>,
 }
 
-impl<K: std::hash::Hash + Eq> Unique<K> {
-    fn new(list: &'static str, field: &'static str, capacity: usize) -> Self {
-        Unique { list, field, seen: IndexMap::with_capacity_and_hasher(capacity, Hasher::default()) }
+impl<'l, T: Neutral, I: Position, K: Hash + Eq, F: Fn(&'l T) -> K> Unique<'l, T, I, F> {
+    fn new(list: &'static str, field: &'static str, elements: &'l [T], key: F) -> Self {
+        Unique { list, field, elements, key, seen: Lookup::with_capacity(elements.len()) }
     }
 
-    fn see(&mut self, position: usize, value: &str, key: K, problems: &mut Problems) {
-        let Unique { list, field, seen } = self;
+    #[inline]
+    fn see(&mut self, position: I, element: &'l T, value: &str, problems: &mut Problems) {
+        let Unique { list, field, elements, key, seen } = self;
+        let path = |position: I| format!("{list}[{}].{field}", position.index());
         if value.is_empty() {
-            problems.add(Problem::required(format!("{list}[{position}].{field}")));
+            problems.add(Problem::required(path(position)));
             return;
         }
-        match seen.entry(key) {
-            Entry::Vacant(entry) => {
-                entry.insert(position);
-            }
-            Entry::Occupied(entry) => {
-                let first = format!("{list}[{}]", entry.get());
-                problems.add(Problem::duplicate(format!("{list}[{position}].{field}"), value, first));
-            }
+        let own = key(element);
+        if let Some(first) = seen.insert(lookup_hash(&own), position, |other| key(at(elements, other)) == own)
+        {
+            let first = format!("{list}[{}]", first.index());
+            problems.add(Problem::duplicate(path(position), value, first));
         }
     }
 }

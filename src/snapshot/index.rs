@@ -4,20 +4,20 @@
 //! them for each question would be most of the cost of a decision.
 
 use crate::kubernetes::Selector;
-use crate::kubernetes::hash::Hasher;
+use crate::kubernetes::hash::{Hasher, lookup_hash};
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::DaemonSet;
+use crate::snapshot::lookup::{Lookup, Recent};
 use crate::snapshot::position::{HashIx, IndexVec, NodeIx, PodIx, Position, neutral};
-use crate::view::PodView;
+use crate::view::{LabelsView, NodeView, PodView};
 use indexmap::IndexSet;
 use std::cmp::Ordering;
 
 /// Positions of names and hash labels, and the facts about each pod.
 #[derive(Debug, Clone)]
 pub(crate) struct Index<'a> {
-    /// Node names, in the order of the nodes.
-    nodes: IndexSet<&'a str, Hasher>,
+    nodes: NodeNames<'a>,
     /// Order nodes by name; see [`name_keys`].
     name_keys: IndexVec<NodeIx, u64>,
     /// The different hash labels of pods.
@@ -70,45 +70,42 @@ pub(crate) struct Criteria<'s> {
 
 impl<'a> Index<'a> {
     pub(crate) fn new(
-        nodes: IndexSet<&'a str, Hasher>,
+        nodes: &[NodeView<'a>],
+        node_names: Lookup<NodeIx>,
         pods: &[PodView<'a>],
         criteria: &Criteria<'_>,
     ) -> Self {
-        let mut hashes = IndexSet::default();
+        let nodes = NodeNames { names: nodes.iter().map(|node| node.name).collect(), positions: node_names };
+        let mut labels = LabelReader { criteria, hashes: IndexSet::default(), recent: Recent::new() };
         let facts = |pod: &PodView<'a>| {
-            let hash = pod.labels.get(criteria.unique_label_key);
-            let generation = pod.labels.get(TEMPLATE_GENERATION_LABEL);
-            PodFacts {
-                ownership: criteria.ownership(pod),
-                selected: criteria.selector.matches(pod.labels),
-                same_generation: generation.is_some() && generation == criteria.template_generation,
-                node: pod.target.and_then(|target| node_position(&nodes, target)),
-                hash: hash.map(|hash| HashIx::new(hashes.insert_full(hash).0)),
-            }
+            let LabelFacts { selected, same_generation, hash } = labels.facts(pod.labels);
+            let node = pod.target.and_then(|target| nodes.find(target));
+            PodFacts { ownership: criteria.ownership(pod), selected, same_generation, node, hash }
         };
         let pods = pods.iter().map(facts).collect();
-        let name_keys = name_keys(&nodes);
-        Index { nodes, name_keys, hashes, pods }
+        let hashes = labels.hashes;
+        Index { name_keys: name_keys(&nodes.names), nodes, hashes, pods }
     }
 
     /// An index of facts that are known already. The hashes are in the order of their positions.
     pub(crate) fn from_facts(
-        nodes: IndexSet<&'a str, Hasher>,
+        nodes: impl ExactSizeIterator<Item = &'a str>,
         hashes: IndexSet<&'a str, Hasher>,
         pods: Vec<PodFacts>,
     ) -> Self {
-        Index { name_keys: name_keys(&nodes), nodes, hashes, pods: pods.into() }
+        let nodes = NodeNames::new(nodes);
+        Index { name_keys: name_keys(&nodes.names), nodes, hashes, pods: pods.into() }
     }
 
     /// Compares two nodes by their names.
     pub(crate) fn by_name(&self, a: NodeIx, b: NodeIx) -> Ordering {
-        let name = |node: NodeIx| self.nodes.get_index(node.index());
-        self.name_keys.at(a).cmp(self.name_keys.at(b)).then_with(|| name(a).cmp(&name(b)))
+        let name = |node: NodeIx| self.nodes.names.at(node);
+        self.name_keys.at(a).cmp(self.name_keys.at(b)).then_with(|| name(a).cmp(name(b)))
     }
 
     /// The node with this name, if the snapshot has one.
     pub(crate) fn node(&self, name: &str) -> Option<NodeIx> {
-        node_position(&self.nodes, name)
+        self.nodes.find(name)
     }
 
     /// The different hash labels of pods, in the order of their positions.
@@ -117,8 +114,69 @@ impl<'a> Index<'a> {
     }
 }
 
-fn node_position(names: &IndexSet<&str, Hasher>, name: &str) -> Option<NodeIx> {
-    names.get_index_of(name).map(NodeIx::new)
+/// The names of the nodes, in the order of the nodes.
+#[derive(Debug, Clone)]
+struct NodeNames<'a> {
+    names: IndexVec<NodeIx, &'a str>,
+    positions: Lookup<NodeIx>,
+}
+
+impl<'a> NodeNames<'a> {
+    /// Of names that differ.
+    fn new(names: impl ExactSizeIterator<Item = &'a str>) -> Self {
+        let mut positions = Lookup::with_capacity(names.len());
+        let names: IndexVec<NodeIx, &str> = names.collect();
+        for (node, name) in names.enumerated() {
+            positions.insert(lookup_hash(name), node, |_| false);
+        }
+        NodeNames { names, positions }
+    }
+
+    #[inline]
+    fn find(&self, name: &str) -> Option<NodeIx> {
+        self.positions.find(lookup_hash(&name), |node| *self.names.at(node) == name)
+    }
+}
+
+/// Reads the labels of pods.
+///
+/// The pods of one template have equal labels, and one comparison of all labels costs less than a search for each label that
+/// matters.
+struct LabelReader<'c, 'a> {
+    criteria: &'c Criteria<'c>,
+    /// The different hash labels so far.
+    hashes: IndexSet<&'a str, Hasher>,
+    recent: Recent<LabelsView<'a>, LabelFacts>,
+}
+
+/// The facts about a pod that follow from its labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LabelFacts {
+    selected: bool,
+    same_generation: bool,
+    hash: Option<HashIx>,
+}
+
+impl<'a> LabelReader<'_, 'a> {
+    fn facts(&mut self, labels: LabelsView<'a>) -> LabelFacts {
+        if let Some(facts) = self.recent.get(&labels) {
+            return facts;
+        }
+        let facts = self.read(labels);
+        self.recent.add(labels, facts);
+        facts
+    }
+
+    fn read(&mut self, labels: LabelsView<'a>) -> LabelFacts {
+        let Criteria { selector, unique_label_key, template_generation, .. } = self.criteria;
+        let generation = labels.get(TEMPLATE_GENERATION_LABEL);
+        let hash = labels.get(unique_label_key);
+        LabelFacts {
+            selected: selector.matches(labels),
+            same_generation: generation.is_some() && generation == *template_generation,
+            hash: hash.map(|hash| HashIx::new(self.hashes.insert_full(hash).0)),
+        }
+    }
 }
 
 /// For each name the eight bytes after the prefix that all names share, as a number.
@@ -126,15 +184,26 @@ fn node_position(names: &IndexSet<&str, Hasher>, name: &str) -> Option<NodeIx> {
 /// Plans sort nodes by name, and node names of a cluster begin alike (`node-00017.example`). The prefix has no part in the
 /// order, and the bytes after it decide nearly every comparison without a look at the strings. A shorter name is filled
 /// up with zeros, which keeps the order. Equal keys decide nothing: then the names are compared.
-fn name_keys(names: &IndexSet<&str, Hasher>) -> IndexVec<NodeIx, u64> {
-    let first = names.first().map_or(&[][..], |name| name.as_bytes());
-    let shared = |name: &&str| name.bytes().zip(first).take_while(|(a, b)| a == *b).count();
-    let prefix = names.iter().map(shared).min().unwrap_or(0);
-    let key = |name: &&str| {
-        let bytes = name.bytes().skip(prefix).chain(std::iter::repeat(0)).take(8);
-        bytes.fold(0, |key, byte| key << 8 | u64::from(byte))
-    };
-    names.iter().map(key).collect()
+fn name_keys(names: &IndexVec<NodeIx, &str>) -> IndexVec<NodeIx, u64> {
+    let mut prefix = names.iter().next().map_or(&[][..], |name| name.as_bytes());
+    for name in names.iter().map(|name| name.as_bytes()) {
+        if !name.starts_with(prefix) {
+            let shared = name.iter().zip(prefix).take_while(|(a, b)| a == b).count();
+            prefix = prefix.get(..shared).unwrap_or_default();
+        }
+    }
+    let rest = |name: &&str| name.as_bytes().get(prefix.len()..).map_or(0, first_eight);
+    names.iter().map(rest).collect()
+}
+
+/// The first eight bytes as a number, filled up with zeros.
+fn first_eight(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => {
+            bytes.iter().chain(std::iter::repeat(&0)).take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
+        }
+    }
 }
 
 impl Criteria<'_> {
@@ -150,6 +219,41 @@ impl Criteria<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{LabelSelector, Labels};
+    use crate::problem::Problems;
+
+    #[test]
+    fn the_labels_of_each_pod_are_read_as_if_it_were_alone() {
+        let daemon_set = DaemonSet::default();
+        let selector =
+            LabelSelector { match_labels: Labels::from_iter([("app", "agent")]), ..LabelSelector::default() };
+        let selector = Selector::compile(&selector, "spec.selector", &mut Problems::default());
+        let criteria = Criteria {
+            daemon_set: &daemon_set,
+            selector: &selector,
+            unique_label_key: "hash",
+            template_generation: Some("1"),
+        };
+        let mut reader =
+            LabelReader { criteria: &criteria, hashes: IndexSet::default(), recent: Recent::new() };
+        let hashes: Vec<String> = (0..20).map(|hash| hash.to_string()).collect();
+        let labels = |number: usize| {
+            let (app, generation) = (["agent", "other"][number % 3 / 2], ["1", "2", "3"][number % 5 / 2]);
+            let hash = hashes[number % 20].as_str();
+            Labels::from_iter([("app", app), ("hash", hash), (TEMPLATE_GENERATION_LABEL, generation)])
+        };
+        // Each twice in a row, and more different ones than are remembered.
+        let all: Vec<Labels> = (0..80).map(|number| labels(number / 2)).collect();
+        for (number, labels) in all.iter().enumerate() {
+            let number = number / 2;
+            let expected = LabelFacts {
+                selected: number % 3 < 2,
+                same_generation: number % 5 < 2,
+                hash: Some(HashIx::new(number % 20)),
+            };
+            assert_eq!(reader.facts(labels.into()), expected, "{labels:?}");
+        }
+    }
 
     #[test]
     fn nodes_compare_as_their_names_do() {
@@ -167,16 +271,16 @@ mod tests {
             "n-é",
             "n-z",
         ];
-        let keys = names.iter().copied().collect();
+        let names: IndexVec<NodeIx, &str> = names.into_iter().collect();
         let index = Index {
-            name_keys: name_keys(&keys),
-            nodes: keys,
+            name_keys: name_keys(&names),
+            nodes: NodeNames { names: names.clone(), positions: Lookup::with_capacity(0) },
             hashes: IndexSet::default(),
             pods: Vec::new().into(),
         };
-        for (a, left) in names.iter().enumerate() {
-            for (b, right) in names.iter().enumerate() {
-                let order = index.by_name(NodeIx::new(a), NodeIx::new(b));
+        for (a, left) in names.enumerated() {
+            for (b, right) in names.enumerated() {
+                let order = index.by_name(a, b);
                 assert_eq!(order, left.cmp(right), "{left:?} {right:?}");
             }
         }

@@ -3,6 +3,7 @@
 mod builder;
 pub(crate) mod check;
 pub(crate) mod index;
+mod lookup;
 pub(crate) mod placement;
 mod policy;
 pub(crate) mod position;

@@ -2,13 +2,14 @@
 //!
 //! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
 
+use super::lookup::Recent;
 use super::position::neutral;
 use super::template::{Fact, RequiredAffinity, TemplateSpec};
 use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
-use crate::model::Toleration;
+use crate::model::{KeyLengths, Toleration};
 use crate::snapshot::DaemonTolerations;
-use crate::view::{Known, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
+use crate::view::{Known, LabelsView, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
 
 /// Whether a node should run the pod.
 #[doc(alias = "nodeShouldRunDaemonPod")]
@@ -88,31 +89,52 @@ pub(crate) struct Decided {
 }
 
 impl PlacementRules<'_> {
-    /// The placement of a node of which everything is known.
-    pub(crate) fn placement(&self, node: &NodeView<'_>) -> Placement {
-        let decided = self.decide(node);
-        debug_assert!(!decided.is_open, "every fact about a node of the snapshot is known");
-        decided.placement
+    /// The placements of nodes of which everything is known.
+    pub(crate) fn placements(&self, nodes: &[NodeView<'_>]) -> Vec<Placement> {
+        let mut labels = NodeLabels::new(self);
+        let placement = |node| {
+            let decided = self.by_taints(node, labels.mismatch(node));
+            debug_assert!(!decided.is_open, "every fact about a node of the snapshot is known");
+            decided.placement
+        };
+        nodes.iter().map(placement).collect()
     }
 
     /// The first rule that applies decides.
     #[inline]
     pub(crate) fn decide(&self, node: &impl NodeFacts) -> Decided {
-        let certain = |placement| Decided { placement, is_open: false };
+        self.by_taints(node, self.mismatch(node))
+    }
+
+    /// The first rule about the name and the labels of the node that excludes it. Without one, `Ok` says whether unknown facts
+    /// can still exclude it.
+    #[inline]
+    fn mismatch(&self, node: &impl NodeFacts) -> Result<bool, Mismatch> {
         let mut is_open = false;
         let mut excludes = |rule: Truth| {
             is_open |= rule == Truth::Maybe;
             rule == Truth::No
         };
         if excludes(self.has_node_name(node)) {
-            return certain(Placement::Exclude(Mismatch::NodeName));
+            return Err(Mismatch::NodeName);
         }
         if excludes(self.matches_selector(node)) {
-            return certain(Placement::Exclude(Mismatch::NodeSelector));
+            return Err(Mismatch::NodeSelector);
         }
         if excludes(self.matches_affinity(node)) {
-            return certain(Placement::Exclude(Mismatch::NodeAffinity));
+            return Err(Mismatch::NodeAffinity);
         }
+        Ok(is_open)
+    }
+
+    /// The taints decide unless the name or the labels exclude the node.
+    #[inline]
+    fn by_taints(&self, node: &impl NodeFacts, mismatch: Result<bool, Mismatch>) -> Decided {
+        let certain = |placement| Decided { placement, is_open: false };
+        let is_open = match mismatch {
+            Ok(is_open) => is_open,
+            Err(mismatch) => return certain(Placement::Exclude(mismatch)),
+        };
         if let Some(taint) = self.first_untolerated(node, "NoExecute") {
             return certain(Placement::Exclude(Mismatch::NoExecuteTaint(taint)));
         }
@@ -166,6 +188,45 @@ impl PlacementRules<'_> {
     }
 }
 
+/// Decides about the labels of nodes.
+///
+/// The nodes of a cluster have many labels and few different values of those that a template asks for. A rule reads labels by
+/// their keys, so that two nodes are alike for the rules if they have the same labels among those whose keys are as long as
+/// the keys of the rules.
+struct NodeLabels<'r, 'n> {
+    rules: &'r PlacementRules<'r>,
+    /// `None` where the rules read the names of nodes, which are all different.
+    lengths: Option<KeyLengths>,
+    recent: Recent<Vec<(u32, &'n [u8])>, Result<bool, Mismatch>>,
+    /// The labels of the last node that may matter; kept so that a node without news costs no allocation.
+    labels: Vec<(u32, &'n [u8])>,
+}
+
+impl<'r, 'n> NodeLabels<'r, 'n> {
+    fn new(rules: &'r PlacementRules<'r>) -> Self {
+        let by_name =
+            !rules.template.node_name.is_empty() || rules.affinity.is_some_and(RequiredAffinity::reads_name);
+        let of_selector = rules.template.node_selector.iter().map(|(key, _)| key);
+        let of_affinity = rules.affinity.into_iter().flat_map(RequiredAffinity::label_keys);
+        let lengths = (!by_name).then(|| of_selector.chain(of_affinity).collect());
+        NodeLabels { rules, lengths, recent: Recent::new(), labels: Vec::new() }
+    }
+
+    fn mismatch(&mut self, node: &NodeView<'n>) -> Result<bool, Mismatch> {
+        let (Some(lengths), LabelsView::Packed(labels)) = (self.lengths, node.labels) else {
+            return self.rules.mismatch(node);
+        };
+        self.labels.clear();
+        self.labels.extend(labels.with_key_lengths(lengths));
+        if let Some(known) = self.recent.get(&self.labels) {
+            return known;
+        }
+        let mismatch = self.rules.mismatch(node);
+        self.recent.add(self.labels.clone(), mismatch);
+        mismatch
+    }
+}
+
 /// Whether a pod stays only by its own tolerations, since the template has withdrawn them (kubernetes#118823). A taint for a
 /// condition of the node proves nothing, since it comes and goes.
 pub(crate) fn toleration_withdrawn(
@@ -197,4 +258,63 @@ pub(crate) fn is_down(node: &NodeView<'_>) -> bool {
 pub(crate) fn kept_out_only_by_being_down(tolerations: &[Toleration], node: &NodeView<'_>) -> bool {
     let keeps_out = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, tolerations);
     node.taints.iter().filter(keeps_out).all(|taint| DOWN.contains(&taint.key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Labels, Node};
+    use crate::problem::Problems;
+    use crate::snapshot::template::Template;
+    use serde_json::{Value, json};
+
+    /// A node has a disk of some kind, a zone of its own, and perhaps the label `cow`, which is as long as `gpu`.
+    fn node(number: usize) -> Node {
+        let mut node = Node::default();
+        node.metadata.name = format!("n{number}").into();
+        let disk = ["ssd", "hdd", "nvme"][number % 3];
+        node.metadata.labels = Labels::from_iter([("disk", disk), ("zone/x", &number.to_string())]);
+        if number % 2 == 0 {
+            node.metadata.labels = node.metadata.labels.with(["gpu", "cow"][number / 2 % 2], "yes");
+        }
+        node
+    }
+
+    #[track_caller]
+    fn places_alike(spec: Value, run: usize) {
+        let mut problems = Problems::default();
+        let template = Template::parse(&json!({"spec": spec}), &mut problems);
+        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
+        let rules =
+            PlacementRules { template: &template.spec, affinity: affinity.as_ref(), tolerations: &[] };
+        let nodes: Vec<Node> = (0..60).map(|number| node(number % 40)).collect();
+        let nodes: Vec<NodeView<'_>> = nodes.iter().map(NodeView::from).collect();
+        let placements = rules.placements(&nodes);
+        let alone: Vec<Placement> = nodes.iter().map(|node| rules.decide(node).placement).collect();
+        assert_eq!(placements, alone);
+        assert_eq!(placements.iter().filter(|placement| **placement == Placement::Run).count(), run);
+    }
+
+    fn affinity(term: Value) -> Value {
+        let required = json!({"nodeSelectorTerms": [term]});
+        json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}})
+    }
+
+    #[test]
+    fn nodes_with_equal_labels_are_placed_as_each_one_alone() {
+        let gpu = json!({"matchExpressions": [{"key": "gpu", "operator": "DoesNotExist"}]});
+        places_alike(json!({}), 60);
+        places_alike(json!({"nodeSelector": {"disk": "ssd"}}), 21);
+        places_alike(json!({"affinity": affinity(gpu.clone())}), 45);
+        places_alike(json!({"nodeSelector": {"disk": "ssd"}, "affinity": affinity(gpu)}), 15);
+        // More different values than are remembered.
+        places_alike(json!({"nodeSelector": {"zone/x": "7"}}), 2);
+    }
+
+    #[test]
+    fn a_rule_that_reads_names_sees_each_node() {
+        let field = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n6"]}]});
+        places_alike(json!({"affinity": affinity(field)}), 2);
+        places_alike(json!({"nodeName": "n8"}), 2);
+    }
 }

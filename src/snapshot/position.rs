@@ -237,6 +237,7 @@ pub(crate) use neutral;
 neutral!(bool, false);
 neutral!(u32, 0);
 neutral!(u64, 0);
+neutral!(&str, "");
 
 /// Implements [`Neutral`] by a view of the default object, which has no name.
 macro_rules! neutral_view {

@@ -131,8 +131,19 @@ impl RequiredAffinity {
 
     /// Terms are ORed; an empty term matches nothing
     /// (v1.36 `component-helpers/scheduling/corev1/nodeaffinity`).
+    #[inline]
     pub(crate) fn matches(&self, node: &impl NodeFacts) -> Truth {
         Truth::any(self.terms.iter().map(|term| term.matches(node)))
+    }
+
+    /// The keys of the labels that it reads.
+    pub(crate) fn label_keys(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().flat_map(|term| &term.expressions).map(CompiledRequirement::key)
+    }
+
+    /// Whether it reads the name of the node.
+    pub(crate) fn reads_name(&self) -> bool {
+        self.terms.iter().any(|term| !term.fields.is_empty())
     }
 
     /// The unknown facts that decide whether it matches; empty where it surely matches, or surely does not.

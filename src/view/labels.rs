@@ -3,14 +3,15 @@
 use crate::model::Labels;
 #[cfg(feature = "k8s-openapi")]
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Borrowed labels.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LabelsView<'a> {
     /// Of the model.
     Packed(&'a Labels),
-    /// Of a kept state: the label with the hash, whatever its key.
-    Hash(Option<&'a str>),
+    /// Of a kept state: the label with the hash, whatever its key. Behind a thin pointer, so that views stay small.
+    Hash(Option<&'a Arc<str>>),
     /// Of k8s-openapi's types.
     #[cfg(feature = "k8s-openapi")]
     Map(&'a BTreeMap<String, String>),
@@ -25,7 +26,7 @@ impl<'a> LabelsView<'a> {
     pub(crate) fn get(self, key: &str) -> Option<&'a str> {
         match self {
             LabelsView::Packed(labels) => labels.get(key),
-            LabelsView::Hash(hash) => hash,
+            LabelsView::Hash(hash) => hash.map(|hash| &**hash),
             #[cfg(feature = "k8s-openapi")]
             LabelsView::Map(labels) => labels.get(key).map(String::as_str),
         }

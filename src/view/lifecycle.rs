@@ -37,6 +37,7 @@ pub(crate) struct LifecycleView {
 
 impl LifecycleView {
     /// The first of the true conditions that is such a state, else the first such taint.
+    #[inline]
     pub(crate) fn new<'c>(
         true_conditions: impl Iterator<Item = (&'c str, Option<Timestamp>)>,
         taints: TaintsView<'_>,
@@ -51,13 +52,6 @@ impl LifecycleView {
 }
 
 impl Lifecycle {
-    const OF_CONDITIONS: [Lifecycle; 4] = [
-        Lifecycle::GracefulNodeShutdownInProgress,
-        Lifecycle::DrainInProgress,
-        Lifecycle::Drained,
-        Lifecycle::MaintenanceInProgress,
-    ];
-
     /// The type of the node's condition; `None` for a state that a taint shows.
     pub(crate) fn condition(self) -> Option<&'static str> {
         match self {
@@ -70,7 +64,13 @@ impl Lifecycle {
     }
 
     fn of_condition(kind: &str) -> Option<Self> {
-        Self::OF_CONDITIONS.into_iter().find(|state| state.condition() == Some(kind))
+        match kind {
+            "GracefulNodeShutdownInProgress" => Some(Lifecycle::GracefulNodeShutdownInProgress),
+            "DrainInProgress" => Some(Lifecycle::DrainInProgress),
+            "Drained" => Some(Lifecycle::Drained),
+            "MaintenanceInProgress" => Some(Lifecycle::MaintenanceInProgress),
+            _ => None,
+        }
     }
 
     /// The key alone decides: its effect and its value are choices of the program that sets it.
@@ -80,5 +80,24 @@ impl Lifecycle {
             TAINT_TO_BE_DELETED => Some(Lifecycle::ToBeDeleted),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_condition_of_a_state_shows_that_state() {
+        let states = [
+            Lifecycle::GracefulNodeShutdownInProgress,
+            Lifecycle::DrainInProgress,
+            Lifecycle::Drained,
+            Lifecycle::MaintenanceInProgress,
+        ];
+        for state in states {
+            assert_eq!(state.condition().and_then(Lifecycle::of_condition), Some(state));
+        }
+        assert_eq!(Lifecycle::of_condition("Ready"), None);
     }
 }
