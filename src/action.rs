@@ -8,6 +8,7 @@ use crate::pod_manifest::PodManifest;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// One step for the executor, complete: object, precondition and reason.
@@ -101,6 +102,16 @@ pub enum Action {
         /// Why.
         reason: RevisionReason,
     },
+    /// Set or remove annotations of a revision: the state of its rollout.
+    #[non_exhaustive]
+    AnnotateRevision {
+        /// The revision.
+        revision: ObjectRef,
+        /// The annotations to set, and those to remove as `None`; others stay.
+        annotations: BTreeMap<String, Option<String>>,
+        /// Why.
+        reason: RolloutReason,
+    },
     /// Set labels of a pod.
     #[non_exhaustive]
     LabelPod {
@@ -190,6 +201,7 @@ impl Action {
             Action::CreateRevision { .. } => "CreateRevision",
             Action::LabelRevision { .. } => "LabelRevision",
             Action::RenumberRevision { .. } => "RenumberRevision",
+            Action::AnnotateRevision { .. } => "AnnotateRevision",
             Action::LabelPod { .. } => "LabelPod",
             Action::DeletePod { .. } => "DeletePod",
             Action::CreatePod { .. } => "CreatePod",
@@ -210,6 +222,7 @@ impl Action {
             Action::CreateRevision { reason, .. }
             | Action::RenumberRevision { reason, .. }
             | Action::DeleteRevision { reason, .. } => reason.as_str(),
+            Action::AnnotateRevision { reason, .. } => reason.as_str(),
             Action::LabelRevision { reason, .. } | Action::LabelPod { reason, .. } => reason.as_str(),
             Action::DeletePod { reason, .. } => reason.as_str(),
             Action::CreatePod { reason, .. } => reason.as_str(),
@@ -264,6 +277,15 @@ impl Action {
     /// Makes an [`Action::RenumberRevision`].
     pub fn renumber_revision(revision: ObjectRef, number: i64, reason: RevisionReason) -> Self {
         Action::RenumberRevision { revision, number, reason }
+    }
+
+    /// Makes an [`Action::AnnotateRevision`].
+    pub fn annotate_revision(
+        revision: ObjectRef,
+        annotations: BTreeMap<String, Option<String>>,
+        reason: RolloutReason,
+    ) -> Self {
+        Action::AnnotateRevision { revision, annotations, reason }
     }
 
     /// Makes an [`Action::LabelPod`].
@@ -327,6 +349,13 @@ impl fmt::Display for Action {
             Action::AdoptRevision { revision, .. }
             | Action::ReleaseRevision { revision, .. }
             | Action::DeleteRevision { revision, .. } => write!(f, " {}", revision.name),
+            Action::AnnotateRevision { revision, annotations, .. } => {
+                write!(f, " {}", revision.name)?;
+                annotations.iter().try_for_each(|(key, value)| match value {
+                    Some(value) => write!(f, " {key}={value:?}"),
+                    None => write!(f, " {key}-"),
+                })
+            }
             Action::RenumberRevision { revision, number, .. } => write!(f, " {} to {number}", revision.name),
             Action::CreateRevision { revision, .. } => {
                 let name = revision.pointer("/metadata/name").and_then(Value::as_str);
@@ -370,6 +399,7 @@ macro_rules! as_str {
 as_str! {
     ClaimReason { SelectorMatches, SelectorNoLongerMatches }
     LabelReason { HashMissing, DuplicateRevision, LabelsLost }
+    RolloutReason { RolloutStarted, RolloutPaused, WaveOpened, RolloutFailed, RolloutCompleted }
     RevisionReason { NewTemplate, CurrentAgain, Duplicate, HistoryLimit }
     CreateReason { MissingPod, Surge }
     DeleteReason {
@@ -378,8 +408,10 @@ as_str! {
     }
     StatusReason { Changed, NameCollision }
     EventType { Normal, Warning }
-    EventReason { SelectingAll, FailedDaemonPod, SucceededDaemonPod }
-    RequeueReason { Burst, MinReadySeconds, BackOff, InFlightExpiry, TerminationOverdue }
+    EventReason { SelectingAll, FailedDaemonPod, SucceededDaemonPod, InvalidRolloutPolicy }
+    RequeueReason {
+        Burst, MinReadySeconds, BackOff, InFlightExpiry, TerminationOverdue, WaveDone, FailureDue, ProgressDeadline,
+    }
 }
 
 /// Why an object is adopted or released.
@@ -403,6 +435,22 @@ pub enum LabelReason {
     /// The revision has the current template and the name for it, but no controller, since its labels don't match the
     /// selector. With these labels a later plan adopts it.
     LabelsLost,
+}
+
+/// The state of a rollout that a mark on its revision keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum RolloutReason {
+    /// It has begun, or goes on after a pause.
+    RolloutStarted,
+    /// It is paused: its beginning no longer counts for the deadline.
+    RolloutPaused,
+    /// The nodes of a wave may get the new version.
+    WaveOpened,
+    /// The new version has failed.
+    RolloutFailed,
+    /// Every target node has the new version.
+    RolloutCompleted,
 }
 
 /// Why a revision is created, renumbered or deleted.
@@ -511,6 +559,9 @@ pub enum EventReason {
     FailedDaemonPod,
     /// A succeeded pod is deleted.
     SucceededDaemonPod,
+    /// The annotations of the DaemonSet hold no valid policy: its rollout is paused. No plan has this event, since a plan begins with
+    /// a policy: [`InvalidRolloutPolicy::event`](crate::InvalidRolloutPolicy::event) makes it.
+    InvalidRolloutPolicy,
 }
 
 /// The change that time alone brings.
@@ -527,6 +578,12 @@ pub enum RequeueReason {
     InFlightExpiry,
     /// A terminating pod is overdue and no longer holds a place in maxSurge.
     TerminationOverdue,
+    /// The pods of a wave have been Ready for long enough, and the next wave opens.
+    WaveDone,
+    /// A pod or a node has been in trouble for so long that it counts as failed.
+    FailureDue,
+    /// The rollout has made no progress for so long that it counts as failed.
+    ProgressDeadline,
 }
 
 /// How often the updated pods of a node have failed.

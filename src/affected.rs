@@ -19,7 +19,8 @@ use crate::view::NodeView;
 /// `pods` are all pods that the plans read, such as those of the caller's cache; they are read only when a node joins or
 /// leaves. A create that the API server has accepted and no list shows yet is in no such list: the plan that follows
 /// its pod's first event counts it. A [`Memory`](crate::Memory) may wait for any node: plan all DaemonSets anew when a node
-/// leaves.
+/// leaves. The template of a rollout's base may select other nodes than the current one, and no revision is read here: while
+/// [`Policy::rollout`](field@crate::Policy::rollout) steers one whose placement has changed, plan its DaemonSet anew when any node changes.
 ///
 /// ```
 /// use daemonset::{affected, model::{DaemonSet, Node}};

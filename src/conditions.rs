@@ -3,7 +3,7 @@
 //! Kubernetes has the field (kubernetes#55272) and no condition for it. Their meaning follows KEP-2804, and that of a
 //! Deployment's conditions; unlike there, some nodes may be without an available pod.
 
-use crate::reconcile::progress::Progress;
+use crate::reconcile::progress::{Phase, Progress};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -17,6 +17,12 @@ enum Reason {
     TooManyUnavailable,
     Complete,
     Updating,
+    Baking,
+    Paused,
+    WaitingForApproval,
+    TooManyFailures,
+    ProgressDeadlineExceeded,
+    RolledBack,
 }
 
 impl Reason {
@@ -26,20 +32,37 @@ impl Reason {
             Reason::TooManyUnavailable => "TooManyUnavailable",
             Reason::Complete => "Complete",
             Reason::Updating => "Updating",
+            Reason::Baking => "Baking",
+            Reason::Paused => "Paused",
+            Reason::WaitingForApproval => "WaitingForApproval",
+            Reason::TooManyFailures => "TooManyFailures",
+            Reason::ProgressDeadlineExceeded => "ProgressDeadlineExceeded",
+            Reason::RolledBack => "RolledBack",
         }
     }
 
     fn condition_type(self) -> &'static str {
         match self {
             Reason::EnoughAvailable | Reason::TooManyUnavailable => "Available",
-            Reason::Complete | Reason::Updating => "Progressing",
+            Reason::Complete
+            | Reason::Updating
+            | Reason::Baking
+            | Reason::Paused
+            | Reason::WaitingForApproval
+            | Reason::TooManyFailures
+            | Reason::ProgressDeadlineExceeded
+            | Reason::RolledBack => "Progressing",
         }
     }
 
     fn status(self) -> &'static str {
         match self {
-            Reason::EnoughAvailable | Reason::Complete | Reason::Updating => "True",
-            Reason::TooManyUnavailable => "False",
+            Reason::EnoughAvailable | Reason::Complete | Reason::Updating | Reason::Baking => "True",
+            Reason::Paused | Reason::WaitingForApproval => "Unknown",
+            Reason::TooManyUnavailable
+            | Reason::TooManyFailures
+            | Reason::ProgressDeadlineExceeded
+            | Reason::RolledBack => "False",
         }
     }
 }
@@ -130,11 +153,44 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
     let has = if *done == 1 { "has" } else { "have" };
     let mut message = format!("{done} of {desired} nodes {has} an available pod of {revision}");
     message.push_str(&held(progress));
+    message.push_str(&not_reached(progress));
     if progress.unavailable > 0 || progress.excused > 0 || progress.causes.taken > 0 {
         message.push_str("; ");
         message.push_str(&lack(progress, ""));
     }
-    Condition { reason: Reason::Updating, message }
+    let (reason, why) = reason(&progress.phase);
+    message.push_str(&why);
+    Condition { reason, message }
+}
+
+/// The reason of a rollout that is not complete, and what a person should know of it.
+fn reason(phase: &Phase) -> (Reason, String) {
+    match phase {
+        Phase::Updating => (Reason::Updating, String::new()),
+        Phase::Baking { wave, until } => (Reason::Baking, format!("; wave {wave} bakes until {until}")),
+        Phase::WaitingForApproval { wave } => {
+            (Reason::WaitingForApproval, format!("; wave {wave} waits for approval"))
+        }
+        Phase::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
+        Phase::Stopped { reason } => {
+            let deadline = reason == Reason::ProgressDeadlineExceeded.as_str();
+            let typed = if deadline { Reason::ProgressDeadlineExceeded } else { Reason::TooManyFailures };
+            (typed, format!("; the new version has failed: {reason}"))
+        }
+        Phase::RolledBack { base, reason } => (
+            Reason::RolledBack,
+            format!("; the new version has failed ({reason}), all nodes go back to {base}"),
+        ),
+    }
+}
+
+/// `, 165 are not reached by the rollout`, or nothing.
+fn not_reached(progress: &Progress) -> String {
+    match progress.not_reached {
+        0 => String::new(),
+        1 => ", 1 is not reached by the rollout".to_owned(),
+        nodes => format!(", {nodes} are not reached by the rollout"),
+    }
 }
 
 const NO_TARGETS: &str = "no node should run the pod";

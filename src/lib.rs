@@ -123,6 +123,7 @@ mod reconcile;
 mod reconciler;
 mod recording;
 mod report;
+mod rollout_report;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod snapshot;
@@ -131,7 +132,7 @@ mod view;
 
 pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
-    RequeueReason, RevisionReason, StatusReason,
+    RequeueReason, RevisionReason, RolloutReason, StatusReason,
 };
 pub use affected::affected;
 pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
@@ -153,9 +154,13 @@ pub use report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
     RevisionOrigin, Situation, StrategyInForce, Warning,
 };
+pub use rollout_report::{
+    FailingNode, FailureEvidence, HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport,
+};
 pub use snapshot::{
-    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, Observed, ObservedAt,
-    PodNames, Policy, Snapshot, SnapshotBuilder, UnreadyPolicy,
+    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, FailureAction, FailurePolicy,
+    InvalidRolloutPolicy, LifecyclePolicy, Observed, ObservedAt, PodNames, Policy, RolloutPolicy, Snapshot,
+    SnapshotBuilder, UnreadyPolicy, Wave,
 };
 pub use unavailable::{UnavailableCause, UnavailableNodes};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};

@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::pod_manifest::{CustomBody, PodManifest};
 use crate::problem::InvalidSnapshot;
-use crate::reconcile::{actions::Bodies, plan_of};
+use crate::reconcile::{actions::Bodies, plan_of, pod_template::Source};
 use crate::recording::Recording;
 use crate::report::Plan;
 use crate::snapshot::Snapshot;
@@ -223,12 +223,13 @@ impl Bodies for Custom<'_> {
         snapshot: &Snapshot<'_>,
         node: &NodeView<'_>,
         pod: PodManifest,
+        source: &Source<'_>,
     ) -> Result<PodManifest, InvalidManifest> {
-        let (revision_hash, ingredients) = (pod.revision_hash(), &snapshot.spec.ingredients);
+        let (revision_hash, ingredients) = (pod.revision_hash(), source.ingredients);
         let mut value = self.0.manifest(&NewPod { node, revision_hash, ingredients, pod: &pod });
         value.sort_all_objects();
         let body = CustomBody { value, pod_spec: self.0.pod_spec() };
-        match problem(snapshot, &pod, &body) {
+        match problem(snapshot, source, &pod, &body) {
             Some(problem) => Err(InvalidManifest { node: pod.node, problem }),
             None => Ok(PodManifest { body: Some(Arc::new(body)), ..pod }),
         }
@@ -248,14 +249,19 @@ struct Metadata {
 }
 
 /// The first reason not to create this object in place of the pod.
-fn problem(snapshot: &Snapshot<'_>, pod: &PodManifest, body: &CustomBody) -> Option<ManifestProblem> {
+fn problem(
+    snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
+    pod: &PodManifest,
+    body: &CustomBody,
+) -> Option<ManifestProblem> {
     let metadata = body.value.get("metadata").and_then(|metadata| Metadata::deserialize(metadata).ok());
     let Metadata { namespace, labels, owner_references } = metadata.unwrap_or_default();
     let spec = body.value.pointer(body.pod_spec).unwrap_or(&Value::Null);
     let owner = OwnerReference { block_owner_deletion: None, ..snapshot.spec.daemon_set.owner_reference() };
     let mut controllers = owner_references.into_iter().filter(|owner| owner.controller == Some(true));
     let controller = controllers.next().map(|found| OwnerReference { block_owner_deletion: None, ..found });
-    let generation = snapshot.spec.template_generation.as_deref();
+    let generation = source.generation;
     if labels.get(&snapshot.spec.policy.unique_label_key) != Some(pod.revision_hash()) {
         Some(ManifestProblem::Hash)
     } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
@@ -268,7 +274,7 @@ fn problem(snapshot: &Snapshot<'_>, pod: &PodManifest, body: &CustomBody) -> Opt
         Some(ManifestProblem::Owner)
     } else if !names_node(spec, &pod.node) {
         Some(ManifestProblem::Node)
-    } else if !tolerates(spec, &snapshot.spec.tolerations) {
+    } else if !tolerates(spec, source.tolerations) {
         Some(ManifestProblem::Tolerations)
     } else {
         None

@@ -5,6 +5,7 @@ use crate::model::NodeName;
 use crate::report::{
     NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Situation, StrategyInForce,
 };
+use crate::rollout_report::{HoldReason, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -119,6 +120,12 @@ pub enum ObstacleKind {
     NodeTaken,
     /// The node leaves, and the policy leaves it alone.
     NodeLeaves,
+    /// The rollout is paused.
+    RolloutPaused,
+    /// The next wave waits for approval.
+    WaitsForApproval,
+    /// The new version has failed, and no further node gets it.
+    RolloutFailed,
     /// The limit is used up for another reason than those above.
     NoRoom,
 }
@@ -180,6 +187,7 @@ impl Watch {
                 Movement::Acting
             }
             NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. } => Movement::Held,
+            NodeOutcome::HeldByRollout { because } => held_by_rollout(because),
             NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
             NodeOutcome::WaitsForReady => {
                 blocked_if(self.is_out_of_patience(&node.pods), ObstacleKind::NotReady)
@@ -213,6 +221,20 @@ impl Watch {
             any = true;
             too_long(since)
         }) && any
+    }
+}
+
+/// A node in no wave keeps the old version: it waits for nothing.
+fn held_by_rollout(because: &HoldReason) -> Movement {
+    match because {
+        HoldReason::NoWave => Movement::Settled,
+        HoldReason::Paused => Movement::Blocked(ObstacleKind::RolloutPaused),
+        HoldReason::Stopped { .. } => Movement::Blocked(ObstacleKind::RolloutFailed),
+        HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => {
+            Movement::Blocked(ObstacleKind::WaitsForApproval)
+        }
+        HoldReason::Wave { opens_at: Some(_), .. } => Movement::Waiting,
+        HoldReason::Wave { opens_at: None, .. } | HoldReason::Outside => Movement::Held,
     }
 }
 

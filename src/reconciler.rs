@@ -270,7 +270,8 @@ impl Reconciler {
     /// that it gives, not in the number of nodes.
     ///
     /// `list` gives all objects. It is called where the changes do not suffice: for the first plan, after a change of how
-    /// objects are read (another selector, another placement or other policy), and after [`plan`](Self::plan) or
+    /// objects are read (another selector, another placement or other policy), for each plan with a [rollout policy](crate::Policy::rollout) or
+    /// [`drive`](crate::Policy::drive), and after [`plan`](Self::plan) or
     /// [`snapshot`](Self::snapshot). Every other change must have been applied, in any order. After a watch has been
     /// interrupted, [`forget_objects`](Self::forget_objects) lets the next plan list them again.
     ///
@@ -357,7 +358,10 @@ impl Reconciler {
     {
         let snapshot = self.snapshot(observed, at)?;
         let decision = decide(&snapshot);
-        self.kept = KeptState(Some(Box::new(Kept::new(&snapshot, &decision, &self.memory))));
+        // The waves of a rollout policy depend on all nodes together: every plan of a steered rollout lists them.
+        if !self.policy.is_steered() {
+            self.kept = KeptState(Some(Box::new(Kept::new(&snapshot, &decision, &self.memory))));
+        }
         let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
         Ok(explain(&snapshot, &decision, actions))
     }

@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use crate::model::{
     ControllerRevision, DaemonSet, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus,
     OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint,
-    TemplateFidelity, null_is_default,
+    TemplateFidelity, is_mark, null_is_default,
 };
 use crate::problem::InvalidSnapshot;
 use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
@@ -237,11 +237,11 @@ impl From<&PodView<'_>> for Pod {
             Phase::Succeeded => "Succeeded",
             Phase::Failed => "Failed",
         };
-        let ready = PodCondition {
+        let ready = view.ready.is_known().then(|| PodCondition {
             kind: "Ready".to_owned(),
-            status: if view.ready { "True" } else { "False" }.to_owned(),
+            status: if view.ready.is_true() { "True" } else { "False" }.to_owned(),
             last_transition_time: view.ready_since,
-        };
+        });
         Pod {
             metadata: PodMeta {
                 name: view.name.to_owned(),
@@ -259,7 +259,8 @@ impl From<&PodView<'_>> for Pod {
             spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
             status: PodStatus {
                 phase: phase.to_owned(),
-                conditions: vec![ready],
+                reason: view.containers.pod_reason().to_owned(),
+                conditions: ready.into_iter().collect(),
                 container_statuses: view.containers.regular(),
                 init_container_statuses: view.containers.init(),
             },
@@ -276,6 +277,7 @@ impl From<&RevisionView<'_>> for ControllerRevision {
                 uid: view.uid.into(),
                 resource_version: view.resource_version.to_owned(),
                 labels: view.labels.to_labels(),
+                annotations: view.annotations.to_labels().iter().filter(|(key, _)| is_mark(key)).collect(),
                 owner_references: view.controller.map(controller).into_iter().collect(),
                 creation_timestamp: view.created_at,
                 deletion_timestamp: view.deleted_at,

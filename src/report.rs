@@ -9,6 +9,7 @@ use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint, is_default};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::classify::Evidence;
 use crate::reconcile::progress::Progress;
+use crate::rollout_report::{HoldReason, RolloutReport};
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
 use crate::view::Lifecycle;
 use jiff::Timestamp;
@@ -159,6 +160,9 @@ pub struct Report {
     pub unavailable: UnavailableNodes,
     /// One verdict per node, by name.
     pub nodes: Vec<NodeVerdict>,
+    /// The rollout, if the policy steers it and the situation does not stop before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<RolloutReport>,
     /// For [`Plan::conditions`]; `None` if the situation stops before it.
     #[serde(skip)]
     pub(crate) progress: Option<Progress>,
@@ -366,6 +370,12 @@ pub enum NodeOutcome {
         /// maxSurge, as a number of nodes.
         limit: u32,
     },
+    /// The rollout has not reached it.
+    #[non_exhaustive]
+    HeldByRollout {
+        /// Why.
+        because: HoldReason,
+    },
     /// Its outdated pod waits for a person to delete it.
     WaitsForDelete,
     /// Its updated pod is not Ready yet.
@@ -459,6 +469,20 @@ pub enum Warning {
         /// maxUnavailable, or under surge maxSurge, as a number of nodes.
         limit: u32,
     },
+    /// The rollout has not reached these nodes, but no old revision is left for them: a missing pod there is created from the current
+    /// template.
+    NoBase {
+        /// How many nodes.
+        nodes: u32,
+    },
+    /// The new version has failed, and no old revision is left to go back to.
+    NothingToRollBackTo,
+    /// The rollout has not reached these nodes, but their pods are gone: the other controller, which creates the pods while the
+    /// update is driven, gives them the new version.
+    LostUnderDrive {
+        /// Their names.
+        nodes: Vec<NodeName>,
+    },
     /// The generation of these pods says updated while their hash label names another known revision.
     GenerationHashConflict {
         /// How many pods.
@@ -520,6 +544,19 @@ impl fmt::Display for Warning {
                  or let the policy excuse them (downNodes: ExcuseIfDownBefore)",
                 if *nodes == 1 { "node went" } else { "nodes went" },
                 if *nodes == 1 { "it" } else { "them" },
+            ),
+            Warning::NoBase { nodes } => write!(
+                f,
+                "{nodes} {} for the rollout, but no old revision is left: a missing pod there would get the new version",
+                if *nodes == 1 { "node waits" } else { "nodes wait" },
+            ),
+            Warning::NothingToRollBackTo => {
+                f.write_str("the new version has failed, but no old revision is left to go back to: the rollout is stopped")
+            }
+            Warning::LostUnderDrive { nodes } => write!(
+                f,
+                "not reached by the rollout, but without a pod: the other controller creates the new version on {}",
+                first_names(nodes)
             ),
             Warning::GenerationHashConflict { pods } => write!(
                 f,

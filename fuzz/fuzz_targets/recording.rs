@@ -89,12 +89,13 @@ fn stage(action: &Action) -> u8 {
         | Action::AdoptRevision { .. }
         | Action::ReleaseRevision { .. } => 0,
         Action::CreateRevision { .. } | Action::LabelRevision { .. } | Action::RenumberRevision { .. } => 1,
-        Action::LabelPod { .. } => 2,
-        Action::DeletePod { .. } => 3,
-        Action::CreatePod { .. } => 4,
-        Action::DeleteRevision { .. } => 5,
-        Action::UpdateStatus { .. } => 6,
-        Action::RecordEvent { .. } => 7,
-        Action::Requeue { .. } => 8,
+        Action::AnnotateRevision { .. } => 2,
+        Action::LabelPod { .. } => 3,
+        Action::DeletePod { .. } => 4,
+        Action::CreatePod { .. } => 5,
+        Action::DeleteRevision { .. } => 6,
+        Action::UpdateStatus { .. } => 7,
+        Action::RecordEvent { .. } => 8,
+        Action::Requeue { .. } => 9,
     }
 }

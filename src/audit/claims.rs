@@ -87,7 +87,11 @@ fn wrong_action_on_revision(
         Action::ReleaseRevision { .. } => {
             (ownership != Ownership::Controlled || selected).then_some(ViolationKind::WrongRelease)
         }
-        Action::LabelRevision { .. } if context.lineage.released(position).is_some() => None,
+        Action::LabelRevision { .. } | Action::AnnotateRevision { .. }
+            if context.lineage.released(position).is_some() =>
+        {
+            None
+        }
         _ => (!context.owns_revision(position)).then_some(ViolationKind::ForeignObject),
     }
 }

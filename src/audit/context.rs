@@ -1,5 +1,6 @@
 //! The list of actions beside the snapshot: the subject of each action, and the deletes that count.
 
+use super::goals::Goals;
 use super::lineage::Lineage;
 use super::memories::{self, Unseen};
 use super::named::{ByUid, Named, Subject, subjects};
@@ -15,6 +16,7 @@ use crate::view::PodView;
 /// Everything that the rules are applied to.
 pub(super) struct Context<'s> {
     pub(super) snapshot: &'s Snapshot<'s>,
+    pub(super) goals: &'s Goals<'s>,
     pub(super) actions: &'s [Action],
     pub(super) lineage: Lineage<'s>,
     pub(super) stages: PodStages<'s>,
@@ -52,7 +54,7 @@ pub(super) struct Deletion<'s> {
 }
 
 impl<'s> Context<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
+    pub(super) fn new(snapshot: &'s Snapshot<'s>, goals: &'s Goals<'s>, actions: &'s [Action]) -> Self {
         let named = || actions.iter().map(Named::by);
         let pod_uids = named().filter_map(|subject| subject.pod()).map(|pod| pod.uid.as_str());
         let requested = pod_uids.chain(memories::created(snapshot));
@@ -62,8 +64,9 @@ impl<'s> Context<'s> {
         let revisions = ByUid::new(requested, snapshot.revisions.iter().map(|revision| revision.uid));
         let mut context = Context {
             snapshot,
+            goals,
             actions,
-            lineage: Lineage::new(snapshot, actions),
+            lineage: Lineage::new(snapshot, goals, actions),
             stages: PodStages::new(snapshot),
             subjects: subjects(snapshot, actions, &pods, &revisions),
             marks: IndexVec::repeat(Marks::default(), snapshot.pods.len()),

@@ -18,7 +18,7 @@ pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Fin
     for (index, action) in context.actions.iter().enumerate() {
         let Action::CreatePod { node: name, .. } = action else { continue };
         let node = snapshot.index.node(name.as_str());
-        let Some(target) = node.filter(|node| snapshot.placement(*node) == Placement::Run) else {
+        let Some(target) = node.filter(|node| context.goals.placement(*node) == Placement::Run) else {
             findings.add(index, ViolationKind::NotTargetNode);
             continue;
         };
@@ -26,6 +26,8 @@ pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Fin
         let wrong = must_not_get_a_pod(context, node, name.as_str());
         let wrong = wrong.or_else(|| leaves(snapshot, snapshot.node(target)));
         let live = node.live();
+        let is_surge_on_held = live > 0 && context.goals.is_held(target);
+        let wrong = wrong.or_else(|| is_surge_on_held.then_some(ViolationKind::NotReleased));
         fleet.nodes.change(target, |node| node.creates = true);
         match wrong {
             Some(kind) => findings.add(index, kind),

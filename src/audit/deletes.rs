@@ -10,6 +10,7 @@ use super::stage::{PodStage, Rank};
 use super::violation::Findings;
 use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use crate::view::{NodeView, TaintView};
 
@@ -32,6 +33,7 @@ pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Finding
 
 /// The node of a deleted pod.
 struct Place<'s> {
+    node: NodeIx,
     view: &'s NodeView<'s>,
     placement: Placement,
     counts: &'s NodeCounts,
@@ -47,7 +49,7 @@ fn must_stay(context: &Context<'_>, fleet: &Fleet, delete: &Deletion<'_>) -> Opt
             None
         }
         (Placement::Run | Placement::ContinueOnly(_), PodStage::Failed) => {
-            let updated = context.lineage.is_updated(delete.facts);
+            let updated = context.lineage.is_of_goal(delete.facts);
             if updated { held_back(context, &place) } else { None }
         }
         (Placement::Run | Placement::ContinueOnly(_), PodStage::Live(rank)) => {
@@ -59,8 +61,9 @@ fn must_stay(context: &Context<'_>, fleet: &Fleet, delete: &Deletion<'_>) -> Opt
 fn place<'s>(context: &Context<'s>, fleet: &'s Fleet, delete: &Deletion<'_>) -> Option<Place<'s>> {
     let node = delete.facts.node?;
     Some(Place {
+        node,
         view: context.snapshot.node(node),
-        placement: context.snapshot.placement(node),
+        placement: context.goals.placement(node),
         counts: fleet.nodes.at(node),
     })
 }
@@ -75,10 +78,19 @@ fn live_must_stay(
         let good = |other: Rank| other <= rank && !(same_side && other.is_outdated() != rank.is_outdated());
         place.counts.staying(good) > 0
     };
+    let is_held = context.goals.is_held(place.node);
     let may_be_replaced = || {
-        let withdrawn = is_withdrawn(context, place.view, delete);
+        let withdrawn = !is_held && is_withdrawn(context, place.view, delete);
         rank.is_outdated() && (place.placement == Placement::Run || withdrawn)
     };
+    // On a node that the rollout has not reached, only such a pod goes.
+    let is_kept = is_held && !context.goals.may_come_back_as_base(place.node, rank.is_ready());
+    let surge = matches!(context.snapshot.spec.strategy, Strategy::Surge { .. });
+    let updates = surge || matches!(context.snapshot.spec.strategy, Strategy::Replace(_));
+    let stays = updates && is_kept && place.placement == Placement::Run;
+    if stays && !covered(surge) && !(rank.is_outdated() && has_pod_of_goal(place)) {
+        return Some(ViolationKind::NotReleased);
+    }
     match context.snapshot.spec.strategy {
         Strategy::OnDelete => (!covered(false)).then_some(ViolationKind::DeletedUnderOnDelete),
         Strategy::Replace(_) if covered(false) => None,
@@ -87,6 +99,11 @@ fn live_must_stay(
         Strategy::Surge { .. } if covered(true) => None,
         Strategy::Surge { .. } => surge_must_keep(place, rank, may_be_replaced()),
     }
+}
+
+/// Where a pod of the goal stays, node sync ends the pair.
+fn has_pod_of_goal(place: &Place<'_>) -> bool {
+    place.counts.staying(|other| !other.is_outdated()) > 0
 }
 
 /// Create first: a Ready pod goes only beside an available updated one, a pod that is not Ready only beside an updated
@@ -121,7 +138,8 @@ fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> 
 /// Whether the template has withdrawn the toleration that the pod stays by (kubernetes#118823): the pod tolerates each
 /// NoSchedule taint that keeps the node from being a target, and none of these is a condition of the node itself.
 fn is_withdrawn(context: &Context<'_>, node: &NodeView<'_>, delete: &Deletion<'_>) -> bool {
-    let template = &context.snapshot.spec.tolerations;
+    let Some(position) = delete.facts.node else { return false };
+    let template = context.goals.tolerations(position);
     let blocks = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, template);
     let mut blocking = node.taints.iter().filter(blocks).peekable();
     blocking.peek().is_some()
@@ -132,9 +150,9 @@ fn is_withdrawn(context: &Context<'_>, node: &NodeView<'_>, delete: &Deletion<'_
 
 /// The back-off grows by the failure in the delete of a failed pod.
 fn wrong_failure(context: &Context<'_>, delete: &Deletion<'_>) -> Option<ViolationKind> {
-    let placement = delete.facts.node.map(|node| context.snapshot.placement(node));
+    let placement = delete.facts.node.map(|node| context.goals.placement(node));
     let may_be_there = matches!(placement, Some(Placement::Run | Placement::ContinueOnly(_)));
-    let counts = may_be_there && delete.stage == PodStage::Failed && context.lineage.is_updated(delete.facts);
+    let counts = may_be_there && delete.stage == PodStage::Failed && context.lineage.is_of_goal(delete.facts);
     let expected =
         counts.then(|| memories::back_off(context.snapshot, delete.pod.target.unwrap_or_default()).1);
     let found = delete.failure;

@@ -36,7 +36,7 @@ impl Absences {
             revision_created_at: context.lineage.current().and_then(|member| member.view.created_at),
         };
         for create in &context.unseen {
-            let updated = context.lineage.has_template(create.revision);
+            let updated = context.lineage.is_goal_of(create.node, create.revision);
             absences.note(create.node, updated.then_some(create.at), !updated);
         }
         absences

@@ -5,7 +5,7 @@ use super::excuse::{Absences, taken_at};
 use super::stage::{PodStage, Rank};
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::tolerations::tolerated;
-use crate::snapshot::Snapshot;
+use crate::model::Toleration;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{HashIx, IndexVec, NodeIx, change, enumerate, neutral};
 use crate::snapshot::strategy::Strategy;
@@ -184,19 +184,21 @@ impl Fleet {
     pub(super) fn new(context: &Context<'_>) -> Self {
         let snapshot = context.snapshot;
         let surge = matches!(snapshot.spec.strategy, Strategy::Surge { .. });
-        let counts = |(placement, node): (&Placement, &NodeView<'_>)| {
-            let is_target = *placement == Placement::Run;
+        let counts = |(position, node): (NodeIx, &NodeView<'_>)| {
+            let placement = context.goals.placement(position);
+            let is_target = placement == Placement::Run;
             // Without surge a target node is among those without an available pod.
             let counts_only_here = !is_target || (surge && node.ready == Some(false));
             NodeCounts {
                 is_target,
-                is_down: matches!(placement, Placement::ContinueOnly(_)) && is_down(snapshot, node),
+                is_down: matches!(placement, Placement::ContinueOnly(_))
+                    && is_down(context.goals.tolerations(position), node),
                 is_taken: counts_only_here && taken_at(snapshot, node.name).is_some(),
                 ..NodeCounts::EMPTY
             }
         };
         let mut fleet = Fleet {
-            nodes: snapshot.placements.iter().zip(&snapshot.nodes).map(counts).collect(),
+            nodes: enumerate(&snapshot.nodes).map(counts).collect(),
             desired: 0,
             unavailable: 0,
             not_ready: 0,
@@ -206,7 +208,7 @@ impl Fleet {
         for create in &context.unseen {
             fleet.nodes.change(create.node, |node| {
                 node.unseen = true;
-                node.unseen_updated = context.lineage.has_template(create.revision);
+                node.unseen_updated = context.lineage.is_goal_of(create.node, create.revision);
             });
         }
         for node in fleet.nodes.iter().filter(|node| node.is_target) {
@@ -261,10 +263,10 @@ impl Fleet {
             }
             if let Some(node) = facts.node {
                 let now = context.snapshot.now;
-                absences.note_pod(context.snapshot, node, pod, stage, context.lineage.is_updated(facts));
+                absences.note_pod(context.snapshot, node, pod, stage, context.lineage.is_of_goal(facts));
                 self.nodes.change(node, |node| {
                     node.count(stage, pod.deleted_at.is_none_or(|overdue| now < overdue));
-                    node.has_failed |= stage == PodStage::Failed && context.lineage.is_updated(facts);
+                    node.has_failed |= stage == PodStage::Failed && context.lineage.is_of_goal(facts);
                 });
             }
         }
@@ -276,10 +278,10 @@ impl Fleet {
 
 /// The kubelet reports the node as not Ready, or has not reported at all, and no other NoSchedule taint keeps the node from
 /// being a target (v1.36 `node_lifecycle_controller.go`).
-fn is_down(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> bool {
+fn is_down(tolerations: &[Toleration], node: &NodeView<'_>) -> bool {
     let of_others = |taint: TaintView<'_>| {
         let own = matches!(taint.key.strip_prefix("node.kubernetes.io/"), Some("not-ready" | "unreachable"));
-        !own && taint.effect == "NoSchedule" && !tolerated(taint, &snapshot.spec.tolerations)
+        !own && taint.effect == "NoSchedule" && !tolerated(taint, tolerations)
     };
     node.ready == Some(false) && !node.taints.iter().any(of_others)
 }

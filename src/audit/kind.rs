@@ -159,6 +159,32 @@ pub enum ViolationKind {
         /// The first wrong field.
         field: &'static str,
     },
+    /// A node that the rollout has not reached keeps its pod, and gets no second one. Where there is a base, a pod that is neither
+    /// base's nor Ready may go, unless another controller would create the new version in its place
+    /// ([`Policy::rollout`](field@crate::Policy::rollout)).
+    #[error("the rollout has not reached its node")]
+    NotReleased,
+    /// A wave opens once all waves before it are done and, where the policy asks for it, it is approved.
+    #[error("wave {wave} is not due")]
+    WaveNotDue {
+        /// Its index.
+        wave: u32,
+    },
+    /// A rollout is marked only on the current revision, under the revision's number, and only as it is.
+    #[error("the mark {mark} is not the case")]
+    WrongMark {
+        /// The annotation.
+        mark: String,
+    },
+    /// No pod is created from an old revision that has failed.
+    #[error("the revision with hash {hash:?} has failed")]
+    FailedRevisionCreated {
+        /// The hash.
+        hash: String,
+    },
+    /// The base of a rollout is never deleted.
+    #[error("it is the base of the rollout")]
+    BaseDeleted,
     /// Creates go out in batches of 1, 2, 4 … (v1.36 `slowStartBatch`).
     #[error("the create must be in batch {expected}, not {found}")]
     WrongBatch {
@@ -234,7 +260,7 @@ pub enum ViolationKind {
     /// A plan for a name collision does nothing else: the next plan goes on (v1.36 `update.go snapshot`).
     #[error("a name collision leaves room for nothing else")]
     CollisionNotAlone,
-    /// Claim, history (create, label, renumber, label pods), pod deletes, pod creates, revision deletes, status, events,
+    /// Claim, history (create, label, renumber, mark, label pods), pod deletes, pod creates, revision deletes, status, events,
     /// requeue: later actions rely on earlier ones.
     #[error("it comes too late in the list")]
     OutOfOrder,

@@ -1,18 +1,20 @@
 //! The DaemonSet's revisions: the one with the template, and the hashes that mean it.
 
+use super::goals::Goals;
 use crate::action::Action;
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::{canonical_json, hash};
 use crate::snapshot::ClassificationPolicy;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
-use crate::snapshot::position::{HashIx, IndexVec, RevisionIx, enumerate};
+use crate::snapshot::position::{HashIx, IndexVec, NodeIx, RevisionIx, enumerate};
 use crate::view::RevisionView;
 use serde_json::Value;
 use std::cmp::Reverse;
 
 /// The revisions that belong to the DaemonSet or may be adopted.
 pub(super) struct Lineage<'s> {
+    goals: &'s Goals<'s>,
     policy: ClassificationPolicy,
     pub(super) members: Vec<Member<'s>>,
     /// The one to keep of the members with the template; if no member has it, the released revision that has both the
@@ -24,6 +26,8 @@ pub(super) struct Lineage<'s> {
     pub(super) current_hash: Option<&'s str>,
     /// Whether this hash label, says that a pod is updated.
     updated: IndexVec<HashIx, bool>,
+    /// The hash labels of the snapshot's pods.
+    hashes: IndexVec<HashIx, &'s str>,
 }
 
 /// A revision of the DaemonSet.
@@ -38,7 +42,7 @@ pub(super) struct Member<'s> {
 }
 
 impl<'s> Lineage<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
+    pub(super) fn new(snapshot: &'s Snapshot<'s>, goals: &'s Goals<'s>, actions: &'s [Action]) -> Self {
         let key = snapshot.spec.policy.unique_label_key.as_str();
         let ours = enumerate(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
@@ -58,6 +62,8 @@ impl<'s> Lineage<'s> {
         let current_hash = current.map(|member| member.hash).or_else(created);
         let policy = snapshot.spec.policy.classification;
         let mut lineage = Lineage {
+            goals,
+            hashes: snapshot.index.hashes().collect(),
             policy,
             members,
             current,
@@ -102,8 +108,24 @@ impl<'s> Lineage<'s> {
             || self.members.iter().any(|member| member.equal && member.hash == hash)
     }
 
+    /// Whether a pod is of the revision that is the goal of its node: updated, where that is the current one.
+    pub(super) fn is_of_goal(&self, pod: &PodFacts) -> bool {
+        match pod.node.and_then(|node| self.goals.base_of(node)) {
+            Some(base) => pod.hash.is_some_and(|hash| *self.hashes.at(hash) == base.hash),
+            None => self.is_updated(pod),
+        }
+    }
+
+    /// The same of a pod that is not seen yet.
+    pub(super) fn is_goal_of(&self, node: NodeIx, hash: &str) -> bool {
+        match self.goals.base_of(node) {
+            Some(base) => base.hash == hash,
+            None => self.has_template(hash),
+        }
+    }
+
     /// Proposal: Controller; v1.36 `util.IsPodUpdated`.
-    pub(super) fn is_updated(&self, pod: &PodFacts) -> bool {
+    fn is_updated(&self, pod: &PodFacts) -> bool {
         let by_hash = pod.hash.map(|hash| self.names_template(hash));
         match (self.policy, by_hash) {
             (ClassificationPolicy::HashFirst, Some(by_hash)) => by_hash,

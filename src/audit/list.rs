@@ -15,13 +15,14 @@ fn place(action: &Action) -> u8 {
         Action::CreateRevision { .. } => 1,
         Action::LabelRevision { .. } => 2,
         Action::RenumberRevision { .. } => 3,
-        Action::LabelPod { .. } => 4,
-        Action::DeletePod { .. } => 5,
-        Action::CreatePod { .. } => 6,
-        Action::DeleteRevision { .. } => 7,
-        Action::UpdateStatus { .. } => 8,
-        Action::RecordEvent { .. } => 9,
-        Action::Requeue { .. } => 10,
+        Action::AnnotateRevision { .. } => 4,
+        Action::LabelPod { .. } => 5,
+        Action::DeletePod { .. } => 6,
+        Action::CreatePod { .. } => 7,
+        Action::DeleteRevision { .. } => 8,
+        Action::UpdateStatus { .. } => 9,
+        Action::RecordEvent { .. } => 10,
+        Action::Requeue { .. } => 11,
     }
 }
 

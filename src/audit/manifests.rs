@@ -15,17 +15,22 @@ use std::sync::Arc;
 
 /// Checks all manifests. The creates of a plan share everything but the node's part, and the shared part is checked once.
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
-    let mut seen: Option<(&Arc<Shared>, Option<&'static str>)> = None;
+    let mut seen: Option<(&Arc<Shared>, bool, Option<&'static str>)> = None;
     for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
             Action::CreatePod { node, pod, .. } => {
+                let source = Source::new(context, node);
                 let field = match (&pod.body, seen) {
-                    (Some(body), _) => wrong_body_field(context, node, &pod.shared, body),
-                    (None, Some((shared, field))) if Arc::ptr_eq(shared, &pod.shared) => field,
-                    (None, _) => wrong_field(context, &pod.shared),
+                    (Some(body), _) => wrong_body_field(context, &source, node, &pod.shared, body),
+                    (None, Some((shared, is_base, field)))
+                        if Arc::ptr_eq(shared, &pod.shared) && is_base == source.is_base =>
+                    {
+                        field
+                    }
+                    (None, _) => wrong_field(context, &source, &pod.shared),
                 };
                 if pod.body.is_none() {
-                    seen = Some((&pod.shared, field));
+                    seen = Some((&pod.shared, source.is_base, field));
                 }
                 let field = if pod.node == *node { field } else { Some(tied_by(context.snapshot)) };
                 field.map(|field| ViolationKind::WrongManifest { field })
@@ -40,15 +45,36 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// The first field that is wrong for every node.
-fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
+/// The revision that the pod of a node is made from.
+struct Source<'c> {
+    is_base: bool,
+    hash: Option<&'c str>,
+    tolerations: &'c [Toleration],
+}
+
+impl<'c> Source<'c> {
+    fn new(context: &'c Context<'_>, node: &NodeName) -> Self {
+        let position = context.snapshot.index.node(node.as_str());
+        match position.and_then(|node| context.goals.base_of(node)) {
+            Some(base) => Source { is_base: true, hash: Some(base.hash), tolerations: &base.tolerations },
+            None => Source {
+                is_base: false,
+                hash: context.lineage.current_hash,
+                tolerations: &context.snapshot.spec.tolerations,
+            },
+        }
+    }
+}
+
+/// The first field that is wrong for every node of this goal.
+fn wrong_field(context: &Context<'_>, source: &Source<'_>, shared: &Shared) -> Option<&'static str> {
     let snapshot = context.snapshot;
-    let metadata = wrong_metadata(context, &shared.metadata, &shared.revision_hash);
+    let metadata = wrong_metadata(context, source, &shared.metadata, &shared.revision_hash);
     if metadata.is_some() {
         metadata
     } else if !is_tied(snapshot, shared) {
         Some(tied_by(snapshot))
-    } else if !has_tolerations(snapshot, &shared.spec) {
+    } else if !has_tolerations(source.tolerations, &shared.spec) {
         Some("spec.tolerations")
     } else {
         None
@@ -59,6 +85,7 @@ fn wrong_field(context: &Context<'_>, shared: &Shared) -> Option<&'static str> {
 /// tied to its node in either way.
 fn wrong_body_field(
     context: &Context<'_>,
+    source: &Source<'_>,
     node: &NodeName,
     shared: &Shared,
     body: &CustomBody,
@@ -66,13 +93,13 @@ fn wrong_body_field(
     let nothing = Map::new();
     let metadata = body.value.get("metadata").and_then(Value::as_object).unwrap_or(&nothing);
     let spec = body.value.pointer(body.pod_spec).and_then(Value::as_object).unwrap_or(&nothing);
-    let wrong = wrong_metadata(context, metadata, &shared.revision_hash);
+    let wrong = wrong_metadata(context, source, metadata, &shared.revision_hash);
     let tolerated = tolerations(spec);
     if wrong.is_some() {
         wrong
     } else if !is_for(spec, node.as_str()) {
         Some(tied_by(context.snapshot))
-    } else if !context.snapshot.spec.tolerations.iter().all(|one| tolerated.contains(one)) {
+    } else if !source.tolerations.iter().all(|one| tolerated.contains(one)) {
         Some("spec.tolerations")
     } else {
         None
@@ -103,6 +130,7 @@ fn is_for(spec: &Map<String, Value>, node: &str) -> bool {
 /// The first wrong field of an object's metadata.
 fn wrong_metadata(
     context: &Context<'_>,
+    source: &Source<'_>,
     metadata: &Map<String, Value>,
     revision_hash: &str,
 ) -> Option<&'static str> {
@@ -110,9 +138,12 @@ fn wrong_metadata(
     let labels = labels(metadata);
     let hash = labels.get(&snapshot.spec.policy.unique_label_key);
     let generation = snapshot.spec.template_generation.as_deref();
-    if hash.is_none() || hash != context.lineage.current_hash || hash != Some(revision_hash) {
+    let found = labels.get(TEMPLATE_GENERATION_LABEL);
+    // With a generation, a pod of base would count as updated.
+    let is_right = if source.is_base { found.is_none() } else { generation.is_none() || found == generation };
+    if hash.is_none() || hash != source.hash || hash != Some(revision_hash) {
         Some("metadata.labels: hash")
-    } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
+    } else if !is_right {
         Some("metadata.labels: pod-template-generation")
     } else if !snapshot.spec.selector.matches(&labels) {
         Some("metadata.labels: selector")
@@ -147,9 +178,8 @@ fn tolerations(spec: &Map<String, Value>) -> Vec<Toleration> {
 
 /// Whether the pod has the tolerations that placement counts on, and no others: with less it is evicted and created again and
 /// again, with more it stays where the next plan deletes it.
-fn has_tolerations(snapshot: &Snapshot<'_>, spec: &Map<String, Value>) -> bool {
+fn has_tolerations(wanted: &[Toleration], spec: &Map<String, Value>) -> bool {
     let has = tolerations(spec);
-    let wanted = &snapshot.spec.tolerations;
     wanted.iter().all(|one| has.contains(one)) && has.iter().all(|one| wanted.contains(one))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Written independently of the code that plans: it has its own notion of owned, live, ready, available, updated and in
 //! flight, and its own arithmetic on limits. It shares with the planner only the checked input: placements, the selector,
-//! tolerations, and the numbers for the labels and owners of pods.
+//! tolerations, and the numbers for the labels and owners of pods; under a rollout also the goals of the nodes.
 
 mod claims;
 mod context;
@@ -10,6 +10,7 @@ mod creates;
 mod deletes;
 mod excuse;
 mod fleet;
+mod goals;
 mod kind;
 mod limits;
 mod lineage;
@@ -29,6 +30,7 @@ use crate::action::Action;
 use crate::snapshot::Snapshot;
 use context::Context;
 use fleet::Fleet;
+use goals::Goals;
 use violation::Findings;
 
 /// The safety rules that these actions break, in the order of the actions; empty for every plan of
@@ -74,11 +76,12 @@ pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
         return findings.in_order();
     }
     list::check(snapshot, actions, &mut findings);
-    status::check(snapshot, actions, &mut findings);
+    let goals = Goals::new(snapshot);
+    status::check(snapshot, &goals, actions, &mut findings);
     if status::check_untouched(snapshot, actions, &mut findings) {
         return findings.in_order();
     }
-    let context = Context::new(snapshot, actions);
+    let context = Context::new(snapshot, &goals, actions);
     claims::check(&context, &mut findings);
     let mut fleet = Fleet::new(&context);
     let losses = fleet.lose(&context.deletes);
@@ -88,5 +91,6 @@ pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
     limits::check_surge(&context, &fleet, &surged, &mut findings);
     manifests::check(&context, &mut findings);
     revisions::check(&context, &fleet, &mut findings);
+    goals::check(&context, &mut findings);
     findings.in_order()
 }

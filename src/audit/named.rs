@@ -48,6 +48,7 @@ impl<'s> Named<'s> {
             Action::AdoptRevision { revision, .. }
             | Action::ReleaseRevision { revision, .. }
             | Action::LabelRevision { revision, .. }
+            | Action::AnnotateRevision { revision, .. }
             | Action::RenumberRevision { revision, .. }
             | Action::DeleteRevision { revision, .. } => Named::Revision(revision),
             Action::UpdateStatus { daemon_set, .. } | Action::RecordEvent { daemon_set, .. } => {

@@ -138,6 +138,9 @@ impl<'s> HistoryCheck<'s> {
         if self.is_carried(member.hash, |carrying| carrying.live) {
             return live();
         }
+        if self.context.goals.base().is_some_and(|base| base.view.uid == member.view.uid) {
+            return Some(ViolationKind::BaseDeleted);
+        }
         let Err(place) = self.old_deleted.binary_search(&member.position) else { return None };
         self.old_deleted.insert(place, member.position);
         let limit =

@@ -1,11 +1,13 @@
 //! The written status, and the DaemonSets for which nothing may be done at all.
 
+use super::goals::Goals;
 use super::kind::ViolationKind;
 use super::violation::Findings;
 use crate::action::{Action, StatusReason};
 use crate::model::DaemonSetStatus;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::enumerate;
 use serde_json::Value;
 
 /// Events and wake-ups change no object.
@@ -34,7 +36,12 @@ pub(super) fn check_untouched(
 }
 
 /// Checks every status that is written.
-pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
+pub(super) fn check(
+    snapshot: &Snapshot<'_>,
+    goals: &Goals<'_>,
+    actions: &[Action],
+    findings: &mut Findings<'_>,
+) {
     let alone = actions.iter().filter(|action| changes_an_object(action)).nth(1).is_none();
     for (index, action) in actions.iter().enumerate() {
         let Action::UpdateStatus { status, reason, .. } = action else { continue };
@@ -43,7 +50,7 @@ pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut 
         }
         let field = match reason {
             StatusReason::NameCollision => wrong_beside_collision(snapshot, status),
-            StatusReason::Changed => wrong_field(snapshot, status),
+            StatusReason::Changed => wrong_field(snapshot, goals, status),
         };
         if let Some(field) = field {
             findings.add(index, ViolationKind::WrongStatus { field });
@@ -76,9 +83,10 @@ fn wrong_beside_collision(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> 
 }
 
 /// The first impossible figure.
-fn wrong_field(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> Option<&'static str> {
-    let targets = snapshot.placements.iter().filter(|placement| **placement == Placement::Run).count();
-    let others = snapshot.placements.len() - targets;
+fn wrong_field(snapshot: &Snapshot<'_>, goals: &Goals<'_>, status: &DaemonSetStatus) -> Option<&'static str> {
+    let nodes = enumerate(&snapshot.nodes).map(|(node, _)| goals.placement(node));
+    let targets = nodes.filter(|placement| *placement == Placement::Run).count();
+    let others = snapshot.nodes.len() - targets;
     let up_to = |count: i32, limit: usize| usize::try_from(count).is_ok_and(|count| count <= limit);
     let DaemonSetStatus { number_ready: ready, number_available: available, .. } = *status;
     let desired = status.desired_number_scheduled;

@@ -103,6 +103,7 @@ fn subject(action: &Action) -> Option<ViolationSubject> {
         Action::AdoptRevision { revision, .. }
         | Action::ReleaseRevision { revision, .. }
         | Action::LabelRevision { revision, .. }
+        | Action::AnnotateRevision { revision, .. }
         | Action::RenumberRevision { revision, .. }
         | Action::DeleteRevision { revision, .. } => {
             Some(ViolationSubject::Revision { revision: revision.clone() })

@@ -151,7 +151,7 @@ impl Steps<'_> {
         let views = || pods.iter().map(|pod| snapshot.pod(*pod));
         let of_pods = views().flat_map(|pod| {
             let available_at = pod.ready_since.and_then(|since| since.checked_add(min_ready).ok());
-            [pod.deleted_at, available_at.filter(|_| pod.ready)]
+            [pod.deleted_at, available_at.filter(|_| pod.ready.is_true())]
         });
         let of_pods = of_pods.flatten().filter(|at| snapshot.now < *at);
         let of_memory = memory.and_then(|memory| {

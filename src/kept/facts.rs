@@ -4,8 +4,8 @@ use crate::kubernetes::ownership::Ownership;
 use crate::model::{PodStatus, Taint, Toleration};
 use crate::snapshot::placement::Placement;
 use crate::view::{
-    ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, TaintsView,
-    TolerationsView,
+    ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, ReadyCondition,
+    TaintsView, TolerationsView,
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ pub(super) struct PodFacts {
     phase: Phase,
     pub(super) ownership: Ownership,
     pub(super) selected: bool,
-    ready: bool,
+    ready: ReadyCondition,
     bound: bool,
     mirror: bool,
 }
@@ -157,6 +157,7 @@ impl PodFacts {
             namespace: (view.namespace != namespace).then(|| view.namespace.into()),
             tolerations: view.tolerations.to_vec(),
             status: PodStatus {
+                reason: view.containers.pod_reason().to_owned(),
                 container_statuses: view.containers.regular(),
                 init_container_statuses: view.containers.init(),
                 ..PodStatus::default()
@@ -239,6 +240,7 @@ impl PodFacts {
     pub(super) fn view<'f>(&'f self, frame: Frame<'f>) -> PodView<'f> {
         static NO_STATUS: PodStatus = PodStatus {
             phase: String::new(),
+            reason: String::new(),
             conditions: Vec::new(),
             container_statuses: Vec::new(),
             init_container_statuses: Vec::new(),

@@ -4,6 +4,7 @@ use super::{Caller, Preconditions};
 use crate::action::EventType;
 use crate::model::{DaemonSet, DaemonSetStatus, Labels, ObjectRef, Owner};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Makes the DaemonSet the controller (v1.36 `controller_ref_manager.go ownerRefControllerPatch`). The uid in a patch is
 /// a precondition.
@@ -19,6 +20,11 @@ pub(super) fn release(ds: &DaemonSet, object: &ObjectRef) -> Value {
 
 pub(super) fn labels(object: &ObjectRef, labels: &Labels) -> Value {
     json!({"metadata": {"uid": object.uid, "labels": labels}})
+}
+
+/// A null removes an annotation.
+pub(super) fn annotations(object: &ObjectRef, annotations: &BTreeMap<String, Option<String>>) -> Value {
+    json!({"metadata": {"uid": object.uid, "annotations": annotations}})
 }
 
 pub(super) fn number(object: &ObjectRef, number: i64) -> Value {

@@ -67,6 +67,8 @@ pub enum Verb {
 pub enum PatchType {
     /// `application/strategic-merge-patch+json`: lists of owners are merged by uid.
     StrategicMerge,
+    /// `application/merge-patch+json`: a null removes a member.
+    Merge,
 }
 
 /// The conditions under which the API server executes an [`ApiCall`].
@@ -119,6 +121,10 @@ impl ApiCall {
             Action::LabelRevision { revision, labels, .. } => {
                 patch::<ControllerRevision>(revision, bodies::labels(revision, labels))
             }
+            Action::AnnotateRevision { revision, annotations, .. } => ApiCall {
+                verb: Verb::Patch(PatchType::Merge),
+                ..patch::<ControllerRevision>(revision, bodies::annotations(revision, annotations))
+            },
             Action::RenumberRevision { revision, number, .. } => {
                 patch::<ControllerRevision>(revision, bodies::number(revision, *number))
             }
@@ -174,6 +180,9 @@ impl ApiCall {
             Verb::Create => request.create(&PostParams::default(), body()?),
             Verb::Patch(PatchType::StrategicMerge) => {
                 request.patch(name, &PatchParams::default(), &Patch::Strategic(&self.body))
+            }
+            Verb::Patch(PatchType::Merge) => {
+                request.patch(name, &PatchParams::default(), &Patch::Merge(&self.body))
             }
             Verb::Delete => request.delete(name, &self.delete_params()),
             Verb::UpdateStatus => {

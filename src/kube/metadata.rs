@@ -82,6 +82,7 @@ impl RevisionMeta {
     fn object_meta(&self) -> ObjectMeta {
         ObjectMeta {
             labels: labels(&self.labels),
+            annotations: labels(&self.annotations),
             owner_references: owners(&self.owner_references),
             creation_timestamp: self.creation_timestamp.map(Time),
             deletion_timestamp: self.deletion_timestamp.map(Time),

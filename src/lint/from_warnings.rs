@@ -36,6 +36,9 @@ fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
         // These are about the current state, not about the DaemonSet. A preflight has no memory of deletes.
         Warning::PodsWithoutTarget { .. }
         | Warning::PodsOnUnknownNodes { .. }
+        | Warning::NoBase { .. }
+        | Warning::NothingToRollBackTo
+        | Warning::LostUnderDrive { .. }
         | Warning::NodesTaken { .. } => None,
     }
 }

@@ -212,6 +212,7 @@ impl Memory {
             | Action::ReleaseRevision { .. }
             | Action::CreateRevision { .. }
             | Action::LabelRevision { .. }
+            | Action::AnnotateRevision { .. }
             | Action::RenumberRevision { .. }
             | Action::LabelPod { .. }
             | Action::DeleteRevision { .. }

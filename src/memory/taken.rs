@@ -8,8 +8,11 @@ use crate::kubernetes::ownership::ClaimVerdict;
 use crate::model::Uid;
 use crate::reconcile::claim::{claim_revisions, verdict_on_pod};
 use crate::reconcile::classify::Classifier;
+use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::history::History;
+use crate::reconcile::steps::fleet_towards_goal;
 use crate::snapshot::Snapshot;
+use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -23,20 +26,63 @@ pub(crate) struct Taken {
     pub(crate) at: Timestamp,
 }
 
+/// The taken nodes as a snapshot shows them.
+struct Present {
+    /// A Ready pod of the node's goal is there.
+    back: BTreeSet<NodeIx>,
+    /// They should run a pod, and are Ready themselves.
+    ready_targets: BTreeSet<NodeIx>,
+}
+
 impl Memory {
-    /// Forgets a taken node once a Ready updated pod is there, or the node is gone. A Ready target node without such a pod
+    /// Forgets a taken node once a Ready pod of its goal is there, or the node is gone. A Ready target node without such a pod
     /// is forgotten after a while, too: its pod counts as unavailable there. No other node is: nothing else counts it.
     pub(super) fn forget_taken(&mut self, snapshot: &Snapshot<'_>) {
         if self.taken.is_empty() {
             return;
         }
-        let back = self.nodes_with_a_ready_updated_pod(snapshot);
+        let Present { back, ready_targets } = self.present(snapshot);
         let expiry = SignedDuration::from_secs(snapshot.spec.policy.taken_expiry_seconds.into());
         self.taken.retain(|node, taken| {
             let Some(node) = snapshot.index.node(node.as_str()) else { return false };
             let expired = snapshot.now.duration_since(taken.at).abs() >= expiry;
-            !(back.contains(&node) || expired && snapshot.is_ready_target(node))
+            !(back.contains(&node) || expired && ready_targets.contains(&node))
         });
+    }
+
+    /// The taken nodes that are back. While the current revision's name is taken, none is.
+    fn present(&self, snapshot: &Snapshot<'_>) -> Present {
+        let steered = snapshot.spec.policy.rollout.is_some();
+        let fleet = steered.then(|| fleet_towards_goal(snapshot)).flatten();
+        let names = self.taken.keys().filter_map(|node| snapshot.index.node(node.as_str()));
+        let is_ready_target = |node: &NodeIx| match &fleet {
+            Some(fleet) => fleet.is_ready_target(*node),
+            None => snapshot.placement(*node) == Placement::Run && snapshot.node(*node).ready != Some(false),
+        };
+        Present {
+            ready_targets: names.filter(is_ready_target).collect(),
+            back: match &fleet {
+                Some(fleet) => self.nodes_with_a_ready_pod_of_their_goal(fleet),
+                None if steered => BTreeSet::new(),
+                None => self.nodes_with_a_ready_updated_pod(snapshot),
+            },
+        }
+    }
+
+    /// The nodes of which a live pod of their goal is Ready. A deleted pod that a stale list still shows is no sign of life.
+    fn nodes_with_a_ready_pod_of_their_goal(&self, fleet: &Fleet<'_>) -> BTreeSet<NodeIx> {
+        let taken = self.taken_uids();
+        let is_back = |pod: &FleetPod| {
+            let uid = fleet.view(pod).uid;
+            pod.of_goal && pod.is_ready() && !taken.contains(uid) && !self.deletes.contains_key(uid)
+        };
+        let nodes = self.taken.keys().filter_map(|node| fleet.snapshot.index.node(node.as_str()));
+        nodes.filter(|node| fleet.pods_of(*node).any(|(_, pod)| is_back(pod))).collect()
+    }
+
+    /// The pods whose deletion took a node.
+    fn taken_uids(&self) -> BTreeSet<&str> {
+        self.taken.values().map(|taken| taken.uid.as_str()).collect()
     }
 
     /// The nodes on which a live pod of the current revision is Ready; none while the revision's name is taken.
@@ -45,10 +91,11 @@ impl Memory {
     fn nodes_with_a_ready_updated_pod(&self, snapshot: &Snapshot<'_>) -> BTreeSet<NodeIx> {
         let Ok(history) = History::new(snapshot, &claim_revisions(snapshot)) else { return BTreeSet::new() };
         let classifier = Classifier::new(snapshot, &history);
-        let taken: BTreeSet<&str> = self.taken.values().map(|taken| taken.uid.as_str()).collect();
+        let taken = self.taken_uids();
         let is_deleted = |uid: &str| taken.contains(uid) || self.deletes.contains_key(uid);
         let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
-            let is_live = pod.ready && pod.deleted_at.is_none() && !pod.finished() && !is_deleted(pod.uid);
+            let is_live =
+                pod.ready.is_true() && pod.deleted_at.is_none() && !pod.finished() && !is_deleted(pod.uid);
             let is_ours = || matches!(verdict_on_pod(pod, facts), ClaimVerdict::Owned | ClaimVerdict::Adopt);
             is_live && is_ours() && classifier.class(facts).evidence.is_updated()
         });

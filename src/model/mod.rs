@@ -37,9 +37,11 @@ pub(crate) use pod::is_condition_true;
 pub use pod::{ContainerStatus, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
 #[cfg(feature = "k8s-openapi")]
 pub(crate) use pod::{is_of_scheduling, named_node};
+pub(crate) use revision::is_mark;
 pub use revision::{ControllerRevision, RevisionMeta};
 pub use selector::{LabelSelector, NodeSelector, NodeSelectorTerm, Requirement};
 pub use strategy::{RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
+pub(crate) use time::rfc3339;
 
 use serde::{Deserialize, Deserializer};
 

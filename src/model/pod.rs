@@ -146,6 +146,9 @@ pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub phase: String,
+    /// Why it is in this phase: `Evicted`, say.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub reason: String,
     /// Conditions; only `Ready` is kept.
     #[serde(deserialize_with = "ready_conditions", skip_serializing_if = "is_default")]
     pub conditions: Vec<PodCondition>,

@@ -3,7 +3,7 @@
 use super::time::time;
 use super::{KubeMeta, Labels, OwnerReference, Uid, is_default, null_is_default};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// One stored version of a pod template.
@@ -54,6 +54,10 @@ pub struct RevisionMeta {
     /// The template's labels and the hash label.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
+    /// Annotations; only those are kept whose name, after the prefix, is that of a mark of a rollout: `started`, `wave`, `failed`
+    /// and `completed`. The DaemonSet's own annotations, which a revision has, too, can be long.
+    #[serde(deserialize_with = "marks", skip_serializing_if = "is_default")]
+    pub annotations: Labels,
     /// Owners.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub owner_references: Vec<OwnerReference>,
@@ -66,4 +70,17 @@ pub struct RevisionMeta {
     /// For the feature `kube`.
     #[serde(skip)]
     pub kube: KubeMeta,
+}
+
+/// The names of the annotations that hold the state of a rollout, after their prefix.
+const MARKS: [&str; 4] = ["started", "wave", "failed", "completed"];
+
+/// Whether an annotation of a revision can hold the state of a rollout.
+pub(crate) fn is_mark(key: &str) -> bool {
+    key.rsplit_once('/').is_some_and(|(_, name)| MARKS.contains(&name))
+}
+
+fn marks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Labels, D::Error> {
+    let annotations: Labels = null_is_default(deserializer)?;
+    Ok(annotations.iter().filter(|(key, _)| is_mark(key)).collect())
 }

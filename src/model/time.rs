@@ -45,6 +45,36 @@ fn last(text: &str) -> Option<Timestamp> {
         .then_some(Timestamp::MAX)
 }
 
+/// Reads an instant in the form of RFC 3339, with an offset; `None` for anything else, other forms of ISO 8601 included.
+pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
+    if !has_rfc3339_form(text.as_bytes()) {
+        return None;
+    }
+    text.parse().ok().or_else(|| last(text))
+}
+
+/// `YYYY-MM-DDThh:mm:ss`, a fraction perhaps, and `Z` or an offset.
+fn has_rfc3339_form(text: &[u8]) -> bool {
+    let matches = |text: &[u8], form: &[u8]| {
+        let is_in_place = |(byte, wanted): (&u8, &u8)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            other => byte == other,
+        };
+        text.len() == form.len() && text.iter().zip(form).all(is_in_place)
+    };
+    let Some((date_time, rest)) = text.split_at_checked(19) else { return false };
+    let offset = match rest.split_first() {
+        Some((b'.', fraction)) => {
+            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            fraction.get(digits..).filter(|_| digits > 0)
+        }
+        _ => Some(rest),
+    };
+    let is_offset =
+        |offset: &[u8]| [&b"Z"[..], b"+00:00", b"-00:00"].iter().any(|form| matches(offset, form));
+    matches(date_time, b"0000-00-00T00:00:00") && offset.is_some_and(is_offset)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,12 +6,14 @@ use crate::action::{
 use crate::model::{DaemonSetStatus, Labels, ObjectRef};
 use crate::pod_manifest::PodManifest;
 use crate::reconcile::burst::Creation;
+use crate::reconcile::goal::marks;
 use crate::reconcile::history::{self, History, Revision};
-use crate::reconcile::pod_template::PodTemplate;
+use crate::reconcile::pod_template::{PodTemplate, Source};
 use crate::reconcile::steps::{Decision, Steps};
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{PodIx, RevisionIx};
 use crate::view::NodeView;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 /// Gives the creates of a plan their bodies.
@@ -24,6 +26,7 @@ pub(crate) trait Bodies {
         snapshot: &Snapshot<'_>,
         node: &NodeView<'_>,
         pod: PodManifest,
+        source: &Source<'_>,
     ) -> Result<PodManifest, Self::Error>;
 }
 
@@ -33,13 +36,31 @@ pub(crate) struct FromTemplate;
 impl Bodies for FromTemplate {
     type Error = Infallible;
 
-    fn body(&self, _: &Snapshot<'_>, _: &NodeView<'_>, pod: PodManifest) -> Result<PodManifest, Infallible> {
+    fn body(
+        &self,
+        _: &Snapshot<'_>,
+        _: &NodeView<'_>,
+        pod: PodManifest,
+        _: &Source<'_>,
+    ) -> Result<PodManifest, Infallible> {
         Ok(pod)
     }
 }
 
 /// The actions of a decision: claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
 pub(crate) fn actions<B: Bodies>(
+    snapshot: &Snapshot<'_>,
+    decision: &Decision<'_>,
+    bodies: &B,
+) -> Result<Vec<Action>, B::Error> {
+    let mut actions = all_actions(snapshot, decision, bodies)?;
+    if snapshot.drives() {
+        actions.retain(is_of_driver);
+    }
+    Ok(actions)
+}
+
+fn all_actions<B: Bodies>(
     snapshot: &Snapshot<'_>,
     decision: &Decision<'_>,
     bodies: &B,
@@ -65,6 +86,26 @@ pub(crate) fn actions<B: Bodies>(
             actions
         }
     })
+}
+
+/// Whether an action is the driver's, beside the controller that creates the pods: an update's delete, a mark, or a wake-up.
+fn is_of_driver(action: &Action) -> bool {
+    match action {
+        Action::DeletePod { reason, .. } => reason.is_update(),
+        Action::AnnotateRevision { .. } | Action::Requeue { .. } => true,
+        Action::AdoptPod { .. }
+        | Action::ReleasePod { .. }
+        | Action::AdoptRevision { .. }
+        | Action::ReleaseRevision { .. }
+        | Action::CreateRevision { .. }
+        | Action::LabelRevision { .. }
+        | Action::RenumberRevision { .. }
+        | Action::LabelPod { .. }
+        | Action::CreatePod { .. }
+        | Action::DeleteRevision { .. }
+        | Action::UpdateStatus { .. }
+        | Action::RecordEvent { .. } => false,
+    }
 }
 
 fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
@@ -118,7 +159,23 @@ fn history_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec
         let revision = view.object_ref();
         actions.push(Action::RenumberRevision { revision, number, reason: RevisionReason::CurrentAgain });
     }
+    mark_revision(snapshot, steps, actions);
     label_pods(snapshot, steps, history, actions);
+}
+
+/// One action a mark: each has a reason of its own.
+fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    let current = steps.history.current();
+    let (Some(rollout), Some(view)) = (steps.fleet.goal.rollout(), current.view) else { return };
+    if snapshot.drives() && view.controller.is_none() {
+        // The other controller adopts it first.
+        return;
+    }
+    actions.extend(rollout.marks.iter().map(|mark| {
+        let key = marks::key(&snapshot.spec.policy.mark_prefix, mark.name());
+        let annotations = BTreeMap::from([(key, mark.value(current.number, snapshot.now))]);
+        Action::AnnotateRevision { revision: view.object_ref(), annotations, reason: mark.reason() }
+    }));
 }
 
 fn label_revisions(key: &str, history: &History<'_>, actions: &mut Vec<Action>) {
@@ -165,14 +222,19 @@ fn pod_creates<B: Bodies>(
     if steps.burst.creates.is_empty() {
         return Ok(());
     }
-    let pod_template = PodTemplate::new(snapshot, steps.fleet.outside, &steps.history);
+    let outside = steps.fleet.outside;
+    let pod_template = PodTemplate::new(snapshot, outside, Source::current(snapshot, &steps.history));
+    let goal = &steps.fleet.goal;
+    let of_base = goal.base().map(|base| PodTemplate::new(snapshot, outside, Source::base(base)));
     for (position, Creation { node, reason }) in steps.burst.creates.iter().enumerate() {
+        let of_base = of_base.as_ref().filter(|_| goal.of(*node).is_base());
+        let pod_template = of_base.unwrap_or(&pod_template);
         let node = snapshot.node(*node);
         actions.push(Action::CreatePod {
             node: node.name.into(),
             batch: Creation::batch(position),
             reason: *reason,
-            pod: bodies.body(snapshot, node, pod_template.manifest(node.name))?,
+            pod: bodies.body(snapshot, node, pod_template.manifest(node.name), &pod_template.source)?,
         });
     }
     Ok(())
@@ -181,7 +243,9 @@ fn pod_creates<B: Bodies>(
 fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let duplicates = steps.history.duplicates().into_iter().map(|r| (r, RevisionReason::Duplicate));
     let limit = snapshot.spec.daemon_set.spec.revision_history_limit;
-    let old = steps.history.beyond_limit(limit, |revision| steps.fleet.is_live_history(revision)).into_iter();
+    let is_live_history = |revision| steps.fleet.is_live_history(revision);
+    let base = steps.fleet.goal.base().map(|base| base.position);
+    let old = steps.history.beyond_limit(limit, is_live_history, base).into_iter();
     let old = old.map(|r| (r, RevisionReason::HistoryLimit));
     actions.extend(duplicates.chain(old).filter_map(|(revision, reason)| {
         Some(Action::DeleteRevision { revision: revision.view?.object_ref(), reason })

@@ -85,7 +85,7 @@ impl BudgetUse {
             Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
             Placement::ContinueOnly(_) => {
                 let only_down =
-                    || kept_out_only_by_being_down(&fleet.snapshot.spec.tolerations, fleet.node_view(node));
+                    || kept_out_only_by_being_down(fleet.tolerations(node), fleet.node_view(node));
                 let taken = is_taken(fleet, node_sync, node);
                 let lost = taken || (is_lost(fleet, node_sync, node) && only_down());
                 BudgetUse { lost, taken, ..BudgetUse::default() }
@@ -102,7 +102,7 @@ impl BudgetUse {
         let mut outdated = false;
         for (_, pod) in node_sync.survivors(fleet, node) {
             best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
-            outdated |= !pod.is_updated();
+            outdated |= !pod.of_goal;
         }
         let not_ready = !best.is_some_and(Readiness::is_ready);
         let unavailable = best != Some(Readiness::Available);
@@ -135,7 +135,7 @@ fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
         return false;
     }
     fleet.taken_at(node).is_some()
-        && !fleet.snapshot.is_ready_target(node)
+        && !fleet.is_ready_target(node)
         && !node_sync.survivors(fleet, node).any(|(_, pod)| pod.is_ready())
 }
 
@@ -149,8 +149,8 @@ fn is_lost(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
     if !is_down(fleet.node_view(node)) {
         return false;
     }
-    let mut updated = node_sync.survivors(fleet, node).filter(|(_, pod)| pod.is_updated()).peekable();
-    let unseen = fleet.in_flight(node).is_some_and(|create| create.updated);
+    let mut updated = node_sync.survivors(fleet, node).filter(|(_, pod)| pod.of_goal).peekable();
+    let unseen = fleet.in_flight(node).is_some_and(|create| create.of_goal);
     (updated.peek().is_some() || unseen) && !updated.any(|(_, pod)| pod.is_ready())
 }
 

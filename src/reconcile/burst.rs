@@ -118,7 +118,8 @@ fn next_change(
     ]
     .into_iter()
     .filter_map(|(at, reason)| at.map(|at| (at, reason)));
-    here.chain(fleet.outside.next_change).min()
+    let of_rollout = fleet.goal.rollout().and_then(|rollout| rollout.due);
+    here.chain(of_rollout).chain(fleet.outside.next_change).min()
 }
 
 /// When the next Ready pod that stays becomes available.

@@ -43,20 +43,20 @@ fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bo
     let mut has_outdated = false;
     for (_, pod) in fleet.pods_of(node) {
         let reached_at = match pod.stage {
-            PodStage::Live if pod.is_updated() => fleet.view(pod).created_at,
+            PodStage::Live if pod.of_goal => fleet.view(pod).created_at,
             PodStage::Terminating => fleet.deletion_asked_at(pod),
             PodStage::Live | PodStage::Failed | PodStage::Succeeded | PodStage::Gone => None,
         };
         if reached_at.is_some_and(|at| at < since) {
             return false;
         }
-        has_outdated |= !pod.is_updated();
+        has_outdated |= !pod.of_goal;
     }
     if let Some(create) = fleet.in_flight(node) {
-        if create.updated && create.at < since {
+        if create.of_goal && create.at < since {
             return false;
         }
-        has_outdated |= !create.updated;
+        has_outdated |= !create.of_goal;
     }
     let deleted_since = || fleet.taken_at(node).is_some_and(|at| since <= at);
     has_outdated || fleet.revision_created_at.is_none_or(|at| since <= at) || deleted_since()

@@ -5,6 +5,7 @@ use crate::action::{Action, DeleteReason};
 use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::burst::Creation;
+use crate::reconcile::explain_rollout::{Holds, rollout};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::progress::Progress;
 use crate::reconcile::steps::{Decision, Steps};
@@ -36,6 +37,7 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
             budget: None,
             unavailable: UnavailableNodes::default(),
             nodes: Vec::new(),
+            rollout: None,
             progress: None,
         },
         warnings: Vec::new(),
@@ -63,6 +65,7 @@ fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
         budget: Some(*budget),
         unavailable: progress.causes,
         nodes: Explainer::new(snapshot, steps).verdicts(),
+        rollout: rollout(fleet),
         progress: Some(progress),
     }
 }
@@ -100,6 +103,7 @@ struct Explainer<'d> {
     chosen_not_yet_available: u32,
     chosen_available: u32,
     chosen_unready: u32,
+    holds: Holds<'d>,
 }
 
 impl<'d> Explainer<'d> {
@@ -130,6 +134,7 @@ impl<'d> Explainer<'d> {
             chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady])
                 + reached.pending
                 + reached.not_ready,
+            holds: Holds::new(&steps.fleet),
         }
     }
 
@@ -197,9 +202,13 @@ impl<'d> Explainer<'d> {
         if let Some(create) = fleet.in_flight(node) {
             return NodeOutcome::WaitsForCreatedPod { until: create.until };
         }
-        let is_up_to_date = || fleet.pods_of(node).any(|(_, pod)| pod.is_updated() && pod.is_available());
+        let is_up_to_date = || fleet.pods_of(node).any(|(_, pod)| pod.of_goal && pod.is_available());
         if let Some(LifecycleView { state, .. }) = fleet.lifecycle(node).filter(|_| !is_up_to_date()) {
             return NodeOutcome::LeftAlone { lifecycle: state };
+        }
+        // The exception, a pod that may go, waits as any other.
+        if fleet.goal.of(node).is_held() && candidate(fleet, &self.steps.node_sync, node).is_none() {
+            return NodeOutcome::HeldByRollout { because: self.holds.reason(node) };
         }
         if let Some((_, outdated)) = candidate(fleet, &self.steps.node_sync, node) {
             return self.why_outdated_stays(node, outdated, pods);
@@ -254,7 +263,7 @@ impl<'d> Explainer<'d> {
     /// For a node with a live updated pod, or without a live pod.
     fn why_updated_waits(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
         let fleet = &self.steps.fleet;
-        let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.is_updated());
+        let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.of_goal);
         let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
         match best.map(|pod| (pod.readiness, pod)) {
             Some((Readiness::Available, _)) => NodeOutcome::UpToDate,

@@ -6,6 +6,7 @@ use crate::kubernetes::revision;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Labels;
 use crate::reconcile::claim::Claimed;
+use crate::reconcile::goal::marks::{self, MarkChange};
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{HistoryIx, IndexVec, RevisionIx, neutral};
 use crate::view::RevisionView;
@@ -130,19 +131,22 @@ impl<'a> History<'a> {
         duplicates
     }
 
-    /// Old revisions beyond the limit, oldest first; never live history. Live history still counts against the limit.
+    /// Old revisions beyond the limit, oldest first; never live history, nor the base of a rollout. Both still count against
+    /// the limit.
     pub(crate) fn beyond_limit(
         &self,
         limit: Option<i32>,
         is_live_history: impl Fn(HistoryIx) -> bool,
+        base: Option<HistoryIx>,
     ) -> Vec<&Revision<'a>> {
         let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
-        let mut old: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Old).collect();
+        let mut old: Vec<_> = self.revisions.enumerated().filter(|(_, r)| r.role == Role::Old).collect();
         let excess = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
-        old.sort_unstable_by_key(|r| (r.number, r.age()));
+        old.sort_unstable_by_key(|(_, r)| (r.number, r.age()));
         // The hash decides, not the revision itself: pods name the hash, and several revisions may share it.
         let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&is_live_history);
-        old.into_iter().filter(|r| !live(r)).take(excess).collect()
+        let may_go = old.into_iter().filter(|(position, r)| Some(*position) != base && !live(r));
+        may_go.map(|(_, revision)| revision).take(excess).collect()
     }
 
     /// Revisions of the DaemonSet without the hash label, by name.
@@ -180,8 +184,9 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
         "labels": labels,
         "ownerReferences": [ds.owner_reference()],
     });
-    if let (Value::Object(members), false) = (&mut metadata, ds.metadata.annotations.is_empty()) {
-        members.insert("annotations".to_owned(), json!(ds.metadata.annotations));
+    let annotations = annotations(snapshot, number);
+    if let (Value::Object(members), false) = (&mut metadata, annotations.is_empty()) {
+        members.insert("annotations".to_owned(), json!(annotations));
     }
     let mut data = json!({"spec": {"template": template}});
     if let (Value::Object(members), false) = (&mut data, snapshot.spec.ingredients.is_null()) {
@@ -197,6 +202,19 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     });
     revision.sort_all_objects();
     revision
+}
+
+/// The DaemonSet's annotations. Where a rollout is steered, without those that steer it, and with the mark of its beginning.
+fn annotations(snapshot: &Snapshot<'_>, number: i64) -> Labels {
+    let (annotations, policy) = (&snapshot.spec.daemon_set.metadata.annotations, &snapshot.spec.policy);
+    let Some(rollout) = &policy.rollout else { return annotations.clone() };
+    let is_ours = |key: &str| key.strip_prefix(&policy.mark_prefix).is_some_and(|rest| rest.starts_with('/'));
+    let others: Labels = annotations.iter().filter(|(key, _)| !is_ours(key)).collect();
+    let started = MarkChange::Started;
+    match started.value(number, snapshot.now).filter(|_| !rollout.paused) {
+        Some(value) => others.with(&marks::key(&policy.mark_prefix, started.name()), &value),
+        None => others,
+    }
 }
 
 /// The hash label of a revision. Without that label the revision gets its own name as label.

@@ -77,6 +77,10 @@ pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
         kept_instead: Vec::new(),
         held: Vec::new(),
     };
+    if fleet.snapshot.drives() {
+        // The other controller creates and tidies up: until it has, all pods are there.
+        return node_sync;
+    }
     for (node, state) in fleet.nodes.enumerated() {
         match state.placement {
             Placement::Run => {
@@ -118,7 +122,7 @@ impl NodeSync {
 
     /// Whether an outdated and an updated pod stay side by side until the updated one is available.
     pub(crate) fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: NodeIx) -> bool {
-        let side = |updated| self.survivors(fleet, node).any(|(_, pod)| pod.is_updated() == updated);
+        let side = |of_goal| self.survivors(fleet, node).any(|(_, pod)| pod.of_goal == of_goal);
         side(true) && side(false)
     }
 
@@ -153,7 +157,7 @@ impl NodeSync {
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
                 PodStage::Succeeded => self.delete(index, DeleteReason::SucceededPod),
-                PodStage::Failed if pod.is_updated() => self.delete_or_hold(fleet, node, index),
+                PodStage::Failed if pod.of_goal => self.delete_or_hold(fleet, node, index),
                 PodStage::Failed => self.delete(index, DeleteReason::FailedPod),
                 PodStage::Live | PodStage::Terminating | PodStage::Gone => {}
             }
@@ -187,7 +191,7 @@ impl NodeSync {
             return;
         }
         let best = |updated: bool| {
-            let side = live.clone().filter(move |(_, pod)| pod.is_updated() == updated);
+            let side = live.clone().filter(move |(_, pod)| pod.of_goal == updated);
             side.min_by(|(_, a), (_, b)| fleet.by_worth(a, b))
         };
         let (updated, outdated) = (best(true), best(false));
@@ -249,16 +253,16 @@ impl NodeSync {
     }
 
     /// A live outdated pod that stays only by a toleration which the template has withdrawn
-    /// `[only-target-nodes]`. Under OnDelete a person decides.
+    /// `[only-target-nodes]`. Under OnDelete a person decides, and a node that the rollout has not reached keeps its pod.
     fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
-        if fleet.snapshot.spec.strategy == Strategy::OnDelete {
+        if fleet.snapshot.spec.strategy == Strategy::OnDelete || fleet.goal.of(node).is_held() {
             return;
         }
         for (index, pod) in fleet.pods_of(node) {
             let own = fleet.view(pod).tolerations;
             if pod.is_live()
-                && !pod.is_updated()
-                && toleration_withdrawn(&fleet.snapshot.spec.tolerations, fleet.node_view(node), own)
+                && !pod.of_goal
+                && toleration_withdrawn(fleet.tolerations(node), fleet.node_view(node), own)
             {
                 self.delete(index, DeleteReason::TolerationWithdrawn);
             }

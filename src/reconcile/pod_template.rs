@@ -2,10 +2,12 @@
 
 use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::names::is_dns_label;
+use crate::kubernetes::revision::INGREDIENTS;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Toleration;
 use crate::pod_manifest::{PodManifest, Shared, Tie};
+use crate::reconcile::goal::base::Base;
 use crate::reconcile::history::History;
 use crate::reconcile::outside::{self, Outside};
 use crate::snapshot::{Binding, PodNames, Snapshot};
@@ -13,8 +15,50 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Makes the manifests of one plan.
+/// The revision that pods are made from.
+pub(crate) struct Source<'s> {
+    raw_template: &'s Value,
+    host_network: bool,
+    hash: &'s str,
+    is_base: bool,
+    /// In the form of a pod's label.
+    pub(crate) generation: Option<&'s str>,
+    /// The template's and those of every daemon pod.
+    pub(crate) tolerations: &'s [Toleration],
+    /// Of the caller's manifests; null without any.
+    pub(crate) ingredients: &'s Value,
+}
+
+impl<'s> Source<'s> {
+    pub(crate) fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
+        Source {
+            raw_template: &snapshot.spec.raw_template,
+            host_network: snapshot.spec.template.spec.host_network,
+            hash: history.current_hash(),
+            is_base: false,
+            generation: snapshot.spec.template_generation.as_deref(),
+            tolerations: &snapshot.spec.tolerations,
+            ingredients: &snapshot.spec.ingredients,
+        }
+    }
+
+    /// Without a generation: it would make the pod an updated one.
+    pub(crate) fn base(base: &'s Base<'_>) -> Self {
+        Source {
+            raw_template: base.raw_template(),
+            host_network: base.template.spec.host_network,
+            hash: base.hash,
+            is_base: true,
+            generation: None,
+            tolerations: &base.tolerations,
+            ingredients: base.view.data.get(INGREDIENTS).unwrap_or(&Value::Null),
+        }
+    }
+}
+
+/// Makes the manifests of one plan, of one revision.
 pub(crate) struct PodTemplate<'s> {
+    pub(crate) source: Source<'s>,
     shared: Arc<Shared>,
     /// `None` where the API server generates the names.
     names: Option<DeterministicNames<'s>>,
@@ -23,14 +67,15 @@ pub(crate) struct PodTemplate<'s> {
 impl<'s> PodTemplate<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
-    pub(crate) fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>, history: &History<'_>) -> Self {
-        let hash = history.current_hash();
-        let kept = outside.pod_template.clone().filter(|shared| shared.revision_hash == hash);
+    pub(crate) fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>, source: Source<'s>) -> Self {
+        let kept = outside.pod_template.clone();
+        let kept = kept.filter(|shared| !source.is_base && shared.revision_hash == source.hash);
         let names = match snapshot.spec.policy.pod_names {
             PodNames::Generated => None,
             PodNames::Deterministic => Some(DeterministicNames::new(snapshot, outside)),
         };
-        PodTemplate { shared: kept.unwrap_or_else(|| Arc::new(shared(snapshot, hash))), names }
+        let shared = kept.unwrap_or_else(|| Arc::new(shared(snapshot, &source)));
+        PodTemplate { source, shared, names }
     }
 
     pub(crate) fn manifest(&self, node: &str) -> PodManifest {
@@ -40,10 +85,10 @@ impl<'s> PodTemplate<'s> {
 }
 
 /// The parts of the manifests that do not depend on the node.
-fn shared(snapshot: &Snapshot<'_>, hash: &str) -> Shared {
-    let template = canonical_json::normalized(&snapshot.spec.raw_template);
+fn shared(snapshot: &Snapshot<'_>, source: &Source<'_>) -> Shared {
+    let template = canonical_json::normalized(source.raw_template);
     let mut parts = into_map(Some(template));
-    let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, hash);
+    let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, source);
     let mut spec = into_map(parts.remove("spec"));
     let tie = match snapshot.spec.policy.binding {
         Binding::NodeName => Tie::NodeName,
@@ -54,25 +99,30 @@ fn shared(snapshot: &Snapshot<'_>, hash: &str) -> Shared {
         }
     };
     let daemon_tolerations = &snapshot.spec.policy.daemon_tolerations;
-    let tolerations = with_tolerations(
-        spec.remove("tolerations"),
-        daemon_tolerations.list(snapshot.spec.template.spec.host_network),
-    );
+    let tolerations =
+        with_tolerations(spec.remove("tolerations"), daemon_tolerations.list(source.host_network));
     spec.insert("tolerations".to_owned(), Value::Array(tolerations));
-    let revision_hash = hash.to_owned();
+    let revision_hash = source.hash.to_owned();
     Shared { metadata, spec, tie, revision_hash }
 }
 
-fn pod_metadata(mut metadata: Map<String, Value>, snapshot: &Snapshot<'_>, hash: &str) -> Map<String, Value> {
+fn pod_metadata(
+    mut metadata: Map<String, Value>,
+    snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
+) -> Map<String, Value> {
     let ds = &snapshot.spec.daemon_set.metadata;
     // The API server sets them; older servers stored a null here.
     for field in ["name", "creationTimestamp"] {
         metadata.remove(field);
     }
     let mut labels = into_map(metadata.remove("labels"));
-    labels.insert(snapshot.spec.policy.unique_label_key.clone(), Value::from(hash));
-    if let Some(generation) = &snapshot.spec.template_generation {
-        labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), Value::from(generation.as_str()));
+    labels.insert(snapshot.spec.policy.unique_label_key.clone(), Value::from(source.hash));
+    if let Some(generation) = source.generation {
+        labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), Value::from(generation));
+    } else if source.is_base {
+        // A template may have the label by itself: then a pod of base would count as updated.
+        labels.remove(TEMPLATE_GENERATION_LABEL);
     }
     metadata.insert("labels".to_owned(), Value::Object(labels));
     metadata.insert("namespace".to_owned(), Value::from(ds.namespace.as_str()));

@@ -2,6 +2,8 @@
 
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::fleet::Fleet;
+use crate::reconcile::goal::waves::{Done, WaveState};
+use crate::reconcile::goal::{Rollout, Stage};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::outside::Figure;
@@ -13,6 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
+use jiff::Timestamp;
 
 /// How many nodes may be without an available pod under OnDelete, where no limit is written: the default of
 /// maxUnavailable, so that a person can replace one pod at a time.
@@ -40,6 +43,36 @@ pub(crate) struct Progress {
     pub(crate) held: u32,
     /// A person decides.
     pub(crate) on_delete: bool,
+    /// Target nodes that the rollout has not reached.
+    pub(crate) not_reached: u32,
+    /// The state of the rollout, if the policy steers it.
+    pub(crate) phase: Phase,
+}
+
+/// The state of a rollout, as far as the conditions tell it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It goes on, or no rollout is steered.
+    Updating,
+    /// The pods of the last open wave are Ready, but not for long enough.
+    Baking {
+        wave: usize,
+        until: Timestamp,
+    },
+    /// The next wave waits for approval.
+    WaitingForApproval {
+        wave: usize,
+    },
+    Paused,
+    /// The new version has failed, and no further node gets it.
+    Stopped {
+        reason: String,
+    },
+    /// The new version has failed, and all nodes go back to this revision.
+    RolledBack {
+        base: String,
+        reason: String,
+    },
 }
 
 impl Progress {
@@ -63,6 +96,8 @@ impl Progress {
             outdated: outside.sums.get(Figure::Outdated),
             held: outside.held,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
+            not_reached: fleet.targets().filter(|node| fleet.goal.of(*node).is_held()).count() as u32,
+            phase: fleet.goal.rollout().map_or(Phase::Updating, phase),
         };
         let updates = Updates::new(update);
         for node in fleet.nodes.positions() {
@@ -80,6 +115,29 @@ impl Progress {
             "each target node that counts as unavailable has one cause"
         );
         progress
+    }
+}
+
+fn phase(rollout: &Rollout<'_>) -> Phase {
+    let waves = &rollout.waves;
+    let last = waves.last_open.and_then(|last| Some((last, waves.list.get(last)?)));
+    let next = waves.last_open.map_or(0, |last| last + 1);
+    let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
+    match &rollout.stage {
+        Stage::Paused => Phase::Paused,
+        Stage::Stopped(reason) => Phase::Stopped { reason: reason.clone() },
+        Stage::RolledBack(reason) => {
+            let base = rollout.base.as_ref().map(|base| base.view.name.to_owned());
+            Phase::RolledBack { base: base.unwrap_or_default(), reason: reason.clone() }
+        }
+        Stage::Over => Phase::Updating,
+        Stage::GoingOn => match last {
+            Some((wave, WaveState { done: Done::At(until), .. })) => Phase::Baking { wave, until: *until },
+            Some((_, WaveState { done: Done::Yes, .. })) | None if waits_for_approval => {
+                Phase::WaitingForApproval { wave: next }
+            }
+            Some(_) | None => Phase::Updating,
+        },
     }
 }
 

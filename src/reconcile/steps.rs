@@ -6,6 +6,7 @@ use crate::reconcile::budget::Budget;
 use crate::reconcile::burst::Burst;
 use crate::reconcile::claim::{Claim, claim};
 use crate::reconcile::fleet::Fleet;
+use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{NodeSync, node_sync};
 use crate::reconcile::outside::Outside;
@@ -58,6 +59,8 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
         return Decision::NameCollision(one_more_collision(snapshot));
     };
     let fleet = Fleet::build(snapshot, outside, &claim, &history);
+    let goal = Goal::new(&fleet, &history);
+    let fleet = fleet.towards(goal);
     let node_sync = node_sync(&fleet);
     let budget = Budget::new(&fleet, &node_sync);
     let update = update(&fleet, &history, &node_sync, &budget);
@@ -71,6 +74,15 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
     let status = status(&fleet, conditions);
     let steps = Steps { claim, history, fleet, node_sync, budget, update, burst, status };
     Decision::Synced(Box::new(steps))
+}
+
+/// The fleet with the goals of its nodes; `None` where a plan ends early for a name collision.
+pub(crate) fn fleet_towards_goal<'s>(snapshot: &'s Snapshot<'s>) -> Option<Fleet<'s>> {
+    let claim = claim(snapshot);
+    let history = History::new(snapshot, &claim.revisions).ok()?;
+    let fleet = Fleet::build(snapshot, Outside::none(), &claim, &history);
+    let goal = Goal::new(&fleet, &history);
+    Some(fleet.towards(goal))
 }
 
 /// The same status with a collision count that gives the next revision another hash.

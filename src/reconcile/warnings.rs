@@ -25,6 +25,7 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
         warnings.push(Warning::NodesTaken { nodes: taken(steps) });
     }
     warnings.extend(spent_before_start(snapshot, steps));
+    warnings.extend(about_rollout(steps));
     if steps.fleet.conflicts > 0 {
         warnings.push(Warning::GenerationHashConflict { pods: steps.fleet.conflicts });
     }
@@ -71,8 +72,30 @@ fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warn
     (nodes > 0 && nodes >= limit && waits()).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
 }
 
+/// Whether a Ready pod of a node waits for the update.
 pub(crate) fn has_ready_outdated(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    fleet.pods_of(node).any(|(_, pod)| pod.is_ready() && !pod.is_updated())
+    let is_held = fleet.goal.of(node).is_held();
+    !is_held && fleet.pods_of(node).any(|(_, pod)| pod.is_ready() && !pod.of_goal)
+}
+
+/// A rollout without a base can hold nodes back only as long as their pods live, and a driven one, too.
+fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
+    let fleet = &steps.fleet;
+    let Some(rollout) = fleet.goal.rollout() else { return Vec::new() };
+    let held = || fleet.targets().filter(|node| fleet.goal.of(*node).is_held());
+    let mut warnings = Vec::new();
+    if rollout.base.is_none() {
+        let nodes = held().count() as u32;
+        warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
+        warnings.extend(rollout.lacks_base_to_go_back_to().then_some(Warning::NothingToRollBackTo));
+    }
+    if fleet.snapshot.drives() {
+        let lost = held().filter(|node| fleet.pods_of(*node).next().is_none());
+        let mut nodes: Vec<NodeName> = lost.map(|node| fleet.node_view(node).name.into()).collect();
+        nodes.sort_unstable();
+        warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
+    }
+    warnings
 }
 
 fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {

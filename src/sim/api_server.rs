@@ -63,6 +63,16 @@ impl Environment {
                 let uid = self.existing_revision(revision)?;
                 self.change_revision(&uid, |revision| revision.metadata.labels.extend(labels.iter()));
             }
+            Action::AnnotateRevision { revision, annotations, .. } => {
+                let uid = self.existing_revision(revision)?;
+                self.change_revision(&uid, |revision| {
+                    let kept = &revision.metadata.annotations;
+                    let kept = kept.iter().filter(|(key, _)| !annotations.contains_key(*key));
+                    let set =
+                        annotations.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
+                    revision.metadata.annotations = kept.chain(set).collect();
+                });
+            }
             Action::RenumberRevision { revision, number, .. } => {
                 let uid = self.existing_revision(revision)?;
                 self.change_revision(&uid, |revision| revision.revision = *number);

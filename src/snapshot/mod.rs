@@ -1,22 +1,27 @@
 //! The input of a decision: borrowed, checked once, never changed.
 
+mod annotations;
 mod builder;
 pub(crate) mod check;
+mod check_rollout;
 pub(crate) mod index;
 mod lookup;
 pub(crate) mod placement;
 mod policy;
 pub(crate) mod position;
+pub(crate) mod rollout;
 pub(crate) mod spec;
 pub(crate) mod strategy;
 pub(crate) mod template;
 mod template_recovery;
 
+pub use annotations::InvalidRolloutPolicy;
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
 pub use policy::{
     Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
     UnreadyPolicy,
 };
+pub use rollout::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
 use crate::memory::Memory;
 
@@ -93,9 +98,9 @@ impl<'a> Snapshot<'a> {
         *at(&self.placements, node)
     }
 
-    /// Whether the node should run the pod and is Ready itself; a node without condition Ready counts as Ready.
-    pub(crate) fn is_ready_target(&self, node: NodeIx) -> bool {
-        self.placement(node) == Placement::Run && self.node(node).ready != Some(false)
+    /// Whether another controller creates the pods, and this one only drives the update.
+    pub(crate) fn drives(&self) -> bool {
+        self.spec.policy.drive.is_some()
     }
 
     #[inline]

@@ -1,7 +1,8 @@
 //! The caller's choices where Kubernetes, its proposals and its users differ.
 
+use super::rollout::RolloutPolicy;
 use crate::kubernetes::tolerations::daemon_toleration_list;
-use crate::model::{Toleration, is_default, null_is_default};
+use crate::model::{Toleration, UpdateStrategy, is_default, null_is_default};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The choices of the caller, which setters change one by one. The default is what v1.36's controller does.
@@ -59,6 +60,25 @@ pub struct Policy {
     /// How a created pod is tied to its node.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub binding: Binding,
+    /// Which nodes get a new version, in which order, and when to stop. Default `None`: all within the limits of the update strategy,
+    /// and no revision is marked (v1.36).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<RolloutPolicy>,
+    /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
+    /// `None`. Of the plan only the update's deletes, the marks on revisions and the Requeue remain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<UpdateStrategy>,
+    /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`
+    /// and `completed`. Default `rollout.daemonset`; any DNS subdomain.
+    #[serde(skip_serializing_if = "is_default_prefix")]
+    pub mark_prefix: String,
+}
+
+/// The default of [`Policy::mark_prefix`](field@Policy::mark_prefix).
+pub(crate) const MARK_PREFIX: &str = "rollout.daemonset";
+
+fn is_default_prefix(prefix: &String) -> bool {
+    prefix == MARK_PREFIX
 }
 
 impl Default for Policy {
@@ -76,6 +96,9 @@ impl Default for Policy {
             conditions: false,
             daemon_tolerations: DaemonTolerations::default(),
             binding: Binding::default(),
+            rollout: None,
+            drive: None,
+            mark_prefix: MARK_PREFIX.to_owned(),
         }
     }
 }
@@ -101,6 +124,32 @@ impl Policy {
     pub fn unique_label_key(mut self, key: impl Into<String>) -> Self {
         self.unique_label_key = key.into();
         self
+    }
+
+    /// Sets [`rollout`](field@Policy::rollout).
+    #[must_use]
+    pub fn rollout(mut self, rollout: impl Into<Option<RolloutPolicy>>) -> Self {
+        self.rollout = rollout.into();
+        self
+    }
+
+    /// Sets [`drive`](field@Policy::drive).
+    #[must_use]
+    pub fn drive(mut self, strategy: impl Into<Option<UpdateStrategy>>) -> Self {
+        self.drive = strategy.into();
+        self
+    }
+
+    /// Sets [`mark_prefix`](field@Policy::mark_prefix).
+    #[must_use]
+    pub fn mark_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.mark_prefix = prefix.into();
+        self
+    }
+
+    /// Whether it steers rollouts: then the plan for one node depends on the others.
+    pub(crate) fn is_steered(&self) -> bool {
+        self.rollout.is_some() || self.drive.is_some()
     }
 
     pub(crate) fn is_default(&self) -> bool {

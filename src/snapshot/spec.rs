@@ -3,9 +3,9 @@
 use super::index::{Criteria, RevisionFacts};
 use super::placement::{PlacementRules, all_tolerations};
 use super::policy::Policy;
-use super::strategy::{Strategy, strategy};
+use super::strategy::{self, Strategy};
 use super::template::{RequiredAffinity, Template};
-use super::{check, template_recovery};
+use super::{check, check_rollout, template_recovery};
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::{Selector, revision};
 use crate::model::{DaemonSet, Toleration};
@@ -30,6 +30,7 @@ pub(crate) struct Spec<'a> {
     pub(crate) affinity: Option<RequiredAffinity>,
     /// The template's tolerations and those of every daemon pod.
     pub(crate) tolerations: Vec<Toleration>,
+    /// The one to drive, if the policy has one.
     pub(crate) strategy: Strategy,
     /// In the form of a pod's label.
     pub(crate) template_generation: Option<String>,
@@ -49,8 +50,9 @@ impl<'a> Spec<'a> {
         let raw_template = template_recovery::template(daemon_set, &selector, revisions, &ingredients);
         let template = check::template(&raw_template, &selector, problems);
         let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, problems));
-        let strategy = strategy(daemon_set, problems);
+        let strategy = strategy::in_force(daemon_set, &policy, problems);
         check::policy(&policy, problems);
+        check_rollout::rollout(daemon_set, &policy, problems);
         check::changing_labels(daemon_set, &policy, problems);
         // A generation does not count changes of the ingredients: a pod with it may be outdated.
         let counted = ingredients.is_null();

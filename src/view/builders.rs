@@ -1,9 +1,10 @@
 //! Views of objects from other stores than this crate's types: constructors with the required parts, setters for the rest.
 
 use super::{
-    LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView, TolerationsView,
+    ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, ReadyCondition,
+    RevisionView, TaintsView, TolerationsView,
 };
-use crate::model::{Labels, Taint, Toleration};
+use crate::model::{Labels, PodStatus, Taint, Toleration};
 use crate::snapshot::position::Neutral;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -75,13 +76,13 @@ impl<'a> PodView<'a> {
     /// Condition Ready is True, since this instant if the condition has one.
     #[must_use]
     pub fn ready_since(self, since: Option<Timestamp>) -> Self {
-        PodView { ready: true, ready_since: since, ..self }
+        PodView { ready: ReadyCondition::True, ready_since: since, ..self }
     }
 
     /// Condition Ready is False or Unknown, since this instant if the condition has one.
     #[must_use]
     pub fn not_ready_since(self, since: Option<Timestamp>) -> Self {
-        PodView { ready: false, ready_since: since, ..self }
+        PodView { ready: ReadyCondition::NotTrue, ready_since: since, ..self }
     }
 
     /// It has the annotation `kubernetes.io/config.mirror`: it is the API server's copy of a static pod.
@@ -192,6 +193,9 @@ shared_setters! {
         phase: &str = phase, Phase::from_name(phase);
         /// `spec.tolerations`: they decide whether a pod stays that the template has withdrawn a toleration from.
         tolerations: &'a [Toleration] = tolerations, TolerationsView::Model(tolerations);
+        /// `status.reason` and the containers' restarts and waiting reasons: a rollout judges by them. Phase and conditions have
+        /// setters of their own.
+        status: &'a PodStatus = containers, ContainersView::Model(status);
     }
     NodeView {
         /// Labels.
@@ -202,6 +206,8 @@ shared_setters! {
         labels: &'a Labels = labels, LabelsView::from(labels);
         /// Uid of the managing controller, from `metadata.ownerReferences`.
         controller: &'a str = controller, Some(controller);
+        /// `metadata.annotations`, which hold the state of a rollout.
+        annotations: &'a Labels = annotations, LabelsView::from(annotations);
         /// `metadata.resourceVersion`.
         resource_version: &'a str = resource_version, resource_version;
         /// `metadata.creationTimestamp`.

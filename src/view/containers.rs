@@ -33,6 +33,51 @@ impl<'a> ContainersView<'a> {
         }
     }
 
+    /// `status.reason` of the pod.
+    pub(crate) fn pod_reason(self) -> &'a str {
+        match self {
+            ContainersView::Model(status) => &status.reason,
+            #[cfg(feature = "k8s-openapi")]
+            ContainersView::Typed(status) => {
+                status.and_then(|status| status.reason.as_deref()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The most restarts of a container or an init container.
+    pub(crate) fn most_restarts(self) -> u32 {
+        let most = match self {
+            ContainersView::Model(status) => {
+                let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
+                containers.map(|container| container.restart_count).max()
+            }
+            #[cfg(feature = "k8s-openapi")]
+            ContainersView::Typed(status) => {
+                let init = status.and_then(|status| status.init_container_statuses.as_ref());
+                let regular = status.and_then(|status| status.container_statuses.as_ref());
+                init.into_iter().chain(regular).flatten().map(|container| container.restart_count).max()
+            }
+        };
+        u32::try_from(most.unwrap_or(0)).unwrap_or(0)
+    }
+
+    /// The first reason of this kind for which an init container or a container waits.
+    pub(crate) fn first_waiting(self, is_of_kind: impl Fn(&str) -> bool) -> Option<&'a str> {
+        let of_kind = |reason: &&'a str| is_of_kind(reason);
+        match self {
+            ContainersView::Model(status) => {
+                let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
+                containers.map(|container| container.waiting_reason.as_str()).find(of_kind)
+            }
+            #[cfg(feature = "k8s-openapi")]
+            ContainersView::Typed(status) => {
+                let init = status.and_then(|status| status.init_container_statuses.as_ref());
+                let regular = status.and_then(|status| status.container_statuses.as_ref());
+                init.into_iter().chain(regular).flatten().map(waiting_reason).find(of_kind)
+            }
+        }
+    }
+
     /// The regular containers as the model keeps them.
     pub(crate) fn regular(self) -> Vec<ContainerStatus> {
         match self {

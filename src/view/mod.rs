@@ -39,6 +39,34 @@ impl Phase {
     }
 }
 
+/// Condition Ready of a pod, in one byte: views of pods are copied often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadyCondition {
+    Absent,
+    NotTrue,
+    True,
+}
+
+impl ReadyCondition {
+    pub(crate) fn new(is_true: Option<bool>) -> Self {
+        match is_true {
+            None => ReadyCondition::Absent,
+            Some(false) => ReadyCondition::NotTrue,
+            Some(true) => ReadyCondition::True,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_true(self) -> bool {
+        self == ReadyCondition::True
+    }
+
+    /// There is such a condition.
+    pub(crate) fn is_known(self) -> bool {
+        self != ReadyCondition::Absent
+    }
+}
+
 /// A pod, borrowed.
 ///
 /// ```
@@ -88,8 +116,7 @@ pub struct PodView<'a> {
     /// The grace period of its deletion; 0 if it has none.
     pub(crate) grace_seconds: u32,
     pub(crate) phase: Phase,
-    /// Condition Ready is True.
-    pub(crate) ready: bool,
+    pub(crate) ready: ReadyCondition,
     /// `spec.nodeName` is set.
     pub(crate) bound: bool,
     pub(crate) mirror: bool,
@@ -140,7 +167,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             ready_since: ready.and_then(|c| c.last_transition_time),
             grace_seconds: grace_seconds(metadata.deletion_grace_period_seconds),
             phase: Phase::from_name(&status.phase),
-            ready: ready.is_some_and(PodCondition::is_true),
+            ready: ReadyCondition::new(ready.map(PodCondition::is_true)),
             bound: pod.is_bound(),
             mirror: metadata.annotations.mirror.is_some(),
         }
@@ -196,6 +223,8 @@ pub struct RevisionView<'a> {
     pub(crate) uid: &'a str,
     pub(crate) resource_version: &'a str,
     pub(crate) labels: LabelsView<'a>,
+    /// At least those that hold the state of a rollout.
+    pub(crate) annotations: LabelsView<'a>,
     pub(crate) controller: Option<&'a str>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) deleted_at: Option<Timestamp>,
@@ -218,6 +247,7 @@ impl<'a> From<&'a ControllerRevision> for RevisionView<'a> {
             uid: metadata.uid.as_str(),
             resource_version: &metadata.resource_version,
             labels: LabelsView::from(&metadata.labels),
+            annotations: LabelsView::from(&metadata.annotations),
             controller: OwnerReference::controller_of(&metadata.owner_references),
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,

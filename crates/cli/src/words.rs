@@ -3,8 +3,9 @@
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::{
-    ClaimReason, CreateReason, Evidence, LabelReason, Lifecycle, NodePlacement, NodeVerdict, PodState,
-    PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, StatusReason, UnavailableCause,
+    ClaimReason, CreateReason, Evidence, HoldReason, LabelReason, Lifecycle, NodePlacement, NodeVerdict,
+    PodState, PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason, StatusReason,
+    UnavailableCause, WaveProgress,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -63,6 +64,38 @@ pub(crate) fn lifecycle(lifecycle: Lifecycle) -> &'static str {
         Lifecycle::Disrupted => "Karpenter replaces the node",
         Lifecycle::ToBeDeleted => "cluster-autoscaler removes the node",
         _ => "the node leaves",
+    }
+}
+
+/// Why the rollout has not reached a node.
+pub(crate) fn held(because: &HoldReason) -> String {
+    match because {
+        HoldReason::NoWave => "is held: it is in no wave".to_owned(),
+        HoldReason::Outside => "is held until all nodes that take part are released".to_owned(),
+        HoldReason::Paused => "is held: the rollout is paused".to_owned(),
+        HoldReason::Stopped { reason, .. } => format!("is held: the new version has failed ({reason})"),
+        HoldReason::Wave { wave, progress: WaveProgress::WaitsForApproval, next, .. } => {
+            format!("is held for wave {wave}: wave {next} waits for approval")
+        }
+        HoldReason::Wave { wave, next, opens_at: Some(at), .. } => {
+            format!("is held for wave {wave}: wave {next} opens at {at}, when the pods before it have baked")
+        }
+        HoldReason::Wave { wave, next, .. } => {
+            format!("is held for wave {wave}: wave {next} waits for the pods of the waves before it")
+        }
+        other => format!("is held: {other:?}"),
+    }
+}
+
+/// Why a revision is marked.
+pub(crate) fn marking(reason: RolloutReason) -> String {
+    match reason {
+        RolloutReason::RolloutStarted => "the rollout begins".to_owned(),
+        RolloutReason::RolloutPaused => "the rollout is paused".to_owned(),
+        RolloutReason::WaveOpened => "the nodes of a wave may be updated".to_owned(),
+        RolloutReason::RolloutFailed => "the new version has failed".to_owned(),
+        RolloutReason::RolloutCompleted => "every target node has the new version".to_owned(),
+        other => format!("{other:?}"),
     }
 }
 

@@ -128,6 +128,12 @@ lifecycle: Ignore (default) or Respect
   where nodes come and go all the time.
 conditions: false (default) or true
   Whether the status has the conditions Available and Progressing. Want them where dashboards or GitOps tools read conditions.
+rollout: {waves, paused, approved, onFailure}
+  Which nodes get a new version, in which order, and when to stop. Want it where a broken version must not reach all nodes.
+drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
+  Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters.
+markPrefix: rollout.daemonset
+  The prefix of the annotations of a ControllerRevision with the state of its rollout.
 daemonTolerations: Kubernetes (default), None, or Given: [...]
   The tolerations that each pod gets beside the template's own. Want others only for node agents whose nodes are tainted in other
   ways than Kubernetes' own.

@@ -5,6 +5,7 @@ use crate::action::LabelReason;
 use crate::memory::observe::UnseenCreate;
 use crate::reconcile::claim::Claim;
 use crate::reconcile::classify::{Class, Classifier, Evidence};
+use crate::reconcile::goal::Goal;
 use crate::reconcile::history::{History, Role};
 use crate::reconcile::outside::Outside;
 use crate::snapshot::Snapshot;
@@ -33,6 +34,7 @@ impl<'a> Fleet<'a> {
             expects_until: None,
             live_history: IndexVec::repeat(false, history.revisions.len()),
             conflicts: outside.sums.conflicts,
+            goal: Goal::default(),
         };
         fleet.expect_unseen_creates(history);
         for hash in &outside.hashes {
@@ -94,7 +96,8 @@ impl<'a> Fleet<'a> {
         let node = self.snapshot.facts(position).node;
         let readiness = readiness(self.snapshot, pod);
         let Class { evidence, revision, .. } = class;
-        Some((node, FleetPod { view: position, revision, stage, readiness, evidence }))
+        let of_goal = evidence.is_updated();
+        Some((node, FleetPod { view: position, revision, stage, readiness, evidence, of_goal }))
     }
 
     fn stage(&mut self, pod: &PodView<'_>) -> PodStage {
@@ -151,14 +154,11 @@ impl<'a> Fleet<'a> {
 /// Creates for nodes that are not in the snapshot are left out: no decision depends on them.
 fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
     let Some(memory) = &snapshot.memory else { return Vec::new() };
-    let is_of_template = |hash: &str| {
-        let named = history.position(hash).map(|position| history.revision(position));
-        named.is_some_and(|revision| revision.role != Role::Old)
-    };
     let in_flight = |create: UnseenCreate<'_>| {
-        let updated = is_of_template(create.revision);
+        let revision = history.position(create.revision);
+        let updated = revision.is_some_and(|position| history.revision(position).role != Role::Old);
         let node = snapshot.index.node(create.node.as_str())?;
-        Some(InFlight { node, at: create.at, until: create.until, updated })
+        Some(InFlight { node, at: create.at, until: create.until, revision, updated, of_goal: updated })
     };
     let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(in_flight).collect();
     creates.sort_unstable_by_key(|create| create.node);
@@ -184,7 +184,7 @@ fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option
 }
 
 fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
-    match (pod.ready, pod.phase) {
+    match (pod.ready.is_true(), pod.phase) {
         (true, _) if is_available(snapshot, pod) => Readiness::Available,
         (true, _) => Readiness::NotYetAvailable,
         (false, Phase::PendingOrUnknown) => Readiness::Pending,

@@ -6,10 +6,13 @@
 mod build;
 
 use crate::action::LabelReason;
+use crate::model::Toleration;
 use crate::reconcile::classify::Evidence;
+use crate::reconcile::goal::Goal;
+use crate::reconcile::goal::base::Base;
 use crate::reconcile::outside::Outside;
 use crate::snapshot::placement::{Placement, Taints};
-use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, neutral};
+use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
 use crate::snapshot::{LifecyclePolicy, Snapshot};
 use crate::view::{LifecycleView, NodeView, PodView};
 use jiff::Timestamp;
@@ -44,6 +47,7 @@ pub(crate) struct Fleet<'a> {
     live_history: IndexVec<HistoryIx, bool>,
     /// Live pods whose generation says updated while their hash label names another known revision.
     pub(crate) conflicts: u32,
+    pub(crate) goal: Goal<'a>,
 }
 
 /// A node of the snapshot.
@@ -69,6 +73,8 @@ pub(crate) struct FleetPod {
     pub(crate) stage: PodStage,
     pub(crate) readiness: Readiness,
     pub(crate) evidence: Evidence,
+    /// It has the revision that is the goal of its node. Where the node is not known, or no rollout is steered: it is updated.
+    pub(crate) of_goal: bool,
 }
 
 // A large cluster has a hundred thousand of them, and a decision holds two copies of each at its peak.
@@ -82,6 +88,7 @@ neutral!(
         stage: PodStage::Gone,
         readiness: Readiness::Pending,
         evidence: Evidence::NoHash,
+        of_goal: false,
     }
 );
 
@@ -127,8 +134,12 @@ pub(crate) struct InFlight {
     pub(crate) at: Timestamp,
     /// When it expires.
     pub(crate) until: Timestamp,
+    /// The revision that its hash names.
+    pub(crate) revision: Option<HistoryIx>,
     /// It is of the current revision.
     pub(crate) updated: bool,
+    /// It is of the revision that is the goal of its node.
+    pub(crate) of_goal: bool,
 }
 
 impl FleetPod {
@@ -146,6 +157,7 @@ impl FleetPod {
         self.is_live() && self.readiness == Readiness::Available
     }
 
+    /// It is of the current revision, which need not be the goal of its node.
     pub(crate) fn is_updated(&self) -> bool {
         self.evidence.is_updated()
     }
@@ -160,6 +172,42 @@ impl FleetPod {
 }
 
 impl<'a> Fleet<'a> {
+    /// The fleet on the way to these goals: the placement of each node is by its goal's template, and its pods are compared with
+    /// its goal.
+    pub(crate) fn towards(mut self, goal: Goal<'a>) -> Self {
+        // Without a rollout, or without base, nothing changes.
+        if let Some(base) = goal.base() {
+            for node in self.nodes.positions().filter(|node| goal.of(*node).is_base()) {
+                self.turn_to_base(node, base);
+            }
+            for create in self.in_flight.iter_mut().filter(|create| goal.of(create.node).is_base()) {
+                create.of_goal = base.is_revision_of(create.revision);
+            }
+        }
+        self.goal = goal;
+        self
+    }
+
+    fn turn_to_base(&mut self, node: NodeIx, base: &Base<'_>) {
+        let first = self.nodes.at(node).first_pod;
+        let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
+        let placement = base.placement(self.snapshot.node(node));
+        self.nodes.change(node, |node| node.placement = placement);
+        for pod in (first.index()..end.index()).map(FleetIx::new) {
+            self.pods.change(pod, |pod| pod.of_goal = base.is_revision_of(pod.revision));
+        }
+    }
+
+    /// The tolerations of the pods that the node should run: the template's and those of every daemon pod.
+    pub(crate) fn tolerations(&self, node: NodeIx) -> &[Toleration] {
+        self.goal.base_of(node).map_or(&self.snapshot.spec.tolerations, |base| &base.tolerations)
+    }
+
+    /// Whether the node should run the pod and is Ready itself; a node without condition Ready counts as Ready.
+    pub(crate) fn is_ready_target(&self, node: NodeIx) -> bool {
+        self.placement(node) == Placement::Run && self.node_view(node).ready != Some(false)
+    }
+
     #[inline]
     pub(crate) fn placement(&self, node: NodeIx) -> Placement {
         self.nodes.at(node).placement
@@ -251,8 +299,8 @@ impl<'a> Fleet<'a> {
     pub(crate) fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
         let rank = |pod: &FleetPod| {
             let view = self.view(pod);
-            let (available, ready, updated) = (pod.is_available(), pod.is_ready(), pod.is_updated());
-            (!available, !ready, !updated, !view.bound, view.created_at, view.name)
+            let (available, ready) = (pod.is_available(), pod.is_ready());
+            (!available, !ready, !pod.of_goal, !view.bound, view.created_at, view.name)
         };
         rank(a).cmp(&rank(b))
     }

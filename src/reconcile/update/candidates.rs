@@ -1,7 +1,7 @@
 //! Candidates for an update, the furthest behind first.
 
 use crate::reconcile::fleet::{Fleet, FleetPod};
-use crate::reconcile::history::{History, Role};
+use crate::reconcile::history::History;
 use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub(crate) struct Candidate {
     pub(crate) pod: FleetIx,
     /// Its place among the nodes whose update was refused; 0 where it was not refused.
     refused: u32,
-    /// The place of its revision's number among the old ones; 0 for an unknown revision or no hash label.
+    /// The place of its revision's number among all; 0 for an unknown revision or no hash label.
     rank: u32,
 }
 
@@ -26,8 +26,8 @@ pub(crate) struct Ranks<'s> {
 impl<'s> Ranks<'s> {
     /// Revisions with the same number have the same rank.
     pub(crate) fn new(history: &History<'_>, fleet: &Fleet<'s>) -> Self {
-        let old = history.revisions.iter().filter(|r| r.role == Role::Old);
-        let mut numbers: Vec<i64> = old.map(|r| r.number).collect();
+        // The current one's too, after a new number: on the way back to base its pods are the last to go.
+        let mut numbers: Vec<i64> = history.revisions.iter().map(|r| r.number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let rank = |number: i64| numbers.partition_point(|n| *n <= number) as u32;

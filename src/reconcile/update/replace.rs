@@ -5,8 +5,10 @@
 use super::Update;
 use super::candidates::{Candidate, Ranks, first};
 use crate::action::DeleteReason;
+use crate::kubernetes::ownership::Ownership;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
+use crate::reconcile::goal::NodeGoal;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
 use crate::snapshot::UnreadyPolicy;
@@ -49,7 +51,8 @@ pub(crate) fn replace(
     update
 }
 
-/// The outdated pod of a node, if it is the only live one left and the node does not leave: no other pod could come there.
+/// The outdated pod of a node, if it is the only live one left, the rollout has reached the node, and the node does not
+/// leave: no other pod could come there.
 pub(crate) fn candidate<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,
@@ -59,8 +62,30 @@ pub(crate) fn candidate<'f>(
         return None;
     }
     let mut survivors = node_sync.survivors(fleet, node);
-    let only = survivors.next().filter(|(_, pod)| !pod.is_updated())?;
-    (survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)
+    let only = survivors.next().filter(|(_, pod)| !pod.of_goal)?;
+    if is_held(fleet, node, only.1) {
+        return None;
+    }
+    let is_free = !fleet.snapshot.drives() || is_owned(fleet, only.1);
+    (is_free && survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)
+}
+
+/// Whether the DaemonSet owns the pod already. Under drive the other controller adopts it, and only then may it go.
+fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
+    fleet.snapshot.facts(pod.view).ownership == Ownership::Controlled
+}
+
+/// Whether the rollout has not reached the node, so that its pod stays.
+///
+/// One exception: where there is a base, a pod that is neither base's nor Ready goes, and comes back as base. Broken pods of an
+/// abandoned version would otherwise spend the budget for ever, and the canary of its fix could not begin. A driven update
+/// has no such exception, since the other controller would create the new version.
+fn is_held(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
+    match fleet.goal.of(node) {
+        NodeGoal::Current | NodeGoal::Base => false,
+        NodeGoal::HeldOnBase => pod.is_ready() || fleet.snapshot.drives(),
+        NodeGoal::HeldOnCurrent => true,
+    }
 }
 
 fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync, budget: &Budget) -> Candidates {

@@ -6,7 +6,7 @@ use daemonset::model::{
 };
 use daemonset::{
     Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, Observed, RequeueReason,
-    RevisionReason, Snapshot, StatusReason, reconcile,
+    RevisionReason, RolloutReason, Snapshot, StatusReason, reconcile,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -100,6 +100,20 @@ fn patches_have_the_uid_as_precondition() {
         assert_eq!(call.preconditions.resource_version, None, "one plan may change an object twice");
         assert_eq!(sent(&call), ("PATCH".to_owned(), path.to_owned(), STRATEGIC.to_owned(), body.clone()));
     }
+}
+
+#[test]
+fn marks_are_merged_and_a_null_removes_one() {
+    let annotations = [("a/started".to_owned(), None), ("a/wave".to_owned(), Some("3 now 1".to_owned()))];
+    let mark = Action::annotate_revision(object(), annotations.into(), RolloutReason::WaveOpened);
+    let call = call(&mark);
+    assert_eq!(call.verb, Verb::Patch(PatchType::Merge));
+    assert_eq!(call.preconditions.uid.as_ref().map(|uid| uid.as_str()), Some("object-uid"));
+    let body =
+        json!({"metadata": {"uid": "object-uid", "annotations": {"a/started": null, "a/wave": "3 now 1"}}});
+    let path = "/apis/apps/v1/namespaces/default/controllerrevisions/web-x";
+    let merge = "application/merge-patch+json";
+    assert_eq!(sent(&call), ("PATCH".to_owned(), path.to_owned(), merge.to_owned(), body));
 }
 
 #[test]

@@ -197,6 +197,7 @@ impl Controller {
             | Action::AdoptRevision { .. }
             | Action::ReleaseRevision { .. }
             | Action::LabelRevision { .. }
+            | Action::AnnotateRevision { .. }
             | Action::LabelPod { .. }
             | Action::DeleteRevision { .. } => panic!("nothing in the model asks for {action:?}"),
         }

@@ -7,6 +7,7 @@ mod faults;
 mod invariants;
 mod oracle;
 mod reach;
+mod rollout;
 mod upstream;
 pub mod world;
 

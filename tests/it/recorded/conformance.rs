@@ -26,7 +26,7 @@ struct Case {
 #[test]
 fn cases_of_the_repository_are_answered_by_the_contract() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    check_files(&["small.jsonl", "extra.jsonl", "down.jsonl"].map(|name| data.join(name)));
+    check_files(&["small.jsonl", "extra.jsonl", "down.jsonl", "rollout.jsonl"].map(|name| data.join(name)));
 }
 
 /// `DAEMONSET_CONFORMANCE=cases.jsonl:extra.jsonl cargo test conformance` runs files from elsewhere.
@@ -81,7 +81,7 @@ fn check_case(case: &Case, line: &str) -> Vec<String> {
         }
         Ok(snapshot) => {
             let plan = plan(&snapshot);
-            let mut problems = check_plan(case, &plan);
+            let mut problems = check_plan(case, &recording, &plan);
             if reconcile(&snapshot) != plan.actions {
                 problems.push("reconcile and plan differ".to_owned());
             }
@@ -101,8 +101,8 @@ fn check_error(contract: &Value, paths: &[String]) -> Vec<String> {
     }
 }
 
-fn check_plan(case: &Case, plan: &Plan) -> Vec<String> {
-    let answer = answer(plan);
+fn check_plan(case: &Case, recording: &Recording, plan: &Plan) -> Vec<String> {
+    let answer = answer(recording, plan);
     let mut problems = Vec::new();
     let Some(contract) = case.contract.as_object() else { return vec!["no contract".to_owned()] };
     for (key, expected) in contract {
@@ -127,12 +127,18 @@ fn different_members(expected: &Value, found: &Value) -> Vec<String> {
 }
 
 /// Our plan in the form of a contract answer.
-fn answer(plan: &Plan) -> Value {
+fn answer(recording: &Recording, plan: &Plan) -> Value {
     let mut sets: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut revisions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut renumbered = BTreeMap::new();
     let mut created = Value::Null;
     let mut events = Vec::new();
+    let mut marks: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let base = plan.report.rollout.as_ref().and_then(|rollout| rollout.base.as_deref());
+    let base_hash = base.and_then(|base| recording.revisions.iter().find(|r| r.metadata.name == base));
+    let base_hash = base_hash.map(|base| {
+        base.metadata.labels.get(&recording.policy.unique_label_key).unwrap_or(&base.metadata.name)
+    });
     for action in &plan.actions {
         match action {
             Action::AdoptPod { pod, .. } => sets.entry("adoptedPods").or_default().insert(pod.name.clone()),
@@ -141,7 +147,12 @@ fn answer(plan: &Plan) -> Value {
             }
             Action::LabelPod { pod, .. } => sets.entry("labelledPods").or_default().insert(pod.name.clone()),
             Action::DeletePod { pod, .. } => sets.entry("deletes").or_default().insert(pod.name.clone()),
-            Action::CreatePod { node, .. } => sets.entry("creates").or_default().insert(node.to_string()),
+            Action::CreatePod { node, pod, .. } => {
+                if base_hash == Some(pod.revision_hash()) {
+                    sets.entry("baseCreates").or_default().insert(node.to_string());
+                }
+                sets.entry("creates").or_default().insert(node.to_string())
+            }
             Action::AdoptRevision { revision, .. } => {
                 revisions.entry("adopted").or_default().insert(revision.name.clone())
             }
@@ -161,6 +172,13 @@ fn answer(plan: &Plan) -> Value {
                 created = revision["revision"].clone();
                 true
             }
+            Action::AnnotateRevision { annotations, .. } => {
+                for (key, value) in annotations {
+                    let rest = value.as_deref().map(|value| value.splitn(3, ' ').nth(2).unwrap_or_default());
+                    marks.insert(key.rsplit('/').next().unwrap().to_owned(), rest.map(str::to_owned));
+                }
+                true
+            }
             Action::RecordEvent { reason, .. } => {
                 events.push(format!("{reason:?}"));
                 true
@@ -169,8 +187,8 @@ fn answer(plan: &Plan) -> Value {
         };
     }
     events.sort();
-    let mut answer = json!({"status": plan.status, "events": events});
-    for key in ["creates", "deletes", "adoptedPods", "releasedPods", "labelledPods"] {
+    let mut answer = json!({"status": plan.status, "events": events, "marks": marks, "base": base});
+    for key in ["creates", "baseCreates", "deletes", "adoptedPods", "releasedPods", "labelledPods"] {
         answer[key] = json!(sets.remove(key).unwrap_or_default());
     }
     answer["revisions"] = json!({"created": created, "renumbered": renumbered});

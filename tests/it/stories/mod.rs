@@ -26,6 +26,7 @@ mod refused;
 mod released;
 mod replace;
 mod report;
+mod rollout;
 mod status;
 mod surge;
 mod taken;

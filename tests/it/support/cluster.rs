@@ -60,6 +60,12 @@ pub fn execute(recording: &mut Recording, action: &Action) -> ActionOutcome {
         Action::LabelRevision { revision, labels, .. } => {
             revision_named(recording, revision).metadata.labels.extend(labels.iter());
         }
+        Action::AnnotateRevision { revision, annotations, .. } => {
+            let stored = &mut revision_named(recording, revision).metadata.annotations;
+            let kept = stored.iter().filter(|(key, _)| !annotations.contains_key(*key));
+            let set = annotations.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
+            *stored = kept.chain(set).collect();
+        }
         Action::RenumberRevision { revision, number, .. } => {
             revision_named(recording, revision).revision = *number;
         }

@@ -33,6 +33,9 @@ fn line(action: &Action) -> String {
         Action::RenumberRevision { revision, number, reason, .. } => {
             format!("renumber {} to {number}: {reason:?}", revision.name)
         }
+        Action::AnnotateRevision { revision, annotations, reason, .. } => {
+            format!("mark {} {annotations:?}: {reason:?}", revision.name)
+        }
         Action::LabelPod { pod, labels, reason, .. } => format!("label {} {labels:?}: {reason:?}", pod.name),
         Action::DeletePod { pod, reason, failure, .. } => {
             let failure = failure.map_or_else(String::new, |f| format!(" ({} of {})", f.count, f.generation));

@@ -5,6 +5,7 @@ use daemonset::Action;
 use daemonset::model::{DaemonSetStatus, Labels};
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// More actions than this are put together where they are alike.
 const MOST_LINES: usize = 40;
@@ -63,6 +64,7 @@ fn kind(action: &Action) -> Option<Kind> {
         Action::CreateRevision { .. } => ("create", "revision"),
         Action::LabelRevision { .. } => ("label", "revision"),
         Action::RenumberRevision { .. } => ("renumber", "revision"),
+        Action::AnnotateRevision { .. } => ("mark", "revision"),
         Action::LabelPod { .. } => ("label", "pod"),
         Action::DeletePod { .. } => ("delete", "pod"),
         Action::CreatePod { .. } => ("create", "pod"),
@@ -91,6 +93,9 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
         Action::RenumberRevision { revision, number, reason, .. } => {
             (format!("{} to #{number}", revision.name), words::revising(*reason))
         }
+        Action::AnnotateRevision { revision, annotations, reason, .. } => {
+            (annotated(&revision.name, annotations), words::marking(*reason))
+        }
         Action::DeleteRevision { revision, reason, .. } => (revision.name.clone(), words::revising(*reason)),
         Action::DeletePod { node, pod, reason, .. } => (on(&pod.name, node.as_str()), deleting(*reason)),
         Action::CreatePod { node, batch, reason, .. } => {
@@ -104,6 +109,15 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
         }
         Action::Requeue { at, reason, .. } => (at.to_string(), words::waking(*reason)),
     }
+}
+
+/// As `kubectl annotate` has it: `name key=value`, or `name key-` where it is removed.
+fn annotated(name: &str, annotations: &BTreeMap<String, Option<String>>) -> String {
+    let changes = annotations.iter().map(|(key, value)| match value {
+        Some(value) => format!("{key}={value:?}"),
+        None => format!("{key}-"),
+    });
+    format!("{name} {}", changes.collect::<Vec<_>>().join(" "))
 }
 
 fn on(pod: &str, node: &str) -> String {

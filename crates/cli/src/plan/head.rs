@@ -114,6 +114,7 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::WaitsForBackOff { .. } => "in back-off",
         NodeOutcome::WaitsForCreatedPod { .. } => "waiting to see the created pod",
         NodeOutcome::WaitsForReturn { .. } => "taken by the update and not back",
+        NodeOutcome::HeldByRollout { .. } => "not reached by the rollout",
         NodeOutcome::LeftAlone { .. } => "left alone, as they leave",
         other => return format!("{other:?}"),
     };

@@ -4,8 +4,8 @@ use crate::plan::args::{Args, Job};
 use crate::plan::view::View;
 use crate::shell::console::{Format, Stop, print};
 use crate::shell::lines::{self, Refused, at_column, name};
-use daemonset::model::DaemonSetStatus;
-use daemonset::{Action, Recording, plan};
+use daemonset::model::{DaemonSetStatus, NodeName};
+use daemonset::{Action, Plan, Recording, plan};
 mod actions;
 pub(crate) mod args;
 mod budget;
@@ -25,6 +25,7 @@ pub(crate) use head::lines as head_lines;
 pub(crate) use phrase::{Context, outcome, state};
 pub(crate) use planned::{Planned, planned};
 use serde::Serialize;
+use std::collections::BTreeMap;
 pub(crate) use text::next;
 
 /// Runs the subcommand.
@@ -53,6 +54,50 @@ struct Answer {
     actions: Vec<Action>,
     /// After this plan; null where it is left alone.
     status: Option<DaemonSetStatus>,
+    /// Only where the policy steers a rollout.
+    #[serde(flatten)]
+    rollout: Option<RolloutAnswer>,
+}
+
+/// The rollout in a line of a batch.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RolloutAnswer {
+    /// The marks that this plan sets, with the text after number and instant; null for a removed one.
+    marks: BTreeMap<String, Option<String>>,
+    /// The name of the base revision.
+    base: Option<String>,
+    /// The nodes whose new pod is base's, by name.
+    base_creates: Vec<NodeName>,
+}
+
+impl RolloutAnswer {
+    fn new(plan: &Plan) -> Self {
+        let rollout = plan.report.rollout.as_ref();
+        let base_hash = rollout.and_then(|rollout| rollout.base_hash.as_deref());
+        let mut answer = RolloutAnswer {
+            marks: BTreeMap::new(),
+            base: rollout.and_then(|rollout| rollout.base.clone()),
+            base_creates: Vec::new(),
+        };
+        for action in &plan.actions {
+            match action {
+                Action::AnnotateRevision { annotations, .. } => {
+                    answer.marks.extend(annotations.iter().map(|(key, value)| {
+                        let name = key.rsplit_once('/').map_or(key.as_str(), |(_, name)| name);
+                        let rest =
+                            |value: &String| value.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
+                        (name.to_owned(), value.as_ref().map(rest))
+                    }));
+                }
+                Action::CreatePod { node, pod, .. } if base_hash == Some(pod.revision_hash()) => {
+                    answer.base_creates.push(node.clone());
+                }
+                _ => {}
+            }
+        }
+        answer
+    }
 }
 
 fn plan_line(line: &str) -> Result<Answer, Refused> {
@@ -60,5 +105,6 @@ fn plan_line(line: &str) -> Result<Answer, Refused> {
     let recording = Recording::from_json(line.as_bytes()).map_err(|error| refused(at_column(&error)))?;
     let snapshot = recording.snapshot().map_err(|error| refused(error.to_string()))?;
     let plan = plan(&snapshot);
-    Ok(Answer { name: recording.name.clone(), actions: plan.actions, status: plan.status })
+    let rollout = recording.policy.rollout.is_some().then(|| RolloutAnswer::new(&plan));
+    Ok(Answer { name: recording.name.clone(), actions: plan.actions, status: plan.status, rollout })
 }

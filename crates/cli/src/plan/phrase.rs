@@ -165,6 +165,7 @@ fn waiting(outcome: &NodeOutcome) -> Phrase {
             let what = "counts until it is back: the update took its pod, and it is no target now";
             Phrase::new(Urgency::Stuck, what).at(Some(*since), Joint::Parentheses)
         }
+        NodeOutcome::HeldByRollout { because, .. } => Phrase::new(Urgency::Waits, words::held(because)),
         NodeOutcome::LeftAlone { lifecycle } => {
             Phrase::new(Urgency::Waits, format!("left alone: {}", words::lifecycle(*lifecycle)))
         }

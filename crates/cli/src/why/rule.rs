@@ -77,6 +77,9 @@ impl Case<'_> {
                  remove the node.",
                 words::relative(*since, self.now)
             ),
+            NodeOutcome::HeldByRollout { because, .. } => {
+                format!("It keeps the old version: it {}.", words::held(because))
+            }
             NodeOutcome::LeftAlone { lifecycle } => format!(
                 "The policy leaves it alone, because {}: it gets no pod, and a Ready pod stays. It takes part again once that \
                  is over.",

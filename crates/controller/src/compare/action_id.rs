@@ -47,8 +47,8 @@ pub enum Limit {
 }
 
 impl ActionId {
-    /// `None` for actions that are not compared one by one: status updates, which each controller paces differently, events
-    /// and requeues.
+    /// `None` for actions that are not compared one by one: status updates, which each controller paces differently, events,
+    /// requeues, and marks of a rollout, which the other controller does not have.
     pub fn new(action: &Action) -> Option<ActionId> {
         Some(match action {
             Action::CreatePod { node, .. } => ActionId::CreatePod(node.clone()),
@@ -67,7 +67,10 @@ impl ActionId {
             Action::RenumberRevision { revision, number, .. } => {
                 ActionId::RenumberRevision(revision.uid.clone(), *number)
             }
-            Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => return None,
+            Action::UpdateStatus { .. }
+            | Action::RecordEvent { .. }
+            | Action::Requeue { .. }
+            | Action::AnnotateRevision { .. } => return None,
         })
     }
 }

@@ -18,6 +18,7 @@ pub fn action(action: &Action) -> String {
         Action::AdoptRevision { revision, .. } => format!("adopt revision {}", revision.name),
         Action::ReleaseRevision { revision, .. } => format!("release revision {}", revision.name),
         Action::LabelRevision { revision, .. } => format!("label revision {}", revision.name),
+        Action::AnnotateRevision { revision, .. } => format!("mark revision {}", revision.name),
         Action::RenumberRevision { revision, number, .. } => {
             format!("renumber revision {} as #{number}", revision.name)
         }

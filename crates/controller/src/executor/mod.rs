@@ -175,6 +175,7 @@ impl Executor {
             | Action::AdoptRevision { .. }
             | Action::LabelPod { .. }
             | Action::LabelRevision { .. }
+            | Action::AnnotateRevision { .. }
             | Action::RenumberRevision { .. }
                 if status.is_invalid() =>
             {

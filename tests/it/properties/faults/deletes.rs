@@ -2,7 +2,7 @@
 
 use super::{Case, Fault, Planted, delete, lose_nodes, object, reference};
 use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
-use daemonset::model::Pod;
+use daemonset::model::{NodeName, Pod};
 use daemonset::{Action, ClaimReason, DeleteReason, Failure, UnreadyPolicy};
 use serde_json::json;
 
@@ -134,7 +134,7 @@ fn held_pod(case: &Case<'_>) -> Option<Planted> {
 fn without(case: &Case<'_>, rule: &'static str, pods: &[&Pod]) -> Option<Planted> {
     case.planted(rule, |actions| {
         for pod in pods {
-            let place = actions.partition_point(|other| super::stage(other) <= 5);
+            let place = actions.partition_point(|other| super::stage(other) <= 6);
             actions.insert(place, delete(pod));
         }
     })
@@ -189,6 +189,11 @@ fn too_many_unready(case: &Case<'_>) -> Option<Planted> {
 fn beside_lost_nodes(case: &Case<'_>) -> Option<Planted> {
     let limit = max_unavailable(case.recording)?;
     let waits = case.recording.policy.unready == UnreadyPolicy::WithinBudget;
+    // The replacement of an excused node counts nowhere.
+    let counts = |on: &NodeName| {
+        let mut verdicts = case.plan.report.nodes.iter();
+        verdicts.any(|verdict| verdict.node == *on && !verdict.counts.excused)
+    };
     let rule = |action: &Action| match action {
         Action::DeletePod { reason: DeleteReason::OutdatedAvailable, .. } => {
             Some("BudgetExceeded Unavailable beside lost nodes")
@@ -197,8 +202,10 @@ fn beside_lost_nodes(case: &Case<'_>) -> Option<Planted> {
             Some("BudgetExceeded NotReady beside lost nodes")
         }
         Action::DeletePod {
-            reason: DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending, ..
-        } if waits => Some("BudgetExceeded BeingReplaced beside lost nodes"),
+            reason: DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending,
+            node,
+            ..
+        } if waits && counts(node) => Some("BudgetExceeded BeingReplaced beside lost nodes"),
         _ => None,
     };
     let rule = case.choose(case.plan.actions.iter().filter_map(rule))?;

@@ -26,7 +26,7 @@ fn out_of_order(case: &Case<'_>) -> Option<Planted> {
 
 fn burst_exceeded(case: &Case<'_>) -> Option<Planted> {
     let count = |wanted: u8| case.plan.actions.iter().filter(|action| stage(action) == wanted).count();
-    if count(5).max(count(6)) < 2 {
+    if count(6).max(count(7)) < 2 {
         return None;
     }
     let mut planted = case.planted("BurstExceeded", |_| ())?;
@@ -71,7 +71,7 @@ fn wrong_collision_count(case: &Case<'_>) -> Option<Planted> {
 }
 
 fn collision_not_alone(case: &Case<'_>) -> Option<Planted> {
-    let others = case.plan.actions.iter().filter(|action| stage(action) < 8).count();
+    let others = case.plan.actions.iter().filter(|action| stage(action) < 9).count();
     let planted = status(case, "CollisionNotAlone", |action| {
         if let Action::UpdateStatus { reason, .. } = action {
             *reason = StatusReason::NameCollision;
@@ -81,7 +81,7 @@ fn collision_not_alone(case: &Case<'_>) -> Option<Planted> {
 }
 
 fn changes_an_object(case: &Case<'_>) -> Option<()> {
-    case.plan.actions.iter().any(|action| stage(action) < 9).then_some(())
+    case.plan.actions.iter().any(|action| stage(action) < 10).then_some(())
 }
 
 fn being_deleted(case: &Case<'_>) -> Option<Planted> {

@@ -4,6 +4,7 @@ mod creates;
 mod deletes;
 mod history;
 mod list;
+mod rollout;
 
 use super::invariants::stage;
 use super::{oracle, planned};
@@ -38,7 +39,19 @@ pub fn planted(recording: &Recording, pick: usize) -> Vec<Planted> {
     }
     let case = Case { recording, plan, fleet: oracle::Fleet::of(recording), pick };
     let faults = [deletes::FAULTS, creates::FAULTS, history::FAULTS, list::FAULTS];
-    faults.into_iter().flatten().filter_map(|fault| fault(&case)).collect()
+    let planted = faults.into_iter().flatten().filter_map(|fault| fault(&case));
+    planted.chain(planted_in_rollout(recording, pick)).collect()
+}
+
+/// All faults that fit the plan of the same fleet under a steered rollout.
+fn planted_in_rollout(recording: &Recording, pick: usize) -> Vec<Planted> {
+    let mut recording = recording.clone();
+    recording.policy = recording.policy.rollout(Some(serde_json::from_value(rollout::policy()).unwrap()));
+    let snapshot = recording.snapshot().unwrap();
+    let plan = daemonset::plan(&snapshot);
+    assert_eq!(audit(&snapshot, &plan.actions), []);
+    let case = Case { recording: &recording, plan, fleet: oracle::Fleet::of(&recording), pick };
+    rollout::FAULTS.iter().filter_map(|fault| fault(&case)).collect()
 }
 
 impl Planted {
@@ -152,6 +165,7 @@ fn object(action: &mut Action) -> Option<&mut ObjectRef> {
         | Action::AdoptRevision { revision: object, .. }
         | Action::ReleaseRevision { revision: object, .. }
         | Action::LabelRevision { revision: object, .. }
+        | Action::AnnotateRevision { revision: object, .. }
         | Action::RenumberRevision { revision: object, .. }
         | Action::DeleteRevision { revision: object, .. }
         | Action::UpdateStatus { daemon_set: object, .. }

@@ -1,0 +1,112 @@
+//! The facts about one node that a rollout is decided by, each from its own pods alone.
+
+use super::failure::{Failing, failing};
+use crate::reconcile::fleet::{Fleet, PodStage};
+use crate::snapshot::FailurePolicy;
+use crate::snapshot::placement::Placement;
+use crate::snapshot::position::{NodeIx, neutral};
+use jiff::{SignedDuration, Timestamp};
+
+/// A node, as the rollout of the current revision sees it. It depends on the objects of the node, the current template and
+/// the failure policy; only [`failing`](field@Self::failing) changes with time alone.
+#[derive(Debug, Clone)]
+pub(crate) struct RolloutFacts {
+    /// It takes part in the rollout: it is a target node of the current template, or keeps the pod that it has.
+    pub(crate) takes_part: bool,
+    /// A live updated pod is there, or one is in flight.
+    pub(crate) has_it: bool,
+    /// The node itself is not Ready.
+    pub(crate) is_down: bool,
+    /// A live updated pod is there.
+    pub(crate) has_updated: bool,
+    /// A live outdated pod is there, or one is in flight.
+    pub(crate) has_outdated: bool,
+    /// An updated pod is available.
+    pub(crate) is_available: bool,
+    /// An updated pod is Ready.
+    is_ready: bool,
+    /// Since when the first of its Ready updated pods has been Ready; `None` if that is unknown.
+    ready_since: Option<Timestamp>,
+    /// The newest creation of an updated pod that is not terminating, and the newest Ready transition of one that is Ready.
+    pub(crate) progressed_at: Option<Timestamp>,
+    /// Its failure, now or later.
+    pub(crate) failing: Failing,
+}
+
+neutral!(
+    RolloutFacts,
+    RolloutFacts {
+        takes_part: false,
+        has_it: false,
+        is_down: false,
+        has_updated: false,
+        has_outdated: false,
+        is_available: false,
+        is_ready: false,
+        ready_since: None,
+        progressed_at: None,
+        failing: Failing::Never,
+    }
+);
+
+impl RolloutFacts {
+    /// `judged_by` is the failure policy, where the rollout is judged.
+    pub(super) fn new(fleet: &Fleet<'_>, node: NodeIx, judged_by: Option<&FailurePolicy>) -> Self {
+        let in_flight = fleet.in_flight(node);
+        let mut facts = RolloutFacts {
+            is_down: fleet.node_view(node).ready == Some(false),
+            has_it: in_flight.is_some_and(|create| create.updated),
+            has_outdated: in_flight.is_some_and(|create| !create.updated),
+            ..neutral_facts()
+        };
+        for (_, pod) in fleet.pods_of(node) {
+            let view = fleet.view(pod);
+            facts.has_updated |= pod.is_live() && pod.is_updated();
+            facts.has_outdated |= pod.is_live() && !pod.is_updated();
+            let stays = match pod.stage {
+                PodStage::Live | PodStage::Failed | PodStage::Succeeded => pod.is_updated(),
+                PodStage::Terminating | PodStage::Gone => false,
+            };
+            if !stays {
+                continue;
+            }
+            let ready_since = view.ready_since.filter(|_| pod.is_ready());
+            facts.progressed_at =
+                [facts.progressed_at, view.created_at, ready_since].into_iter().flatten().max();
+            if pod.is_ready() {
+                facts.is_available |= pod.is_available();
+                let first = [facts.ready_since.filter(|_| facts.is_ready), ready_since];
+                facts.ready_since = first.into_iter().flatten().min();
+                facts.is_ready = true;
+            }
+        }
+        facts.has_it |= facts.has_updated;
+        facts.takes_part = match fleet.placement(node) {
+            Placement::Run => true,
+            Placement::ContinueOnly(_) => facts.has_it,
+            Placement::Exclude(_) => false,
+        };
+        if let Some(policy) = judged_by.filter(|_| facts.takes_part) {
+            facts.failing = failing(fleet, node, policy);
+        }
+        facts
+    }
+
+    /// From when on an updated pod has been Ready for so long; `None` if none is Ready, or none since a known instant.
+    pub(super) fn done_at(&self, duration: SignedDuration, now: Timestamp) -> Option<Timestamp> {
+        if duration.is_zero() {
+            return self.is_ready.then_some(now);
+        }
+        self.ready_since.and_then(|since| since.checked_add(duration).ok())
+    }
+
+    /// A node that is down itself and does not have the new version holds nobody up.
+    pub(super) fn is_out_of_reach(&self) -> bool {
+        self.is_down && !self.has_it
+    }
+}
+
+fn neutral_facts() -> RolloutFacts {
+    use crate::snapshot::position::Neutral;
+    RolloutFacts::neutral().clone()
+}

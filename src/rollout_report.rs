@@ -1,0 +1,197 @@
+//! The state of a rollout that the policy steers, as a plan reports it.
+
+use crate::model::NodeName;
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// The rollout of the current revision, if [`Policy::rollout`](field@crate::Policy::rollout) steers it.
+///
+/// ```
+/// use daemonset::{Policy, Recording, RolloutPolicy, RolloutStage, Wave, WaveProgress, model::IntOrString, plan};
+/// use serde_json::{from_value, json};
+///
+/// let mut recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": {
+///         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+///     },
+///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
+/// }))?;
+/// let canary = Wave::default().up_to(IntOrString::Int(1)).bake_seconds(600);
+/// recording.policy = Policy::default().rollout(RolloutPolicy::default().waves(vec![canary, Wave::default()]));
+/// let rollout = plan(&recording.snapshot().unwrap()).report.rollout.unwrap();
+/// assert_eq!(rollout.stage, RolloutStage::GoingOn);
+/// let waves: Vec<_> = rollout.waves.iter().map(|wave| (wave.nodes.len(), wave.progress)).collect();
+/// assert_eq!(waves, [(1, WaveProgress::Updating), (2, WaveProgress::WaitsForWaveBefore)]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RolloutReport {
+    /// How far it may go.
+    pub stage: RolloutStage,
+    /// The name of the revision for nodes that the rollout has not reached; `None` if no old revision can be it.
+    pub base: Option<String>,
+    /// The hash of `base`, which its pods have as a label.
+    pub base_hash: Option<String>,
+    /// The nodes that take part: the target nodes of the current template, and nodes that keep the new version that they have.
+    pub nodes: u32,
+    /// Those of `nodes` that have the new version.
+    pub updated: u32,
+    /// The waves; empty where all nodes are released at once.
+    pub waves: Vec<WaveReport>,
+    /// The nodes that count as failed, by name; empty where nothing is judged.
+    pub failing: Vec<FailingNode>,
+}
+
+/// How far a rollout may go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum RolloutStage {
+    /// Every target node had the new version: later troubles are not the rollout's.
+    Over,
+    /// It goes on, wave after wave.
+    GoingOn,
+    /// A person has paused it: no further node gets the new version.
+    Paused,
+    /// The new version has failed: no further node gets it.
+    #[non_exhaustive]
+    Stopped {
+        /// `TooManyFailures` or `ProgressDeadlineExceeded`, or the text that a person has written.
+        reason: String,
+    },
+    /// The new version has failed: all nodes go back to base.
+    #[non_exhaustive]
+    RolledBack {
+        /// `TooManyFailures` or `ProgressDeadlineExceeded`, or the text that a person has written.
+        reason: String,
+    },
+}
+
+/// A wave with its nodes.
+///
+/// See the example of [`RolloutReport`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct WaveReport {
+    /// Those that have the new version first, then by name. A node may belong to several waves.
+    pub nodes: Vec<NodeName>,
+    /// How far it is.
+    pub progress: WaveProgress,
+}
+
+/// How far a wave is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum WaveProgress {
+    /// It waits for the waves before it.
+    WaitsForWaveBefore,
+    /// The waves before it are done, and it waits for approval.
+    WaitsForApproval,
+    /// It would open now, but the rollout is paused, or the new version has failed.
+    Stopped,
+    /// It is open: its nodes get the new version.
+    Updating,
+    /// It is open, and all of its pods are Ready, but not for long enough.
+    #[non_exhaustive]
+    Baking {
+        /// When it is done, if nothing changes.
+        until: Timestamp,
+    },
+    /// Its pods, and those of the waves before it, are available for long enough.
+    Done,
+}
+
+/// Why the rollout has not reached a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum HoldReason {
+    /// It is in a wave that is not open.
+    #[non_exhaustive]
+    Wave {
+        /// The index of its first wave.
+        wave: u32,
+        /// The index of the wave that opens next.
+        next: u32,
+        /// The progress of that one.
+        progress: WaveProgress,
+        /// When the wave before that one is done, if time is all that it waits for.
+        opens_at: Option<Timestamp>,
+    },
+    /// It is in no wave: it keeps the old version.
+    NoWave,
+    /// It does not take part, and follows when all nodes that do are released.
+    Outside,
+    /// The rollout is paused.
+    Paused,
+    /// The new version has failed.
+    #[non_exhaustive]
+    Stopped {
+        /// As in [`RolloutStage::Stopped`].
+        reason: String,
+    },
+}
+
+/// A node that counts as failed under the new version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FailingNode {
+    /// The node.
+    pub node: NodeName,
+    /// Why.
+    pub evidence: FailureEvidence,
+}
+
+/// Why a node counts as failed under the new version ([`FailurePolicy`](crate::FailurePolicy)).
+///
+/// In the order in which one of several is reported.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum FailureEvidence {
+    /// The node went down under its new pod.
+    #[non_exhaustive]
+    NodeDown {
+        /// When it went down.
+        since: Timestamp,
+    },
+    /// The pod is in phase Failed, and neither an eviction nor the end of its node explains it.
+    #[non_exhaustive]
+    PodFailed {
+        /// The pod.
+        pod: String,
+        /// `status.reason`; often empty.
+        reason: String,
+    },
+    /// A container has restarted too often.
+    #[non_exhaustive]
+    TooManyRestarts {
+        /// The pod.
+        pod: String,
+        /// Restarts of the container that restarted most.
+        restarts: u32,
+    },
+    /// A container waits in vain.
+    #[non_exhaustive]
+    Waiting {
+        /// The pod.
+        pod: String,
+        /// The reason, such as `ImagePullBackOff`.
+        reason: String,
+    },
+    /// The pod is not available for longer than is acceptable.
+    #[non_exhaustive]
+    Unavailable {
+        /// The pod.
+        pod: String,
+        /// Since its creation, or since its readiness changed last.
+        since: Timestamp,
+    },
+}

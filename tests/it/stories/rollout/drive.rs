@@ -1,0 +1,130 @@
+//! An update driven beside another controller, which creates the pods of a DaemonSet with OnDelete.
+
+use super::{deletes, marks};
+use crate::support::{
+    Given, PodStory, given, new, node, old, on_delete, pod, revision, rolling, steps, surging, template,
+};
+use daemonset::{Action, Warning};
+use serde_json::{Value, json};
+
+fn driven(rollout: Value) -> Given {
+    given(on_delete()).policy(json!({"drive": rolling(1), "rollout": rollout}))
+}
+
+#[test]
+fn only_the_updates_deletes_marks_and_wake_ups_remain() {
+    let fleet = driven(json!({})).min_ready(60).with("/daemonSet/spec/revisionHistoryLimit", json!(0));
+    let fleet = fleet.node(node("a").has(old())).node(node("b")).node(node("c").has(new().failed()));
+    let fleet = fleet.node(node("d").has(new().ready_for(50))).node(node("e").has(old().not_ready()));
+    let kinds: Vec<&str> = fleet.plan().actions.iter().map(Action::kind).collect();
+    assert_eq!(kinds, ["AnnotateRevision", "DeletePod", "Requeue"]);
+    assert_eq!(deletes(&fleet.plan()), ["e"], "the budget is spent");
+}
+
+#[test]
+fn without_a_rollout_it_is_a_rolling_update() {
+    let fleet = given(on_delete()).policy(json!({"drive": rolling(2)}));
+    let fleet = ["a", "b", "c"].into_iter().fold(fleet, |fleet, name| fleet.node(node(name).has(old())));
+    assert_eq!(steps(&fleet.plan()), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]);
+}
+
+#[test]
+fn waves_hold_under_drive() {
+    let fleet = driven(json!({"waves": [{"upTo": 1}]})).node(node("a").has(old())).node(node("b").has(old()));
+    let plan = fleet.plan();
+    assert_eq!(
+        (deletes(&plan), marks(&plan)),
+        (vec!["a".to_owned()], vec!["started=".to_owned(), "wave=0".to_owned()])
+    );
+}
+
+#[test]
+fn a_broken_pod_of_a_held_node_stays_since_it_would_come_back_new() {
+    let fleet = |driven: bool| {
+        let policy = json!({"drive": driven.then(|| rolling(1)), "rollout": {"paused": true}});
+        let strategy = if driven { on_delete() } else { rolling(1) };
+        let fleet = given(strategy).policy(policy).node(node("b").has(pod("bad").not_ready()));
+        deletes(&fleet.plan())
+    };
+    assert_eq!((fleet(false), fleet(true)), (vec!["b".to_owned()], vec![]));
+}
+
+#[test]
+fn a_lost_pod_of_a_held_node_is_warned_about() {
+    let plan = driven(json!({"paused": true})).node(node("a")).node(node("b").has(old())).plan();
+    assert_eq!(plan.warnings, [Warning::LostUnderDrive { nodes: vec!["a".into()] }]);
+}
+
+#[test]
+fn pods_that_the_other_controller_has_to_adopt_or_tidy_up_stay() {
+    let fleet = |pods: [PodStory; 2]| {
+        let fleet = driven(json!({}));
+        let story = pods.into_iter().fold(node("a"), |node, pod| node.has(pod));
+        deletes(&fleet.node(story).node(node("b").has(new())).plan())
+    };
+    assert_eq!(fleet([old(), old()]), Vec::<String>::new(), "it deletes one of them, perhaps the other one");
+    let orphan = driven(json!({})).node(node("a").has(old().orphan()));
+    assert_eq!(deletes(&orphan.plan()), Vec::<String>::new());
+}
+
+#[test]
+fn the_deadline_is_judged_under_drive() {
+    let rollout = json!({"onFailure": {"progressDeadlineSeconds": 60}});
+    let started = json!({"rollout.daemonset/started": format!("2 {}", crate::support::at(-60))});
+    let mut current = revision("new", 2);
+    current["metadata"]["annotations"] = started;
+    let fleet = driven(rollout).revisions([revision("old", 1), current]).node(node("a").has(old()));
+    assert_eq!(marks(&fleet.plan()), ["failed=ProgressDeadlineExceeded"]);
+}
+
+#[test]
+fn nothing_is_done_where_the_other_controller_acts_alone() {
+    let empty = driven(json!({})).with("/daemonSet/spec/selector", json!({})).node(node("a").has(old()));
+    assert_eq!(empty.plan().actions, []);
+    let fresh =
+        driven(json!({})).with("/daemonSet/spec/template", template("newer")).node(node("a").has(old()));
+    assert!(
+        fresh.plan().actions.iter().all(|action| action.kind() == "DeletePod"),
+        "the revision is its to create"
+    );
+}
+
+#[test]
+fn what_can_not_be_driven_is_refused() {
+    let problems = |strategy: Value, policy: Value| given(strategy).policy(policy).problems();
+    assert_eq!(
+        problems(rolling(1), json!({"drive": rolling(1)})),
+        [
+            "policy.drive: Invalid value: \"RollingUpdate\": must be absent: only a DaemonSet with OnDelete can be driven"
+        ]
+    );
+    assert_eq!(
+        problems(on_delete(), json!({"drive": surging(1)})),
+        [
+            "policy.drive: Invalid value: \"RollingUpdate\": must not surge: another controller creates the pods"
+        ]
+    );
+    assert_eq!(
+        problems(on_delete(), json!({"drive": on_delete()})),
+        ["policy.drive.type: Invalid value: \"OnDelete\": must be RollingUpdate"]
+    );
+    assert_eq!(
+        problems(on_delete(), json!({"drive": {"type": "Canary"}})),
+        [
+            "policy.drive.type: Invalid value: \"Canary\": must be OnDelete, RollingUpdate or SurgingRollingUpdate"
+        ]
+    );
+    assert_eq!(
+        problems(on_delete(), json!({"drive": rolling("x")})),
+        [
+            "policy.drive.rollingUpdate.maxUnavailable: Invalid value: \"x\": must be an integer from 0 to 2147483647 or a percentage such as \"10%\""
+        ]
+    );
+    let back = json!({"drive": rolling(1), "rollout": {"onFailure": {"action": "RollBack"}}});
+    assert_eq!(
+        problems(on_delete(), back),
+        [
+            "policy.rollout.onFailure.action: Invalid value: \"RollBack\": must be Pause: the other controller creates pods of the new version only"
+        ]
+    );
+}

@@ -1,0 +1,266 @@
+//! The goal of a node: base for those that the rollout has not reached, the current revision for the others.
+
+use super::{creates, deletes, mark, marked, marks, revisions, steered};
+use crate::support::{
+    Given, at, given, new, node, old, on_delete, pod, revision, rolling, surging, template,
+};
+use daemonset::{Action, Warning};
+use serde_json::{Value, json};
+
+fn paused() -> Given {
+    steered(json!({"paused": true}))
+}
+
+#[test]
+fn a_missing_pod_of_a_held_node_comes_back_in_the_old_version() {
+    let plan = paused().node(node("a").has(new())).node(node("b")).plan();
+    assert_eq!(creates(&plan), [("b".to_owned(), "old".to_owned())]);
+}
+
+#[test]
+fn a_pod_of_base_has_no_generation() {
+    let plan = paused().generation(2).node(node("a").has(new().generation("2"))).node(node("b")).plan();
+    let pod = plan.actions.iter().find_map(|action| match action {
+        Action::CreatePod { pod, .. } => Some(pod.to_value()),
+        _ => None,
+    });
+    let pod = pod.unwrap();
+    assert_eq!(pod["metadata"]["labels"], json!({"app": "agent", "controller-revision-hash": "old"}));
+    assert_eq!(pod["spec"]["containers"][0]["image"], "old");
+}
+
+#[test]
+fn without_a_base_a_missing_pod_comes_in_the_new_version_and_a_warning_says_so() {
+    let fleet = paused().revisions([marked("new", 2, &[])]).node(node("a").has(pod("lost"))).node(node("b"));
+    let plan = fleet.plan();
+    assert_eq!((creates(&plan), deletes(&plan)), (vec![("b".to_owned(), "new".to_owned())], vec![]));
+    assert_eq!(plan.warnings, [Warning::NoBase { nodes: 2 }]);
+}
+
+#[test]
+fn a_paused_rollout_leaves_nodes_that_have_it() {
+    let fleet = paused().node(node("a").has(new())).node(node("b").has(old()));
+    assert_eq!(deletes(&fleet.plan()), Vec::<String>::new());
+}
+
+#[test]
+fn the_base_was_completed_last() {
+    let base = |revisions: [Value; 3]| {
+        let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}})).revisions(revisions);
+        let fleet = fleet.node(node("a").has(pod("one"))).node(node("b").has(pod("one")));
+        fleet.node(node("c").has(new())).plan().report.rollout.unwrap().base.unwrap()
+    };
+    let completed = |ago: i64| format!("9 {}", at(-ago));
+    let [new] = [revision("new", 5)];
+    let earlier = marked("one", 3, &[("completed", &completed(900))]);
+    let later = marked("two", 2, &[("completed", &completed(90))]);
+    assert_eq!(base([earlier.clone(), later, new.clone()]), "agent-two", "under whatever number");
+    assert_eq!(base([revision("one", 1), revision("two", 2), new.clone()]), "agent-one", "most pods run it");
+    assert_eq!(
+        base([revision("other", 1), revision("two", 2), new.clone()]),
+        "agent-two",
+        "the largest number"
+    );
+    assert_eq!(
+        base([revision("two", 2), revision("three", 2), new.clone()]),
+        "agent-three",
+        "the first name"
+    );
+    let failed = marked("two", 4, &[("completed", &completed(9)), ("failed", &format!("4 {} bad", at(-1)))]);
+    assert_eq!(base([earlier.clone(), failed, new.clone()]), "agent-one", "a failed one is none");
+    let mut unreadable = marked("two", 4, &[("completed", &completed(9))]);
+    unreadable["data"]["spec"]["template"]["spec"]["tolerations"] = json!("all");
+    assert_eq!(base([earlier.clone(), unreadable, new.clone()]), "agent-one");
+    let mut unselected = marked("two", 4, &[("completed", &completed(9))]);
+    unselected["data"]["spec"]["template"]["metadata"]["labels"] = json!({"app": "other"});
+    assert_eq!(base([earlier, unselected, new]), "agent-one", "its pods would be released at once");
+}
+
+/// The new template is for ssd nodes only, the old one for all.
+fn only_on_ssd(rollout: Value) -> Given {
+    let mut new = marked("new", 2, &[("started", &mark(""))]);
+    let selector = json!({"disk": "ssd"});
+    new["data"]["spec"]["template"]["spec"]["nodeSelector"] = selector.clone();
+    let mut template = template("new");
+    template["spec"]["nodeSelector"] = selector;
+    steered(rollout).revisions([revision("old", 1), new]).with("/daemonSet/spec/template", template)
+}
+
+#[test]
+fn placement_is_by_the_template_of_the_goal() {
+    let fleet = |rollout| {
+        let fleet = only_on_ssd(rollout).node(node("a").label("disk", "ssd").has(new()));
+        fleet.node(node("b").label("disk", "ssd").has(old())).node(node("c").has(old())).node(node("d"))
+    };
+    let held = fleet(json!({"waves": [{"upTo": 1}]})).plan();
+    assert_eq!(
+        deletes(&held),
+        Vec::<String>::new(),
+        "c keeps its old pod, though the new template excludes it"
+    );
+    assert_eq!(creates(&held), [("d".to_owned(), "old".to_owned())]);
+    assert_eq!(held.status.unwrap().desired_number_scheduled, 4);
+    let open = fleet(json!({})).plan();
+    assert_eq!((deletes(&open), creates(&open)), (vec!["c".to_owned(), "b".to_owned()], vec![]));
+    assert_eq!(open.status.unwrap().desired_number_scheduled, 2);
+}
+
+#[test]
+fn a_held_node_keeps_a_pod_whose_toleration_is_withdrawn() {
+    let fleet = |rollout| {
+        let tainted = node("b").taint("gpu", "NoSchedule").has(old().tolerates("gpu"));
+        let mut base = revision("old", 1);
+        base["data"]["spec"]["template"]["spec"]["tolerations"] = json!([]);
+        deletes(&steered(rollout).node(node("a").has(new())).node(tainted).plan())
+    };
+    assert_eq!(fleet(json!({"paused": true})), Vec::<String>::new());
+    assert_eq!(fleet(json!({})), ["b"]);
+}
+
+#[test]
+fn a_broken_pod_of_an_abandoned_version_comes_back_as_base() {
+    let fleet = |pod, revisions: Vec<Value>| {
+        let fleet = steered(json!({"waves": [{"upTo": 1, "bakeSeconds": 60}]})).revisions(revisions);
+        deletes(&fleet.node(node("a").has(new().ready_for(5))).node(node("b").has(pod)).plan())
+    };
+    let started = || marked("new", 3, &[("started", &format!("3 {}", at(-60)))]);
+    let all = || {
+        vec![marked("old", 1, &[("completed", &format!("1 {}", at(-999)))]), revision("bad", 2), started()]
+    };
+    assert_eq!(fleet(pod("bad").not_ready(), all()), ["b"]);
+    assert_eq!(fleet(pod("bad"), all()), Vec::<String>::new(), "it is Ready");
+    assert_eq!(fleet(old().not_ready(), all()), Vec::<String>::new(), "it is base's");
+    assert_eq!(fleet(pod("bad").not_ready(), vec![started()]), Vec::<String>::new(), "there is no base");
+}
+
+#[test]
+fn a_held_node_gets_no_second_pod_under_surge() {
+    let fleet = |rollout| {
+        let fleet = given(surging(5)).policy(json!({"rollout": rollout}));
+        creates(&fleet.node(node("a").has(new())).node(node("b").has(old())).plan())
+    };
+    assert_eq!(fleet(json!({"paused": true})), []);
+    assert_eq!(fleet(json!({})), [("b".to_owned(), "new".to_owned())]);
+}
+
+#[test]
+fn history_keeps_the_base() {
+    let deleted = |policy: Value| {
+        let fleet = given(rolling(1)).with("/daemonSet/spec/revisionHistoryLimit", json!(0)).policy(policy);
+        let fleet = fleet.revisions([revision("one", 1), revision("two", 2), revision("new", 3)]);
+        let plan = fleet.node(node("a").has(new())).plan();
+        let name = |action: &Action| match action {
+            Action::DeleteRevision { revision, .. } => Some(revision.name.clone()),
+            _ => None,
+        };
+        plan.actions.iter().filter_map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(deleted(json!({})), ["agent-one", "agent-two"]);
+    assert_eq!(deleted(json!({"rollout": {}})), ["agent-one"]);
+}
+
+#[test]
+fn under_on_delete_the_goal_decides_what_is_created() {
+    let fleet = given(on_delete()).policy(json!({"rollout": {"waves": [{"upTo": 1}, {}]}}));
+    let fleet = fleet.node(node("a")).node(node("b")).node(node("c").has(old()));
+    let created = [("a".to_owned(), "new".to_owned()), ("b".to_owned(), "old".to_owned())];
+    assert_eq!(creates(&fleet.plan()), created);
+}
+
+/// A canary that goes down is tainted for it, and is no target node any more.
+#[test]
+fn a_canary_that_went_down_is_still_the_canary() {
+    let fleet = steered(json!({"waves": [{"upTo": 1}, {}]})).node(node("a").has(old()));
+    let fleet = fleet.node(node("b").not_ready().has(new().not_ready()));
+    assert_eq!(deletes(&fleet.plan()), Vec::<String>::new());
+}
+
+#[test]
+fn other_nodes_follow_when_all_that_take_part_are_released() {
+    let fleet = |waves: Value| {
+        let fleet = only_on_ssd(json!({"waves": waves})).node(node("a").label("disk", "ssd").has(old()));
+        deletes(&fleet.node(node("b").has(old())).plan())
+    };
+    assert_eq!(fleet(json!([{}])), ["b", "a"], "b should not run it any more");
+    assert_eq!(fleet(json!([{"upTo": 0}])), Vec::<String>::new());
+}
+
+#[test]
+fn a_policy_that_is_added_to_a_settled_fleet_begins_no_rollout() {
+    let fleet =
+        given(rolling(1)).policy(json!({"rollout": {"waves": [{"upTo": 1, "bakeSeconds": 9999}, {}]}}));
+    let fleet = fleet.node(node("a").has(new())).node(node("b").has(new()));
+    assert_eq!(marks(&fleet.plan()), ["started=", "completed="]);
+    let missing = fleet.node(node("c")).plan();
+    assert_eq!(creates(&missing), [("c".to_owned(), "new".to_owned())], "c joins: nothing is held");
+}
+
+#[test]
+fn after_the_end_nothing_is_held_or_judged() {
+    let rollout = json!({"paused": true, "waves": [{"upTo": 0}], "onFailure": {"maxRestarts": 0}});
+    let restarting = new().not_ready().with("/status/containerStatuses", json!([{"restartCount": 3}]));
+    let fleet = steered(rollout).node(node("a").has(restarting)).node(node("b")).node(node("c").has(old()));
+    let plan = revisions(fleet, revision("old", 1), &[("completed", &mark(""))]).plan();
+    assert_eq!(
+        (deletes(&plan), creates(&plan)),
+        (vec!["c".to_owned()], vec![("b".to_owned(), "new".to_owned())])
+    );
+    assert_eq!(marks(&plan), Vec::<String>::new());
+}
+
+/// A create on node b that no list shows yet.
+fn in_flight(fleet: Given, hash: &str) -> Given {
+    fleet
+        .with("/memory", json!({"creates": {"b": {"revision": hash, "at": at(-10).to_string()}}}))
+        .node(node("b"))
+}
+
+#[test]
+fn a_pod_that_no_list_shows_yet_makes_its_node_the_canary() {
+    let fleet = |hash: &str| {
+        let fleet = steered(json!({"waves": [{"upTo": 1}, {}]})).node(node("a").has(old()));
+        deletes(&in_flight(fleet, hash).plan())
+    };
+    assert_eq!(fleet("new"), Vec::<String>::new(), "b has it, though a comes first by name");
+    assert_eq!(fleet("old"), ["a"]);
+}
+
+#[test]
+fn a_pod_of_base_that_no_list_shows_yet_is_an_outdated_one() {
+    let fleet = |hash: &str| {
+        let fleet = given(rolling(1)).policy(json!({"rollout": {}})).node(node("a").has(new()));
+        marks(&in_flight(fleet, hash).plan())
+    };
+    assert_eq!(fleet("old"), ["started="], "the fleet is not settled");
+    assert_eq!(fleet("new"), ["started=", "completed="]);
+}
+
+/// The update took the pod of node b; b waits for the next wave, or goes back to base.
+#[test]
+fn a_taken_node_is_back_with_a_ready_pod_of_its_goal() {
+    let remembers = |rollout: Value, pod| {
+        let taken = json!({"taken": {"b": {"uid": "gone", "at": at(-10).to_string()}}});
+        let fleet =
+            steered(rollout).with("/memory", taken).node(node("a").has(new())).node(node("b").has(pod));
+        let recording = fleet.recording();
+        let mut memory = recording.memory.clone().unwrap();
+        memory.observe(&recording.snapshot().unwrap());
+        !json!(memory)["taken"].is_null()
+    };
+    let paused = json!({"paused": true});
+    assert!(!remembers(paused.clone(), old()), "base is its goal");
+    assert!(!remembers(paused.clone(), new()), "it has the new version");
+    assert!(remembers(paused, old().not_ready()));
+    assert!(!remembers(json!({}), new()));
+    assert!(remembers(json!({}), old()), "the update has not come back");
+}
+
+/// Lost: down, with a pod of its goal that is not Ready. The old version is the goal of a held node.
+#[test]
+fn a_held_node_that_goes_down_with_its_old_pod_is_lost() {
+    let lost = |rollout: Value| {
+        let fleet = steered(rollout).node(node("a").has(new()));
+        fleet.node(node("b").not_ready().has(old().not_ready())).plan().report.budget.unwrap().lost
+    };
+    assert_eq!((lost(json!({"paused": true})), lost(json!({}))), (1, 0));
+}

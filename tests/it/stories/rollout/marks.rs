@@ -1,0 +1,115 @@
+//! Marks: the state of a rollout on its revision.
+
+use super::{mark, marked, marks, revisions, steered};
+use crate::support::{at, given, new, node, old, revision, rolling, template};
+use daemonset::{Action, Plan, RolloutReason};
+use serde_json::{Value, json};
+
+#[test]
+fn the_first_plan_marks_the_beginning() {
+    let fleet = given(rolling(1)).policy(json!({"rollout": {}})).node(node("a").has(old()));
+    assert_eq!(marks(&fleet.plan()), ["started="]);
+    let paused = fleet.policy(json!({"rollout": {"paused": true}}));
+    assert_eq!(marks(&paused.plan()), Vec::<String>::new());
+}
+
+#[test]
+fn a_pause_removes_the_beginning_so_that_the_deadline_begins_again() {
+    let plan = steered(json!({"paused": true})).node(node("a").has(old())).plan();
+    assert_eq!(marks(&plan), ["started-"]);
+    let Some(Action::AnnotateRevision { revision, annotations, reason, .. }) = plan.actions.first() else {
+        panic!()
+    };
+    assert_eq!((revision.name.as_str(), *reason), ("agent-new", RolloutReason::RolloutPaused));
+    assert_eq!(json!(annotations), json!({"rollout.daemonset/started": null}));
+}
+
+#[test]
+fn a_mark_of_another_number_is_of_another_rollout() {
+    let current =
+        marked("new", 2, &[("started", &format!("1 {}", at(-9))), ("wave", &format!("1 {} 1", at(-9)))]);
+    let fleet = steered(json!({"waves": [{"upTo": 1}, {}]})).revisions([revision("old", 1), current]);
+    assert_eq!(marks(&fleet.node(node("a").has(old())).plan()), ["started=", "wave=0"]);
+}
+
+#[test]
+fn a_revision_that_is_current_again_is_marked_under_its_new_number() {
+    let current =
+        marked("new", 1, &[("started", &format!("1 {}", at(-9))), ("completed", &format!("1 {}", at(-9)))]);
+    let fleet = steered(json!({})).revisions([revision("old", 2), current]).node(node("a").has(old()));
+    let plan = fleet.plan();
+    let written: Vec<String> = plan.actions.iter().take(2).map(ToString::to_string).collect();
+    assert_eq!(
+        written,
+        [
+            "RenumberRevision agent-new to 3 (CurrentAgain)".to_owned(),
+            format!("AnnotateRevision agent-new rollout.daemonset/started=\"3 {}\" (RolloutStarted)", at(0)),
+        ]
+    );
+}
+
+fn created_revision(plan: &Plan) -> &Value {
+    let Some(Action::CreateRevision { revision, .. }) = plan.actions.first() else {
+        panic!("a new revision")
+    };
+    revision
+}
+
+#[test]
+fn a_new_revision_is_created_with_its_beginning() {
+    let fleet = |rollout: Value| {
+        let fleet = given(rolling(1))
+            .policy(json!({"rollout": rollout}))
+            .with("/daemonSet/spec/template", template("newer"));
+        let annotations = json!({"rollout.daemonset/paused": "false", "team": "x"});
+        fleet.with("/daemonSet/metadata/annotations", annotations).node(node("a").has(old()))
+    };
+    let started = format!("3 {}", at(0));
+    let plan = fleet(json!({})).plan();
+    assert_eq!(
+        created_revision(&plan)["metadata"]["annotations"],
+        json!({"team": "x", "rollout.daemonset/started": started}),
+        "and without the annotations that steer the DaemonSet"
+    );
+    assert_eq!(marks(&plan), Vec::<String>::new());
+    let paused = fleet(json!({"paused": true})).plan();
+    assert_eq!(created_revision(&paused)["metadata"]["annotations"], json!({"team": "x"}));
+}
+
+#[test]
+fn the_end_needs_an_available_pod_on_each_target_node() {
+    let fleet = |pod| {
+        let fleet = steered(json!({})).min_ready(30).node(node("a").has(new())).node(node("b").has(pod));
+        marks(&fleet.plan())
+    };
+    assert_eq!(fleet(new()), ["completed="]);
+    assert_eq!(fleet(new().ready_for(29)), Vec::<String>::new());
+    assert_eq!(fleet(old()), Vec::<String>::new());
+    assert_eq!(marks(&steered(json!({})).plan()), Vec::<String>::new(), "there is no target node");
+}
+
+#[test]
+fn a_partition_never_ends() {
+    let fleet =
+        steered(json!({"waves": [{"upTo": 1}]})).node(node("a").has(new())).node(node("b").has(old()));
+    assert_eq!(marks(&fleet.plan()), ["wave=0"]);
+}
+
+#[test]
+fn a_failed_revision_is_not_completed_even_where_nobody_judges() {
+    let fleet = steered(json!({})).node(node("a").has(new())).node(node("b").has(new()));
+    let failed = mark("TooManyFailures");
+    assert_eq!(
+        marks(&revisions(fleet.clone(), revision("old", 1), &[("failed", &failed)]).plan()),
+        Vec::<String>::new()
+    );
+    assert_eq!(marks(&fleet.plan()), ["completed="]);
+}
+
+#[test]
+fn marks_have_the_prefix_of_the_policy() {
+    let fleet = given(rolling(1)).policy(json!({"rollout": {}, "markPrefix": "agents.example.com"}));
+    let plan = fleet.node(node("a").has(old())).plan();
+    let text = plan.actions[0].to_string();
+    assert!(text.contains(" agents.example.com/started="), "{text}");
+}
