@@ -137,7 +137,7 @@ impl Kept {
             hash: pod.labels.get(&spec.policy.unique_label_key),
             generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
         };
-        let (_, is_changed) = self.objects.put_pod(pod, relation, namespace);
+        let (_, is_changed) = self.objects.put_pod(pod, relation);
         if is_changed {
             self.recheck.pod(pod.uid);
         }

@@ -97,7 +97,7 @@ impl Steps<'_> {
             is_creating: node_sync.creates_on(node),
             is_held: waits,
             group: candidate.map(|pod| group(pod.readiness)),
-            number: candidate.and_then(|pod| self.number(pod)),
+            number: candidate.and_then(|pod| self.number(pod)).into(),
             instants: (instants != Instants::default()).then(|| Box::new(instants)),
         }
     }

@@ -16,25 +16,26 @@ pub(super) type Slot = u32;
 /// No place.
 pub(super) const NOWHERE: Slot = Slot::MAX;
 
-/// An optional instant in twelve bytes.
+/// An optional instant in whole seconds, in eight bytes that need no alignment to eight.
+///
+/// The API server writes instants in whole seconds. The rest of another one is among the rare facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Moment {
-    seconds: [u32; 2],
-    nanoseconds: i32,
-}
+struct Seconds([u32; 2]);
 
-impl From<Option<Timestamp>> for Moment {
-    fn from(at: Option<Timestamp>) -> Self {
-        let Some(at) = at else { return Moment { seconds: [0; 2], nanoseconds: i32::MIN } };
-        let seconds = at.as_second() as u64;
-        Moment { seconds: [(seconds >> 32) as u32, seconds as u32], nanoseconds: at.subsec_nanosecond() }
+impl Seconds {
+    /// Earlier than the earliest instant.
+    const NONE: i64 = i64::MIN;
+
+    /// The whole seconds of an instant, and the nanoseconds beyond them.
+    fn of(at: Option<Timestamp>) -> (Self, i32) {
+        let seconds = at.map_or(Seconds::NONE, Timestamp::as_second) as u64;
+        (Seconds([(seconds >> 32) as u32, seconds as u32]), at.map_or(0, Timestamp::subsec_nanosecond))
     }
-}
 
-impl From<Moment> for Option<Timestamp> {
-    fn from(Moment { seconds: [high, low], nanoseconds }: Moment) -> Self {
+    fn instant(self, nanoseconds: i32) -> Option<Timestamp> {
+        let Seconds([high, low]) = self;
         let seconds = (u64::from(high) << 32 | u64::from(low)) as i64;
-        (nanoseconds != i32::MIN).then(|| Timestamp::new(seconds, nanoseconds).ok()).flatten()
+        if seconds == Seconds::NONE { None } else { Timestamp::new(seconds, nanoseconds).ok() }
     }
 }
 
@@ -43,7 +44,7 @@ impl From<Moment> for Option<Timestamp> {
 pub(super) struct NodeFacts {
     pub(super) name: Arc<str>,
     rare: Option<Box<RareNodeFacts>>,
-    ready_since: Moment,
+    ready_since: Seconds,
     pub(super) placement: Placement,
     ready: Option<bool>,
     unschedulable: bool,
@@ -55,18 +56,22 @@ struct RareNodeFacts {
     taints: Box<[Taint]>,
     /// The state in which the node may be left alone.
     lifecycle: Option<(Lifecycle, Option<Timestamp>)>,
+    /// Of `ready_since`.
+    nanoseconds: i32,
 }
 
 impl NodeFacts {
     pub(super) fn new(name: Arc<str>, view: &NodeView<'_>, placement: Placement) -> Self {
+        let (ready_since, nanoseconds) = Seconds::of(view.ready_since);
         let rare = RareNodeFacts {
             taints: view.taints.iter().map(Taint::from).collect(),
             lifecycle: view.lifecycle.map(|lifecycle| (lifecycle.state, lifecycle.since)),
+            nanoseconds,
         };
         NodeFacts {
             name,
             rare: (rare != RareNodeFacts::default()).then(|| Box::new(rare)),
-            ready_since: view.ready_since.into(),
+            ready_since,
             placement,
             ready: view.ready,
             unschedulable: view.unschedulable,
@@ -82,7 +87,7 @@ impl NodeFacts {
             taints: TaintsView::Model(rare.map_or(&[], |rare| &rare.taints)),
             unschedulable: self.unschedulable,
             ready: self.ready,
-            ready_since: self.ready_since.into(),
+            ready_since: self.ready_since.instant(rare.map_or(0, |rare| rare.nanoseconds)),
             lifecycle: rare
                 .and_then(|rare| rare.lifecycle)
                 .map(|(state, since)| LifecycleView { state, since }),
@@ -105,10 +110,10 @@ pub(super) struct PodFacts {
     name_end: u32,
     uid_end: u32,
     rare: Option<Box<RarePodFacts>>,
-    created_at: Moment,
-    deleted_at: Moment,
-    ready_since: Moment,
-    grace_seconds: u32,
+    /// Shared with other pods: those of one template have the same.
+    tolerations: Tolerations,
+    created_at: Seconds,
+    ready_since: Seconds,
     /// The hash label, among the kept labels.
     pub(super) hash: Slot,
     /// The label of the template generation, among the kept labels.
@@ -125,16 +130,20 @@ pub(super) struct PodFacts {
     mirror: bool,
 }
 
+/// Tolerations of a pod; `None` for no toleration, as most pods have it.
+pub(super) type Tolerations = Option<Arc<Vec<Toleration>>>;
+
 /// Facts that few pods have.
 #[derive(Debug, Default, PartialEq)]
 struct RarePodFacts {
     /// Of a pod whose node is not known.
     target: Option<Box<str>>,
-    /// Where it is not the DaemonSet's.
-    namespace: Option<Box<str>>,
-    tolerations: Vec<Toleration>,
+    deleted_at: Option<Timestamp>,
+    grace_seconds: u32,
     /// Containers that have restarted, or wait.
     status: PodStatus,
+    /// Of `created_at` and `ready_since`.
+    nanoseconds: [i32; 2],
 }
 
 /// The relation of a pod to the DaemonSet and to what is kept.
@@ -148,14 +157,18 @@ pub(super) struct Relation {
 }
 
 impl PodFacts {
-    pub(super) fn new(view: &PodView<'_>, relation: Relation, namespace: &str) -> Self {
+    /// The tolerations are those of the view.
+    pub(super) fn new(view: &PodView<'_>, relation: Relation, tolerations: Tolerations) -> Self {
+        let (created_at, created_nanoseconds) = Seconds::of(view.created_at);
+        let (ready_since, ready_nanoseconds) = Seconds::of(view.ready_since);
         let Relation { ownership, selected, hash, generation, node } = relation;
         let name_end = view.name.len();
         let uid_end = name_end + view.uid.len();
         let rare = RarePodFacts {
             target: view.target.filter(|_| node == NOWHERE).map(Into::into),
-            namespace: (view.namespace != namespace).then(|| view.namespace.into()),
-            tolerations: view.tolerations.to_vec(),
+            deleted_at: view.deleted_at,
+            grace_seconds: view.grace_seconds,
+            nanoseconds: [created_nanoseconds, ready_nanoseconds],
             status: PodStatus {
                 reason: view.containers.pod_reason().to_owned(),
                 container_statuses: view.containers.regular(),
@@ -168,10 +181,9 @@ impl PodFacts {
             name_end: name_end as u32,
             uid_end: uid_end as u32,
             rare: (rare != RarePodFacts::default()).then(|| Box::new(rare)),
-            created_at: view.created_at.into(),
-            deleted_at: view.deleted_at.into(),
-            ready_since: view.ready_since.into(),
-            grace_seconds: view.grace_seconds,
+            tolerations,
+            created_at,
+            ready_since,
             hash,
             generation,
             node,
@@ -205,7 +217,7 @@ impl PodFacts {
     /// Whether other facts differ in the resource version at most.
     pub(super) fn is_but_for_version(&self, other: &PodFacts) -> bool {
         let identity = |pod: &PodFacts| (pod.name_end, pod.uid_end, pod.node, pod.hash, pod.generation);
-        let times = |pod: &PodFacts| (pod.created_at, pod.deleted_at, pod.ready_since, pod.grace_seconds);
+        let times = |pod: &PodFacts| (pod.created_at, pod.ready_since);
         let state =
             |pod: &PodFacts| (pod.phase, pod.ownership, pod.selected, pod.ready, pod.bound, pod.mirror);
         identity(self) == identity(other)
@@ -213,6 +225,7 @@ impl PodFacts {
             && state(self) == state(other)
             && (self.name(), self.uid()) == (other.name(), other.uid())
             && self.rare == other.rare
+            && self.tolerations == other.tolerations
     }
 
     pub(super) fn take_version_of(&mut self, other: PodFacts) {
@@ -228,7 +241,7 @@ impl PodFacts {
     }
 
     pub(super) fn is_terminating(&self) -> bool {
-        self.deleted_at != Moment::from(None)
+        self.rare.as_ref().is_some_and(|rare| rare.deleted_at.is_some())
     }
 
     /// The node that it is for, if that node is not known.
@@ -246,8 +259,9 @@ impl PodFacts {
             init_container_statuses: Vec::new(),
         };
         let rare = self.rare.as_deref();
+        let [created_nanoseconds, ready_nanoseconds] = rare.map_or([0; 2], |rare| rare.nanoseconds);
         PodView {
-            namespace: rare.and_then(|rare| rare.namespace.as_deref()).unwrap_or(frame.namespace),
+            namespace: frame.namespace,
             name: self.name(),
             uid: self.uid(),
             resource_version: self.text.get(self.uid_end as usize..).unwrap_or_default(),
@@ -257,12 +271,12 @@ impl PodFacts {
                 Ownership::Orphan | Ownership::Foreign => None,
             },
             target: frame.node.or(self.missing_target()),
-            tolerations: TolerationsView::Model(rare.map_or(&[], |rare| &rare.tolerations)),
+            tolerations: TolerationsView::Model(self.tolerations.as_ref().map_or(&[], |list| list)),
             containers: ContainersView::Model(rare.map_or(&NO_STATUS, |rare| &rare.status)),
-            created_at: self.created_at.into(),
-            deleted_at: self.deleted_at.into(),
-            ready_since: self.ready_since.into(),
-            grace_seconds: self.grace_seconds,
+            created_at: self.created_at.instant(created_nanoseconds),
+            deleted_at: rare.and_then(|rare| rare.deleted_at),
+            ready_since: self.ready_since.instant(ready_nanoseconds),
+            grace_seconds: rare.map_or(0, |rare| rare.grace_seconds),
             phase: self.phase,
             ready: self.ready,
             bound: self.bound,

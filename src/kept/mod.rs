@@ -18,9 +18,11 @@ mod standing;
 
 pub use apply::Change;
 
+use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, NodeName};
 use crate::pod_manifest::Shared;
+use crate::reconcile::claim::verdict_on_pod;
 use crate::reconcile::classify::Evidence;
 use crate::reconcile::steps::{Decision, Steps};
 use crate::snapshot::index::RevisionFacts;
@@ -87,6 +89,9 @@ impl Kept {
                 kept.revision_facts.push(*facts);
             }
         }
+        let pods = snapshot.pods_with_facts();
+        let ours = pods.filter(|(_, pod, facts)| verdict_on_pod(pod, facts) != ClaimVerdict::Ignore);
+        kept.objects.reserve(snapshot.nodes.len(), ours.count());
         for (node, placement) in snapshot.nodes.iter().zip(&snapshot.placements) {
             kept.objects.put_node(node, *placement);
         }

@@ -1,6 +1,6 @@
 //! The nodes and pods of a kept state, found by name, each pod on its node.
 
-use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, Slot};
+use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, Slot, Tolerations};
 use super::standing::Standing;
 use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
@@ -42,6 +42,8 @@ pub(super) struct Objects {
     label_slots: BTreeMap<Arc<str>, Slot>,
     /// Pods without a node among the nodes, by the name of their node; those of other owners are not among them.
     pub(super) homeless: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
+    /// Those of the pod that was put last: most often the next one has the same.
+    last_tolerations: Tolerations,
     /// Nodes whose standing must be found anew.
     dirty: Vec<Slot>,
 }
@@ -60,6 +62,12 @@ fn hash(name: &str) -> u64 {
 }
 
 impl Objects {
+    /// Makes room for so many at once, and for no more.
+    pub(super) fn reserve(&mut self, nodes: usize, pods: usize) {
+        self.nodes.reserve_exact(nodes);
+        self.pods.reserve_exact(pods);
+    }
+
     pub(super) fn node_slot(&self, name: &str) -> Option<Slot> {
         let is_it = |slot: &Slot| self.node(*slot).is_some_and(|node| *node.facts.name == *name);
         self.node_slots.find(hash(name), is_it).copied()
@@ -171,17 +179,13 @@ impl Objects {
     }
 
     /// Puts a pod among the pods. Returns its slot, and whether a decision can depend on the change.
-    pub(super) fn put_pod(
-        &mut self,
-        view: &PodView<'_>,
-        relation: Labelled<'_>,
-        namespace: &str,
-    ) -> (Slot, bool) {
+    pub(super) fn put_pod(&mut self, view: &PodView<'_>, relation: Labelled<'_>) -> (Slot, bool) {
         let Labelled { ownership, selected, .. } = relation;
         let (hash_label, generation) = (self.use_label(relation.hash), self.use_label(relation.generation));
         let node = view.target.and_then(|target| self.node_slot(target)).unwrap_or(NOWHERE);
         let relation = Relation { ownership, selected, hash: hash_label, generation, node };
-        let facts = PodFacts::new(view, relation, namespace);
+        let tolerations = self.tolerations_of(view);
+        let facts = PodFacts::new(view, relation, tolerations);
         let old = self.pod_slot(view.name);
         if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
             if pod.is_but_for_version(&facts) {
@@ -269,6 +273,17 @@ impl Objects {
         if let Some(label) = self.labels.get_mut(hash as usize) {
             label.live = if is_added { label.live + 1 } else { label.live.saturating_sub(1) };
         }
+    }
+
+    fn tolerations_of(&mut self, view: &PodView<'_>) -> Tolerations {
+        let tolerations = view.tolerations.to_vec();
+        if tolerations.is_empty() {
+            return None;
+        }
+        if self.last_tolerations.as_ref().is_none_or(|last| **last != tolerations) {
+            self.last_tolerations = Some(Arc::new(tolerations));
+        }
+        self.last_tolerations.clone()
     }
 
     fn use_label(&mut self, text: Option<&str>) -> Slot {

@@ -19,7 +19,25 @@ pub(super) enum Group {
 
 /// How far behind a candidate is: first those whose update was not refused, then by refusal; among them by the number of
 /// the revision, an unknown one first.
-pub(super) type Urgency = (Option<Timestamp>, Option<i64>);
+pub(super) type Urgency = (Option<Timestamp>, Number);
+
+/// The number of a revision, in eight bytes that need no alignment to eight; an unknown one comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Number([u32; 2]);
+
+impl From<Option<i64>> for Number {
+    fn from(number: Option<i64>) -> Self {
+        // The order of the numbers without a sign; the least number shares its place with the unknown one.
+        let ordered = number.map_or(0, |number| (number as u64 ^ 1 << 63).max(1));
+        Number([(ordered >> 32) as u32, ordered as u32])
+    }
+}
+
+impl Default for Number {
+    fn default() -> Self {
+        Number::from(None)
+    }
+}
 
 /// What one node does in a plan, as long as nothing about it changes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,7 +57,7 @@ pub(super) struct Standing {
     pub(super) is_held: bool,
     pub(super) group: Option<Group>,
     /// The number of its candidate's revision.
-    pub(super) number: Option<i64>,
+    pub(super) number: Number,
     pub(super) instants: Option<Box<Instants>>,
 }
 
