@@ -251,8 +251,12 @@ fn an_excused_node_does_not_count_as_unavailable() {
     assert_eq!(stored(&story(json!({"conditions": true})))[0]["status"], "False");
     let excused = story(json!({"conditions": true, "downNodes": "ExcuseIfDownBefore"}));
     assert_eq!(
-        lines(&excused)[0],
-        "Available=True EnoughAvailable: 0 of 3 nodes lack an available pod; 2 more excused"
+        lines(&excused),
+        [
+            "Available=True EnoughAvailable: 0 of 3 nodes lack an available pod; 2 more excused",
+            "Progressing=True Updating: 1 of 3 nodes has an available pod of agent-new; 0 of 3 nodes lack an available pod; \
+             2 more excused",
+        ]
     );
     assert_eq!(excused.report.nodes[0].unavailable, Some(UnavailableCause::NodeDown));
     assert_eq!(serde_json::to_value(&excused.report).unwrap().get("unavailable"), None, "their sum is U");
