@@ -51,6 +51,23 @@ impl Manifests for Jobs {
     }
 }
 
+/// The template's pod, whose required affinity has a second term with this field.
+struct SecondTerm(Value);
+
+impl Manifests for SecondTerm {
+    fn ingredients(&self) -> Value {
+        Value::Null
+    }
+
+    fn manifest(&self, new: &NewPod<'_>) -> Value {
+        let mut pod = new.pod.to_value();
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        let terms = &mut pod["spec"]["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"];
+        terms.as_array_mut().unwrap().push(json!({"matchFields": [self.0]}));
+        pod
+    }
+}
+
 /// The actions of the plan, which breaks no rule.
 fn planned(given: &Given, manifests: &dyn Manifests) -> Vec<Action> {
     let recording = given.recording();
@@ -186,6 +203,22 @@ fn an_object_that_the_next_plan_would_not_find_is_refused() {
         pod["spec"]["tolerations"].as_array_mut().unwrap().pop();
     });
     assert_eq!(text, ManifestProblem::Tolerations);
+}
+
+#[test]
+fn each_term_of_the_affinity_must_name_the_node_alone() {
+    let recording = given(on_delete()).node(node("a")).recording();
+    let problem = |key: &str, operator: &str, values: &[&str]| {
+        let term = SecondTerm(json!({"key": key, "operator": operator, "values": values}));
+        let plan = recording.snapshot_with(&term).unwrap().plan();
+        plan.err().map(|refused| refused.problem)
+    };
+    assert_eq!(problem("metadata.name", "In", &["a"]), None);
+    let elsewhere = Some(ManifestProblem::Node);
+    assert_eq!(problem("metadata.name", "NotIn", &["a"]), elsewhere);
+    assert_eq!(problem("metadata.name", "In", &["b"]), elsewhere);
+    assert_eq!(problem("metadata.name", "In", &["a", "b"]), elsewhere);
+    assert_eq!(problem("metadata.namespace", "In", &["a"]), elsewhere);
 }
 
 #[test]
