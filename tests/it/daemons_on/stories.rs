@@ -215,6 +215,21 @@ fn a_daemon_set_without_a_plan_has_an_answer_of_its_own() {
 }
 
 #[test]
+fn a_daemon_set_that_depends_on_an_unknown_fact_is_possible_and_not_certain() {
+    let all = [
+        daemon_set("maybe", json!({"nodeSelector": {"zone": "a"}})),
+        daemon_set("never", json!({"nodeSelector": {"os": "windows"}})),
+        daemon_set("always", json!({})),
+        daemon_set("too", json!({"nodeSelector": {"os": "linux"}})),
+    ];
+    let answer = daemons_on(&all, &new_node());
+    let named = |(position, daemon): (usize, &DaemonOn)| (position, daemon.name.clone());
+    let [maybe, always, too] = [(0, "maybe"), (2, "always"), (3, "too")].map(|(n, name)| (n, name.to_owned()));
+    assert_eq!(answer.certain().map(named).collect::<Vec<_>>(), [always.clone(), too.clone()]);
+    assert_eq!(answer.possible().map(named).collect::<Vec<_>>(), [maybe, always, too]);
+}
+
+#[test]
 fn the_order_of_daemon_sets_changes_no_answer() {
     let mut all = vec![
         daemon_set("a", json!({"nodeSelector": {"zone": "a"}})),

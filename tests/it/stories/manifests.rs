@@ -72,6 +72,7 @@ impl Manifests for SecondTerm {
 fn planned(given: &Given, manifests: &dyn Manifests) -> Vec<Action> {
     let recording = given.recording();
     let snapshot = recording.snapshot_with(manifests).unwrap();
+    assert_eq!(snapshot.now(), recording.now, "the actions of a plan are recorded at its time");
     let actions = snapshot.plan().unwrap().actions;
     assert_eq!(snapshot.audit(&actions), [], "a plan breaks no rule");
     let replay = Recording::from_json(&serde_json::to_vec(&snapshot.recording()).unwrap()).unwrap();
@@ -258,6 +259,14 @@ fn another_kind_holds_its_pod_spec_elsewhere() {
     let jobs = bodies(&planned(&given(on_delete()).node(node("a")), &Jobs));
     assert_eq!(jobs[0]["kind"], "Job");
     assert_eq!(jobs[0]["spec"]["template"]["spec"]["affinity"], crate::support::affinity("a"));
+}
+
+#[test]
+fn a_custom_snapshot_prints_its_input() {
+    let recording = given(on_delete()).node(node("only-node")).recording();
+    let printed = format!("{:?}", recording.snapshot_with(&Jobs).unwrap());
+    assert!(printed.starts_with("CustomSnapshot { snapshot: Snapshot {"), "{printed}");
+    assert!(printed.contains("only-node"), "{printed}");
 }
 
 /// A plan of one snapshot, judged by another: the audit reads the caller's object itself.
