@@ -123,13 +123,13 @@ impl Updates {
     /// long as node sync deletes other pods of the node, their going comes first.
     fn hold(&self, fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
         let Some((outdated, _)) = candidate(fleet, node_sync, node) else { return false };
-        let waits_for_more = node_sync.held(node).is_some() || fleet.lifecycle(node).is_some();
+        let is_held_back = node_sync.held(node).is_some();
         let goes = self.deletes.binary_search(&outdated).is_ok() || self.creates.binary_search(&node).is_ok();
         let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
         let is_free = match fleet.snapshot.strategy {
             Strategy::OnDelete | Strategy::Replace(_) => true,
             Strategy::Surge { .. } => has_place(fleet, node_sync, node),
         };
-        is_free && !goes && !has_excess && !waits_for_more
+        is_free && !goes && !has_excess && !is_held_back
     }
 }

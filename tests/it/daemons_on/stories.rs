@@ -224,7 +224,8 @@ fn a_daemon_set_that_depends_on_an_unknown_fact_is_possible_and_not_certain() {
     ];
     let answer = daemons_on(&all, &new_node());
     let named = |(position, daemon): (usize, &DaemonOn)| (position, daemon.name.clone());
-    let [maybe, always, too] = [(0, "maybe"), (2, "always"), (3, "too")].map(|(n, name)| (n, name.to_owned()));
+    let [maybe, always, too] =
+        [(0, "maybe"), (2, "always"), (3, "too")].map(|(n, name)| (n, name.to_owned()));
     assert_eq!(answer.certain().map(named).collect::<Vec<_>>(), [always.clone(), too.clone()]);
     assert_eq!(answer.possible().map(named).collect::<Vec<_>>(), [maybe, always, too]);
 }
@@ -252,6 +253,7 @@ fn host_ports_are_those_that_the_scheduler_sees() {
             port(json!({"containerPort": 80, "hostPort": 9100, "protocol": "TCP", "hostIP": "0.0.0.0"})),
             port(json!({"containerPort": 53, "hostPort": 53, "protocol": "UDP", "hostIP": "10.0.0.1"})),
             port(json!({"containerPort": 7000})),
+            port(json!({"containerPort": 7001, "hostPort": 0})),
         ],
         "initContainers": [
             port(json!({"containerPort": 1, "hostPort": 1})),
@@ -265,7 +267,7 @@ fn host_ports_are_those_that_the_scheduler_sees() {
     assert_eq!(printed(spec.clone()), "2/TCP 10.0.0.1:53/UDP 9100/TCP");
     let mut host_network = spec;
     host_network["hostNetwork"] = json!(true);
-    assert_eq!(printed(host_network), "2/TCP 10.0.0.1:53/UDP 7000/TCP 9100/TCP");
+    assert_eq!(printed(host_network), "2/TCP 10.0.0.1:53/UDP 7000/TCP 7001/TCP 9100/TCP");
 }
 
 #[test]

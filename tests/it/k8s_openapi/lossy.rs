@@ -78,7 +78,8 @@ fn an_unknown_field_in_template_and_revision_touches_no_pod() {
 #[test]
 fn a_template_that_may_have_lost_fields_is_excluded_by_no_label() {
     let selector = json!({"pool": "gpu"});
-    let story = given(rolling(1)).with("/daemonSet/spec/template/spec/nodeSelector", selector).node(node("a"));
+    let story =
+        given(rolling(1)).with("/daemonSet/spec/template/spec/nodeSelector", selector).node(node("a"));
     let recording = story.recording();
     let concerns = |ds: &DaemonSet| !affected([ds], [], None, recording.nodes.first()).is_empty();
     assert!(!concerns(&recording.daemon_set));

@@ -225,6 +225,9 @@ fn a_node_that_the_plan_reaches_or_that_waits_for_more_waits_for_no_budget() {
     let leaves = node("a").condition("DrainInProgress", "True", None).has(old());
     let respected = fleet(rolling(1)).policy(json!({"conditions": true, "lifecycle": "Respect"}));
     assert_eq!(progressing(respected.node(leaves)), done("0 of 1 nodes"));
+    let failures = json!({"failures": {"a": {"generation": 2, "count": 3, "at": now().to_string()}}});
+    let held_back = fleet(rolling(1)).node(node("a").has(old()).has(new().failed()));
+    assert_eq!(progressing(held_back.with("/memory", failures)), done("0 of 1 nodes"), "the new pod failed");
 }
 
 #[test]

@@ -55,21 +55,17 @@ fn a_node_with_nothing_outdated_is_excused_only_if_it_went_down_before_the_revis
 #[test]
 fn a_delete_before_the_node_went_down_bars_the_excuse() {
     let asked = |seconds: i64| old().not_ready().terminating(30 - seconds);
-    let terminating = |seconds: i64| {
-        down().has(asked(seconds).with("/metadata/deletionGracePeriodSeconds", json!(30)))
-    };
+    let terminating =
+        |seconds: i64| down().has(asked(seconds).with("/metadata/deletionGracePeriodSeconds", json!(30)));
     assert_eq!([61, 60].map(|seconds| excused(terminating(seconds), json!({}))), [false, true]);
-    let in_flight = |seconds: i64| {
-        excused(down().has(old().not_ready()), json!({"deletes": {"uid-d-1": at(-seconds)}}))
-    };
+    let in_flight =
+        |seconds: i64| excused(down().has(old().not_ready()), json!({"deletes": {"uid-d-1": at(-seconds)}}));
     assert_eq!([61, 60].map(in_flight), [false, true], "no list shows it yet");
 }
 
 #[test]
 fn a_create_in_flight_counts_as_a_pod_that_was_created_then() {
-    let create = |revision: &str, seconds: i64| {
-        json!({"creates": {"d": {"uid": "uid-created", "revision": revision, "at": at(-seconds)}}})
-    };
+    let create = |revision: &str, seconds: i64| json!({"creates": {"d": {"uid": "uid-created", "revision": revision, "at": at(-seconds)}}});
     let beside_outdated = |seconds| excused(down().has(old().succeeded()), create("new", seconds));
     assert_eq!([61, 60, 59].map(beside_outdated), [false, true, true]);
     assert!(!excused(down(), create("new", 59)), "nothing there is outdated");
