@@ -215,6 +215,25 @@ fn a_daemon_set_without_a_plan_has_an_answer_of_its_own() {
 }
 
 #[test]
+fn everything_about_a_node_that_exists_is_known() {
+    let shape = NodeShape::from(&node("a", json!({"os": "linux"}), &["x:NoSchedule"]));
+    let named = |name: &str| {
+        let field = json!({"key": "metadata.name", "operator": "In", "values": [name]});
+        let tolerating = json!([{"key": "x", "operator": "Exists"}]);
+        let mut spec = required(json!([{"matchFields": [field]}]));
+        spec["tolerations"] = tolerating;
+        word(spec, &shape)
+    };
+    assert_eq!([named("a"), named("b")], ["yes", "no"]);
+    assert_eq!(word(json!({}), &shape), "no", "it has the taint");
+    let tolerating = |selector: Value| {
+        word(json!({"nodeSelector": selector, "tolerations": [{"operator": "Exists"}]}), &shape)
+    };
+    assert_eq!(tolerating(json!({"os": "linux"})), "yes");
+    assert_eq!(tolerating(json!({"disk": "ssd"})), "no", "it has no other label");
+}
+
+#[test]
 fn a_daemon_set_that_depends_on_an_unknown_fact_is_possible_and_not_certain() {
     let all = [
         daemon_set("maybe", json!({"nodeSelector": {"zone": "a"}})),
