@@ -188,7 +188,7 @@ mod tests {
         ] {
             assert!(check_selector(selector).is_err(), "{selector}");
         }
-        assert!(check_selector(&"a".repeat(64)).is_err());
+        assert!(check_selector(&"a".repeat(64)).is_err() && check_selector(&"a".repeat(63)).is_ok());
     }
 
     #[test]
@@ -201,5 +201,8 @@ mod tests {
             assert!(check_subdomain(name).is_err(), "{name}");
         }
         assert!(check_dns_label(&"a".repeat(64)).is_err() && check_subdomain(&"a".repeat(254)).is_err());
+        assert!(check_dns_label(&"a".repeat(63)).is_ok() && check_subdomain(&"a".repeat(253)).is_ok());
+        let parts = format!("{}.{}", "a".repeat(126), "a".repeat(126));
+        assert!(check_subdomain(&parts).is_ok() && check_subdomain(&format!("{parts}a")).is_err());
     }
 }
