@@ -192,6 +192,15 @@ mod tests {
     }
 
     #[test]
+    fn a_problem_of_parentheses_is_named() {
+        let missing = Err("a closing parenthesis is missing".to_owned());
+        assert_eq!([check_selector("a in ("), check_selector("a in (b,c")], [missing.clone(), missing]);
+        for nested in ["a in ((b)", "a in ((b))", "a in (b),c in (d,(e))"] {
+            assert_eq!(check_selector(nested), Err("parentheses are nested".to_owned()), "{nested}");
+        }
+    }
+
+    #[test]
     fn names_of_namespaces_and_objects() {
         assert!(check_dns_label("kube-system").is_ok() && check_subdomain("a.b-c").is_ok());
         for name in ["", "Bad_NS", "-a", "a-", "a.b", "a/b"] {
