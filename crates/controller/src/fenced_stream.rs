@@ -144,6 +144,17 @@ mod tests {
     }
 
     #[test]
+    fn a_connector_that_is_not_ready_opens_no_connection() {
+        let (inner, mut handle) = tower_test::mock::pair::<http::Uri, ()>();
+        let mut connector = FencedConnector::new(inner, RenewDeadline::without_lease());
+        let cx = &mut Context::from_waker(std::task::Waker::noop());
+        handle.allow(0);
+        assert!(connector.poll_ready(cx).is_pending());
+        handle.allow(1);
+        assert!(connector.poll_ready(cx).is_ready());
+    }
+
+    #[test]
     fn the_inner_stream_gets_each_write_until_the_deadline_and_none_after_it() {
         let cx = &mut Context::from_waker(std::task::Waker::noop());
         for is_vectored in [false, true] {
