@@ -194,11 +194,11 @@ impl Updates {
 /// plan takes it: as long as node sync deletes other pods of the node, their going comes first.
 pub(crate) fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<FleetIx> {
     let (outdated, _) = candidate(fleet, node_sync, node)?;
-    let waits_for_more = node_sync.held(node).is_some() || fleet.lifecycle(node).is_some();
+    let is_held_back = node_sync.held(node).is_some();
     let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
     let is_free = match fleet.snapshot.spec.strategy {
         Strategy::OnDelete | Strategy::Replace(_) => true,
         Strategy::Surge { .. } => has_place(fleet, node_sync, node),
     };
-    (is_free && !has_excess && !waits_for_more).then_some(outdated)
+    (is_free && !has_excess && !is_held_back).then_some(outdated)
 }

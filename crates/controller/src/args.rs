@@ -177,3 +177,25 @@ impl Args {
         !self.dry_run && !self.compare
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(flags: &[&str]) -> Args {
+        Args::parse_from(["daemonset-controller"].iter().chain(flags))
+    }
+
+    #[test]
+    fn a_dry_run_and_a_comparison_change_nothing() {
+        let executes = [&[][..], &["--dry-run"], &["--compare"]].map(|flags| args(flags).executes_plans());
+        assert_eq!(executes, [true, false, false]);
+    }
+
+    #[test]
+    fn a_problem_of_a_name_is_found_beside_a_good_policy() {
+        assert!(args(&["--burst", "7"]).check().is_ok_and(|policy| policy.burst == 7));
+        let problems = args(&["--namespace", "Bad_NS", "--burst", "7"]).check().unwrap_err();
+        assert!(matches!(&problems[..], [problem] if problem.starts_with("--namespace: ")), "{problems:?}");
+    }
+}

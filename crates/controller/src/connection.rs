@@ -160,3 +160,35 @@ where
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    fn connection() -> Connection {
+        Connection::new("https://server/", Clock::default())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn for_twenty_seconds_after_an_interruption_the_api_server_may_be_starting() {
+        let connection = connection();
+        assert!(!connection.may_be_starting(), "nothing has happened");
+        connection.interrupted();
+        advance(Duration::from_millis(19_999)).await;
+        assert!(connection.may_be_starting());
+        advance(Duration::from_millis(1)).await;
+        assert!(!connection.may_be_starting());
+    }
+
+    #[test]
+    fn a_client_that_is_not_ready_gets_no_request() {
+        let (client, mut handle) = tower_test::mock::pair::<Request<()>, Response<()>>();
+        let mut observed = connection().layer().layer(client);
+        let cx = &mut Context::from_waker(std::task::Waker::noop());
+        handle.allow(0);
+        assert!(observed.poll_ready(cx).is_pending());
+        handle.allow(1);
+        assert!(observed.poll_ready(cx).is_ready());
+    }
+}

@@ -158,3 +158,117 @@ impl ObjectEvents {
         has_token
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    const MINUTE: u64 = 60;
+
+    async fn pass(seconds: u64) {
+        advance(Duration::from_secs(seconds)).await;
+    }
+
+    fn at(nanoseconds: i128) -> Timestamp {
+        Timestamp::from_nanosecond(nanoseconds).unwrap()
+    }
+
+    fn event(
+        correlator: &mut EventCorrelator,
+        kind: EventType,
+        reason: &str,
+        message: &str,
+    ) -> Option<Correlated> {
+        correlator.correlate((&"uid".into(), "agent"), kind, (reason, message), at(255))
+    }
+
+    /// An event of the normal reason, which has writes left.
+    fn normal(correlator: &mut EventCorrelator, message: &str) -> Correlated {
+        event(correlator, EventType::Normal, "SuccessfulCreate", message).unwrap()
+    }
+
+    /// How many of these equal events are written.
+    fn written(correlator: &mut EventCorrelator, kind: EventType, reason: &str, many: usize) -> usize {
+        (0..many).filter(|_| event(correlator, kind, reason, "message").is_some()).count()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_object_has_25_writes_at_once_and_one_more_in_five_minutes() {
+        let mut correlator = EventCorrelator::default();
+        let mut writes = |many| written(&mut correlator, EventType::Normal, "SuccessfulCreate", many);
+        assert_eq!(writes(30), 25);
+        pass(5 * MINUTE - 1).await;
+        assert_eq!(writes(1), 0);
+        pass(1).await;
+        assert_eq!(writes(3), 1);
+        pass(7 * MINUTE).await;
+        assert_eq!(writes(3), 1);
+        pass(3 * MINUTE).await;
+        assert_eq!(writes(3), 1, "the two minutes before count");
+        pass(15 * MINUTE).await;
+        assert_eq!(writes(5), 3);
+        pass(5 * 60 * MINUTE).await;
+        assert_eq!(writes(60), 25, "never more than 25 at once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_reason_of_a_warning_has_writes_of_its_own_and_normal_events_share_theirs() {
+        let mut correlator = EventCorrelator::default();
+        let mut writes = |kind, reason| written(&mut correlator, kind, reason, 30);
+        assert_eq!(writes(EventType::Normal, "SuccessfulCreate"), 25);
+        assert_eq!(writes(EventType::Normal, "SuccessfulDelete"), 0);
+        assert_eq!(writes(EventType::Warning, "FailedCreate"), 25);
+        assert_eq!(writes(EventType::Warning, "FailedDelete"), 25);
+        correlator.forget(&"another".into());
+        assert_eq!(written(&mut correlator, EventType::Normal, "SuccessfulCreate", 1), 0);
+        correlator.forget(&"uid".into());
+        let first = normal(&mut correlator, "message");
+        assert_eq!((first.count, first.is_update), (1, false), "the object is gone, and another one began");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_event_that_happens_again_is_counted_under_its_first_name() {
+        let mut correlator = EventCorrelator::default();
+        let first = normal(&mut correlator, "a");
+        assert_eq!((first.name.as_str(), first.is_update, first.count), ("agent.ff", false, 1));
+        assert_eq!((first.message.as_str(), first.first), ("a", at(255)));
+        assert_eq!(normal(&mut correlator, "b").name, "agent.100", "two events never have one name");
+        let again = normal(&mut correlator, "a");
+        assert_eq!((again.name.as_str(), again.is_update, again.count), ("agent.ff", true, 2));
+        written(&mut correlator, EventType::Normal, "SuccessfulCreate", 30);
+        pass(5 * MINUTE).await;
+        let last = event(&mut correlator, EventType::Normal, "SuccessfulCreate", "message").unwrap();
+        assert_eq!(last.count, 31, "events that were not written count, too");
+    }
+
+    /// Otherwise the update of an event that the API server has deleted would fail.
+    #[tokio::test(start_paused = true)]
+    async fn an_event_that_did_not_happen_for_an_hour_is_a_new_one() {
+        let mut correlator = EventCorrelator::default();
+        normal(&mut correlator, "a");
+        pass(60 * MINUTE - 1).await;
+        assert_eq!(normal(&mut correlator, "a").count, 2);
+        pass(60 * MINUTE).await;
+        let new = normal(&mut correlator, "a");
+        assert_eq!((new.count, new.is_update), (1, false));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_tenth_message_of_a_reason_and_each_further_one_share_an_event() {
+        let mut correlator = EventCorrelator::default();
+        let messages: Vec<String> = (0..12).map(|n| format!("message {n}")).collect();
+        let all: Vec<Correlated> = messages.iter().map(|message| normal(&mut correlator, message)).collect();
+        assert!(all[..9].iter().all(|event| event.count == 1 && event.message.starts_with("message")));
+        let combined = |n: usize| format!("(combined from similar events): message {n}");
+        assert_eq!((all[9].message.clone(), all[9].count, all[9].is_update), (combined(9), 1, false));
+        assert_eq!((all[11].message.clone(), all[11].count, all[11].is_update), (combined(11), 3, true));
+        let known = normal(&mut correlator, "message 3");
+        assert_eq!((known.message.as_str(), known.count), ("message 3", 2));
+        pass(10 * MINUTE).await;
+        assert_eq!(normal(&mut correlator, "message 12").message, combined(12));
+        pass(10 * MINUTE + 1).await;
+        assert_eq!(normal(&mut correlator, "message 13").message, "message 13", "after a pause");
+        assert_eq!(normal(&mut correlator, "message 14").message, "message 14");
+    }
+}

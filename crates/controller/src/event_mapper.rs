@@ -227,6 +227,78 @@ mod tests {
     }
 
     #[test]
+    fn a_daemon_set_that_changes_wakes_itself() {
+        let (mapper, _writers) = mapper();
+        let ds: DaemonSet = from_value(json!({"metadata": {"name": "new", "namespace": "ns"}})).unwrap();
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(None, &ds)), 1);
+        assert_eq!(woken(&mapper, |mapper| mapper.deleted(None, &ds)), 1);
+    }
+
+    #[test]
+    fn a_revision_wakes_its_owner_and_an_orphan_all_of_its_namespace() {
+        let (mapper, _writers) = mapper();
+        let revision = |namespace: &str, owners: Value| -> ControllerRevision {
+            from_value(
+                json!({"metadata": {"name": "r", "namespace": namespace, "uid": "r", "ownerReferences": owners}}),
+            )
+            .unwrap()
+        };
+        let owner =
+            |kind: &str, uid: &str| json!([{"kind": kind, "name": "web-1", "uid": uid, "controller": true}]);
+        let woken = |namespace: &str, owners: Value| {
+            woken(&mapper, |mapper| mapper.applied(None, &revision(namespace, owners)))
+        };
+        assert_eq!(woken("ns", owner("DaemonSet", "web-1")), 1);
+        assert_eq!(woken("ns", owner("DaemonSet", "an-earlier-one")), 0);
+        assert_eq!(woken("ns", owner("StatefulSet", "web-1")), 0);
+        assert_eq!(woken("ns", json!([])), 45);
+        assert_eq!(woken("other", json!([])), 0);
+    }
+
+    #[test]
+    fn each_field_of_a_pod_that_a_plan_reads_wakes_its_owner() {
+        let (mapper, _writers) = mapper();
+        let pod = |pointer: &str, value: Value| -> Pod {
+            let owners = json!([{"kind": "DaemonSet", "name": "web-1", "uid": "web-1", "controller": true}]);
+            let metadata = json!({"name": "x", "namespace": "ns", "uid": "x", "ownerReferences": owners});
+            let mut pod = json!({"metadata": metadata, "spec": {}, "status": {}});
+            let (parent, member) = pointer.rsplit_once('/').unwrap();
+            pod.pointer_mut(parent).unwrap()[member] = value;
+            from_value(pod).unwrap()
+        };
+        let woken = |pointer: &str, value: Value| {
+            let before = pod("/metadata/resourceVersion", json!("1"));
+            woken(&mapper, |mapper| mapper.applied(Some(&before), &pod(pointer, value)))
+        };
+        assert_eq!(woken("/metadata/resourceVersion", json!("2")), 0);
+        assert_eq!(woken("/spec/nodeName", json!("a")), 1);
+        assert_eq!(woken("/status/phase", json!("Running")), 1);
+        assert_eq!(woken("/metadata/uid", json!("another")), 1);
+        assert_eq!(woken("/metadata/labels", json!({"app": "x"})), 1);
+        assert_eq!(woken("/metadata/deletionTimestamp", json!("2026-01-01T12:00:00Z")), 1);
+    }
+
+    /// An entry in flight ends once the cache is at its version.
+    #[test]
+    fn events_of_pods_note_the_version_of_the_cache() {
+        let (mapper, mut writers) = mapper();
+        let at = |version: &str| -> Pod {
+            from_value(json!({"metadata": {"name": "x", "namespace": "ns", "resourceVersion": version}}))
+                .unwrap()
+        };
+        let version = || mapper.caches().pods_version();
+        assert_eq!(version(), None);
+        Pod::note_version(&Event::Apply(at("7")), mapper.caches());
+        assert_eq!(version(), Some(7));
+        Pod::note_version(&Event::Delete(at("9")), mapper.caches());
+        Pod::note_version(&Event::InitApply(at("11")), mapper.caches());
+        assert_eq!(version(), Some(9), "a list counts once it is complete");
+        writers.pods.apply_watcher_event(&Event::Apply(at("8")));
+        Pod::note_version(&Event::InitDone, mapper.caches());
+        assert_eq!(version(), Some(8), "another list begins anew");
+    }
+
+    #[test]
     fn a_pod_that_changes_hands_wakes_both_owners() {
         let (mapper, _writers) = mapper();
         let pod = |owner: &str| -> Pod {

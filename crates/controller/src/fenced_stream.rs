@@ -100,3 +100,80 @@ impl<S: Write + Unpin> Write for FencedStream<S> {
         Pin::new(&mut self.inner).poll_write_vectored(cx, bufs)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::BootClock;
+
+    /// Counts the calls, and writes as much as it gets.
+    #[derive(Default)]
+    struct Inner {
+        is_vectored: bool,
+        written: usize,
+        flushes: usize,
+        shutdowns: usize,
+    }
+
+    impl Write for Inner {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+            self.written += buf.len();
+            Poll::Ready(Ok(buf.len()))
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            self.flushes += 1;
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            self.shutdowns += 1;
+            Poll::Ready(Ok(()))
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            self.is_vectored
+        }
+    }
+
+    fn written(poll: Poll<io::Result<usize>>) -> Option<usize> {
+        match poll {
+            Poll::Ready(written) => written.ok(),
+            Poll::Pending => panic!("the inner stream is always ready"),
+        }
+    }
+
+    #[test]
+    fn a_connector_that_is_not_ready_opens_no_connection() {
+        let (inner, mut handle) = tower_test::mock::pair::<http::Uri, ()>();
+        let mut connector = FencedConnector::new(inner, RenewDeadline::without_lease());
+        let cx = &mut Context::from_waker(std::task::Waker::noop());
+        handle.allow(0);
+        assert!(connector.poll_ready(cx).is_pending());
+        handle.allow(1);
+        assert!(connector.poll_ready(cx).is_ready());
+    }
+
+    #[test]
+    fn the_inner_stream_gets_each_write_until_the_deadline_and_none_after_it() {
+        let cx = &mut Context::from_waker(std::task::Waker::noop());
+        for is_vectored in [false, true] {
+            let deadline = RenewDeadline::new(BootClock::default());
+            let inner = Inner { is_vectored, ..Inner::default() };
+            let mut stream = FencedStream { inner, deadline: deadline.clone() };
+            assert_eq!(stream.is_write_vectored(), is_vectored);
+            let bufs = [io::IoSlice::new(b"four")];
+            assert_eq!(written(Pin::new(&mut stream).poll_write(cx, b"four")), None);
+            assert_eq!(written(Pin::new(&mut stream).poll_write_vectored(cx, &bufs)), None);
+            deadline.renewed(deadline.now(), std::time::Duration::from_secs(3600));
+            assert_eq!(written(Pin::new(&mut stream).poll_write(cx, b"four")), Some(4));
+            assert_eq!(written(Pin::new(&mut stream).poll_write_vectored(cx, &bufs)), Some(4));
+            deadline.end();
+            assert_eq!(written(Pin::new(&mut stream).poll_write(cx, b"four")), None);
+            assert!(Pin::new(&mut stream).poll_flush(cx).is_ready());
+            assert!(Pin::new(&mut stream).poll_shutdown(cx).is_ready());
+            let Inner { written, flushes, shutdowns, .. } = stream.inner;
+            assert_eq!((written, flushes, shutdowns), (8, 1, 1), "a stream may end after the deadline");
+        }
+    }
+}

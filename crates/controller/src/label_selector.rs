@@ -188,7 +188,16 @@ mod tests {
         ] {
             assert!(check_selector(selector).is_err(), "{selector}");
         }
-        assert!(check_selector(&"a".repeat(64)).is_err());
+        assert!(check_selector(&"a".repeat(64)).is_err() && check_selector(&"a".repeat(63)).is_ok());
+    }
+
+    #[test]
+    fn a_problem_of_parentheses_is_named() {
+        let missing = Err("a closing parenthesis is missing".to_owned());
+        assert_eq!([check_selector("a in ("), check_selector("a in (b,c")], [missing.clone(), missing]);
+        for nested in ["a in ((b)", "a in ((b))", "a in (b),c in (d,(e))"] {
+            assert_eq!(check_selector(nested), Err("parentheses are nested".to_owned()), "{nested}");
+        }
     }
 
     #[test]
@@ -201,5 +210,8 @@ mod tests {
             assert!(check_subdomain(name).is_err(), "{name}");
         }
         assert!(check_dns_label(&"a".repeat(64)).is_err() && check_subdomain(&"a".repeat(254)).is_err());
+        assert!(check_dns_label(&"a".repeat(63)).is_ok() && check_subdomain(&"a".repeat(253)).is_ok());
+        let parts = format!("{}.{}", "a".repeat(126), "a".repeat(126));
+        assert!(check_subdomain(&parts).is_ok() && check_subdomain(&format!("{parts}a")).is_err());
     }
 }

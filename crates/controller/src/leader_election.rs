@@ -147,3 +147,15 @@ fn is_new_message(last: &mut String, message: &str) -> bool {
     message.clone_into(last);
     is_new
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_new_until_it_is_repeated() {
+        let mut last = String::new();
+        let is_new = ["a", "a", "b", "a"].map(|message| is_new_message(&mut last, message));
+        assert_eq!(is_new, [true, false, true, true]);
+    }
+}

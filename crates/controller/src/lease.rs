@@ -307,3 +307,32 @@ fn hostname() -> String {
     let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     name.unwrap_or_else(|| "daemonset-controller".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `kubectl get lease` shows the machine that leads.
+    #[test]
+    fn the_identity_begins_with_the_name_of_the_pod_or_of_the_machine() {
+        let name = hostname();
+        assert_eq!(name, name.trim());
+        let files = ["/etc/hostname", "/proc/sys/kernel/hostname"];
+        let of_machine = files.into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
+        let mut known: Vec<String> = of_machine.map(|name| name.trim().to_owned()).collect();
+        known.extend(std::env::var("HOSTNAME"));
+        known.retain(|name| !name.is_empty());
+        assert!(known.is_empty() || known.contains(&name), "{name} is not among {known:?}");
+    }
+
+    /// v1.36 `component-base/config/v1alpha1/defaults.go RecommendedDefaultLeaderElectionConfiguration`.
+    #[test]
+    fn fifteen_seconds_give_the_durations_of_client_go() {
+        let config = LeaseConfig { lease_seconds: 15 };
+        assert_eq!(config.lease_duration(), Duration::from_secs(15));
+        assert_eq!(config.renew_deadline(), Duration::from_secs(10));
+        assert_eq!(config.retry_period(), Duration::from_secs(2));
+        assert_eq!(config.response_timeout(), Duration::from_secs(5), "two requests fit before the deadline");
+        assert_eq!(config.watch_deadline(), Duration::from_secs(60));
+    }
+}

@@ -75,3 +75,20 @@ impl RenewDeadline {
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(NEVER - 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_a_lease_never_ends_however_late_it_is() {
+        assert_eq!(RenewDeadline::without_lease().check(), Ok(()));
+        assert!(nanoseconds(Duration::MAX) < NEVER, "a lease of any length has an end");
+    }
+
+    #[test]
+    fn the_refusal_says_why() {
+        let refused = RenewDeadline::new(BootClock::default()).check().unwrap_err();
+        assert_eq!(refused.to_string(), "this process no longer holds the lease for certain");
+    }
+}

@@ -102,6 +102,10 @@ fn heartbeats_and_pressure_concern_nobody() {
 fn two_nodes_are_one_that_leaves_and_one_that_joins() {
     let gpu = node("b", json!({"pool": "gpu"}), &[]);
     assert_eq!(names(&[], Some(&cpu()), Some(&gpu)), ["gpu", "any"]);
+    let mut alike = cpu();
+    alike.metadata.name = "b".into();
+    assert_eq!(names(&[], Some(&cpu()), Some(&alike)), ["any"], "nothing but the name differs");
+    assert_eq!(names(&[pod(Some("gpu"))], Some(&cpu()), Some(&alike)), ["gpu", "any"]);
 }
 
 #[test]

@@ -215,6 +215,41 @@ fn a_daemon_set_without_a_plan_has_an_answer_of_its_own() {
 }
 
 #[test]
+fn everything_about_a_node_that_exists_is_known() {
+    let shape = NodeShape::from(&node("a", json!({"os": "linux"}), &["x:NoSchedule"]));
+    let named = |name: &str| {
+        let field = json!({"key": "metadata.name", "operator": "In", "values": [name]});
+        let tolerating = json!([{"key": "x", "operator": "Exists"}]);
+        let mut spec = required(json!([{"matchFields": [field]}]));
+        spec["tolerations"] = tolerating;
+        word(spec, &shape)
+    };
+    assert_eq!([named("a"), named("b")], ["yes", "no"]);
+    assert_eq!(word(json!({}), &shape), "no", "it has the taint");
+    let tolerating = |selector: Value| {
+        word(json!({"nodeSelector": selector, "tolerations": [{"operator": "Exists"}]}), &shape)
+    };
+    assert_eq!(tolerating(json!({"os": "linux"})), "yes");
+    assert_eq!(tolerating(json!({"disk": "ssd"})), "no", "it has no other label");
+}
+
+#[test]
+fn a_daemon_set_that_depends_on_an_unknown_fact_is_possible_and_not_certain() {
+    let all = [
+        daemon_set("maybe", json!({"nodeSelector": {"zone": "a"}})),
+        daemon_set("never", json!({"nodeSelector": {"os": "windows"}})),
+        daemon_set("always", json!({})),
+        daemon_set("too", json!({"nodeSelector": {"os": "linux"}})),
+    ];
+    let answer = daemons_on(&all, &new_node());
+    let named = |(position, daemon): (usize, &DaemonOn)| (position, daemon.name.clone());
+    let [maybe, always, too] =
+        [(0, "maybe"), (2, "always"), (3, "too")].map(|(n, name)| (n, name.to_owned()));
+    assert_eq!(answer.certain().map(named).collect::<Vec<_>>(), [always.clone(), too.clone()]);
+    assert_eq!(answer.possible().map(named).collect::<Vec<_>>(), [maybe, always, too]);
+}
+
+#[test]
 fn the_order_of_daemon_sets_changes_no_answer() {
     let mut all = vec![
         daemon_set("a", json!({"nodeSelector": {"zone": "a"}})),
@@ -237,6 +272,7 @@ fn host_ports_are_those_that_the_scheduler_sees() {
             port(json!({"containerPort": 80, "hostPort": 9100, "protocol": "TCP", "hostIP": "0.0.0.0"})),
             port(json!({"containerPort": 53, "hostPort": 53, "protocol": "UDP", "hostIP": "10.0.0.1"})),
             port(json!({"containerPort": 7000})),
+            port(json!({"containerPort": 7001, "hostPort": 0})),
         ],
         "initContainers": [
             port(json!({"containerPort": 1, "hostPort": 1})),
@@ -250,7 +286,7 @@ fn host_ports_are_those_that_the_scheduler_sees() {
     assert_eq!(printed(spec.clone()), "2/TCP 10.0.0.1:53/UDP 9100/TCP");
     let mut host_network = spec;
     host_network["hostNetwork"] = json!(true);
-    assert_eq!(printed(host_network), "2/TCP 10.0.0.1:53/UDP 7000/TCP 9100/TCP");
+    assert_eq!(printed(host_network), "2/TCP 10.0.0.1:53/UDP 7000/TCP 7001/TCP 9100/TCP");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::{Planned, Typed};
 use crate::properties::world;
 use crate::support::{Given, given, new, node, old, pod, revision, rolling, steps, template};
-use daemonset::Action;
 use daemonset::model::DaemonSet;
+use daemonset::{Action, affected};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -72,6 +72,18 @@ fn an_unknown_field_in_template_and_revision_touches_no_pod() {
     assert_eq!(steps(&lossy(&story).plan), Vec::<String>::new());
     let typed = Typed::read(&story.json).unwrap();
     assert_eq!(typed.lossy().spec.template, template("new"), "the field is lost");
+}
+
+/// The revision that a plan recovers the template from may say more of the placement than the typed object.
+#[test]
+fn a_template_that_may_have_lost_fields_is_excluded_by_no_label() {
+    let selector = json!({"pool": "gpu"});
+    let story =
+        given(rolling(1)).with("/daemonSet/spec/template/spec/nodeSelector", selector).node(node("a"));
+    let recording = story.recording();
+    let concerns = |ds: &DaemonSet| !affected([ds], [], None, recording.nodes.first()).is_empty();
+    assert!(!concerns(&recording.daemon_set));
+    assert!(concerns(&Typed::read(&story.json).unwrap().lossy()));
 }
 
 #[test]

@@ -225,6 +225,9 @@ fn a_node_that_the_plan_reaches_or_that_waits_for_more_waits_for_no_budget() {
     let leaves = node("a").condition("DrainInProgress", "True", None).has(old());
     let respected = fleet(rolling(1)).policy(json!({"conditions": true, "lifecycle": "Respect"}));
     assert_eq!(progressing(respected.node(leaves)), done("0 of 1 nodes"));
+    let failures = json!({"failures": {"a": {"generation": 2, "count": 3, "at": now().to_string()}}});
+    let held_back = fleet(rolling(1)).node(node("a").has(old()).has(new().failed()));
+    assert_eq!(progressing(held_back.with("/memory", failures)), done("0 of 1 nodes"), "the new pod failed");
 }
 
 #[test]
@@ -251,8 +254,12 @@ fn an_excused_node_does_not_count_as_unavailable() {
     assert_eq!(stored(&story(json!({"conditions": true})))[0]["status"], "False");
     let excused = story(json!({"conditions": true, "downNodes": "ExcuseIfDownBefore"}));
     assert_eq!(
-        lines(&excused)[0],
-        "Available=True EnoughAvailable: 0 of 3 nodes lack an available pod; 2 more excused"
+        lines(&excused),
+        [
+            "Available=True EnoughAvailable: 0 of 3 nodes lack an available pod; 2 more excused",
+            "Progressing=True Updating: 1 of 3 nodes has an available pod of agent-new; 0 of 3 nodes lack an available pod; \
+             2 more excused",
+        ]
     );
     assert_eq!(excused.report.nodes[0].unavailable, Some(UnavailableCause::NodeDown));
     assert_eq!(serde_json::to_value(&excused.report).unwrap().get("unavailable"), None, "their sum is U");

@@ -51,10 +51,28 @@ impl Manifests for Jobs {
     }
 }
 
+/// The template's pod, whose required affinity has a second term with this field.
+struct SecondTerm(Value);
+
+impl Manifests for SecondTerm {
+    fn ingredients(&self) -> Value {
+        Value::Null
+    }
+
+    fn manifest(&self, new: &NewPod<'_>) -> Value {
+        let mut pod = new.pod.to_value();
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        let terms = &mut pod["spec"]["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"];
+        terms.as_array_mut().unwrap().push(json!({"matchFields": [self.0]}));
+        pod
+    }
+}
+
 /// The actions of the plan, which breaks no rule.
 fn planned(given: &Given, manifests: &dyn Manifests) -> Vec<Action> {
     let recording = given.recording();
     let snapshot = recording.snapshot_with(manifests).unwrap();
+    assert_eq!(snapshot.now(), recording.now, "the actions of a plan are recorded at its time");
     let actions = snapshot.plan().unwrap().actions;
     assert_eq!(snapshot.audit(&actions), [], "a plan breaks no rule");
     let replay = Recording::from_json(&serde_json::to_vec(&snapshot.recording()).unwrap()).unwrap();
@@ -189,6 +207,22 @@ fn an_object_that_the_next_plan_would_not_find_is_refused() {
 }
 
 #[test]
+fn each_term_of_the_affinity_must_name_the_node_alone() {
+    let recording = given(on_delete()).node(node("a")).recording();
+    let problem = |key: &str, operator: &str, values: &[&str]| {
+        let term = SecondTerm(json!({"key": key, "operator": operator, "values": values}));
+        let plan = recording.snapshot_with(&term).unwrap().plan();
+        plan.err().map(|refused| refused.problem)
+    };
+    assert_eq!(problem("metadata.name", "In", &["a"]), None);
+    let elsewhere = Some(ManifestProblem::Node);
+    assert_eq!(problem("metadata.name", "NotIn", &["a"]), elsewhere);
+    assert_eq!(problem("metadata.name", "In", &["b"]), elsewhere);
+    assert_eq!(problem("metadata.name", "In", &["a", "b"]), elsewhere);
+    assert_eq!(problem("metadata.namespace", "In", &["a"]), elsewhere);
+}
+
+#[test]
 fn a_reconciler_reports_a_refused_object() {
     let given = given(on_delete()).node(node("a"));
     let recording = given.recording();
@@ -225,6 +259,14 @@ fn another_kind_holds_its_pod_spec_elsewhere() {
     let jobs = bodies(&planned(&given(on_delete()).node(node("a")), &Jobs));
     assert_eq!(jobs[0]["kind"], "Job");
     assert_eq!(jobs[0]["spec"]["template"]["spec"]["affinity"], crate::support::affinity("a"));
+}
+
+#[test]
+fn a_custom_snapshot_prints_its_input() {
+    let recording = given(on_delete()).node(node("only-node")).recording();
+    let printed = format!("{:?}", recording.snapshot_with(&Jobs).unwrap());
+    assert!(printed.starts_with("CustomSnapshot { snapshot: Snapshot {"), "{printed}");
+    assert!(printed.contains("only-node"), "{printed}");
 }
 
 /// A plan of one snapshot, judged by another: the audit reads the caller's object itself.

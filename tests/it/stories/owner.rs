@@ -47,7 +47,17 @@ fn pods_and_revisions_name_the_kind_of_the_object_as_their_owner() {
 fn a_kind_of_the_same_name_in_another_group_is_a_kind_of_its_own() {
     let kruise = Owner::from_type_meta("apps.kruise.io/v1alpha1", "DaemonSet");
     assert_eq!(kruise.resource(), "daemonsets.apps.kruise.io");
+    assert_eq!(kruise.qualified_kind(), "DaemonSet.apps.kruise.io");
     assert!(!kruise.is_daemon_set());
+}
+
+#[test]
+fn the_kind_of_an_object_is_that_of_its_json() {
+    let object = json!({"apiVersion": "agents.example.com/v1", "kind": "AgentSet", "plural": "ignored"});
+    assert_eq!(Owner::from_object(&object), Owner::new("agents.example.com/v1", "AgentSet"));
+    assert_eq!(Owner::from_object(&json!({"metadata": {"name": "agent"}})), Owner::default());
+    let of_core = Owner::from_object(&json!({"apiVersion": "v1", "kind": "AgentSet"}));
+    assert_eq!(of_core.qualified_kind(), "AgentSet", "the core group has no name");
 }
 
 #[test]

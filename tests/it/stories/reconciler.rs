@@ -123,6 +123,15 @@ fn another_policy_holds_from_the_next_plan_on() {
 }
 
 #[test]
+fn a_setter_changes_one_choice_of_the_policy() {
+    let set = Policy::default().burst(7).unique_label_key("example.com/hash");
+    let read: Policy =
+        serde_json::from_value(json!({"burst": 7, "uniqueLabelKey": "example.com/hash"})).unwrap();
+    assert_eq!(set, read);
+    assert_ne!(set, Policy::default());
+}
+
+#[test]
 fn deletes_are_one_batch_and_creates_one_a_step_of_the_slow_start() {
     let names = ["a", "b", "c", "d"];
     let fleet = names.into_iter().fold(given(surging(4)), |given, name| given.node(node(name).has(old())));

@@ -1,7 +1,7 @@
 //! Views of other stores: a view from the setters decides as a view of the model's object does.
 
 use crate::support::{at, given, new, node, old, rolling};
-use daemonset::model::{ControllerRevision, Node, OwnerReference, Pod};
+use daemonset::model::{ControllerRevision, Labels, Node, OwnerReference, Pod};
 use daemonset::{Lifecycle, NodeView, Observed, PodView, Recording, RevisionView, Snapshot, plan};
 use serde_json::json;
 
@@ -64,6 +64,17 @@ fn revision(revision: &ControllerRevision) -> RevisionView<'_> {
     metadata.deletion_timestamp.into_iter().fold(view, RevisionView::deleted_at)
 }
 
+/// The model's objects, each as a view from the setters.
+fn built(recording: &Recording) -> Snapshot<'_> {
+    let observed = Observed {
+        daemon_set: &recording.daemon_set,
+        nodes: recording.nodes.iter().map(node_view),
+        pods: recording.pods.iter().map(pod),
+        revisions: recording.revisions.iter().map(revision),
+    };
+    Snapshot::new(observed, recording.now).policy(&recording.policy).check().unwrap()
+}
+
 #[test]
 fn a_view_that_is_built_equals_that_of_the_model() {
     let given = given(rolling(2))
@@ -81,13 +92,40 @@ fn a_view_that_is_built_equals_that_of_the_model() {
         .stray("gone", old().unbound())
         .stray("lost", new().succeeded().owned_by("other"));
     let from_model = given.recording();
-    let built = Observed {
-        daemon_set: &from_model.daemon_set,
-        nodes: from_model.nodes.iter().map(node_view),
-        pods: from_model.pods.iter().map(pod),
-        revisions: from_model.revisions.iter().map(revision),
-    };
-    let built = Snapshot::new(built, from_model.now).check().unwrap();
+    let built = built(&from_model);
     assert_eq!(Recording::from(&built), Recording::from(&from_model.snapshot().unwrap()));
     assert_eq!(plan(&built), given.plan());
+}
+
+#[test]
+fn a_view_of_a_node_that_leaves_is_left_alone() {
+    let drains = node("a").condition("DrainInProgress", "True", None);
+    let disrupted = || node("b").taint("karpenter.sh/disrupted", "NoSchedule");
+    let both = disrupted().condition("DrainInProgress", "True", Some(at(-60)));
+    for story in [drains, disrupted(), both] {
+        let given = given(rolling(1)).policy(json!({"lifecycle": "Respect"})).node(story);
+        let given = given.tolerates(json!([{"operator": "Exists"}]));
+        assert_eq!(given.steps(), [""; 0]);
+        assert_eq!(plan(&built(&given.recording())), given.plan());
+    }
+}
+
+#[test]
+fn the_last_setter_of_a_condition_counts() {
+    let Recording { daemon_set, nodes, revisions, now, .. } = &given(rolling(1)).node(node("a")).recording();
+    let labels = Labels::from_iter([("app", "agent"), ("controller-revision-hash", "new")]);
+    let pod = || PodView::new("ns", "agent-x", "x").labels(&labels).controller("uid-agent").node_name("a");
+    let ready = |pod: PodView<'_>| {
+        let observed = Observed { daemon_set, nodes, pods: [pod.phase("Running")], revisions };
+        plan(&Snapshot::new(observed, *now).check().unwrap()).status.unwrap().number_ready
+    };
+    assert_eq!(ready(pod().ready_since(None).not_ready_since(None)), 0);
+    assert_eq!(ready(pod().not_ready_since(None).ready_since(None)), 1);
+}
+
+#[test]
+fn a_view_of_a_node_answers_with_its_name_and_labels() {
+    let labels = Labels::from_iter([("zone", "a")]);
+    let view = NodeView::new("node-1").labels(&labels);
+    assert_eq!((view.name(), view.label("zone"), view.label("pool")), ("node-1", Some("a"), None));
 }

@@ -198,3 +198,31 @@ fn bad_input_is_one_line() {
         refused(&["a", "--from", &much]).contains("on-much.json: spec.containers[0].resources.requests.cpu")
     );
 }
+
+#[test]
+fn a_file_may_be_a_word_or_stdin_and_names_the_node_in_the_title() {
+    let cluster = cluster("on-titles.json");
+    let named = json!({"name": "b", "otherLabels": "Absent"}).to_string();
+    let (path, nameless) = (file("on-named.json", named.clone()), file("on-nameless.json", "{}"));
+    assert!(ran(1, &[&path, "--from", &cluster]).contains(&format!("b of {path}")));
+    assert!(ran(1, &[&nameless, "--from", &cluster]).contains(&format!("a new node of {nameless}")));
+    let of_stdin = run("on", &["-f", "-", "--from", &cluster], named.as_bytes());
+    assert_eq!((of_stdin.code, of_stdin.err.as_str()), (Some(1), ""));
+    assert!(of_stdin.out.contains("b of "), "{}", of_stdin.out);
+}
+
+#[test]
+fn a_cluster_without_nodes_has_no_such_node() {
+    let empty = file("on-no-node.json", list(vec![agent("exporter", "1", 0)]));
+    let refused = refused(&["a", "--from", &empty]);
+    assert!(refused.contains("no node is named a: there is none"), "{refused}");
+}
+
+#[test]
+fn pods_without_requests_are_only_counted() {
+    let containers = json!([{"name": "c", "image": "x"}]);
+    let plain = with(daemon_set("plain"), "/spec/template/spec/containers", containers);
+    let cluster = file("on-plain.json", list(vec![node("a"), plain]));
+    let out = ran(0, &["a", "--from", &cluster]);
+    assert!(out.contains("\nTotal      1 pod\n"), "{out}");
+}

@@ -121,7 +121,7 @@ fn max_surge_counts_nodes_with_two_pods() {
     assert_eq!(broken(&leaving, &missing[..1]), [], "a missing pod never waits");
 }
 
-fn exceeded(figure: BudgetFigure, before: u32, after: u32, limit: u32) -> [Kind; 1] {
+pub(super) fn exceeded(figure: BudgetFigure, before: u32, after: u32, limit: u32) -> [Kind; 1] {
     [Kind::BudgetExceeded { figure, before, after, limit, lost: 0 }]
 }
 

@@ -2,6 +2,7 @@
 
 mod budget;
 mod creates;
+mod excuse;
 mod list;
 mod objects;
 mod pods;

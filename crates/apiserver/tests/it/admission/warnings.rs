@@ -117,3 +117,25 @@ fn an_update_that_keeps_the_template_repeats_no_warning() {
         update(&old, &with(&old, "/spec/template/metadata/labels/x", json!("y")), &Rules::new()).unwrap();
     assert_eq!(warnings_on_update(&old, &new).len(), 1);
 }
+
+#[test]
+fn the_pods_profile_replaces_only_an_annotation_that_means_the_same() {
+    let warns = |annotation: &str, profile: Value| {
+        let mut set = stored();
+        let template = &mut set["spec"]["template"];
+        let name = template["spec"]["containers"][0]["name"].as_str().unwrap();
+        let key = format!("container.apparmor.security.beta.kubernetes.io/{name}");
+        template["metadata"]["annotations"] = json!({key: annotation});
+        template["spec"]["securityContext"]["appArmorProfile"] = profile;
+        !warnings_on_create(&set).is_empty()
+    };
+    let local = |name: &str| json!({"type": "Localhost", "localhostProfile": name});
+    assert!(!warns("unconfined", json!({"type": "Unconfined"})));
+    assert!(!warns("runtime/default", json!({"type": "RuntimeDefault"})));
+    assert!(!warns("localhost/a", local("a")));
+    assert!(warns("unconfined", json!({"type": "RuntimeDefault"})));
+    assert!(warns("runtime/default", json!({"type": "Unconfined"})));
+    assert!(warns("localhost/a", local("b")));
+    assert!(warns("localhost/", local("")), "an annotation without a name means no profile");
+    assert!(warns("unconfined", Value::Null), "the pod has none");
+}
