@@ -185,6 +185,8 @@ async fn a_released_lease_is_taken_within_a_retry_period() {
     let spec = api.spec();
     assert_eq!((&spec["holderIdentity"], &spec["leaseDurationSeconds"]), (&json!(""), &json!(1)));
     assert_eq!(spec["leaseTransitions"], 0, "a release is no change of the leader");
+    let name = api.state().lease.as_ref().map(|lease| lease["metadata"]["name"].clone());
+    assert_eq!(name, Some(json!("daemonset-controller")), "it was created under this name");
     assert!(spec["acquireTime"].is_string() && spec["renewTime"] == spec["acquireTime"], "{spec}");
     let _leadership = timeout(RETRY + MOMENT, next).await.expect("it is taken").expect("no panic");
     assert_eq!(api.spec()["leaseTransitions"], 1);
