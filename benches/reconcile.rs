@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p daemonset-benches --bench reconcile` runs everything, `-- 'reconcile.*mid-rollout'` a part.
 
-use daemonset::{Action, Snapshot};
+use daemonset::{Action, Change, Snapshot};
 use daemonset_benches::{Fleet, Scenario};
 use divan::{Bencher, black_box};
 use std::fmt;
@@ -69,6 +69,22 @@ fn audit(bencher: Bencher, case: Case) {
     let snapshot = fleet.snapshot();
     let actions = daemonset::reconcile(&snapshot);
     bencher.counter(fleet.nodes()).bench(|| daemonset::audit(black_box(&snapshot), black_box(&actions)));
+}
+
+/// A pod turns not Ready, and Ready again: two changes, each applied and planned.
+#[divan::bench(args = cases().filter(|case| case.scenario != Scenario::Bootstrap), max_time = 1)]
+fn events(bencher: Bencher, case: Case) {
+    let fleet = case.fleet();
+    let mut reconciler = fleet.settled();
+    let blips: Vec<_> = (0..100).map(|number| fleet.blip(number)).collect();
+    let mut blips = blips.iter().cycle();
+    bencher.bench_local(|| {
+        let (ready, unready) = blips.next().unwrap();
+        [unready, ready].map(|pod| {
+            reconciler.apply(Change::Pod(pod.into()));
+            reconciler.plan_changes(|| fleet.observed(), fleet.now()).unwrap()
+        })
+    });
 }
 
 /// A fleet without any action would be fast to plan, and a poor measurement.

@@ -197,10 +197,13 @@ struct NodeLabels<'r, 'n> {
     rules: &'r PlacementRules<'r>,
     /// `None` where the rules read the names of nodes, which are all different.
     lengths: Option<KeyLengths>,
-    recent: Recent<Vec<(u32, &'n [u8])>, Result<bool, Mismatch>>,
-    /// The labels of the last node that may matter; kept so that a node without news costs no allocation.
-    labels: Vec<(u32, &'n [u8])>,
+    recent: Recent<LabelsThatMatter<'n>, Result<bool, Mismatch>>,
+    /// Those of the last node; kept so that a node without news costs no allocation.
+    labels: LabelsThatMatter<'n>,
 }
+
+/// The labels of a node that may matter: the length of the key, and key and value.
+type LabelsThatMatter<'n> = Vec<(u32, &'n [u8])>;
 
 impl<'r, 'n> NodeLabels<'r, 'n> {
     fn new(rules: &'r PlacementRules<'r>) -> Self {

@@ -5,7 +5,7 @@ use super::timing::{Figures, nanoseconds};
 use crate::cluster::{Choice, Form, Input, Source};
 use crate::shell::console::{self, Stop};
 use daemonset::model::{Node, ObjectRef, Pod};
-use daemonset::{Action, ActionOutcome, Change, Observed, Plan, Reconciler, Recording, Snapshot, plan};
+use daemonset::{Action, ActionOutcome, Change, Observed, Plan, Reconciler, Recording, Snapshot};
 use fastrand::Rng;
 use serde::Serialize;
 use std::time::Instant;
@@ -42,13 +42,14 @@ pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<u8, St
     let bytes = source.bytes().map_err(stop)?;
     let form = Form::of(&bytes).map_err(stop)?;
     let input = Input::parse(&bytes, form, choice).map_err(stop)?;
-    input.snapshot().map_err(stop)?;
     let mut cluster = Cluster::new(input.recording);
-    let build = Figures::of_each(times.min(10), || cluster.build());
-    cluster.settle();
+    cluster.build().map_err(stop)?;
+    // The objects have passed the check.
+    let build = Figures::of_each(times.min(10), || cluster.build().unwrap_or_default());
+    cluster.settle().map_err(stop)?;
     let mut rng = Rng::with_seed(SEED);
     for _ in 0..times {
-        cluster.round(&mut rng);
+        cluster.round(&mut rng).map_err(stop)?;
     }
     let report = Report {
         nodes: cluster.recording.nodes.len(),
@@ -80,34 +81,34 @@ impl Cluster {
     }
 
     /// Builds the state anew. Returns how long that takes.
-    fn build(&mut self) -> u64 {
+    fn build(&mut self) -> Result<u64, String> {
         self.reconciler = reconciler(&self.recording);
         let start = Instant::now();
-        let plan = plan_changes(&mut self.reconciler, &self.recording);
+        let plan = plan_changes(&mut self.reconciler, &self.recording)?;
         let took = nanoseconds(start.elapsed());
         drop(plan);
-        took
+        Ok(took)
     }
 
     /// Records the actions of plans as accepted, until a plan has no action on pods: no cache shows any effect yet.
-    fn settle(&mut self) {
+    fn settle(&mut self) -> Result<(), String> {
         let now = self.recording.now;
         let mut created = 0_u32;
         loop {
-            let plan = plan_changes(&mut self.reconciler, &self.recording);
+            let plan = plan_changes(&mut self.reconciler, &self.recording)?;
             let on_pods: Vec<&Action> = plan.actions.iter().filter(|action| is_on_pod(action)).collect();
             for action in &on_pods {
                 created += 1;
                 let _ = self.reconciler.record(action, &accepted(action, created), now);
             }
             if on_pods.is_empty() {
-                return;
+                return Ok(());
             }
         }
     }
 
     /// A pod turns not Ready and Ready again, one is deleted and comes back, a node is cordoned and uncordoned.
-    fn round(&mut self, rng: &mut Rng) {
+    fn round(&mut self, rng: &mut Rng) -> Result<(), String> {
         if !self.recording.pods.is_empty() {
             let position = rng.usize(..self.recording.pods.len());
             let ready = self.recording.pods.get(position).cloned().unwrap_or_default();
@@ -116,48 +117,49 @@ impl Cluster {
                 condition.status = "False".to_owned();
                 condition.last_transition_time = Some(self.recording.now);
             }
-            self.put_pod(position, unready);
-            self.put_pod(position, ready);
+            self.put_pod(position, unready)?;
+            self.put_pod(position, ready)?;
 
             let position = rng.usize(..self.recording.pods.len());
             let pod = self.recording.pods.swap_remove(position);
             let (namespace, name) = (&*pod.metadata.namespace, &*pod.metadata.name);
-            self.event(Change::PodGone { namespace, name });
+            self.event(Change::PodGone { namespace, name })?;
             self.recording.pods.push(pod.clone());
-            self.event(Change::Pod((&pod).into()));
+            self.event(Change::Pod((&pod).into()))?;
         }
         if !self.recording.nodes.is_empty() {
             let position = rng.usize(..self.recording.nodes.len());
             let node = self.recording.nodes.get(position).cloned().unwrap_or_default();
             let mut cordoned = node.clone();
             cordoned.spec.unschedulable = !node.spec.unschedulable;
-            self.put_node(position, cordoned);
-            self.put_node(position, node);
+            self.put_node(position, cordoned)?;
+            self.put_node(position, node)?;
         }
+        Ok(())
     }
 
-    fn put_pod(&mut self, position: usize, pod: Pod) {
+    fn put_pod(&mut self, position: usize, pod: Pod) -> Result<(), String> {
         if let Some(place) = self.recording.pods.get_mut(position) {
             *place = pod.clone();
         }
-        self.event(Change::Pod((&pod).into()));
+        self.event(Change::Pod((&pod).into()))
     }
 
-    fn put_node(&mut self, position: usize, node: Node) {
+    fn put_node(&mut self, position: usize, node: Node) -> Result<(), String> {
         if let Some(place) = self.recording.nodes.get_mut(position) {
             *place = node.clone();
         }
-        self.event(Change::Node((&node).into()));
+        self.event(Change::Node((&node).into()))
     }
 
-    fn event(&mut self, change: Change<'_>) {
+    fn event(&mut self, change: Change<'_>) -> Result<(), String> {
         let start = Instant::now();
         self.reconciler.apply(change);
         let applied = start.elapsed();
         let is_compared = self.planned.len() % COMPARED == COMPARED - 1;
         let memory = is_compared.then(|| self.reconciler.memory().clone());
         let start = Instant::now();
-        let plan = plan_changes(&mut self.reconciler, &self.recording);
+        let plan = plan_changes(&mut self.reconciler, &self.recording)?;
         self.planned.push(nanoseconds(start.elapsed()));
         self.applied.push(nanoseconds(applied));
         if let Some(memory) = memory {
@@ -167,6 +169,7 @@ impl Cluster {
                 Snapshot::new(observed(recording), recording.now).memory(&memory).policy(policy).check();
             self.is_same &= whole.is_ok_and(|whole| is_same(&plan, &daemonset::plan(&whole)));
         }
+        Ok(())
     }
 }
 
@@ -180,10 +183,8 @@ fn observed(recording: &Recording) -> Observed<'_, &[Node], &[Pod], &[daemonset:
     Observed { daemon_set, nodes, pods, revisions }
 }
 
-fn plan_changes(reconciler: &mut Reconciler, recording: &Recording) -> Plan {
-    let planned = reconciler.plan_changes(|| observed(recording), recording.now);
-    // The objects passed the check before, and no event makes them invalid.
-    planned.unwrap_or_else(|_| plan(&recording.snapshot().expect("the input was checked")))
+fn plan_changes(reconciler: &mut Reconciler, recording: &Recording) -> Result<Plan, String> {
+    reconciler.plan_changes(|| observed(recording), recording.now).map_err(|error| error.to_string())
 }
 
 fn is_on_pod(action: &Action) -> bool {

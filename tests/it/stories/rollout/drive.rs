@@ -65,6 +65,10 @@ fn pods_that_the_other_controller_has_to_adopt_or_tidy_up_stay() {
     assert_eq!(fleet([old(), old()]), Vec::<String>::new(), "it deletes one of them, perhaps the other one");
     let orphan = driven(json!({})).node(node("a").has(old().orphan()));
     assert_eq!(deletes(&orphan.plan()), Vec::<String>::new());
+    let mut current = revision("new", 2);
+    current["metadata"]["ownerReferences"] = json!([]);
+    let unowned = driven(json!({})).revisions([revision("old", 1), current]).node(node("a").has(old()));
+    assert_eq!(marks(&unowned.plan()), Vec::<String>::new(), "it adopts the revision first");
 }
 
 #[test]

@@ -50,6 +50,15 @@ fn too_many_restarts_of_a_container_or_an_init_container_fail_a_node() {
 }
 
 #[test]
+fn a_pod_that_goes_is_not_judged_and_one_that_has_ended_is() {
+    let restarted = |pod: PodStory| {
+        kind(json!({"maxRestarts": 0}), pod.with("/status/containerStatuses", containers(None, 1)))
+    };
+    assert_eq!(restarted(new().succeeded()).as_deref(), Some("TooManyRestarts"));
+    assert_eq!(restarted(new().terminating(30)), None);
+}
+
+#[test]
 fn a_container_that_waits_in_vain_fails_its_node_at_an_age() {
     let with = |on_failure: Value, reason: &str, age| {
         let pod =

@@ -68,12 +68,29 @@ fn the_base_was_completed_last() {
     );
     let failed = marked("two", 4, &[("completed", &completed(9)), ("failed", &format!("4 {} bad", at(-1)))]);
     assert_eq!(base([earlier.clone(), failed, new.clone()]), "agent-one", "a failed one is none");
+    let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}}));
+    let fleet = fleet.revisions([revision("one", 1), revision("two", 2), revision("new", 5)]);
+    let fleet = fleet.node(node("a").has(pod("one").failed()).has(pod("one").succeeded()));
+    let live_only = fleet.node(node("b").has(pod("two"))).plan().report.rollout.unwrap().base;
+    assert_eq!(live_only.as_deref(), Some("agent-two"), "finished pods run nothing");
+    let mut going = marked("two", 4, &[("completed", &completed(9))]);
+    going["metadata"]["deletionTimestamp"] = json!(at(-1).to_string());
+    assert_eq!(base([earlier.clone(), going, new.clone()]), "agent-one", "it is being deleted");
     let mut unreadable = marked("two", 4, &[("completed", &completed(9))]);
     unreadable["data"]["spec"]["template"]["spec"]["tolerations"] = json!("all");
     assert_eq!(base([earlier.clone(), unreadable, new.clone()]), "agent-one");
     let mut unselected = marked("two", 4, &[("completed", &completed(9))]);
     unselected["data"]["spec"]["template"]["metadata"]["labels"] = json!({"app": "other"});
     assert_eq!(base([earlier, unselected, new]), "agent-one", "its pods would be released at once");
+}
+
+#[test]
+fn pods_without_a_node_count_for_the_base() {
+    let revisions = [revision("one", 1), revision("two", 2), revision("new", 3)];
+    let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}})).revisions(revisions);
+    let lost = |name: &str| pod("one").named(name).nowhere();
+    let fleet = fleet.node(node("a").has(pod("two"))).node(node("b").has(lost("x")).has(lost("y")));
+    assert_eq!(fleet.plan().report.rollout.unwrap().base.as_deref(), Some("agent-one"));
 }
 
 /// The new template is for ssd nodes only, the old one for all.
@@ -108,9 +125,8 @@ fn placement_is_by_the_template_of_the_goal() {
 #[test]
 fn a_held_node_keeps_a_pod_whose_toleration_is_withdrawn() {
     let fleet = |rollout| {
-        let tainted = node("b").taint("gpu", "NoSchedule").has(old().tolerates("gpu"));
-        let mut base = revision("old", 1);
-        base["data"]["spec"]["template"]["spec"]["tolerations"] = json!([]);
+        // Neither base's nor the current version's.
+        let tainted = node("b").taint("gpu", "NoSchedule").has(pod("older").tolerates("gpu"));
         deletes(&steered(rollout).node(node("a").has(new())).node(tainted).plan())
     };
     assert_eq!(fleet(json!({"paused": true})), Vec::<String>::new());
@@ -141,6 +157,22 @@ fn a_held_node_gets_no_second_pod_under_surge() {
     };
     assert_eq!(fleet(json!({"paused": true})), []);
     assert_eq!(fleet(json!({})), [("b".to_owned(), "new".to_owned())]);
+}
+
+/// On the way back, too: of the versions that are not base the current one is the newest, and goes last.
+#[test]
+fn the_furthest_behind_goes_first_on_the_way_back() {
+    let fleet = given(rolling(1)).policy(json!({"rollout": {"onFailure": {"action": "RollBack"}}}));
+    let failed = format!("3 {} TooManyFailures", at(-60));
+    let completed = format!("1 {}", at(-999));
+    let fleet = fleet.revisions([
+        marked("old", 1, &[("completed", &completed)]),
+        revision("bad", 2),
+        marked("new", 3, &[("failed", &failed)]),
+    ]);
+    let plan =
+        fleet.node(node("a").has(new())).node(node("b").has(pod("bad"))).node(node("c").has(old())).plan();
+    assert_eq!(deletes(&plan), ["b"]);
 }
 
 #[test]
@@ -263,4 +295,75 @@ fn a_held_node_that_goes_down_with_its_old_pod_is_lost() {
         fleet.node(node("b").not_ready().has(old().not_ready())).plan().report.budget.unwrap().lost
     };
     assert_eq!((lost(json!({"paused": true})), lost(json!({}))), (1, 0));
+    let unseen = |hash: &str| {
+        let memory = json!({"creates": {"b": {"revision": hash, "at": at(-10).to_string()}}});
+        let fleet = paused().with("/memory", memory).node(node("a").has(old())).node(node("b").not_ready());
+        fleet.plan().report.budget.unwrap().lost
+    };
+    assert_eq!((unseen("old"), unseen("older")), (1, 0), "a pod of base that no list shows yet");
+    let mut base = revision("old", 1);
+    base["data"]["spec"]["template"]["spec"]["tolerations"] = json!([{"key": "gpu", "operator": "Exists"}]);
+    let tainted = |key: &str| {
+        let fleet = paused().revisions([base.clone(), marked("new", 2, &[])]).node(node("a").has(old()));
+        let down = node("b").not_ready().taint(key, "NoSchedule").has(old().not_ready());
+        fleet.node(down).plan().report.budget.unwrap().lost
+    };
+    assert_eq!((tainted("gpu"), tainted("x")), (1, 0), "base tolerates gpu, the current template does not");
+}
+
+#[test]
+fn a_held_node_is_not_complete_though_it_runs_the_new_version() {
+    let fleet = only_on_ssd(json!({"paused": true})).node(node("b").has(new()));
+    let plan = fleet.plan();
+    assert_eq!(
+        (deletes(&plan), marks(&plan)),
+        (vec![], vec!["started-".to_owned()]),
+        "b takes no part in it"
+    );
+}
+
+#[test]
+fn the_status_counts_the_current_version() {
+    let fleet = paused().node(node("a").has(new())).node(node("b").has(old())).node(node("c").has(old()));
+    let status = fleet.plan().status.unwrap();
+    assert_eq!((status.updated_number_scheduled, status.number_available), (1, 3));
+}
+
+/// A Ready target node is forgotten after a while, by the template of its goal.
+#[test]
+fn a_taken_node_that_base_wants_is_forgotten_after_a_while() {
+    let remembers = |name: &str| {
+        let mut taken = json!({"taken": {}});
+        taken["taken"][name] = json!({"uid": "gone", "at": at(-4000).to_string()});
+        let fleet = only_on_ssd(json!({"paused": true})).with("/memory", taken).node(node("b"));
+        let recording = fleet.node(node("c").taint("gpu", "NoSchedule")).recording();
+        let mut memory = recording.memory.clone().unwrap();
+        memory.observe(&recording.snapshot().unwrap());
+        !json!(memory)["taken"].is_null()
+    };
+    assert_eq!((remembers("b"), remembers("c")), (false, true));
+}
+
+#[test]
+fn of_two_pods_the_one_of_the_goal_stays() {
+    let fleet = paused().node(node("a").has(new())).node(node("b").has(pod("older")).has(old()));
+    let gone: Vec<String> = crate::support::steps(&fleet.plan());
+    assert_eq!(gone[1..], ["delete b-1: ExcessPod"]);
+}
+
+#[test]
+fn on_the_way_back_the_tolerations_of_base_count() {
+    let tolerates = json!([{"key": "gpu", "operator": "Exists"}]);
+    let fleet = |failed: bool| {
+        let mut marks = vec![("started", mark(""))];
+        marks.extend(failed.then(|| ("failed", mark("TooManyFailures"))));
+        let marks: Vec<_> = marks.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let mut current = marked("new", 2, &marks);
+        current["data"]["spec"]["template"]["spec"]["tolerations"] = tolerates.clone();
+        let fleet =
+            steered(json!({"onFailure": {"action": "RollBack"}})).revisions([revision("old", 1), current]);
+        let fleet = fleet.with("/daemonSet/spec/template/spec/tolerations", tolerates.clone());
+        deletes(&fleet.node(node("a").taint("gpu", "NoSchedule").has(new().tolerates("gpu"))).plan())
+    };
+    assert_eq!((fleet(false), fleet(true)), (vec![], vec!["a".to_owned()]));
 }
