@@ -31,6 +31,7 @@ impl<'s> Goals<'s> {
         Goals { snapshot, fleet }
     }
 
+    #[inline]
     pub(super) fn placement(&self, node: NodeIx) -> Placement {
         match &self.fleet {
             Some(fleet) => fleet.placement(node),
@@ -44,10 +45,12 @@ impl<'s> Goals<'s> {
     }
 
     /// The base, if it is the goal of this node.
+    #[inline]
     pub(super) fn base_of(&self, node: NodeIx) -> Option<&Base<'s>> {
         self.fleet.as_ref().and_then(|fleet| fleet.goal.base_of(node))
     }
 
+    #[inline]
     pub(super) fn base(&self) -> Option<&Base<'s>> {
         self.fleet.as_ref().and_then(|fleet| fleet.goal.base())
     }

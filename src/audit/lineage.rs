@@ -110,7 +110,9 @@ impl<'s> Lineage<'s> {
 
     /// Whether a pod is of the revision that is the goal of its node: updated, where that is the current one.
     pub(super) fn is_of_goal(&self, pod: &PodFacts) -> bool {
-        match pod.node.and_then(|node| self.goals.base_of(node)) {
+        // Without a base, the usual case, no node is looked up.
+        let base = self.goals.base().and_then(|_| self.goals.base_of(pod.node?));
+        match base {
             Some(base) => pod.hash.is_some_and(|hash| *self.hashes.at(hash) == base.hash),
             None => self.is_updated(pod),
         }
