@@ -43,3 +43,15 @@ fn bad_input_is_refused_as_ever() {
         "error: stdin: neither a List (items) nor a Recording (daemonSet)"
     );
 }
+
+#[test]
+fn plans_from_events_equal_those_of_all_objects() {
+    let figures = times(&["--time-events", "40"], "");
+    assert_eq!(figures["events"], 240, "six events a round");
+    assert_eq!(figures["same"], true);
+    for step in ["apply", "plan"] {
+        assert!(figures[step]["p99"].as_u64() >= figures[step]["median"].as_u64(), "{figures}");
+    }
+    assert!(figures["build"]["min"].as_u64() > Some(0), "{figures}");
+    assert_eq!(refused(&["--time-events", "5", "-"], "{}"), refused(&["--time", "5", "-"], "{}"),);
+}
