@@ -3,7 +3,7 @@
 use super::Kept;
 use super::facts::Slot;
 use super::objects::Objects;
-use super::standing::{Candidates, Group, Standings};
+use super::standing::{Act, Candidates, Group, Standings};
 use crate::memory::Memory;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::outside::{Outside, PodNames, Reached};
@@ -127,7 +127,7 @@ impl Kept {
         for node in chosen.slots.iter().filter_map(|slot| self.objects.node(*slot)) {
             let standing = &node.standing;
             sums.subtract(&standing.addend);
-            let held = u32::from(standing.is_held);
+            let held = u32::from(standing.acts.has(Act::Waits));
             match standing.group.and_then(|group| inside.get_mut(group as usize)) {
                 Some((nodes, held_inside)) => (*nodes, *held_inside) = (*nodes + 1, *held_inside + held),
                 None => held_by_person -= held,

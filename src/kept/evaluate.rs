@@ -1,6 +1,6 @@
 //! The standing of nodes, found with the steps of a decision.
 
-use super::standing::{Group, Instants, Standing};
+use super::standing::{Act, Acts, Group, Instants, Standing};
 use crate::action::RequeueReason;
 use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
@@ -90,12 +90,13 @@ impl Steps<'_> {
                 cause: counted_cause(fleet, node, counts),
                 conflicts: conflicts.count() as u32,
             },
-            is_claiming,
-            is_deleting: deletes().next().is_some(),
-            is_leaving: is_leaving(fleet, node),
-            keeps_outdated: keeping.any(|(index, _)| node_sync.given_up_for(index).is_some()),
-            is_creating: node_sync.creates_on(node),
-            is_held: waits,
+            acts: Acts::default()
+                .with(Act::Claims, is_claiming)
+                .with(Act::Deletes, deletes().next().is_some())
+                .with(Act::Leaves, is_leaving(fleet, node))
+                .with(Act::KeepsOutdated, keeping.any(|(index, _)| node_sync.given_up_for(index).is_some()))
+                .with(Act::Creates, node_sync.creates_on(node))
+                .with(Act::Waits, waits),
             group: candidate.map(|pod| group(pod.readiness)),
             number: candidate.and_then(|pod| self.number(pod)).into(),
             instants: (instants != Instants::default()).then(|| Box::new(instants)),

@@ -49,11 +49,12 @@ impl<'k> Pods<'k> {
         let Kept { spec, objects, .. } = self.kept;
         let ds = &spec.daemon_set.metadata;
         self.views.push(objects.pod_view(pod, &ds.namespace, ds.uid.as_str()));
-        let generation = objects.label(pod.generation).map(|text| &**text);
-        let hash = objects.label(pod.hash);
+        let shared = objects.shared(pod.shared);
+        let generation = shared.and_then(|shared| shared.generation.as_deref());
+        let hash = shared.and_then(|shared| shared.hash.as_deref());
         self.facts.push(index::PodFacts {
             ownership: pod.ownership,
-            selected: pod.selected,
+            selected: pod.is_selected(),
             same_generation: generation.is_some() && generation == spec.template_generation.as_deref(),
             node,
             hash: hash.map(|hash| HashIx::new(self.hashes.insert_full(hash).0)),

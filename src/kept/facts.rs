@@ -110,28 +110,36 @@ pub(super) struct PodFacts {
     name_end: u32,
     uid_end: u32,
     rare: Option<Box<RarePodFacts>>,
-    /// Shared with other pods: those of one template have the same.
-    tolerations: Tolerations,
     created_at: Seconds,
     ready_since: Seconds,
-    /// The hash label, among the kept labels.
-    pub(super) hash: Slot,
-    /// The label of the template generation, among the kept labels.
-    pub(super) generation: Slot,
+    /// The facts that it shares with other pods, among the kept ones.
+    pub(super) shared: Slot,
     /// Its node, among the kept nodes.
     pub(super) node: Slot,
     /// The next pod of the node, among the kept pods.
     pub(super) next: Slot,
     phase: Phase,
     pub(super) ownership: Ownership,
-    pub(super) selected: bool,
     ready: ReadyCondition,
-    bound: bool,
-    mirror: bool,
+    /// Whether the selector matches it, and whether it is bound.
+    flags: u8,
 }
 
-/// Tolerations of a pod; `None` for no toleration, as most pods have it.
-pub(super) type Tolerations = Option<Arc<Vec<Toleration>>>;
+const SELECTED: u8 = 1;
+const BOUND: u8 = 2;
+
+// A large cluster has a hundred thousand of them.
+const _: () = assert!(size_of::<PodFacts>() == 64);
+
+/// Facts that the pods of one template share.
+#[derive(Debug, PartialEq)]
+pub(super) struct SharedPodFacts {
+    /// The hash label.
+    pub(super) hash: Option<Arc<str>>,
+    /// The label of the template generation.
+    pub(super) generation: Option<Arc<str>>,
+    pub(super) tolerations: Vec<Toleration>,
+}
 
 /// Facts that few pods have.
 #[derive(Debug, Default, PartialEq)]
@@ -151,17 +159,15 @@ struct RarePodFacts {
 pub(super) struct Relation {
     pub(super) ownership: Ownership,
     pub(super) selected: bool,
-    pub(super) hash: Slot,
-    pub(super) generation: Slot,
+    pub(super) shared: Slot,
     pub(super) node: Slot,
 }
 
 impl PodFacts {
-    /// The tolerations are those of the view.
-    pub(super) fn new(view: &PodView<'_>, relation: Relation, tolerations: Tolerations) -> Self {
+    pub(super) fn new(view: &PodView<'_>, relation: Relation) -> Self {
         let (created_at, created_nanoseconds) = Seconds::of(view.created_at);
         let (ready_since, ready_nanoseconds) = Seconds::of(view.ready_since);
-        let Relation { ownership, selected, hash, generation, node } = relation;
+        let Relation { ownership, selected, shared, node } = relation;
         let name_end = view.name.len();
         let uid_end = name_end + view.uid.len();
         let rare = RarePodFacts {
@@ -181,19 +187,15 @@ impl PodFacts {
             name_end: name_end as u32,
             uid_end: uid_end as u32,
             rare: (rare != RarePodFacts::default()).then(|| Box::new(rare)),
-            tolerations,
             created_at,
             ready_since,
-            hash,
-            generation,
+            shared,
             node,
             next: NOWHERE,
             phase: view.phase,
             ownership,
-            selected,
             ready: view.ready,
-            bound: view.bound,
-            mirror: view.mirror,
+            flags: if selected { SELECTED } else { 0 } | if view.bound { BOUND } else { 0 },
         }
     }
 
@@ -216,16 +218,14 @@ impl PodFacts {
 
     /// Whether other facts differ in the resource version at most.
     pub(super) fn is_but_for_version(&self, other: &PodFacts) -> bool {
-        let identity = |pod: &PodFacts| (pod.name_end, pod.uid_end, pod.node, pod.hash, pod.generation);
+        let identity = |pod: &PodFacts| (pod.name_end, pod.uid_end, pod.node, pod.shared);
         let times = |pod: &PodFacts| (pod.created_at, pod.ready_since);
-        let state =
-            |pod: &PodFacts| (pod.phase, pod.ownership, pod.selected, pod.ready, pod.bound, pod.mirror);
+        let state = |pod: &PodFacts| (pod.phase, pod.ownership, pod.ready, pod.flags);
         identity(self) == identity(other)
             && times(self) == times(other)
             && state(self) == state(other)
             && (self.name(), self.uid()) == (other.name(), other.uid())
             && self.rare == other.rare
-            && self.tolerations == other.tolerations
     }
 
     pub(super) fn take_version_of(&mut self, other: PodFacts) {
@@ -238,6 +238,11 @@ impl PodFacts {
 
     pub(super) fn uid(&self) -> &str {
         self.text.get(self.name_end as usize..self.uid_end as usize).unwrap_or_default()
+    }
+
+    /// The selector matches it.
+    pub(super) fn is_selected(&self) -> bool {
+        self.flags & SELECTED != 0
     }
 
     pub(super) fn is_terminating(&self) -> bool {
@@ -265,13 +270,13 @@ impl PodFacts {
             name: self.name(),
             uid: self.uid(),
             resource_version: self.text.get(self.uid_end as usize..).unwrap_or_default(),
-            labels: LabelsView::Hash(frame.hash),
+            labels: LabelsView::Hash(frame.shared.and_then(|shared| shared.hash.as_ref())),
             controller: match self.ownership {
                 Ownership::Controlled => Some(frame.uid),
                 Ownership::Orphan | Ownership::Foreign => None,
             },
             target: frame.node.or(self.missing_target()),
-            tolerations: TolerationsView::Model(self.tolerations.as_ref().map_or(&[], |list| list)),
+            tolerations: TolerationsView::Model(frame.shared.map_or(&[], |shared| &shared.tolerations)),
             containers: ContainersView::Model(rare.map_or(&NO_STATUS, |rare| &rare.status)),
             created_at: self.created_at.instant(created_nanoseconds),
             deleted_at: rare.and_then(|rare| rare.deleted_at),
@@ -279,8 +284,9 @@ impl PodFacts {
             grace_seconds: rare.map_or(0, |rare| rare.grace_seconds),
             phase: self.phase,
             ready: self.ready,
-            bound: self.bound,
-            mirror: self.mirror,
+            bound: self.flags & BOUND != 0,
+            // The mirror of a static pod is its kubelet's: no decision looks at it.
+            mirror: false,
         }
     }
 }
@@ -291,7 +297,7 @@ pub(super) struct Frame<'f> {
     pub(super) namespace: &'f str,
     /// The DaemonSet's uid.
     pub(super) uid: &'f str,
-    pub(super) hash: Option<&'f Arc<str>>,
+    pub(super) shared: Option<&'f SharedPodFacts>,
     /// The name of its node.
     pub(super) node: Option<&'f str>,
 }

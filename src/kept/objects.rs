@@ -1,6 +1,6 @@
 //! The nodes and pods of a kept state, found by name, each pod on its node.
 
-use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, Slot, Tolerations};
+use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, SharedPodFacts, Slot};
 use super::standing::Standing;
 use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
@@ -21,13 +21,13 @@ pub(super) struct Node {
     pub(super) standing: Standing,
 }
 
-/// A value of the hash label or of the label with the template generation.
+/// Facts that pods share.
 #[derive(Debug)]
-struct Label {
-    text: Arc<str>,
-    /// How many kept pods have it.
+struct Shared {
+    facts: SharedPodFacts,
+    /// How many kept pods have them.
     uses: u32,
-    /// How many pods of the DaemonSet have it as their hash.
+    /// How many pods of the DaemonSet are among these.
     live: u32,
 }
 
@@ -38,12 +38,12 @@ pub(super) struct Objects {
     node_slots: HashTable<Slot>,
     pub(super) pods: Slab<PodFacts>,
     pod_slots: HashTable<Slot>,
-    labels: Slab<Label>,
-    label_slots: BTreeMap<Arc<str>, Slot>,
+    /// A few: pods differ by revision, and by templates of a person.
+    shared: Slab<Shared>,
+    /// Those of the pod that was put last: most often the next one has the same.
+    last_shared: Slot,
     /// Pods without a node among the nodes, by the name of their node; those of other owners are not among them.
     pub(super) homeless: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
-    /// Those of the pod that was put last: most often the next one has the same.
-    last_tolerations: Tolerations,
     /// Nodes whose standing must be found anew.
     dirty: Vec<Slot>,
 }
@@ -86,13 +86,14 @@ impl Objects {
         self.pods.get(slot as usize)
     }
 
-    pub(super) fn label(&self, slot: Slot) -> Option<&Arc<str>> {
-        self.labels.get(slot as usize).map(|label| &label.text)
+    pub(super) fn shared(&self, slot: Slot) -> Option<&SharedPodFacts> {
+        self.shared.get(slot as usize).map(|shared| &shared.facts)
     }
 
-    /// The hashes that pods of the DaemonSet carry.
+    /// The hashes that pods of the DaemonSet carry, some more than once.
     pub(super) fn live_hashes(&self) -> impl Iterator<Item = &str> {
-        self.labels.iter().filter(|(_, label)| label.live > 0).map(|(_, label)| &*label.text)
+        let live = self.shared.iter().filter(|(_, shared)| shared.live > 0);
+        live.filter_map(|(_, shared)| shared.facts.hash.as_deref())
     }
 
     /// The pods of a node.
@@ -104,11 +105,15 @@ impl Objects {
     /// The view of a pod.
     pub(super) fn pod_view<'o>(&'o self, pod: &'o PodFacts, namespace: &'o str, uid: &'o str) -> PodView<'o> {
         let node = self.node(pod.node).map(|node| &*node.facts.name);
-        pod.view(Frame { namespace, uid, hash: self.label(pod.hash), node })
+        pod.view(Frame { namespace, uid, shared: self.shared(pod.shared), node })
     }
 
     /// Takes a node whose standing must be found anew off the list; `None` once there is no other.
     pub(super) fn next_dirty(&mut self) -> Option<Slot> {
+        if self.dirty.is_empty() {
+            // After a change of all nodes the list is as long as the fleet.
+            self.dirty = Vec::new();
+        }
         while let Some(slot) = self.dirty.pop() {
             if let Some(node) = self.nodes.get_mut(slot as usize).filter(|node| node.is_dirty) {
                 node.is_dirty = false;
@@ -181,25 +186,20 @@ impl Objects {
     /// Puts a pod among the pods. Returns its slot, and whether a decision can depend on the change.
     pub(super) fn put_pod(&mut self, view: &PodView<'_>, relation: Labelled<'_>) -> (Slot, bool) {
         let Labelled { ownership, selected, .. } = relation;
-        let (hash_label, generation) = (self.use_label(relation.hash), self.use_label(relation.generation));
+        let shared = self.use_shared(view, relation);
         let node = view.target.and_then(|target| self.node_slot(target)).unwrap_or(NOWHERE);
-        let relation = Relation { ownership, selected, hash: hash_label, generation, node };
-        let tolerations = self.tolerations_of(view);
-        let facts = PodFacts::new(view, relation, tolerations);
+        let facts = PodFacts::new(view, Relation { ownership, selected, shared, node });
         let old = self.pod_slot(view.name);
         if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
             if pod.is_but_for_version(&facts) {
                 pod.take_version_of(facts);
-                self.drop_label(hash_label);
-                self.drop_label(generation);
+                self.drop_shared(shared);
                 return (slot, false);
             }
             self.unlink(slot);
             self.count_live(slot, false);
             let old = self.pods.get_mut(slot as usize).map(|pod| std::mem::replace(pod, facts));
-            for label in old.into_iter().flat_map(|old| [old.hash, old.generation]) {
-                self.drop_label(label);
-            }
+            old.into_iter().for_each(|old| self.drop_shared(old.shared));
             self.link(slot, node);
             self.count_live(slot, true);
             return (slot, true);
@@ -220,8 +220,7 @@ impl Objects {
         if let Ok(entry) = self.pod_slots.find_entry(hash(pod.name()), |found| *found == slot) {
             entry.remove();
         }
-        self.drop_label(pod.hash);
-        self.drop_label(pod.generation);
+        self.drop_shared(pod.shared);
         Some(pod)
     }
 
@@ -269,43 +268,43 @@ impl Objects {
 
     fn count_live(&mut self, slot: Slot, is_added: bool) {
         let Some(pod) = self.pod(slot).filter(|pod| pod.is_ours()) else { return };
-        let hash = pod.hash;
-        if let Some(label) = self.labels.get_mut(hash as usize) {
-            label.live = if is_added { label.live + 1 } else { label.live.saturating_sub(1) };
+        let shared = pod.shared;
+        if let Some(shared) = self.shared.get_mut(shared as usize) {
+            shared.live = if is_added { shared.live + 1 } else { shared.live.saturating_sub(1) };
         }
     }
 
-    fn tolerations_of(&mut self, view: &PodView<'_>) -> Tolerations {
+    fn use_shared(&mut self, view: &PodView<'_>, labels: Labelled<'_>) -> Slot {
         let tolerations = view.tolerations.to_vec();
-        if tolerations.is_empty() {
-            return None;
+        let is_it = |shared: &Shared| {
+            shared.facts.hash.as_deref() == labels.hash
+                && shared.facts.generation.as_deref() == labels.generation
+                && shared.facts.tolerations == tolerations
+        };
+        let is_last = self.shared.get(self.last_shared as usize).is_some_and(is_it);
+        let found = if is_last {
+            Some(self.last_shared)
+        } else {
+            self.shared.iter().find(|(_, shared)| is_it(shared)).map(|(slot, _)| slot as Slot)
+        };
+        let slot = found.unwrap_or_else(|| {
+            let hash = labels.hash.map(Into::into);
+            let generation = labels.generation.map(Into::into);
+            let facts = SharedPodFacts { hash, generation, tolerations };
+            self.shared.insert(Shared { facts, uses: 0, live: 0 }) as Slot
+        });
+        if let Some(shared) = self.shared.get_mut(slot as usize) {
+            shared.uses += 1;
         }
-        if self.last_tolerations.as_ref().is_none_or(|last| **last != tolerations) {
-            self.last_tolerations = Some(Arc::new(tolerations));
-        }
-        self.last_tolerations.clone()
-    }
-
-    fn use_label(&mut self, text: Option<&str>) -> Slot {
-        let Some(text) = text else { return NOWHERE };
-        if let Some(slot) = self.label_slots.get(text) {
-            if let Some(label) = self.labels.get_mut(*slot as usize) {
-                label.uses += 1;
-            }
-            return *slot;
-        }
-        let text: Arc<str> = text.into();
-        let slot = self.labels.insert(Label { text: Arc::clone(&text), uses: 1, live: 0 }) as Slot;
-        self.label_slots.insert(text, slot);
+        self.last_shared = slot;
         slot
     }
 
-    fn drop_label(&mut self, slot: Slot) {
-        let Some(label) = self.labels.get_mut(slot as usize) else { return };
-        label.uses -= 1;
-        if label.uses == 0 {
-            self.label_slots.remove(&label.text);
-            self.labels.remove(slot as usize);
+    fn drop_shared(&mut self, slot: Slot) {
+        let Some(shared) = self.shared.get_mut(slot as usize) else { return };
+        shared.uses -= 1;
+        if shared.uses == 0 {
+            self.shared.remove(slot as usize);
         }
     }
 
@@ -332,6 +331,6 @@ impl PodFacts {
     }
 
     fn claim(&self) -> ClaimVerdict {
-        self.ownership.verdict(|| self.selected, self.is_terminating())
+        self.ownership.verdict(|| self.is_selected(), self.is_terminating())
     }
 }

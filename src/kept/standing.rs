@@ -39,22 +39,42 @@ impl Default for Number {
     }
 }
 
-/// What one node does in a plan, as long as nothing about it changes.
+/// A yes or no about a node's part in a plan.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Act {
+    /// Pods of it are adopted, released or labelled.
+    Claims,
+    /// Node sync deletes pods of it.
+    Deletes,
+    /// It leaves: its deletes come last.
+    Leaves,
+    /// Node sync deletes its updated pod only because a better outdated one is kept.
+    KeepsOutdated,
+    /// Node sync creates a pod on it.
+    Creates,
+    /// Only the budget or a person holds its outdated pod.
+    Waits,
+}
+
+/// The part of a node in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Acts(u8);
+
+impl Acts {
+    pub(super) fn with(self, act: Act, applies: bool) -> Self {
+        Acts(self.0 | u8::from(applies) << act as u8)
+    }
+
+    pub(super) fn has(self, act: Act) -> bool {
+        self.0 >> act as u8 & 1 == 1
+    }
+}
+
+/// The part of one node in a plan, as long as nothing about it changes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Standing {
     pub(super) addend: Addend,
-    /// Pods of it are adopted, released or labelled.
-    pub(super) is_claiming: bool,
-    /// Node sync deletes pods of it.
-    pub(super) is_deleting: bool,
-    /// It leaves: its deletes come last.
-    pub(super) is_leaving: bool,
-    /// Node sync deletes its updated pod only because a better outdated one is kept.
-    pub(super) keeps_outdated: bool,
-    /// Node sync creates a pod on it.
-    pub(super) is_creating: bool,
-    /// Only the budget or a person holds its outdated pod.
-    pub(super) is_held: bool,
+    pub(super) acts: Acts,
     pub(super) group: Option<Group>,
     /// The number of its candidate's revision.
     pub(super) number: Number,
@@ -172,14 +192,16 @@ impl Standings {
         self.sums.add(&standing.addend);
         match standing.group {
             Some(group) => {
-                self.group_mut(group).insert(standing.urgency(), node.clone(), standing.is_held);
+                self.group_mut(group).insert(standing.urgency(), node.clone(), standing.acts.has(Act::Waits));
             }
-            None => self.held_by_person += u32::from(standing.is_held),
+            None => self.held_by_person += u32::from(standing.acts.has(Act::Waits)),
         }
-        insert_if(standing.is_claiming, &mut self.claiming, || slot);
-        insert_if(standing.is_deleting, &mut self.deleting, || (standing.is_leaving, node.clone()));
-        insert_if(standing.keeps_outdated, &mut self.keeping_outdated, || slot);
-        insert_if(standing.is_creating, &mut self.creating, || node.clone());
+        insert_if(standing.acts.has(Act::Claims), &mut self.claiming, || slot);
+        insert_if(standing.acts.has(Act::Deletes), &mut self.deleting, || {
+            (standing.acts.has(Act::Leaves), node.clone())
+        });
+        insert_if(standing.acts.has(Act::KeepsOutdated), &mut self.keeping_outdated, || slot);
+        insert_if(standing.acts.has(Act::Creates), &mut self.creating, || node.clone());
         insert_if(standing.addend.figures.has(Figure::Taken), &mut self.taken, || slot);
         let Instants { due, change, place_free, .. } = standing.instants();
         self.due.extend(due.map(|at| (at, slot)));
@@ -192,19 +214,21 @@ impl Standings {
         let slot = node.1;
         self.sums.subtract(&standing.addend);
         match standing.group {
-            Some(group) => self.group_mut(group).remove(standing.urgency(), node, standing.is_held),
-            None => self.held_by_person -= u32::from(standing.is_held),
+            Some(group) => {
+                self.group_mut(group).remove(standing.urgency(), node, standing.acts.has(Act::Waits))
+            }
+            None => self.held_by_person -= u32::from(standing.acts.has(Act::Waits)),
         }
-        if standing.is_claiming {
+        if standing.acts.has(Act::Claims) {
             self.claiming.remove(&slot);
         }
-        if standing.is_deleting {
-            self.deleting.remove(&(standing.is_leaving, node.clone()));
+        if standing.acts.has(Act::Deletes) {
+            self.deleting.remove(&(standing.acts.has(Act::Leaves), node.clone()));
         }
-        if standing.keeps_outdated {
+        if standing.acts.has(Act::KeepsOutdated) {
             self.keeping_outdated.remove(&slot);
         }
-        if standing.is_creating {
+        if standing.acts.has(Act::Creates) {
             self.creating.remove(node);
         }
         if standing.addend.figures.has(Figure::Taken) {
