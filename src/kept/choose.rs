@@ -77,7 +77,7 @@ impl Kept {
     fn reaches(&self, cap: usize) -> [(Group, Reach); 4] {
         let Standings { pending, not_ready, not_yet_available, available, sums, .. } = &self.standings;
         let strategy = self.spec.strategy;
-        let budget: Budget = sums.budget().with_limits(strategy);
+        let budget = Budget::from(sums).with_limits(strategy);
         let [first, second, third, fourth] = match strategy {
             Strategy::OnDelete => [Reach::First(0); 4],
             Strategy::Replace(_) => {

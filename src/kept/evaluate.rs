@@ -20,7 +20,7 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
 use crate::snapshot::strategy::Strategy;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// The first steps of a decision: they look at each node by itself.
 pub(super) struct Steps<'s> {
@@ -71,9 +71,8 @@ impl Steps<'_> {
         let is_target = fleet.placement(node) == Placement::Run;
         let counts = BudgetUse::new(fleet, node_sync, node);
         let waits = is_target && waits_for_the_limit(fleet, node_sync, node).is_some();
-        let figures = Figures::default()
-            .with_use(counts)
-            .with_tally(&Tally::new(fleet, node), is_target)
+        let figures = Tally::new(fleet, node)
+            .figures(counts.figures(Figures::default()), is_target)
             .with(Figure::Done, is_target && is_done(fleet, node))
             .with(Figure::Outdated, is_target && has_outdated(fleet, node))
             .with(Figure::ReadyOutdated, is_target && has_ready_outdated(fleet, node));
@@ -156,7 +155,10 @@ impl Steps<'_> {
         });
         let of_pods = of_pods.flatten().filter(|at| snapshot.now < *at);
         let of_memory = memory.and_then(|memory| {
-            memory.next_end(name, views().map(|pod| pod.uid), &snapshot.spec.policy, snapshot.now)
+            let policy = &snapshot.spec.policy;
+            let expiries = [policy.in_flight_expiry_seconds, policy.taken_expiry_seconds];
+            let [in_flight, taken] = expiries.map(|seconds| SignedDuration::from_secs(seconds.into()));
+            memory.next_end(name, views().map(|pod| pod.uid), (in_flight, taken), snapshot.now)
         });
         of_pods.chain(of_memory).min()
     }

@@ -10,7 +10,6 @@ mod taken;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
-use crate::snapshot::Policy;
 use jiff::{SignedDuration, Timestamp};
 use node_failures::{FAILURES_FORGOTTEN_AFTER, NodeFailures, updated_within_a_limit};
 use serde::{Deserialize, Serialize};
@@ -278,16 +277,15 @@ impl Memory {
         }
     }
 
-    /// The first instant after `now` at which an entry of a node or of one of its pods ends, or its effect.
+    /// The first instant after `now` at which an entry of a node or of one of its pods ends, or its effect. Actions in flight
+    /// and taken nodes expire after these times.
     pub(crate) fn next_end<'p>(
         &self,
         node: &str,
         pods: impl Iterator<Item = &'p str>,
-        policy: &Policy,
+        (expiry, taken_expiry): (SignedDuration, SignedDuration),
         now: Timestamp,
     ) -> Option<Timestamp> {
-        let expiry = SignedDuration::from_secs(policy.in_flight_expiry_seconds.into());
-        let taken_expiry = SignedDuration::from_secs(policy.taken_expiry_seconds.into());
         let after = |at: Timestamp, time: SignedDuration| at.checked_add(time).ok();
         let deletes = pods.filter_map(|uid| self.deletes.get(uid));
         let failures = self.failures.get(node);

@@ -8,6 +8,7 @@ use crate::mutants::{Mutant, is_active};
 use crate::reconcile::excuse::{Excuse, excuse};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::node_sync::NodeSync;
+use crate::reconcile::outside::{Figure, Figures, Sums};
 use crate::snapshot::placement::{Placement, is_down, kept_out_only_by_being_down};
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
@@ -185,9 +186,43 @@ pub(crate) fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx
     overdue.get(to_go).copied()
 }
 
+impl BudgetUse {
+    /// These figures, beside others.
+    pub(crate) fn figures(self, others: Figures) -> Figures {
+        others
+            .with(Figure::Unavailable, self.unavailable)
+            .with(Figure::NotReady, self.not_ready)
+            .with(Figure::BeingReplaced, self.being_replaced)
+            .with(Figure::Doubled, self.doubled)
+            .with(Figure::Lost, self.lost)
+            .with(Figure::Taken, self.taken)
+            .with(Figure::DownBefore, self.down_before)
+            .with(Figure::Excused, self.excused)
+    }
+}
+
+/// Without limits.
+impl From<&Sums> for Budget {
+    fn from(sums: &Sums) -> Self {
+        Budget {
+            desired: sums.get(Figure::Desired),
+            max_unavailable: 0,
+            max_surge: 0,
+            unavailable: sums.get(Figure::Unavailable),
+            not_ready: sums.get(Figure::NotReady),
+            being_replaced: sums.get(Figure::BeingReplaced),
+            doubled: sums.get(Figure::Doubled),
+            lost: sums.get(Figure::Lost),
+            taken: sums.get(Figure::Taken),
+            down_before: sums.get(Figure::DownBefore),
+            excused: sums.get(Figure::Excused),
+        }
+    }
+}
+
 impl Budget {
     pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Self {
-        let mut budget = fleet.outside.sums.budget();
+        let mut budget = Budget::from(&fleet.outside.sums);
         for (node, state) in fleet.nodes.enumerated() {
             let node_use = BudgetUse::new(fleet, node_sync, node);
             let BudgetUse { unavailable, not_ready, being_replaced, doubled, lost, taken, .. } = node_use;

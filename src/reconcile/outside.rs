@@ -5,8 +5,6 @@
 
 use crate::action::RequeueReason;
 use crate::pod_manifest::Shared;
-use crate::reconcile::budget::{Budget, BudgetUse};
-use crate::reconcile::status::Tally;
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
 use jiff::Timestamp;
 use std::fmt;
@@ -52,28 +50,6 @@ impl Figures {
 
     pub(crate) fn has(self, figure: Figure) -> bool {
         self.0 >> figure as u32 & 1 == 1
-    }
-
-    pub(crate) fn with_use(self, counts: BudgetUse) -> Self {
-        self.with(Figure::Unavailable, counts.unavailable)
-            .with(Figure::NotReady, counts.not_ready)
-            .with(Figure::BeingReplaced, counts.being_replaced)
-            .with(Figure::Doubled, counts.doubled)
-            .with(Figure::Lost, counts.lost)
-            .with(Figure::Taken, counts.taken)
-            .with(Figure::DownBefore, counts.down_before)
-            .with(Figure::Excused, counts.excused)
-    }
-
-    pub(crate) fn with_tally(self, tally: &Tally, is_target: bool) -> Self {
-        if !is_target {
-            return self.with(Figure::Misscheduled, tally.present);
-        }
-        self.with(Figure::Desired, true)
-            .with(Figure::Scheduled, tally.present)
-            .with(Figure::Ready, tally.ready)
-            .with(Figure::Available, tally.available)
-            .with(Figure::Updated, tally.is_updated())
     }
 }
 
@@ -128,23 +104,6 @@ impl Sums {
             change(self.causes.of_mut(cause), 1);
         }
         change(&mut self.conflicts, addend.conflicts);
-    }
-
-    /// The budget's figures, without limits.
-    pub(crate) fn budget(&self) -> Budget {
-        Budget {
-            desired: self.get(Figure::Desired),
-            max_unavailable: 0,
-            max_surge: 0,
-            unavailable: self.get(Figure::Unavailable),
-            not_ready: self.get(Figure::NotReady),
-            being_replaced: self.get(Figure::BeingReplaced),
-            doubled: self.get(Figure::Doubled),
-            lost: self.get(Figure::Lost),
-            taken: self.get(Figure::Taken),
-            down_before: self.get(Figure::DownBefore),
-            excused: self.get(Figure::Excused),
-        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::model::DaemonSetStatus;
 use crate::reconcile::fleet::Fleet;
-use crate::reconcile::outside::{Figure, Sums};
+use crate::reconcile::outside::{Figure, Figures, Sums};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
 use serde_json::Value;
@@ -50,9 +50,9 @@ fn counters(sums: &Sums) -> DaemonSetStatus {
 /// The state of a node, over all of its pods.
 pub(crate) struct Tally {
     /// A terminating pod counts: it is still there.
-    pub(crate) present: bool,
-    pub(crate) ready: bool,
-    pub(crate) available: bool,
+    present: bool,
+    ready: bool,
+    available: bool,
     updated: bool,
     outdated: bool,
 }
@@ -80,8 +80,21 @@ impl Tally {
 
     /// A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
     /// success while an old pod keeps a node up beside a new one that is not available.
-    pub(crate) fn is_updated(&self) -> bool {
+    fn is_updated(&self) -> bool {
         self.updated && !self.outdated
+    }
+
+    /// The figures in which the node counts by its pods, beside others.
+    pub(crate) fn figures(&self, others: Figures, is_target: bool) -> Figures {
+        if !is_target {
+            return others.with(Figure::Misscheduled, self.present);
+        }
+        others
+            .with(Figure::Desired, true)
+            .with(Figure::Scheduled, self.present)
+            .with(Figure::Ready, self.ready)
+            .with(Figure::Available, self.available)
+            .with(Figure::Updated, self.is_updated())
     }
 
     fn add_to(&self, status: &mut DaemonSetStatus) {
