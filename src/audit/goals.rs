@@ -41,7 +41,7 @@ impl<'s> Goals<'s> {
 
     /// Of the pods that the node should run.
     pub(super) fn tolerations(&self, node: NodeIx) -> &[Toleration] {
-        self.fleet.as_ref().map_or(&self.snapshot.spec.tolerations, |fleet| fleet.tolerations(node))
+        self.fleet.as_ref().map_or(&self.snapshot.spec.template.tolerations, |fleet| fleet.tolerations(node))
     }
 
     /// The base, if it is the goal of this node.

@@ -56,11 +56,13 @@ impl<'c> Source<'c> {
     fn new(context: &'c Context<'_>, node: &NodeName) -> Self {
         let position = context.snapshot.index.node(node.as_str());
         match position.and_then(|node| context.goals.base_of(node)) {
-            Some(base) => Source { is_base: true, hash: Some(base.hash), tolerations: &base.tolerations },
+            Some(base) => {
+                Source { is_base: true, hash: Some(base.hash), tolerations: &base.template.tolerations }
+            }
             None => Source {
                 is_base: false,
                 hash: context.lineage.current_hash,
-                tolerations: &context.snapshot.spec.tolerations,
+                tolerations: &context.snapshot.spec.template.tolerations,
             },
         }
     }

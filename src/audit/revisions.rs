@@ -169,7 +169,7 @@ fn wrong_released_label(
     labels: &Labels,
 ) -> Option<ViolationKind> {
     let key = context.snapshot.spec.policy.unique_label_key.as_str();
-    let template = &context.snapshot.spec.template.metadata.labels;
+    let template = &context.snapshot.spec.template.parsed.metadata.labels;
     let right = |(name, value): (&str, &str)| {
         if name == key {
             !member.view.labels.contains_key(key) && value == member.hash

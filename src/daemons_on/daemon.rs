@@ -3,22 +3,19 @@
 use super::shape::NodeShape;
 use super::{Runs, UnknownFact, WhyNot};
 use crate::kubernetes::Selector;
-use crate::model::{DaemonSet, Taint, Toleration};
+use crate::model::{DaemonSet, Taint};
 use crate::problem::{Problem, Problems};
 use crate::reconcile::explain::node_placement;
 use crate::snapshot::DaemonTolerations;
-use crate::snapshot::placement::{Decided, Placement, PlacementRules, all_tolerations};
-use crate::snapshot::template::{Fact, RequiredAffinity, Template};
+use crate::snapshot::placement::{CompiledTemplate, Decided, Placement};
+use crate::snapshot::template::Fact;
 use crate::snapshot::{check, strategy};
 use crate::view::{NodeFacts, TaintView, TaintsView};
 
 /// The parts of a DaemonSet that decide where its pods run.
 #[derive(Debug, Clone)]
 pub(crate) struct Daemon {
-    template: Template,
-    affinity: Option<RequiredAffinity>,
-    /// The template's tolerations and those of every daemon pod.
-    tolerations: Vec<Toleration>,
+    template: CompiledTemplate,
     /// Why it makes no pods, wherever it is asked.
     idle: Option<WhyNot>,
 }
@@ -31,29 +28,20 @@ impl Daemon {
         let mut problems = Problems::default();
         let selector: Selector<'_> = check::selector(ds, &mut problems);
         let template = check::template(&ds.spec.template, &selector, &mut problems);
-        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
+        let template = CompiledTemplate::new(template, &DaemonTolerations::default(), &mut problems);
         strategy::strategy(ds, &mut problems);
         problems.into_result().map_err(|invalid| invalid.problems)?;
-        let tolerations = all_tolerations(&template.spec, &DaemonTolerations::default());
         let idle = if selector.is_empty() {
             Some(WhyNot::SelectingAll)
         } else {
             ds.metadata.deletion_timestamp.map(|_| WhyNot::BeingDeleted)
         };
-        Ok(Daemon { template, affinity, tolerations, idle })
-    }
-
-    fn rules(&self) -> PlacementRules<'_> {
-        PlacementRules {
-            template: &self.template.spec,
-            affinity: self.affinity.as_ref(),
-            tolerations: &self.tolerations,
-        }
+        Ok(Daemon { template, idle })
     }
 
     /// The placement of a node, as the planner decides it.
     pub(crate) fn decide(&self, node: &impl NodeFacts) -> Decided {
-        self.rules().decide(node)
+        self.template.rules().decide(node)
     }
 
     /// Whether a new pod would run on the node.
@@ -74,7 +62,7 @@ impl Daemon {
     }
 
     fn depends_on(&self, node: &NodeShape) -> Vec<UnknownFact> {
-        let rules = self.rules();
+        let rules = self.template.rules();
         let mut facts = rules.depends_on(node);
         facts.sort_unstable();
         facts.dedup();
@@ -86,7 +74,7 @@ impl Daemon {
 
     /// The startup taints that a pod waits for.
     pub(super) fn waits_for(&self, node: &NodeShape) -> Vec<Taint> {
-        let rules = self.rules();
+        let rules = self.template.rules();
         let waits = |taint: &&Taint| rules.keeps_out(TaintView::from(*taint));
         node.startup_taints.iter().filter(waits).cloned().collect()
     }

@@ -97,7 +97,7 @@ impl Kept {
     }
 
     fn change_node(&mut self, node: &NodeView<'_>, memory: &Memory) {
-        let placement = self.spec.placement_rules().decide(node).placement;
+        let placement = self.spec.template.rules().decide(node).placement;
         let is_new = self.objects.node_slot(node.name).is_none();
         self.objects.put_node(node, placement);
         if is_new {

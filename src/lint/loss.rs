@@ -44,9 +44,9 @@ fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: NodeIx) -> Option<Lo
         Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(Loss::Tolerations),
         Placement::ContinueOnly(_) => {
             let withdrawn = toleration_withdrawn(
-                &context.snapshot.spec.tolerations,
+                &context.snapshot.spec.template.tolerations,
                 context.snapshot.node(node),
-                TolerationsView::Model(&stored.spec.tolerations),
+                TolerationsView::Model(&stored.spec.template.tolerations),
             );
             (withdrawn && context.snapshot.spec.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
         }

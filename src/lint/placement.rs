@@ -51,7 +51,7 @@ pub(super) fn control_plane(context: &Context<'_>) -> Option<Finding> {
     let fleet = &context.sync.fleet;
     let keeps_out = |taint: &TaintView<'_>| {
         matches!(taint.effect, "NoSchedule" | "NoExecute")
-            && !tolerated(*taint, &context.snapshot.spec.tolerations)
+            && !tolerated(*taint, &context.snapshot.spec.template.tolerations)
     };
     let is_left_out = |node: &NodeIx| {
         let mut against = fleet.node_view(*node).taints.iter().filter(keeps_out);
@@ -91,7 +91,7 @@ pub(super) fn tainted_by_own_absence(context: &Context<'_>) -> Option<Finding> {
         |taint: &TaintView<'_>| taint.key.ends_with("/agent-not-ready") || taint.key.starts_with(READINESS);
     let keeps_out = |taint: &TaintView<'_>| {
         matches!(taint.effect, "NoSchedule" | "NoExecute")
-            && !tolerated(*taint, &context.snapshot.spec.tolerations)
+            && !tolerated(*taint, &context.snapshot.spec.template.tolerations)
     };
     let taint_of = |node: NodeIx| {
         let runs_one = fleet.pods_of(node).any(|(_, pod)| pod.is_available());

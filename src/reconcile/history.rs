@@ -173,7 +173,8 @@ impl<'a> Revision<'a> {
 /// The full object to create for a template without a revision (v1.36 `update.go snapshot`).
 pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Value {
     let ds = &snapshot.spec.daemon_set;
-    let labels = snapshot.spec.template.metadata.labels.with(&snapshot.spec.policy.unique_label_key, hash);
+    let labels =
+        snapshot.spec.template.parsed.metadata.labels.with(&snapshot.spec.policy.unique_label_key, hash);
     let mut template = canonical_json::normalized(&snapshot.spec.raw_template);
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
@@ -264,7 +265,7 @@ fn named_as_new<'a>(
 /// that it has, as every revision does.
 fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>, hash: &str) -> Labels {
     let key = snapshot.spec.policy.unique_label_key.as_str();
-    let wanted = snapshot.spec.template.metadata.labels.with(key, hash);
+    let wanted = snapshot.spec.template.parsed.metadata.labels.with(key, hash);
     let lacks = |(wanted, value): &(&str, &str)| match revision.labels.get(wanted) {
         Some(_) if *wanted == key => false,
         Some(found) => found != *value,

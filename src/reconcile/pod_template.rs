@@ -33,11 +33,11 @@ impl<'s> Source<'s> {
     pub(crate) fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
         Source {
             raw_template: &snapshot.spec.raw_template,
-            host_network: snapshot.spec.template.spec.host_network,
+            host_network: snapshot.spec.template.parsed.spec.host_network,
             hash: history.current_hash(),
             is_base: false,
             generation: snapshot.spec.template_generation.as_deref(),
-            tolerations: &snapshot.spec.tolerations,
+            tolerations: &snapshot.spec.template.tolerations,
             ingredients: &snapshot.spec.ingredients,
         }
     }
@@ -46,11 +46,11 @@ impl<'s> Source<'s> {
     pub(crate) fn base(base: &'s Base<'_>) -> Self {
         Source {
             raw_template: base.raw_template(),
-            host_network: base.template.spec.host_network,
+            host_network: base.template.parsed.spec.host_network,
             hash: base.hash,
             is_base: true,
             generation: None,
-            tolerations: &base.tolerations,
+            tolerations: &base.template.tolerations,
             ingredients: base.view.data.get(INGREDIENTS).unwrap_or(&Value::Null),
         }
     }

@@ -116,7 +116,7 @@ fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
                 warnings.push(Warning::BothLimitsSet);
             }
             warnings.extend(rounds_to_all(limit, steps.budget.max_surge, steps.budget.desired));
-            let ports: BTreeSet<u32> = snapshot.spec.template.host_ports().collect();
+            let ports: BTreeSet<u32> = snapshot.spec.template.parsed.host_ports().collect();
             warnings.extend(ports.into_iter().map(|port| Warning::HostPortWithSurge { port }));
         }
     }

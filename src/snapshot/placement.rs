@@ -4,10 +4,11 @@
 
 use super::lookup::Recent;
 use super::position::neutral;
-use super::template::{Fact, RequiredAffinity, TemplateSpec};
+use super::template::{Fact, RequiredAffinity, Template, TemplateSpec};
 use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::{KeyLengths, Toleration};
+use crate::problem::Problems;
 use crate::snapshot::DaemonTolerations;
 use crate::view::{Known, LabelsView, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
 
@@ -41,6 +42,34 @@ pub(crate) enum Mismatch {
     NoExecuteTaint(Taints),
 }
 
+/// A pod template with the parts that decide where its pods run.
+#[derive(Debug, Clone)]
+pub(crate) struct CompiledTemplate {
+    pub(crate) parsed: Template,
+    /// Its required node affinity.
+    affinity: Option<RequiredAffinity>,
+    /// Its tolerations and those of every daemon pod.
+    pub(crate) tolerations: Vec<Toleration>,
+}
+
+impl CompiledTemplate {
+    /// Compiles a template; its fields that can't be evaluated are problems.
+    pub(crate) fn new(parsed: Template, daemon: &DaemonTolerations, problems: &mut Problems) -> Self {
+        let affinity = parsed.required_affinity().map(|a| RequiredAffinity::compile(a, problems));
+        let mut tolerations = parsed.spec.tolerations.clone();
+        tolerations.extend(daemon.list(parsed.spec.host_network));
+        CompiledTemplate { parsed, affinity, tolerations }
+    }
+
+    pub(crate) fn rules(&self) -> PlacementRules<'_> {
+        PlacementRules {
+            template: &self.parsed.spec,
+            affinity: self.affinity.as_ref(),
+            tolerations: &self.tolerations,
+        }
+    }
+}
+
 /// The parts of the template that placement depends on.
 pub(crate) struct PlacementRules<'t> {
     pub(crate) template: &'t TemplateSpec,
@@ -70,13 +99,6 @@ impl NodeFacts for NodeView<'_> {
     fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
         std::iter::empty()
     }
-}
-
-/// The template's tolerations and those of every daemon pod.
-pub(crate) fn all_tolerations(template: &TemplateSpec, daemon: &DaemonTolerations) -> Vec<Toleration> {
-    let mut tolerations = template.tolerations.clone();
-    tolerations.extend(daemon.list(template.host_network));
-    tolerations
 }
 
 /// A placement, as far as the facts about the node are known.

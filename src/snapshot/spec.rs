@@ -1,14 +1,13 @@
 //! The DaemonSet and the caller's choices, compiled: the part of a snapshot that does not depend on nodes and pods.
 
 use super::index::{Criteria, RevisionFacts};
-use super::placement::{PlacementRules, all_tolerations};
+use super::placement::CompiledTemplate;
 use super::policy::Policy;
 use super::strategy::{self, Strategy};
-use super::template::{RequiredAffinity, Template};
 use super::{check, check_rollout, template_recovery};
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::{Selector, revision};
-use crate::model::{DaemonSet, Toleration};
+use crate::model::DaemonSet;
 use crate::problem::Problems;
 use crate::view::RevisionView;
 use jiff::SignedDuration;
@@ -25,11 +24,7 @@ pub(crate) struct Spec<'a> {
     pub(crate) raw_template: Cow<'a, Value>,
     /// The ingredients of the caller's manifests; null without any.
     pub(crate) ingredients: Value,
-    pub(crate) template: Template,
-    /// The required node affinity of the template.
-    pub(crate) affinity: Option<RequiredAffinity>,
-    /// The template's tolerations and those of every daemon pod.
-    pub(crate) tolerations: Vec<Toleration>,
+    pub(crate) template: CompiledTemplate,
     /// The one to drive, if the policy has one.
     pub(crate) strategy: Strategy,
     /// In the form of a pod's label.
@@ -49,7 +44,7 @@ impl<'a> Spec<'a> {
         let selector = check::selector(daemon_set, problems);
         let raw_template = template_recovery::template(daemon_set, &selector, revisions, &ingredients);
         let template = check::template(&raw_template, &selector, problems);
-        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, problems));
+        let template = CompiledTemplate::new(template, &policy.daemon_tolerations, problems);
         let strategy = strategy::in_force(daemon_set, &policy, problems);
         check::policy(&policy, problems);
         check_rollout::rollout(daemon_set, &policy, problems);
@@ -57,7 +52,6 @@ impl<'a> Spec<'a> {
         // A generation does not count changes of the ingredients: a pod with it may be outdated.
         let counted = ingredients.is_null();
         let template_generation = check::template_generation(daemon_set).filter(|_| counted);
-        let tolerations = all_tolerations(&template.spec, &policy.daemon_tolerations);
         Spec {
             daemon_set: Cow::Borrowed(daemon_set),
             policy,
@@ -65,8 +59,6 @@ impl<'a> Spec<'a> {
             raw_template,
             ingredients,
             template,
-            affinity,
-            tolerations,
             strategy,
             template_generation,
         }
@@ -81,8 +73,6 @@ impl<'a> Spec<'a> {
             raw_template: Cow::Owned(self.raw_template.into_owned()),
             ingredients: self.ingredients,
             template: self.template,
-            affinity: self.affinity,
-            tolerations: self.tolerations,
             strategy: self.strategy,
             template_generation: self.template_generation,
         }
@@ -95,15 +85,6 @@ impl<'a> Spec<'a> {
             selector: &self.selector,
             unique_label_key: &self.policy.unique_label_key,
             template_generation: self.template_generation.as_deref(),
-        }
-    }
-
-    /// The parts that decide whether a node should run the pod.
-    pub(crate) fn placement_rules(&self) -> PlacementRules<'_> {
-        PlacementRules {
-            template: &self.template.spec,
-            affinity: self.affinity.as_ref(),
-            tolerations: &self.tolerations,
         }
     }
 

@@ -200,7 +200,9 @@ impl<'a> Fleet<'a> {
 
     /// The tolerations of the pods that the node should run: the template's and those of every daemon pod.
     pub(crate) fn tolerations(&self, node: NodeIx) -> &[Toleration] {
-        self.goal.base_of(node).map_or(&self.snapshot.spec.tolerations, |base| &base.tolerations)
+        self.goal
+            .base_of(node)
+            .map_or(&self.snapshot.spec.template.tolerations, |base| &base.template.tolerations)
     }
 
     /// Whether the node should run the pod and is Ready itself; a node without condition Ready counts as Ready.

@@ -1,14 +1,13 @@
 //! Base: the revision for the nodes that the rollout has not reached.
 
 use super::marks::{completed_at, has_failed};
-use crate::model::Toleration;
 use crate::problem::Problems;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::{History, Revision, Role};
 use crate::snapshot::Snapshot;
-use crate::snapshot::placement::{Placement, PlacementRules, all_tolerations};
+use crate::snapshot::placement::{CompiledTemplate, Placement};
 use crate::snapshot::position::{HistoryIx, IndexVec};
-use crate::snapshot::template::{RequiredAffinity, Template};
+use crate::snapshot::template::Template;
 use crate::view::{NodeView, RevisionView};
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -22,10 +21,7 @@ pub(crate) struct Base<'a> {
     pub(crate) hash: &'a str,
     /// The revision that a pod with this hash counts as running: several may share it.
     representative: Option<HistoryIx>,
-    pub(crate) template: Template,
-    affinity: Option<RequiredAffinity>,
-    /// Its template's tolerations and those of every daemon pod.
-    pub(crate) tolerations: Vec<Toleration>,
+    pub(crate) template: CompiledTemplate,
 }
 
 impl<'a> Base<'a> {
@@ -63,15 +59,15 @@ impl<'a> Base<'a> {
     ) -> Option<Self> {
         let mut problems = Problems::default();
         let template = Template::parse(view.data.pointer("/spec/template")?, &mut problems);
-        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
+        let daemon_tolerations = &snapshot.spec.policy.daemon_tolerations;
+        let template = CompiledTemplate::new(template, daemon_tolerations, &mut problems);
         problems.into_result().ok()?;
-        if !snapshot.spec.selector.matches(&template.metadata.labels) {
+        if !snapshot.spec.selector.matches(&template.parsed.metadata.labels) {
             return None;
         }
         let hash = view.labels.get(&snapshot.spec.policy.unique_label_key).unwrap_or(view.name);
         let representative = history.position(hash);
-        let tolerations = all_tolerations(&template.spec, &snapshot.spec.policy.daemon_tolerations);
-        Some(Base { position, view, hash, representative, template, affinity, tolerations })
+        Some(Base { position, view, hash, representative, template })
     }
 
     /// Its template, as it is stored.
@@ -86,12 +82,7 @@ impl<'a> Base<'a> {
 
     /// Whether a node should run its pod.
     pub(crate) fn placement(&self, node: &NodeView<'_>) -> Placement {
-        let rules = PlacementRules {
-            template: &self.template.spec,
-            affinity: self.affinity.as_ref(),
-            tolerations: &self.tolerations,
-        };
-        rules.decide(node).placement
+        self.template.rules().decide(node).placement
     }
 }
 
