@@ -1,6 +1,6 @@
 //! Changes of objects, one at a time.
 
-use super::objects::Labelled;
+use super::facts::Relation;
 use super::{Basis, Kept, Meaning};
 use crate::action::Action;
 use crate::kubernetes::ownership::ClaimVerdict;
@@ -131,14 +131,13 @@ impl Kept {
             self.remove_pod(pod.namespace, pod.name);
             return;
         }
-        let relation = Labelled {
+        let relation = Relation {
             ownership,
             selected,
             hash: pod.labels.get(&spec.policy.unique_label_key),
             generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
         };
-        let (_, is_changed) = self.objects.put_pod(pod, relation);
-        if is_changed {
+        if self.objects.put_pod(pod, relation) {
             self.recheck.pod(pod.uid);
         }
     }

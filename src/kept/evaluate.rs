@@ -2,7 +2,6 @@
 
 use super::standing::{Act, Acts, Group, Instants, Standing};
 use crate::action::RequeueReason;
-use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
 use crate::reconcile::budget::{BudgetUse, node_free_at};
 use crate::reconcile::burst::{is_leaving, next_available_on};
@@ -82,7 +81,8 @@ impl Steps<'_> {
         let deletes = || fleet.pods_of(node).filter(|(index, _)| node_sync.deletes_pod(*index));
         let mut keeping = fleet.pods_of(node);
         let candidate = if is_target { self.candidate(node) } else { None };
-        let instants = self.instants(node, pods);
+        let by_name = candidate.is_some_and(|pod| self.is_by_name(pod));
+        let instants = self.instants(node, pods, by_name);
         Standing {
             addend: Addend {
                 figures,
@@ -122,9 +122,9 @@ impl Steps<'_> {
         Some(self.history.revision(revision).number)
     }
 
-    fn instants(&self, node: NodeIx, pods: &[PodIx]) -> Instants {
+    /// `by_name`: no refusal counts for its candidate.
+    fn instants(&self, node: NodeIx, pods: &[PodIx], by_name: bool) -> Instants {
         let Steps { snapshot, fleet, node_sync, .. } = self;
-        let by_name = self.candidate(node).is_some_and(|pod| self.is_by_name(pod));
         let name = snapshot.node(node).name;
         let memory = snapshot.memory.as_ref();
         Instants {
@@ -175,8 +175,7 @@ impl Steps<'_> {
     }
 
     fn is_ours(&self, pod: PodIx) -> bool {
-        let verdict = verdict_on_pod(self.snapshot.pod(pod), self.snapshot.facts(pod));
-        matches!(verdict, ClaimVerdict::Owned | ClaimVerdict::Adopt)
+        verdict_on_pod(self.snapshot.pod(pod), self.snapshot.facts(pod)).is_ours()
     }
 }
 

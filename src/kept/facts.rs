@@ -40,7 +40,7 @@ impl Seconds {
 }
 
 /// The facts about a node.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct NodeFacts {
     pub(super) name: Arc<str>,
     rare: Option<Box<RareNodeFacts>>,
@@ -92,13 +92,6 @@ impl NodeFacts {
                 .and_then(|rare| rare.lifecycle)
                 .map(|(state, since)| LifecycleView { state, since }),
         }
-    }
-
-    /// Whether other facts about the same node are equal, so that nothing has changed.
-    pub(super) fn is(&self, other: &NodeFacts) -> bool {
-        let state =
-            |facts: &NodeFacts| (facts.placement, facts.ready, facts.ready_since, facts.unschedulable);
-        state(self) == state(other) && self.rare == other.rare
     }
 }
 
@@ -154,20 +147,20 @@ struct RarePodFacts {
     nanoseconds: [i32; 2],
 }
 
-/// The relation of a pod to the DaemonSet and to what is kept.
+/// The relation of a pod to the DaemonSet, with the labels that are kept.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Relation {
+pub(super) struct Relation<'l> {
     pub(super) ownership: Ownership,
     pub(super) selected: bool,
-    pub(super) shared: Slot,
-    pub(super) node: Slot,
+    pub(super) hash: Option<&'l str>,
+    pub(super) generation: Option<&'l str>,
 }
 
 impl PodFacts {
-    pub(super) fn new(view: &PodView<'_>, relation: Relation) -> Self {
+    pub(super) fn new(view: &PodView<'_>, relation: Relation<'_>, shared: Slot, node: Slot) -> Self {
         let (created_at, created_nanoseconds) = Seconds::of(view.created_at);
         let (ready_since, ready_nanoseconds) = Seconds::of(view.ready_since);
-        let Relation { ownership, selected, shared, node } = relation;
+        let Relation { ownership, selected, .. } = relation;
         let name_end = view.name.len();
         let uid_end = name_end + view.uid.len();
         let rare = RarePodFacts {

@@ -3,7 +3,7 @@
 use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, SharedPodFacts, Slot};
 use super::standing::Standing;
 use crate::kubernetes::hash::lookup_hash;
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
+use crate::kubernetes::ownership::ClaimVerdict;
 use crate::snapshot::placement::Placement;
 use crate::view::{NodeView, PodView};
 use hashbrown::HashTable;
@@ -46,15 +46,6 @@ pub(super) struct Objects {
     pub(super) homeless: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
     /// Nodes whose standing must be found anew.
     dirty: Vec<Slot>,
-}
-
-/// The relation of a pod to the DaemonSet, with the labels that are kept.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Labelled<'l> {
-    pub(super) ownership: Ownership,
-    pub(super) selected: bool,
-    pub(super) hash: Option<&'l str>,
-    pub(super) generation: Option<&'l str>,
 }
 
 fn hash(name: &str) -> u64 {
@@ -138,20 +129,21 @@ impl Objects {
         }
     }
 
-    /// Puts a node among the nodes. Returns its slot if something about it has changed.
-    pub(super) fn put_node(&mut self, view: &NodeView<'_>, placement: Placement) -> Option<Slot> {
-        let Some(slot) = self.node_slot(view.name) else { return Some(self.add_node(view, placement)) };
-        let node = self.nodes.get_mut(slot as usize)?;
+    /// Puts a node among the nodes. It is dirty if something about it has changed.
+    pub(super) fn put_node(&mut self, view: &NodeView<'_>, placement: Placement) {
+        let known = self.node_slot(view.name);
+        let Some((slot, node)) = known.and_then(|slot| Some((slot, self.nodes.get_mut(slot as usize)?)))
+        else {
+            return self.add_node(view, placement);
+        };
         let facts = NodeFacts::new(Arc::clone(&node.facts.name), view, placement);
-        if node.facts.is(&facts) {
-            return None;
+        if node.facts != facts {
+            node.facts = facts;
+            self.mark_dirty(slot);
         }
-        node.facts = facts;
-        self.mark_dirty(slot);
-        Some(slot)
     }
 
-    fn add_node(&mut self, view: &NodeView<'_>, placement: Placement) -> Slot {
+    fn add_node(&mut self, view: &NodeView<'_>, placement: Placement) {
         let facts = NodeFacts::new(view.name.into(), view, placement);
         let node = Node { facts, first_pod: NOWHERE, is_dirty: false, standing: Standing::default() };
         let slot = self.nodes.insert(node) as Slot;
@@ -163,7 +155,6 @@ impl Objects {
             self.link(pod, slot);
         }
         self.mark_dirty(slot);
-        slot
     }
 
     /// Removes a node, whose standing the caller has withdrawn. Its pods have no node then.
@@ -183,18 +174,17 @@ impl Objects {
         Some(node)
     }
 
-    /// Puts a pod among the pods. Returns its slot, and whether a decision can depend on the change.
-    pub(super) fn put_pod(&mut self, view: &PodView<'_>, relation: Labelled<'_>) -> (Slot, bool) {
-        let Labelled { ownership, selected, .. } = relation;
+    /// Puts a pod among the pods. Returns whether a decision can depend on the change.
+    pub(super) fn put_pod(&mut self, view: &PodView<'_>, relation: Relation<'_>) -> bool {
         let shared = self.use_shared(view, relation);
         let node = view.target.and_then(|target| self.node_slot(target)).unwrap_or(NOWHERE);
-        let facts = PodFacts::new(view, Relation { ownership, selected, shared, node });
+        let facts = PodFacts::new(view, relation, shared, node);
         let old = self.pod_slot(view.name);
         if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
             if pod.is_but_for_version(&facts) {
                 pod.take_version_of(facts);
                 self.drop_shared(shared);
-                return (slot, false);
+                return false;
             }
             self.unlink(slot);
             self.count_live(slot, false);
@@ -202,7 +192,7 @@ impl Objects {
             old.into_iter().for_each(|old| self.drop_shared(old.shared));
             self.link(slot, node);
             self.count_live(slot, true);
-            return (slot, true);
+            return true;
         }
         let slot = self.pods.insert(facts) as Slot;
         let pods = &self.pods;
@@ -210,7 +200,7 @@ impl Objects {
         self.pod_slots.insert_unique(hash(view.name), slot, rehash);
         self.link(slot, node);
         self.count_live(slot, true);
-        (slot, true)
+        true
     }
 
     pub(super) fn remove_pod(&mut self, slot: Slot) -> Option<PodFacts> {
@@ -267,18 +257,18 @@ impl Objects {
     }
 
     fn count_live(&mut self, slot: Slot, is_added: bool) {
-        let Some(pod) = self.pod(slot).filter(|pod| pod.is_ours()) else { return };
+        let Some(pod) = self.pod(slot).filter(|pod| pod.claim().is_ours()) else { return };
         let shared = pod.shared;
         if let Some(shared) = self.shared.get_mut(shared as usize) {
             shared.live = if is_added { shared.live + 1 } else { shared.live.saturating_sub(1) };
         }
     }
 
-    fn use_shared(&mut self, view: &PodView<'_>, labels: Labelled<'_>) -> Slot {
+    fn use_shared(&mut self, view: &PodView<'_>, relation: Relation<'_>) -> Slot {
         let tolerations = view.tolerations.to_vec();
         let is_it = |shared: &Shared| {
-            shared.facts.hash.as_deref() == labels.hash
-                && shared.facts.generation.as_deref() == labels.generation
+            shared.facts.hash.as_deref() == relation.hash
+                && shared.facts.generation.as_deref() == relation.generation
                 && shared.facts.tolerations == tolerations
         };
         let is_last = self.shared.get(self.last_shared as usize).is_some_and(is_it);
@@ -288,8 +278,8 @@ impl Objects {
             self.shared.iter().find(|(_, shared)| is_it(shared)).map(|(slot, _)| slot as Slot)
         };
         let slot = found.unwrap_or_else(|| {
-            let hash = labels.hash.map(Into::into);
-            let generation = labels.generation.map(Into::into);
+            let hash = relation.hash.map(Into::into);
+            let generation = relation.generation.map(Into::into);
             let facts = SharedPodFacts { hash, generation, tolerations };
             self.shared.insert(Shared { facts, uses: 0, live: 0 }) as Slot
         });
@@ -317,14 +307,6 @@ impl Objects {
 }
 
 impl PodFacts {
-    /// The DaemonSet owns it, or adopts it in this pass.
-    pub(super) fn is_ours(&self) -> bool {
-        match self.claim() {
-            ClaimVerdict::Owned | ClaimVerdict::Adopt => true,
-            ClaimVerdict::Release | ClaimVerdict::Ignore => false,
-        }
-    }
-
     /// The DaemonSet owns, adopts or releases it.
     pub(super) fn is_of_interest(&self) -> bool {
         self.claim() != ClaimVerdict::Ignore

@@ -42,3 +42,13 @@ pub(crate) enum ClaimVerdict {
     Release,
     Ignore,
 }
+
+impl ClaimVerdict {
+    /// The object belongs to the DaemonSet in this pass.
+    pub(crate) fn is_ours(self) -> bool {
+        match self {
+            ClaimVerdict::Owned | ClaimVerdict::Adopt => true,
+            ClaimVerdict::Release | ClaimVerdict::Ignore => false,
+        }
+    }
+}

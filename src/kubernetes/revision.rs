@@ -1,7 +1,7 @@
 //! A ControllerRevision: its name, its content, and its rank among equal ones.
 
-use super::canonical_json;
-use super::ownership::Ownership;
+use super::ownership::{ClaimVerdict, Ownership};
+use super::{Selector, canonical_json};
 use crate::model::DaemonSet;
 use crate::view::RevisionView;
 use serde_json::Value;
@@ -31,6 +31,16 @@ pub(crate) fn has_template(data: &Value, template: &Value) -> bool {
 pub(crate) fn has_content(data: &Value, template: &Value, ingredients: &Value) -> bool {
     let stored = data.get(INGREDIENTS).unwrap_or(&Value::Null);
     canonical_json::equal(stored, ingredients) && has_template(data, template)
+}
+
+/// Whether a revision belongs to the DaemonSet.
+pub(crate) fn claim(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> ClaimVerdict {
+    let ds = &ds.metadata;
+    if revision.namespace != ds.namespace {
+        return ClaimVerdict::Ignore;
+    }
+    let ownership = Ownership::from_controller(revision.controller, ds.uid.as_str());
+    ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some())
 }
 
 /// The rank of a revision among equal ones. The first is kept: the one with the largest number, then the oldest one, then

@@ -4,7 +4,6 @@
 //! there again, and no other figure counts it. Without this memory an update would take one node after the other.
 
 use super::Memory;
-use crate::kubernetes::ownership::ClaimVerdict;
 use crate::model::Uid;
 use crate::reconcile::claim::{claim_revisions, verdict_on_pod};
 use crate::reconcile::classify::Classifier;
@@ -96,7 +95,7 @@ impl Memory {
         let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
             let is_live =
                 pod.ready.is_true() && pod.deleted_at.is_none() && !pod.finished() && !is_deleted(pod.uid);
-            let is_ours = || matches!(verdict_on_pod(pod, facts), ClaimVerdict::Owned | ClaimVerdict::Adopt);
+            let is_ours = || verdict_on_pod(pod, facts).is_ours();
             is_live && is_ours() && classifier.class(facts).evidence.is_updated()
         });
         ready.filter_map(|(_, _, facts)| facts.node).collect()

@@ -5,7 +5,6 @@ use super::placement::CompiledTemplate;
 use super::policy::Policy;
 use super::strategy::{self, Strategy};
 use super::{check, check_rollout, template_recovery};
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::{Selector, revision};
 use crate::model::DaemonSet;
 use crate::problem::Problems;
@@ -89,20 +88,10 @@ impl<'a> Spec<'a> {
     }
 
     /// The relation of a revision to the DaemonSet.
-    pub(crate) fn revision_facts(&self, revision: &RevisionView<'_>) -> RevisionFacts {
-        let claim = self.claim_of(revision);
-        let is_ours = matches!(claim, ClaimVerdict::Owned | ClaimVerdict::Adopt);
-        let has_content = || revision::has_content(revision.data, &self.raw_template, &self.ingredients);
-        RevisionFacts { claim, has_content: is_ours && has_content() }
-    }
-
-    fn claim_of(&self, revision: &RevisionView<'_>) -> ClaimVerdict {
-        let ds = &self.daemon_set.metadata;
-        if revision.namespace != ds.namespace {
-            return ClaimVerdict::Ignore;
-        }
-        let ownership = Ownership::from_controller(revision.controller, ds.uid.as_str());
-        ownership.verdict(|| self.selector.matches(revision.labels), revision.deleted_at.is_some())
+    pub(crate) fn revision_facts(&self, view: &RevisionView<'_>) -> RevisionFacts {
+        let claim = revision::claim(&self.daemon_set, &self.selector, view);
+        let has_content = || revision::has_content(view.data, &self.raw_template, &self.ingredients);
+        RevisionFacts { claim, has_content: claim.is_ours() && has_content() }
     }
 
     /// `spec.minReadySeconds`.

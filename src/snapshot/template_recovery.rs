@@ -20,26 +20,15 @@ pub(crate) fn template<'a>(
         #[cfg(feature = "k8s-openapi")]
         TemplateFidelity::Typed => {
             let template = &ds.spec.template;
-            let ours = |revision: &&RevisionView<'a>| is_claimed(ds, selector, revision);
+            let ours = |revision: &&RevisionView<'a>| {
+                crate::kubernetes::revision::claim(ds, selector, revision).is_ours()
+            };
             let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, ingredients, revision);
             crate::k8s_openapi::recovered(template, revisions.iter().filter(ours))
                 .or_else(|| crate::k8s_openapi::recovered(template, revisions.iter().filter(released)))
                 .unwrap_or(Cow::Borrowed(template))
         }
     }
-}
-
-/// Whether a revision belongs to the DaemonSet in this pass, adopted ones included.
-#[cfg(feature = "k8s-openapi")]
-fn is_claimed(ds: &DaemonSet, selector: &Selector<'_>, revision: &RevisionView<'_>) -> bool {
-    use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-    let ownership = Ownership::from_controller(revision.controller, ds.metadata.uid.as_str());
-    let verdict = ownership.verdict(|| selector.matches(revision.labels), revision.deleted_at.is_some());
-    revision.namespace == ds.metadata.namespace
-        && match verdict {
-            ClaimVerdict::Owned | ClaimVerdict::Adopt => true,
-            ClaimVerdict::Release | ClaimVerdict::Ignore => false,
-        }
 }
 
 /// Whether a revision has the name for its own content, and would be the current one for its own template. The
