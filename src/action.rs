@@ -586,6 +586,15 @@ pub enum RequeueReason {
     ProgressDeadline,
 }
 
+impl RequeueReason {
+    /// The first of these changes, each at its instant if it comes at all.
+    pub(crate) fn first(
+        changes: impl IntoIterator<Item = (Option<Timestamp>, Self)>,
+    ) -> Option<(Timestamp, Self)> {
+        changes.into_iter().filter_map(|(at, reason)| at.map(|at| (at, reason))).min()
+    }
+}
+
 /// How often the updated pods of a node have failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -6,10 +6,9 @@ use crate::manifests::{CustomSnapshot, Manifests, PlanError};
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
-use crate::reconcile::actions::{FromTemplate, actions};
-use crate::reconcile::explain::explain;
-use crate::reconcile::plan;
+use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::steps::decide;
+use crate::reconcile::{plan, plan_decided};
 use crate::recording::Recording;
 use crate::report::{Plan, Report};
 use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
@@ -23,7 +22,7 @@ use thiserror::Error;
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
 /// show yet, the back-off of failed pods and the updates that were rejected.
 ///
-/// The duties of its caller: list all objects of [`Observed`] anew for each plan; execute the batches in order, the
+/// The duties of its caller: list all objects of [`Observed`] anew for each plan, or [apply](Self::apply) each change; execute the batches in order, the
 /// actions of one batch at the same time if it likes; record the outcome of each; stop after a batch in which
 /// [`record`](Self::record) says so, and plan again.
 ///
@@ -86,6 +85,14 @@ struct Verification {
     every: u32,
     /// Plans since the last comparison.
     plans: u32,
+}
+
+impl Verification {
+    /// Counts a plan. Returns whether it is one to compare.
+    fn is_due(&mut self) -> bool {
+        self.plans = if self.plans + 1 < self.every { self.plans + 1 } else { 0 };
+        self.every > 0 && self.plans == 0
+    }
 }
 
 /// Why there is no plan from applied changes.
@@ -259,10 +266,9 @@ impl Reconciler {
     /// Applies a change of one object, as a watch shows it, for [`plan_changes`](Self::plan_changes). Before the first plan
     /// it does nothing, since that plan lists all objects.
     pub fn apply(&mut self, change: Change<'_>) {
-        if let Some(kept) = &mut self.kept.0 {
-            if kept.apply(change, &self.memory).is_err() {
-                self.kept = KeptState(None);
-            }
+        let Some(kept) = &mut self.kept.0 else { return };
+        if kept.apply(change, &self.memory).is_err() {
+            self.kept = KeptState(None);
         }
     }
 
@@ -317,31 +323,21 @@ impl Reconciler {
     {
         let at = at.into();
         let Some(kept) = &mut self.kept.0 else { return Ok(self.plan_listed(list(), at)?) };
-        self.verification.plans += 1;
-        if self.verification.every == 0 || self.verification.plans < self.verification.every {
-            let plan = kept.plan(&mut self.memory, at);
-            self.drop_if_sparse();
-            return Ok(plan);
+        let before = self.verification.is_due().then(|| self.memory.clone());
+        let planned = kept.plan(&mut self.memory, at);
+        // A fleet that has shrunk is kept anew, so that the state takes the memory of what is there.
+        if kept.is_sparse() {
+            self.kept = KeptState(None);
         }
-        self.verification.plans = 0;
-        let before = self.memory.clone();
-        let plan = kept.plan(&mut self.memory, at);
-        self.drop_if_sparse();
+        let Some(before) = before else { return Ok(planned) };
         let snapshot = Snapshot::new(list(), at).memory(&before).policy(&self.policy).check()?;
-        match difference(&plan, &crate::reconcile::plan(&snapshot)) {
-            None => Ok(plan),
+        match difference(&planned, &plan(&snapshot)) {
+            None => Ok(planned),
             Some(difference) => {
                 let recording = Box::new(Recording::from(&snapshot));
                 self.kept = KeptState(None);
                 Err(ChangesError::Diverged { difference, recording })
             }
-        }
-    }
-
-    /// A fleet that has shrunk is kept anew, so that the state takes the memory of what is there.
-    fn drop_if_sparse(&mut self) {
-        if self.kept.0.as_ref().is_some_and(|kept| kept.is_sparse()) {
-            self.kept = KeptState(None);
         }
     }
 
@@ -362,15 +358,15 @@ impl Reconciler {
         if !self.policy.is_steered() {
             self.kept = KeptState(Some(Box::new(Kept::new(&snapshot, &decision, &self.memory))));
         }
-        let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
-        Ok(explain(&snapshot, &decision, actions))
+        let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
+        Ok(planned)
     }
 
     /// The plan that [`plan_changes`](Self::plan_changes) would give now, with the verdicts of all nodes; `None` where it
     /// would list all objects. It changes nothing.
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Option<Plan> {
         let kept = self.kept.0.as_ref()?;
-        Some(crate::reconcile::plan(&kept.whole(&self.memory, at.into())))
+        Some(plan(&kept.whole(&self.memory, at.into())))
     }
 
     /// Lets the next [`plan_changes`](Self::plan_changes) list all objects: after a watch was interrupted, say.

@@ -8,7 +8,7 @@ use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, DaemonSet, TemplateFidelity};
 use crate::problem::Problems;
-use crate::reconcile::classify::Evidence;
+use crate::reconcile::classify;
 use crate::reconcile::history::{History, Role};
 use crate::snapshot::PodNames;
 use crate::snapshot::index::RevisionFacts;
@@ -66,7 +66,7 @@ impl Kept {
             Change::DaemonSet(daemon_set) => self.change_daemon_set(daemon_set),
             Change::Node(node) if node.name.is_empty() => Err(NotKept),
             Change::Node(node) => {
-                self.change_node(&node, memory);
+                self.change_node(&node);
                 Ok(())
             }
             Change::NodeGone(name) => {
@@ -91,25 +91,20 @@ impl Kept {
 
     /// The outcome of an action has changed the memory, whose entries about it were `before`.
     pub(crate) fn recorded(&mut self, action: &Action, before: &Memory, memory: &Memory) {
-        let (Action::CreatePod { node, .. } | Action::DeletePod { node, .. }) = action else { return };
-        let is_known = self.objects.node_slot(node.as_str()).is_some();
-        self.recheck.recorded(action, before, memory, is_known);
+        self.recheck.recorded(action, before, memory, &self.objects);
     }
 
-    fn change_node(&mut self, node: &NodeView<'_>, memory: &Memory) {
+    fn change_node(&mut self, node: &NodeView<'_>) {
         let placement = self.spec.template.rules().decide(node).placement;
-        let is_new = self.objects.node_slot(node.name).is_none();
         self.objects.put_node(node, placement);
-        if is_new {
-            self.recheck.node(node.name, memory, true);
-        }
+        self.recheck.known(node.name);
     }
 
     fn remove_node(&mut self, name: &str, memory: &Memory) {
         let Some(slot) = self.objects.node_slot(name) else { return };
         self.set_standing(slot, super::standing::Standing::default());
         self.objects.remove_node(slot);
-        self.recheck.node(name, memory, false);
+        self.recheck.unknown(name, memory);
     }
 
     pub(super) fn put_pod(&mut self, pod: &PodView<'_>) {
@@ -234,16 +229,11 @@ impl Kept {
     /// The parts of the history that standings depend on.
     pub(super) fn basis_of(&self, history: &History<'_>) -> Basis {
         let meaning = |hash: &str| -> Meaning {
-            let Some(position) = history.position(hash) else {
-                return (Evidence::UnknownRevision, None, false);
-            };
-            let revision = history.revision(position);
-            let evidence = match revision.role {
-                Role::Current | Role::Duplicate => Evidence::CurrentRevision,
-                Role::Old => Evidence::OldRevision,
-            };
-            let is_relabelled = revision.role == Role::Duplicate && revision.hash != history.current_hash();
-            (evidence, (revision.role == Role::Old).then_some(revision.number), is_relabelled)
+            let classify::Meaning { evidence, revision } = classify::Meaning::new(history, hash);
+            let revision = revision.map(|position| history.revision(position));
+            let number =
+                revision.filter(|revision| revision.role == Role::Old).map(|revision| revision.number);
+            (evidence, number, revision.is_some_and(|revision| history.relabels_pods_of(revision)))
         };
         let hashes = self.objects.live_hashes().map(|hash| (Arc::from(hash), meaning(hash)));
         Basis {

@@ -129,14 +129,11 @@ impl Steps<'_> {
         let memory = snapshot.memory.as_ref();
         Instants {
             due: self.due(name, pods, memory),
-            change: [
+            change: RequeueReason::first([
                 (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
                 (node_sync.held(node).map(|held| held.until), RequeueReason::BackOff),
                 (self.expects_until(node, pods, memory), RequeueReason::InFlightExpiry),
-            ]
-            .into_iter()
-            .filter_map(|(at, reason)| at.map(|at| (at, reason)))
-            .min(),
+            ]),
             place_free: match (snapshot.spec.strategy, fleet.placement(node)) {
                 (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
                 _ => None,

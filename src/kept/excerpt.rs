@@ -17,10 +17,9 @@ pub(super) fn excerpt<'k>(kept: &'k Kept, slots: &[Slot], memory: Memory, at: Ob
     let nodes: Vec<&Node> = slots.iter().filter_map(|slot| kept.objects.node(*slot)).collect();
     let mut pods = Pods { kept, views: Vec::new(), facts: Vec::new(), hashes: IndexSet::default() };
     for (position, node) in nodes.iter().enumerate() {
-        kept.objects.pods_of(node).for_each(|(_, pod)| pods.add(pod, Some(NodeIx::new(position))));
+        kept.objects.pods_of(node).for_each(|pod| pods.add(pod, Some(NodeIx::new(position))));
     }
-    let homeless = kept.objects.homeless.values().flatten();
-    homeless.filter_map(|slot| kept.objects.pod(*slot)).for_each(|pod| pods.add(pod, None));
+    kept.objects.strays().for_each(|pod| pods.add(pod, None));
     let node_names = nodes.iter().map(|node| &*node.facts.name);
     Snapshot {
         spec: Arc::clone(&kept.spec) as _,

@@ -102,11 +102,8 @@ impl Kept {
         if let Decision::Synced(steps) = decision {
             kept.take_standings(snapshot, steps);
             // Entries that the memory forgot with this snapshot count no more in the next plan.
-            let before = snapshot.memory.as_ref();
-            let waited_for = before.into_iter().flat_map(|before| before.taken.keys());
-            for node in waited_for.filter(|node| !memory.taken.contains_key(*node)) {
-                kept.mark_dirty(node);
-            }
+            let forgotten = snapshot.memory.as_ref().map(|before| kept.recheck.forget(before, memory));
+            forgotten.iter().flatten().for_each(|node| kept.mark_dirty(node));
         }
         kept
     }

@@ -42,8 +42,8 @@ pub(super) struct Objects {
     shared: Slab<Shared>,
     /// Those of the pod that was put last: most often the next one has the same.
     last_shared: Slot,
-    /// Pods without a node among the nodes, by the name of their node; those of other owners are not among them.
-    pub(super) homeless: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
+    /// Pods without a node among the nodes, by the name of their node, if they have one; without those of other owners.
+    strays: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
     /// Nodes whose standing must be found anew.
     dirty: Vec<Slot>,
 }
@@ -88,9 +88,13 @@ impl Objects {
     }
 
     /// The pods of a node.
-    pub(super) fn pods_of(&self, node: &Node) -> impl Iterator<Item = (Slot, &PodFacts)> {
-        let with_slot = |slot| Some((slot, self.pod(slot)?));
-        std::iter::successors(with_slot(node.first_pod), move |(_, pod)| with_slot(pod.next))
+    pub(super) fn pods_of(&self, node: &Node) -> impl Iterator<Item = &PodFacts> {
+        std::iter::successors(self.pod(node.first_pod), |pod| self.pod(pod.next))
+    }
+
+    /// The pods without a node among the nodes.
+    pub(super) fn strays(&self) -> impl Iterator<Item = &PodFacts> {
+        self.strays.values().flatten().filter_map(|slot| self.pod(*slot))
     }
 
     /// The view of a pod.
@@ -150,7 +154,7 @@ impl Objects {
         let nodes = &self.nodes;
         let rehash = |slot: &Slot| nodes.get(*slot as usize).map_or(0, |node| hash(&node.facts.name));
         self.node_slots.insert_unique(hash(view.name), slot, rehash);
-        let waiting = self.homeless.remove(&Some(view.name.into()));
+        let waiting = self.strays.remove(&Some(view.name.into()));
         for pod in waiting.into_iter().flatten() {
             self.link(pod, slot);
         }
@@ -167,9 +171,7 @@ impl Objects {
         while let Some(pod) = self.pods.get_mut(next as usize) {
             let slot = std::mem::replace(&mut next, pod.next);
             pod.leave_node(&node.facts.name);
-            if pod.is_of_interest() {
-                self.homeless.entry(Some((*node.facts.name).into())).or_default().insert(slot);
-            }
+            self.add_stray(slot);
         }
         Some(node)
     }
@@ -216,15 +218,16 @@ impl Objects {
 
     /// Puts a pod on a node, or among those without one.
     fn link(&mut self, slot: Slot, node: Slot) {
+        let Some(found) = self.nodes.get_mut(node as usize) else { return self.add_stray(slot) };
         let Some(pod) = self.pods.get_mut(slot as usize) else { return };
-        let Some(found) = self.nodes.get_mut(node as usize) else {
-            if pod.is_of_interest() {
-                self.homeless.entry(pod.missing_target().map(Into::into)).or_default().insert(slot);
-            }
-            return;
-        };
         pod.enter_node(node, std::mem::replace(&mut found.first_pod, slot));
         self.mark_dirty(node);
+    }
+
+    fn add_stray(&mut self, slot: Slot) {
+        let Some(pod) = self.pod(slot).filter(|pod| pod.is_of_interest()) else { return };
+        let target = pod.missing_target().map(Into::into);
+        self.strays.entry(target).or_default().insert(slot);
     }
 
     fn unlink(&mut self, slot: Slot) {
@@ -232,10 +235,10 @@ impl Objects {
         let (node, next) = (pod.node, pod.next);
         if node == NOWHERE {
             let target: Option<Box<str>> = pod.missing_target().map(Into::into);
-            if let Some(pods) = self.homeless.get_mut(&target) {
+            if let Some(pods) = self.strays.get_mut(&target) {
                 pods.remove(&slot);
                 if pods.is_empty() {
-                    self.homeless.remove(&target);
+                    self.strays.remove(&target);
                 }
             }
             return;

@@ -5,13 +5,13 @@ use super::{Basis, Kept, evaluate, excerpt};
 use crate::action::Action;
 use crate::memory::Memory;
 use crate::model::NodeName;
-use crate::reconcile::actions::{FromTemplate, actions};
+use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::claim::{claim, claim_revisions};
-use crate::reconcile::explain::explain;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::node_sync;
 use crate::reconcile::outside::Outside;
+use crate::reconcile::plan_decided;
 use crate::reconcile::steps::decide_beside;
 use crate::report::Plan;
 use crate::snapshot::ObservedAt;
@@ -139,20 +139,18 @@ impl Kept {
         let mut before = self.part_of(memory, &slots, names);
         let gone = gone.into_iter().filter_map(|uid| memory.deletes.get_key_value(&uid));
         before.deletes.extend(gone.map(|(uid, delete)| (uid.clone(), *delete)));
-        let snapshot = excerpt::excerpt(self, &slots, before.clone(), at);
-        let decision = decide_beside(&snapshot, &outside);
-        let Ok(actions) = actions(&snapshot, &decision, &FromTemplate);
         let mut after = before.clone();
+        let snapshot = excerpt::excerpt(self, &slots, before, at);
+        let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &outside), &FromTemplate);
         after.observe(&snapshot);
-        (explain(&snapshot, &decision, actions), before, after)
+        (plan, snapshot.memory.unwrap_or_default(), after)
     }
 
     /// The part of the memory about these nodes, their pods and the pods without a node, and about the nodes of these names.
     fn part_of(&self, memory: &Memory, slots: &[Slot], names: &[NodeName]) -> Memory {
         let nodes = || slots.iter().filter_map(|slot| self.objects.node(*slot));
         let node_names = nodes().map(|node| &*node.facts.name).chain(names.iter().map(NodeName::as_str));
-        let homeless = self.objects.homeless.values().flatten().filter_map(|slot| self.objects.pod(*slot));
-        let pods = nodes().flat_map(|node| self.objects.pods_of(node).map(|(_, pod)| pod)).chain(homeless);
+        let pods = nodes().flat_map(|node| self.objects.pods_of(node)).chain(self.objects.strays());
         memory.part(node_names, pods.map(|pod| pod.uid()))
     }
 }

@@ -58,7 +58,7 @@ impl Recheck {
     }
 
     /// The outcome of an action has changed the memory, whose entries about it were `before`.
-    pub(super) fn recorded(&mut self, action: &Action, before: &Memory, memory: &Memory, is_known: bool) {
+    pub(super) fn recorded(&mut self, action: &Action, before: &Memory, memory: &Memory, objects: &Objects) {
         let (Action::CreatePod { node, .. } | Action::DeletePod { node, .. }) = action else { return };
         self.forget(before, &Memory::default());
         self.create(node, memory);
@@ -67,7 +67,9 @@ impl Recheck {
             self.pods.insert(pod.uid.clone());
         }
         self.nodes.insert(node.clone());
-        self.node(node.as_str(), memory, is_known);
+        if objects.node_slot(node.as_str()).is_none() {
+            self.unknown(node.as_str(), memory);
+        }
     }
 
     /// A pod with this uid came, changed or went.
@@ -79,11 +81,14 @@ impl Recheck {
         self.nodes.extend(self.creates.get(uid).cloned());
     }
 
-    /// A node came or went.
-    pub(super) fn node(&mut self, name: &str, memory: &Memory, is_known: bool) {
-        if is_known {
-            self.unknown.remove(name);
-        } else if memory.has_entries_of(name) {
+    /// The node is there.
+    pub(super) fn known(&mut self, name: &str) {
+        self.unknown.remove(name);
+    }
+
+    /// The node is not there, or no longer.
+    pub(super) fn unknown(&mut self, name: &str, memory: &Memory) {
+        if memory.has_entries_of(name) {
             self.unknown.insert(name.into());
         }
     }

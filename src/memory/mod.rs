@@ -255,11 +255,11 @@ impl Memory {
 
     /// Forgets the entries that a part of it had and has forgotten.
     pub(crate) fn forget(&mut self, before: &Memory, after: &Memory) {
-        retain(&mut self.creates, &before.creates, &after.creates);
-        retain(&mut self.deletes, &before.deletes, &after.deletes);
-        retain(&mut self.failures, &before.failures, &after.failures);
-        retain(&mut self.refusals, &before.refusals, &after.refusals);
-        retain(&mut self.taken, &before.taken, &after.taken);
+        remove_lost(&mut self.creates, &before.creates, &after.creates);
+        remove_lost(&mut self.deletes, &before.deletes, &after.deletes);
+        remove_lost(&mut self.failures, &before.failures, &after.failures);
+        remove_lost(&mut self.refusals, &before.refusals, &after.refusals);
+        remove_lost(&mut self.taken, &before.taken, &after.taken);
     }
 
     /// The part about these nodes and these pods: their names and uids.
@@ -306,7 +306,8 @@ impl Memory {
     }
 }
 
-fn retain<K: Ord, V>(entries: &mut BTreeMap<K, V>, before: &BTreeMap<K, V>, after: &BTreeMap<K, V>) {
+/// Removes the entries that `before` has and `after` lacks.
+fn remove_lost<K: Ord, V>(entries: &mut BTreeMap<K, V>, before: &BTreeMap<K, V>, after: &BTreeMap<K, V>) {
     for key in before.keys().filter(|key| !after.contains_key(*key)) {
         entries.remove(key);
     }

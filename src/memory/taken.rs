@@ -49,7 +49,7 @@ impl Memory {
         });
     }
 
-    /// The taken nodes that are back. While the current revision's name is taken, none is.
+    /// The taken nodes that are back; empty while the current revision's name is taken.
     fn present(&self, snapshot: &Snapshot<'_>) -> Present {
         let steered = snapshot.spec.policy.rollout.is_some();
         let fleet = steered.then(|| fleet_towards_goal(snapshot)).flatten();

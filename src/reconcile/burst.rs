@@ -110,16 +110,14 @@ fn next_change(
     update: &Update,
 ) -> Option<(Timestamp, RequeueReason)> {
     let held = node_sync.held.iter().map(|held| held.until).min();
-    let here = [
+    let here = RequeueReason::first([
         (next_available(fleet, node_sync, update), RequeueReason::MinReadySeconds),
         (held, RequeueReason::BackOff),
         (fleet.expects_until, RequeueReason::InFlightExpiry),
         (update.place_free_at, RequeueReason::TerminationOverdue),
-    ]
-    .into_iter()
-    .filter_map(|(at, reason)| at.map(|at| (at, reason)));
+    ]);
     let of_rollout = fleet.goal.rollout().and_then(|rollout| rollout.due);
-    here.chain(of_rollout).chain(fleet.outside.next_change).min()
+    [here, of_rollout, fleet.outside.next_change].into_iter().flatten().min()
 }
 
 /// When the next Ready pod that stays becomes available.

@@ -58,9 +58,22 @@ pub(crate) struct Classifier {
 
 /// The meaning of a hash label.
 #[derive(Debug, Clone, Copy)]
-struct Meaning {
-    evidence: Evidence,
-    revision: Option<HistoryIx>,
+pub(crate) struct Meaning {
+    pub(crate) evidence: Evidence,
+    pub(crate) revision: Option<HistoryIx>,
+}
+
+impl Meaning {
+    pub(crate) fn new(history: &History<'_>, hash: &str) -> Self {
+        let revision = history.position(hash);
+        let role = revision.map(|position| history.revision(position).role);
+        let evidence = match role {
+            Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
+            Some(Role::Old) => Evidence::OldRevision,
+            None => Evidence::UnknownRevision,
+        };
+        Meaning { evidence, revision }
+    }
 }
 
 const NO_HASH: Meaning = Meaning { evidence: Evidence::NoHash, revision: None };
@@ -69,19 +82,9 @@ neutral!(Meaning, NO_HASH);
 
 impl Classifier {
     pub(crate) fn new(snapshot: &Snapshot<'_>, history: &History<'_>) -> Self {
-        let meaning = |hash| {
-            let revision = history.position(hash);
-            let role = revision.map(|position| history.revision(position).role);
-            let evidence = match role {
-                Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
-                Some(Role::Old) => Evidence::OldRevision,
-                None => Evidence::UnknownRevision,
-            };
-            Meaning { evidence, revision }
-        };
         Classifier {
             policy: snapshot.spec.policy.classification,
-            meanings: snapshot.index.hashes().map(meaning).collect(),
+            meanings: snapshot.index.hashes().map(|hash| Meaning::new(history, hash)).collect(),
         }
     }
 

@@ -124,6 +124,11 @@ impl<'a> History<'a> {
         self.revisions.at(position)
     }
 
+    /// Whether the pods of a revision need the hash of the current one: it equals that one, and goes.
+    pub(crate) fn relabels_pods_of(&self, revision: &Revision<'_>) -> bool {
+        revision.role == Role::Duplicate && revision.hash != self.current_hash()
+    }
+
     /// Duplicates of the current revision, by name.
     pub(crate) fn duplicates(&self) -> Vec<&Revision<'a>> {
         let mut duplicates: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Duplicate).collect();

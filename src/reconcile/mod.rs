@@ -29,7 +29,7 @@ use crate::report::Plan;
 use crate::snapshot::Snapshot;
 use actions::{Bodies, FromTemplate, actions};
 use explain::explain;
-use steps::decide;
+use steps::{Decision, decide};
 
 /// Decides the next actions of the controller.
 ///
@@ -105,7 +105,15 @@ pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
 
 /// The plan with these bodies.
 pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<Plan, B::Error> {
-    let decision = decide(snapshot);
-    let actions = actions(snapshot, &decision, bodies)?;
-    Ok(explain(snapshot, &decision, actions))
+    plan_decided(snapshot, &decide(snapshot), bodies)
+}
+
+/// The plan of a decision with these bodies.
+pub(crate) fn plan_decided<B: Bodies>(
+    snapshot: &Snapshot<'_>,
+    decision: &Decision<'_>,
+    bodies: &B,
+) -> Result<Plan, B::Error> {
+    let actions = actions(snapshot, decision, bodies)?;
+    Ok(explain(snapshot, decision, actions))
 }

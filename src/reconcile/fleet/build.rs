@@ -179,8 +179,7 @@ fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option
         return needed.then_some(LabelReason::HashMissing);
     }
     let revision = history.revision(class.revision?);
-    let duplicate = revision.role == Role::Duplicate;
-    (duplicate && revision.hash != history.current_hash()).then_some(LabelReason::DuplicateRevision)
+    history.relabels_pods_of(revision).then_some(LabelReason::DuplicateRevision)
 }
 
 fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {

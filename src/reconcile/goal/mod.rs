@@ -260,7 +260,8 @@ impl<'r, 'a> Input<'r, 'a> {
         }
     }
 
-    /// Whether every target node has an available updated pod and no live outdated one, and none is held.
+    /// Whether every target node is on the current revision: it is not held, and has an available updated pod and no live
+    /// outdated one.
     fn is_complete(&self, goals: &IndexVec<NodeIx, NodeGoal>, base: Option<&Base<'a>>) -> bool {
         let mut targets = 0;
         for (node, facts) in self.facts.enumerated() {
@@ -318,14 +319,11 @@ impl<'r, 'a> Input<'r, 'a> {
     ) -> Option<(Timestamp, RequeueReason)> {
         let is_judged = matches!(stage, Stage::GoingOn | Stage::Paused);
         let failing = self.facts.iter().filter_map(|facts| facts.failing.due_at()).min();
-        [
+        RequeueReason::first([
             (waves.opens_at.filter(|_| *stage == Stage::GoingOn), RequeueReason::WaveDone),
             (failing.filter(|_| is_judged), RequeueReason::FailureDue),
             (deadline.filter(|_| *stage == Stage::GoingOn), RequeueReason::ProgressDeadline),
-        ]
-        .into_iter()
-        .filter_map(|(at, reason)| at.map(|at| (at, reason)))
-        .min()
+        ])
     }
 }
 

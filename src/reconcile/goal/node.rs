@@ -92,7 +92,8 @@ impl RolloutFacts {
         facts
     }
 
-    /// From when on an updated pod has been Ready for so long; `None` if none is Ready, or none since a known instant.
+    /// The instant from which an updated pod has been Ready for so long; `None` without a Ready one, and if it is unknown since
+    /// when it is.
     pub(super) fn done_at(&self, duration: SignedDuration, now: Timestamp) -> Option<Timestamp> {
         if duration.is_zero() {
             return self.is_ready.then_some(now);
