@@ -2,7 +2,7 @@
 
 use super::{Case, Fault, Planted, delete};
 use daemonset::model::{ControllerRevision, ObjectRef};
-use daemonset::{Action, NodeOutcome, RevisionReason, RolloutReason};
+use daemonset::{Action, NodeOutcome, PodState, PodVerdict, RevisionReason, RolloutReason};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -25,15 +25,15 @@ fn held_node_updated(case: &Case<'_>) -> Option<Planted> {
     let held = case.plan.report.nodes.iter().filter(|node| {
         matches!(node.outcome, NodeOutcome::HeldByRollout { .. }) && case.strategy() == "RollingUpdate"
     });
-    let alone = held.filter(|node| node.pods.len() == 1 && !node.pods[0].updated);
+    // A pod whose deletion is in flight is terminating, whatever its object says: to delete it again breaks another rule.
+    let is_ready =
+        |pod: &PodVerdict| matches!(pod.state, PodState::Available { .. } | PodState::Ready { .. });
+    let alone =
+        held.filter(|node| node.pods.len() == 1 && node.pods.iter().all(|pod| !pod.updated && is_ready(pod)));
     let wanted = alone.map(|node| node.pods[0].pod.uid.clone());
     let uid = case.choose(wanted)?;
-    let ready = |pod: &&daemonset::model::Pod| {
-        pod.metadata.uid == uid && pod.status.conditions.iter().any(|ready| ready.status == "True")
-    };
-    let pod = case.recording.pods.iter().find(ready)?;
-    let live = pod.metadata.deletion_timestamp.is_none() && pod.status.phase == "Running";
-    live.then(|| case.with("NotReleased", delete(pod)))?
+    let pod = case.recording.pods.iter().find(|pod| pod.metadata.uid == uid)?;
+    case.with("NotReleased", delete(pod))
 }
 
 /// The revision that is current, if this plan neither creates nor renumbers it.
