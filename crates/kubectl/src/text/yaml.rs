@@ -253,4 +253,21 @@ mod tests {
             assert_eq!(yaml(&json), golden["out"].as_str().unwrap(), "{json}");
         }
     }
+
+    #[test]
+    fn keys_have_their_natural_order() {
+        let sorted = |keys: &[&str]| {
+            let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+            let mut members: Vec<(&String, &Value)> = keys.iter().map(|key| (key, &Value::Null)).collect();
+            sort_in_natural_order(&mut members);
+            members.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(sorted(&["a10", "b", "a9", "a1", "a"]), "a a1 a9 a10 b");
+        // The zeros inside a number are a part of its value.
+        assert_eq!(sorted(&["a1000", "a15"]), "a15 a1000");
+        assert_eq!(sorted(&["a15", "a1000"]), "a15 a1000");
+        // Leading zeros are not.
+        assert_eq!(sorted(&["a05", "a004"]), "a004 a05");
+        assert_eq!(sorted(&["ab", "a-", "a1"]), "a- a1 ab");
+    }
 }

@@ -212,3 +212,128 @@ fn is_time_of_day(text: &str) -> bool {
         && parts.next().is_none();
     fits && zone_fits && !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_those_of_go() {
+        for text in [
+            "0",
+            "42",
+            "-42",
+            "+42",
+            "017",
+            "0o17",
+            "0x1f",
+            "0X1F",
+            "-0x1f",
+            "0b101",
+            "0b-1",
+            "0b+1",
+            "18446744073709551615",
+            "9223372036854775808",
+            "-9223372036854775808",
+            "+9223372036854775807",
+        ] {
+            assert!(is_integer(text), "{text}");
+        }
+        for text in [
+            "",
+            "+",
+            "-",
+            "018",
+            "0o18",
+            "0x",
+            "0xg",
+            "0b12",
+            "0b",
+            "1.0",
+            "1_0",
+            "--1",
+            "18446744073709551616",
+            "-9223372036854775809",
+            "+9223372036854775808",
+        ] {
+            assert!(!is_integer(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_underscore_separates_digits_only() {
+        for (text, plain) in [
+            ("1_0", "10"),
+            ("1_2_3", "123"),
+            ("_1", "_1"),
+            ("1_", "1_"),
+            ("1__0", "1__0"),
+            (".5_0", ".50"),
+            ("._5", "._5"),
+        ] {
+            assert_eq!(without_separators(text), plain);
+        }
+    }
+
+    #[test]
+    fn numbers_to_the_base_of_60_have_a_colon() {
+        for text in ["1:30", "190:20:30", "1:5", "0:00", "-1:30", "+1:30", "1:30.5", "1:30.", "1_0:30"] {
+            assert!(is_base_60(text), "{text}");
+        }
+        for text in ["1", "1.5", ":30", "1:60", "1:3a", "1:300", "1:", "a:30", "1:30.x", "_1:30"] {
+            assert!(!is_base_60(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_has_a_zone_or_a_space_before_it() {
+        for text in
+            ["T1:2:3.4Z", "t23:59:59Z", "T01:02:03+02:00", "T01:02:03-24:59", " 01:02:03", " 1:2:3.456"]
+        {
+            assert!(is_time_of_day(text), "{text}");
+        }
+        for text in [
+            "T01:02:03",
+            " 01:02:03Z",
+            " 01:02:03+02:00",
+            "T24:00:00Z",
+            "T01:60:00Z",
+            "T01:02:60Z",
+            "T01:02Z",
+            "T01:02:03:04Z",
+            "T1:2:3.Z",
+            "T1:2:3.xZ",
+            "T01:02:03+25:00",
+            "T01:02:03+02:60",
+            "T01:02:03+2:00",
+            "T01:02:03+02:0",
+            "T",
+            " ",
+        ] {
+            assert!(!is_time_of_day(text), "{text}");
+        }
+        for (text, is_one) in [
+            ("2026-01-01", true),
+            ("2026-1-1", true),
+            ("2026-02-30", false),
+            ("2026-01-01-01", false),
+            ("26-01-01", false),
+            ("2026-01-01T00:00:00Z", true),
+            ("2026-01-01T00:00:00", false),
+            ("2026-01-001", false),
+            ("+026-01-01", false),
+        ] {
+            assert_eq!(is_time(text), is_one, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_special_character_has_its_escape() {
+        let text: String =
+            "\"\\\n\0\u{7}\u{8}\t\u{b}\u{c}\r\u{1b}\u{85}\u{2028}\u{2029}\u{1}\u{9f}\u{feff}\u{1f600}aé"
+                .chars()
+                .map(escaped)
+                .collect();
+        assert_eq!(text, r#"\"\\\n\0\a\b\t\v\f\r\e\N\L\P\x01\x9F\uFEFF\U0001F600aé"#);
+    }
+}
