@@ -1,6 +1,7 @@
 //! The driver of one DaemonSet: it keeps the order of the calls and the memory between them.
 
 use crate::action::Action;
+use crate::audit::{Violation, audit};
 use crate::kept::{Change, Kept};
 use crate::manifests::{CustomSnapshot, Manifests, PlanError};
 use crate::memory::{ActionOutcome, Memory};
@@ -322,13 +323,11 @@ impl Reconciler {
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let at = at.into();
-        let Some(kept) = &mut self.kept.0 else { return Ok(self.plan_listed(list(), at)?) };
+        // A fleet that has shrunk is kept anew, so that the state takes the memory of what is there.
+        let kept = self.kept.0.as_mut().filter(|kept| !kept.is_sparse());
+        let Some(kept) = kept else { return Ok(self.plan_listed(list(), at)?) };
         let before = self.verification.is_due().then(|| self.memory.clone());
         let planned = kept.plan(&mut self.memory, at);
-        // A fleet that has shrunk is kept anew, so that the state takes the memory of what is there.
-        if kept.is_sparse() {
-            self.kept = KeptState(None);
-        }
         let Some(before) = before else { return Ok(planned) };
         let snapshot = Snapshot::new(list(), at).memory(&before).policy(&self.policy).check()?;
         match difference(&planned, &plan(&snapshot)) {
@@ -367,6 +366,14 @@ impl Reconciler {
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Option<Plan> {
         let kept = self.kept.0.as_ref()?;
         Some(plan(&kept.whole(&self.memory, at.into())))
+    }
+
+    /// The safety rules that these actions break, as [`audit`](crate::audit) of all objects finds them; `None` where
+    /// [`plan_changes`](Self::plan_changes) would list all objects. An object of another owner is not kept: an action on it
+    /// is an [`UnknownObject`](crate::ViolationKind::UnknownObject). Its cost grows as nodes and pods do.
+    pub fn audit(&self, actions: &[Action], at: impl Into<ObservedAt>) -> Option<Vec<Violation>> {
+        let kept = self.kept.0.as_ref()?;
+        Some(audit(&kept.whole(&self.memory, at.into()), actions))
     }
 
     /// Lets the next [`plan_changes`](Self::plan_changes) list all objects: after a watch was interrupted, say.

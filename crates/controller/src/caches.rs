@@ -1,5 +1,6 @@
 //! The caches: DaemonSets, pods, nodes and revisions as the watches have shown them, shared by all reconciles.
 
+use crate::change_log::ChangeLog;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
@@ -39,6 +40,8 @@ pub struct Caches {
     pub nodes: Store<Node>,
     /// All ControllerRevisions of the watched namespaces.
     pub revisions: Store<ControllerRevision>,
+    /// The changes of the nodes, pods and revisions here.
+    pub change_log: ChangeLog,
     filled: Arc<AtomicBool>,
     /// The version that the cache of pods has reached; 0 before the first list.
     pods_version: Arc<AtomicU64>,
@@ -66,6 +69,7 @@ impl Caches {
             pods: writers.pods.as_reader(),
             nodes: writers.nodes.as_reader(),
             revisions: writers.revisions.as_reader(),
+            change_log: ChangeLog::default(),
             filled: Arc::default(),
             pods_version: Arc::default(),
         };

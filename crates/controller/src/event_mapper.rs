@@ -1,6 +1,7 @@
 //! From a changed object to the DaemonSets that must be reconciled for it.
 
 use crate::caches::{Caches, Key};
+use crate::change_log::ChangedObject;
 use crate::queue::Queue;
 use daemonset::affected;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod};
@@ -19,6 +20,9 @@ pub(crate) trait WatchedObject: Sized {
     /// Enqueues the DaemonSets whose plan a change may change: the object was added (no `before`), removed (no `after`),
     /// or changed.
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper);
+
+    /// The entry of this object in the change log; `None` for a kind that each plan reads anew.
+    fn as_changed(&self) -> Option<ChangedObject>;
 
     /// Notes the version that the cache has reached with this event, which it has applied.
     fn note_version(event: &Event<Self>, caches: &Caches) {
@@ -77,6 +81,10 @@ impl EventMapper {
 }
 
 impl WatchedObject for DaemonSet {
+    fn as_changed(&self) -> Option<ChangedObject> {
+        None
+    }
+
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
         if let Some(ds) = after.or(before) {
             mapper.queue.add(Key::from(ds));
@@ -85,6 +93,11 @@ impl WatchedObject for DaemonSet {
 }
 
 impl WatchedObject for Pod {
+    fn as_changed(&self) -> Option<ChangedObject> {
+        let metadata = &self.metadata;
+        Some(ChangedObject::Pod(metadata.namespace.as_str().into(), metadata.name.as_str().into()))
+    }
+
     fn note_version(event: &Event<Self>, caches: &Caches) {
         match event {
             Event::Apply(pod) | Event::Delete(pod) => {
@@ -123,6 +136,11 @@ fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
 }
 
 impl WatchedObject for ControllerRevision {
+    fn as_changed(&self) -> Option<ChangedObject> {
+        let metadata = &self.metadata;
+        Some(ChangedObject::Revision(metadata.namespace.as_str().into(), metadata.name.as_str().into()))
+    }
+
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
         for revision in [before, after].into_iter().flatten() {
             mapper.enqueue_owner(&revision.metadata.namespace, &revision.metadata.owner_references);
@@ -131,6 +149,10 @@ impl WatchedObject for ControllerRevision {
 }
 
 impl WatchedObject for Node {
+    fn as_changed(&self) -> Option<ChangedObject> {
+        Some(ChangedObject::Node(self.metadata.name.as_str().into()))
+    }
+
     /// Heartbeats and images change nodes all the time and concern no DaemonSet; a node of another pool concerns only
     /// those that its labels do not exclude (v1.36 `updateNode`).
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {

@@ -22,7 +22,8 @@ pub struct InFlight {
 impl InFlight {
     /// No call was sent for the DaemonSet with this uid.
     pub fn new(uid: Uid, policy: Policy) -> Self {
-        let reconciler = Reconciler::new(uid, policy);
+        // Tests and debug builds compare every plan with the plan of all objects.
+        let reconciler = Reconciler::new(uid, policy).verify_every(u32::from(cfg!(debug_assertions)));
         InFlight { reconciler, unknown: Vec::new(), retry_order: RetryOrder::default() }
     }
 

@@ -2,9 +2,9 @@
 //!
 //! One pass, by module:
 //!
-//! 1. [`watches`] fill the [`caches`]; [`event_mapper`] maps each changed object to DaemonSets and puts their keys into the
-//!    [`queue`].
-//! 2. A [`worker`] takes a key, builds the snapshot, plans and audits.
+//! 1. [`watches`] fill the [`caches`] and note each changed object in the [`change_log`]; [`event_mapper`] maps it to
+//!    DaemonSets and puts their keys into the [`queue`].
+//! 2. A [`worker`] takes a key, applies the changes since its last plan, plans and audits.
 //! 3. [`executor`] sends the plan's API calls, and [`response`] classifies the answers.
 //! 4. [`in_flight`] and [`retry_order`] keep the outcomes of these calls for the next pass.
 //!
@@ -15,6 +15,7 @@
 
 pub mod args;
 pub mod caches;
+pub mod change_log;
 mod clients;
 pub mod clock;
 pub mod compare;

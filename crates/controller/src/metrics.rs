@@ -14,12 +14,14 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,
-    /// Seconds of one reconcile, from the snapshot to the last response.
+    /// Seconds of one reconcile, from the changes to the last response.
     pub reconcile_seconds: Histogram,
-    /// Seconds of the snapshot, the plan and its audit.
+    /// Seconds of the changes, the plan and its audit.
     pub decide_seconds: Histogram,
     /// Reconciles that failed.
     pub failures: Counter,
+    /// Plans that were not executed since they break a safety rule or differ from the plan of all objects.
+    pub refused_plans: Counter,
     /// DaemonSets that wait in the queue.
     pub queue_depth: Gauge,
     /// 1 while this process acts, else 0.
@@ -45,18 +47,23 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("daemonset");
         let (reconcile_seconds, decide_seconds) = (seconds(), seconds());
         let (failures, queue_depth, leader) = (Counter::default(), Gauge::default(), Gauge::default());
-        let (actions, findings) = (Family::default(), Family::default());
+        let (refused_plans, actions, findings) = (Counter::default(), Family::default(), Family::default());
         registry.register(
             "reconcile_seconds",
-            "Seconds of one reconcile, from the snapshot to the last response",
+            "Seconds of one reconcile, from the changes to the last response",
             reconcile_seconds.clone(),
         );
         registry.register(
             "decide_seconds",
-            "Seconds of the snapshot, the plan and its audit",
+            "Seconds of the changes, the plan and its audit",
             decide_seconds.clone(),
         );
         registry.register("reconcile_failures", "Reconciles that failed", failures.clone());
+        registry.register(
+            "refused_plans",
+            "Plans that were not executed since they break a safety rule or differ from the plan of all objects",
+            refused_plans.clone(),
+        );
         registry.register("queue_depth", "DaemonSets that wait in the queue", queue_depth.clone());
         registry.register("leader", "1 while this process acts, else 0", leader.clone());
         registry.register("actions", "Actions by type, reason and outcome", Family::clone(&actions));
@@ -66,6 +73,7 @@ impl Default for Metrics {
             reconcile_seconds,
             decide_seconds,
             failures,
+            refused_plans,
             queue_depth,
             leader,
             actions,

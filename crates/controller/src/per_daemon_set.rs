@@ -1,10 +1,12 @@
 //! The state that is kept for one DaemonSet between two reconciles.
 
-use crate::caches::Key;
+use crate::caches::{Caches, Key};
+use crate::change_log::{Entries, LogPosition};
 use crate::in_flight::InFlight;
-use daemonset::model::Uid;
-use daemonset::{Action, Plan, Policy, StatusReason};
+use daemonset::model::{DaemonSet, Uid};
+use daemonset::{Action, Change, Plan, Policy, StatusReason};
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -15,6 +17,10 @@ pub struct PerDaemonSet {
     pub in_flight: InFlight,
     /// When it left the cache; `None` while the cache has it.
     pub absent_since: Option<Instant>,
+    /// How far its reconciler has read the change log.
+    position: LogPosition,
+    /// The DaemonSet as its reconciler has seen it last.
+    last_seen: Option<Arc<DaemonSet>>,
     status_sent_at: Option<Instant>,
     last_printed: String,
     /// The problems or warnings of the last plan.
@@ -27,6 +33,8 @@ impl PerDaemonSet {
         PerDaemonSet {
             in_flight: InFlight::new(uid, policy),
             absent_since: None,
+            position: LogPosition::default(),
+            last_seen: None,
             status_sent_at: None,
             last_printed: String::new(),
             last_logged: Vec::new(),
@@ -36,6 +44,16 @@ impl PerDaemonSet {
     /// The uid of the DaemonSet: another one may take its name.
     pub fn uid(&self) -> &Uid {
         self.in_flight.reconciler.uid()
+    }
+
+    /// Applies the changes since the last time to its reconciler.
+    pub fn catch_up(&mut self, log: &Entries, caches: &Caches, ds: &Arc<DaemonSet>) {
+        let reconciler = &mut self.in_flight.reconciler;
+        log.catch_up(&mut self.position, reconciler, caches, &ds.metadata.namespace);
+        if self.last_seen.as_ref().is_none_or(|seen| !Arc::ptr_eq(seen, ds)) {
+            reconciler.apply(Change::DaemonSet(ds));
+            self.last_seen = Some(Arc::clone(ds));
+        }
     }
 
     /// Takes the status update out of a plan if the last one was sent less than `interval` ago; then also returns the time

@@ -118,22 +118,31 @@ impl Watches {
     /// Applies an event to the cache and to the comparison; returns the object as it was before.
     fn update_cache<K>(&self, writer: &mut Writer<K>, event: &Event<K>) -> Option<Arc<K>>
     where
-        K: ComparedObject + Resource<DynamicType = ()> + Clone + 'static,
+        K: WatchedObject + ComparedObject + Resource<DynamicType = ()> + Clone + 'static,
     {
+        let log = &self.mapper.caches().change_log;
+        let write = |writer: &mut Writer<K>| match event {
+            Event::Apply(object) | Event::Delete(object) => {
+                log.add(object.as_changed(), || writer.apply_watcher_event(event));
+            }
+            Event::InitDone => log.replace(|| writer.apply_watcher_event(event)),
+            // The pages of a list are not in the cache yet.
+            Event::Init | Event::InitApply(_) => writer.apply_watcher_event(event),
+        };
         let store = writer.as_reader();
         let before = match event {
             Event::Apply(object) | Event::Delete(object) => store.get(&ObjectRef::from_obj(object)),
             Event::Init | Event::InitApply(_) | Event::InitDone => None,
         };
         let Some(comparison) = &self.comparison else {
-            writer.apply_watcher_event(event);
+            write(writer);
             return before;
         };
         watch_events::compare_event(comparison, event, before.as_ref());
         // The first list is the state at the start of the comparison; only later lists contain changes.
         let is_relist = matches!(event, Event::InitDone) && self.mapper.caches().are_filled();
         let previous = is_relist.then(|| store.state());
-        writer.apply_watcher_event(event);
+        write(writer);
         if let Some(previous) = previous {
             watch_events::compare_lists(comparison, &previous, &store.state());
         }

@@ -4,8 +4,8 @@ use super::world::{self, World};
 use crate::support::execute;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
 use daemonset::{
-    Action, ActionOutcome, Change, NodeView, Observed, ObservedAt, Plan, PodView, Policy, Reconciler,
-    Recording, RevisionView,
+    Action, ActionOutcome, Change, DeleteReason, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
+    Reconciler, Recording, RevisionView, ViolationKind, audit,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -214,7 +214,33 @@ impl Pair {
             let json = |reconciler: &Reconciler| serde_json::to_string(reconciler.memory()).unwrap();
             return Err(format!("memory from changes {}\nof all {}", json(&self.kept), json(&self.whole)));
         }
+        self.audit(&whole, at)?;
         self.execute(&whole);
+        Ok(())
+    }
+
+    /// Audits the plan, and actions that break rules: a pod of each node is deleted, whatever the plan says.
+    fn audit(&self, plan: &Plan, at: ObservedAt) -> Result<(), String> {
+        let everywhere = self.cache.observed().pods.into_iter().map(|pod| {
+            let node = pod.spec.node_name.as_str().into();
+            Action::delete_pod(node, ObjectRef::from(&pod.metadata), DeleteReason::ExcessPod)
+        });
+        let wrong: Vec<Action> = plan.actions.iter().cloned().chain(everywhere).collect();
+        for actions in [&plan.actions, &wrong] {
+            let Some(mut kept) = self.kept.audit(actions, at) else { continue };
+            let snapshot = daemonset::Snapshot::new(self.cache.observed(), at);
+            let snapshot = snapshot.memory(self.whole.memory()).policy(self.whole.policy());
+            let mut whole = audit(&snapshot.check().map_err(|error| error.to_string())?, actions);
+            // Objects of others are not kept.
+            for violation in kept.iter_mut().chain(&mut whole) {
+                if violation.kind == ViolationKind::ForeignObject {
+                    violation.kind = ViolationKind::UnknownObject;
+                }
+            }
+            if kept != whole {
+                return Err(format!("violations from changes {kept:#?}\nof all {whole:#?}"));
+            }
+        }
         Ok(())
     }
 

@@ -1,21 +1,27 @@
-//! One decision: snapshot, plan, audit, recording.
+//! One decision: the plan, its audit, and its recording.
 
 use super::{Mode, Worker};
 use crate::caches::{Caches, Key};
 use crate::executor::ExecuteError;
 use crate::per_daemon_set::PerDaemonSet;
-use daemonset::model::{ControllerRevision, DaemonSet, Pod};
-use daemonset::{InvalidSnapshot, Observed, ObservedAt, Plan, Violation, audit, plan};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::{
+    Action, ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Snapshot, Violation, audit, plan,
+};
+use std::cell::OnceCell;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
-/// The pods and revisions of a DaemonSet's namespace.
+/// All objects that a plan may depend on.
 pub(super) struct Input {
-    /// All pods, with and without an owner.
+    /// All nodes.
+    nodes: Vec<Arc<Node>>,
+    /// All pods of the DaemonSet's namespace, with and without an owner.
     pub(super) pods: Vec<Arc<Pod>>,
     /// The version of the list of pods, if known.
     pub(super) pods_version: Option<u64>,
-    /// All revisions, with and without an owner.
+    /// All revisions of the DaemonSet's namespace, with and without an owner.
     pub(super) revisions: Vec<Arc<ControllerRevision>>,
     /// Whether `--record` keeps this decision even if its plan is empty.
     pub(super) is_always_recorded: bool,
@@ -28,60 +34,157 @@ impl Input {
         // Before the pods, which may be newer than their version but never older.
         let pods_version = caches.pods_version();
         Input {
+            nodes: caches.nodes.state(),
             pods_version,
             pods: caches.pods.state_filter(|pod| pod.metadata.namespace == namespace),
             revisions: caches.revisions.state_filter(|revision| revision.metadata.namespace == namespace),
             is_always_recorded: false,
         }
     }
+
+    fn observed<'i>(
+        &'i self,
+        daemon_set: &'i DaemonSet,
+    ) -> Observed<'i, &'i [Arc<Node>], &'i [Arc<Pod>], &'i [Arc<ControllerRevision>]> {
+        Observed { daemon_set, nodes: &self.nodes, pods: &self.pods, revisions: &self.revisions }
+    }
+}
+
+/// A plan that may be executed.
+pub(super) struct Audited {
+    /// Without the status update, if that one must wait.
+    pub(super) plan: Plan,
+    /// The time after which the status update may be sent that the plan lacks.
+    pub(super) status_delay: Option<Duration>,
 }
 
 impl Worker {
-    /// The audited plan for this input; `None` where the input is invalid, which is reported.
+    /// The audited plan for the content of the caches, at a cost that lies in what has changed there since the last plan;
+    /// `None` where the input is invalid, which is reported.
     ///
     /// # Errors
     /// When the plan breaks a safety rule, or when this process may no longer act.
-    pub(super) fn plan(
+    pub(super) fn plan_changes(
+        &self,
+        key: &Key,
+        ds: &Arc<DaemonSet>,
+        state: &mut PerDaemonSet,
+    ) -> Result<Option<Audited>, ExecuteError> {
+        if self.recorder.is_some() {
+            // A recording has all objects.
+            return self.plan_listed(key, ds, state, &Input::from_caches(&self.caches, key));
+        }
+        self.check_may_act()?;
+        let start = Instant::now();
+        let log = self.caches.change_log.read();
+        let mut at = ObservedAt::new(self.clock.now());
+        // Before the changes, which may be newer.
+        at.pods_version = self.caches.pods_version();
+        state.catch_up(&log, &self.caches, ds);
+        // A comparison with the plan of all objects needs these as they are in the changes.
+        let log = cfg!(debug_assertions).then_some(log);
+        let input = OnceCell::new();
+        let list = || input.get_or_init(|| Input::from_caches(&self.caches, key)).observed(ds);
+        let planned = state.in_flight.reconciler.plan_changes(list, at);
+        drop(log);
+        let plan = match planned {
+            Ok(plan) => plan,
+            Err(ChangesError::Invalid(invalid)) => {
+                self.report_invalid(key, ds, state, &invalid);
+                return Ok(None);
+            }
+            Err(error) => {
+                tracing::error!(daemonset = %key, %error, "the plan is not executed");
+                return Err(self.refuse("the plan differs from the plan of all objects"));
+            }
+        };
+        let audited = self.defer_status(state, plan);
+        let actions = &audited.plan.actions;
+        let reconciler = &state.in_flight.reconciler;
+        // The audit looks at all objects: a plan that does nothing costs less without it.
+        let violations = if actions.iter().all(|action| matches!(action, Action::Requeue { .. })) {
+            Vec::new()
+        } else if let Some(violations) = reconciler.audit(actions, at) {
+            violations
+        } else {
+            // The reconciler keeps no state: it has listed all objects.
+            let observed = input.get_or_init(|| Input::from_caches(&self.caches, key)).observed(ds);
+            let snapshot =
+                Snapshot::new(observed, at).memory(reconciler.memory()).policy(reconciler.policy());
+            snapshot.check().map_or_else(|_| Vec::new(), |snapshot| audit(&snapshot, actions))
+        };
+        self.judge(key, state, audited, &violations, start)
+    }
+
+    /// As [`plan_changes`](Self::plan_changes), for other objects than those of the caches.
+    pub(super) fn plan_listed(
         &self,
         key: &Key,
         ds: &DaemonSet,
         state: &mut PerDaemonSet,
-        input: Input,
-    ) -> Result<Option<Plan>, ExecuteError> {
-        if let Mode::Execute(executor) = &self.mode {
-            executor.check()?;
-        }
+        input: &Input,
+    ) -> Result<Option<Audited>, ExecuteError> {
+        self.check_may_act()?;
         let start = Instant::now();
-        let nodes = self.caches.nodes.state();
-        let observed =
-            Observed { daemon_set: ds, nodes: &nodes, pods: &input.pods, revisions: &input.revisions };
         let mut at = ObservedAt::new(self.clock.now());
         at.pods_version = input.pods_version;
-        let snapshot = match state.in_flight.reconciler.snapshot(observed, at) {
+        let snapshot = match state.in_flight.reconciler.snapshot(input.observed(ds), at) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);
                 return Ok(None);
             }
         };
-        let plan = plan(&snapshot);
-        for warning in state.new_messages(plan.warnings.iter().map(ToString::to_string).collect()) {
-            tracing::warn!(daemonset = %key, "{warning}");
-        }
-        let violations = audit(&snapshot, &plan.actions);
-        self.metrics.decide_seconds.observe(start.elapsed().as_secs_f64());
-        let is_recorded = input.is_always_recorded || !plan.actions.is_empty();
+        let audited = self.defer_status(state, plan(&snapshot));
+        let violations = audit(&snapshot, &audited.plan.actions);
+        let is_recorded = input.is_always_recorded || !audited.plan.actions.is_empty();
         if let Some(recorder) = self.recorder.as_ref().filter(|_| is_recorded) {
             recorder.write(key, &snapshot);
         }
+        self.judge(key, state, audited, &violations, start)
+    }
+
+    /// # Errors
+    /// When another process may act.
+    fn check_may_act(&self) -> Result<(), ExecuteError> {
+        match &self.mode {
+            Mode::Execute(executor) => Ok(executor.check()?),
+            Mode::DryRun | Mode::Compare(_) => Ok(()),
+        }
+    }
+
+    fn defer_status(&self, state: &PerDaemonSet, mut plan: Plan) -> Audited {
+        let status_delay;
+        (plan.actions, status_delay) = state.defer_status(plan.actions, self.status_interval);
+        Audited { plan, status_delay }
+    }
+
+    /// Logs the warnings of a plan, and refuses it if the audit has found a violation.
+    fn judge(
+        &self,
+        key: &Key,
+        state: &mut PerDaemonSet,
+        audited: Audited,
+        violations: &[Violation],
+        start: Instant,
+    ) -> Result<Option<Audited>, ExecuteError> {
+        self.metrics.decide_seconds.observe(start.elapsed().as_secs_f64());
+        for warning in state.new_messages(audited.plan.warnings.iter().map(ToString::to_string).collect()) {
+            tracing::warn!(daemonset = %key, "{warning}");
+        }
         if violations.is_empty() {
-            return Ok(Some(plan));
+            return Ok(Some(audited));
         }
         // The audit is written independently of the planner: one of the two is wrong, and to do nothing harms least.
         let violations: Vec<String> = violations.iter().map(Violation::to_string).collect();
         let violations = violations.join("; ");
         tracing::error!(daemonset = %key, violations, "the plan breaks a safety rule and is not executed");
-        Err(ExecuteError::Failed("the plan breaks a safety rule".to_owned()))
+        Err(self.refuse("the plan breaks a safety rule"))
+    }
+
+    fn refuse(&self, reason: &str) -> ExecuteError {
+        self.metrics.refused_plans.inc();
+        ExecuteError::Failed(reason.to_owned())
     }
 
     /// Reports a DaemonSet that can't be planned, once: only its author can correct it, and a correction enqueues it again.

@@ -1,6 +1,6 @@
 //! One reconcile of one DaemonSet: plan, then execute, print or compare.
 
-use super::plan::Input;
+use super::plan::{Audited, Input};
 use super::{Mode, Worker};
 use crate::caches::Key;
 use crate::compare::reverted::Reverted;
@@ -10,6 +10,7 @@ use crate::per_daemon_set::PerDaemonSet;
 use daemonset::model::{ControllerRevision, DaemonSet};
 use daemonset::{Action, ActionOutcome, Observed, Plan, Snapshot};
 use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -17,14 +18,13 @@ impl Worker {
     pub(super) async fn sync(
         &self,
         key: &Key,
-        ds: &DaemonSet,
+        ds: &Arc<DaemonSet>,
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
         match &self.mode {
             Mode::Execute(executor) => self.plan_and_execute(executor, key, ds, state).await,
             Mode::DryRun => {
-                let input = Input::from_caches(&self.caches, key);
-                if let Some(plan) = self.plan(key, ds, state, input)? {
+                if let Some(Audited { plan, .. }) = self.plan_changes(key, ds, state)? {
                     state.print(key, &plan);
                     self.requeue_at(key, requeue_time(&plan));
                 }
@@ -44,24 +44,22 @@ impl Worker {
         &self,
         executor: &Executor,
         key: &Key,
-        ds: &DaemonSet,
+        ds: &Arc<DaemonSet>,
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
         self.settle_unknown_outcomes(executor, ds, &mut state.in_flight).await?;
-        let cached = Input::from_caches(&self.caches, key);
-        let Some(mut plan) = self.plan(key, ds, state, cached)? else { return Ok(()) };
-        if plan.actions.iter().any(is_new_revision) {
+        let Some(mut audited) = self.plan_changes(key, ds, state)? else { return Ok(()) };
+        if audited.plan.actions.iter().any(is_new_revision) {
             // The watch of revisions may lag behind the watch that has shown the template. Stored revisions decide the new
             // number, so that no number is given twice.
-            let stored = Input {
-                revisions: executor.list_revisions(&key.namespace).await?,
-                ..Input::from_caches(&self.caches, key)
-            };
-            let Some(new_plan) = self.plan(key, ds, state, stored)? else { return Ok(()) };
-            plan = new_plan;
+            let revisions = executor.list_revisions(&key.namespace).await?;
+            let mut stored = Input::from_caches(&self.caches, key);
+            stored.revisions = revisions;
+            let Some(new) = self.plan_listed(key, ds, state, &stored)? else { return Ok(()) };
+            audited = new;
         }
-        let requeue_at = requeue_time(&plan);
-        let result = self.execute(executor, key, ds, plan.actions, state).await;
+        let requeue_at = requeue_time(&audited.plan);
+        let result = self.execute(executor, key, ds, audited, state).await;
         match result {
             Ok(()) => self.requeue_at(key, requeue_at),
             // The queue repeats a failed plan with back-off, so that a requeue that is due at once is ignored. A later one is
@@ -98,11 +96,10 @@ impl Worker {
         executor: &Executor,
         key: &Key,
         ds: &DaemonSet,
-        actions: Vec<Action>,
+        Audited { plan, status_delay }: Audited,
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
-        let actions = state.in_flight.retry_order.apply(actions);
-        let (actions, status_delay) = state.defer_status(actions, self.status_interval);
+        let actions = state.in_flight.retry_order.apply(plan.actions);
         let result = executor.execute(ds, &actions, &mut state.in_flight).await;
         // Also after a failure: the status of the other pods does not wait for the retry.
         if let Some(delay) = status_delay {
@@ -127,14 +124,12 @@ impl Worker {
         state: &mut PerDaemonSet,
         reverted: &Reverted,
     ) -> Option<Plan> {
-        let Input { pods, revisions, .. } = Input::from_caches(&self.caches, key);
-        let input = Input {
-            pods_version: None,
-            pods: reverted.pods(pods),
-            revisions: reverted.revisions(revisions),
-            is_always_recorded: !reverted.is_empty(),
-        };
-        let plan = self.plan(key, ds, state, input).ok()??;
+        let mut input = Input::from_caches(&self.caches, key);
+        input.pods_version = None;
+        input.pods = reverted.pods(input.pods);
+        input.revisions = reverted.revisions(input.revisions);
+        input.is_always_recorded = !reverted.is_empty();
+        let Audited { plan, .. } = self.plan_listed(key, ds, state, &input).ok()??;
         if reverted.is_empty() {
             self.requeue_at(key, requeue_time(&plan));
         } else {

@@ -224,6 +224,11 @@ impl Cluster {
 
     /// Fails if an invariant was violated, after printing the log of all pods.
     fn check_invariants(&self) {
+        assert_eq!(
+            self.metrics.refused_plans.get(),
+            0,
+            "plans that differ from the plan of all objects, or break a rule"
+        );
         let broken = self.api.state().store.invariants.broken.clone();
         if !broken.is_empty() {
             let state = self.api.state();

@@ -1,0 +1,242 @@
+//! The objects that have changed lately, in the order of the changes, for the reconcilers to catch up with.
+//!
+//! The log has only the names of the objects. A reconciler reads the objects from the caches, which may be newer than an
+//! entry, so that an object never goes back to an older state.
+
+use crate::caches::Caches;
+use daemonset::{Change, NodeView, PodView, Reconciler, RevisionView};
+use kube::runtime::reflector::ObjectRef;
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+/// A reconciler that is further behind lists all objects instead, which costs little more than so many changes.
+const CAPACITY: usize = 16_384;
+
+/// An object that was added, changed or removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangedObject {
+    /// The node with this name.
+    Node(Box<str>),
+    /// The pod with this namespace and name.
+    Pod(Box<str>, Box<str>),
+    /// The revision with this namespace and name.
+    Revision(Box<str>, Box<str>),
+}
+
+/// How far a reconciler has read the log. A default position lies before every log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogPosition(u64);
+
+/// The log; clones share their content.
+#[derive(Debug, Clone)]
+pub struct ChangeLog(Arc<RwLock<Entries>>);
+
+/// The last changes.
+#[derive(Debug)]
+pub struct Entries {
+    changes: VecDeque<ChangedObject>,
+    /// The position of the first of them.
+    first: u64,
+}
+
+impl Default for ChangeLog {
+    fn default() -> Self {
+        // The default position of a reconciler, 0, lies before the first entry.
+        ChangeLog(Arc::new(RwLock::new(Entries { changes: VecDeque::new(), first: 1 })))
+    }
+}
+
+impl ChangeLog {
+    /// Changes a cache with `write`, and adds the changed object. No reader sees the one without the other.
+    pub fn add<R>(&self, object: Option<ChangedObject>, write: impl FnOnce() -> R) -> R {
+        let mut entries = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let result = write();
+        if let Some(object) = object {
+            if entries.changes.len() == CAPACITY {
+                entries.changes.pop_front();
+                entries.first += 1;
+            }
+            entries.changes.push_back(object);
+        }
+        result
+    }
+
+    /// Replaces the content of a cache with `write`, as a list does: every reconciler must list the objects anew.
+    pub fn replace<R>(&self, write: impl FnOnce() -> R) -> R {
+        let mut entries = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let result = write();
+        entries.first = entries.end() + 1;
+        entries.changes.clear();
+        result
+    }
+
+    /// The log for reading. No cache changes before it is dropped.
+    pub fn read(&self) -> RwLockReadGuard<'_, Entries> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entries {
+    fn end(&self) -> u64 {
+        self.first + self.changes.len() as u64
+    }
+
+    /// Applies the changes since `position`, as far as they can concern a DaemonSet of this namespace. Where some of these
+    /// are no longer here, the next plan lists all objects.
+    pub fn catch_up(
+        &self,
+        position: &mut LogPosition,
+        reconciler: &mut Reconciler,
+        caches: &Caches,
+        namespace: &str,
+    ) {
+        let read = position.0.checked_sub(self.first).and_then(|read| usize::try_from(read).ok());
+        position.0 = self.end();
+        let Some(read) = read else { return reconciler.forget_objects() };
+        for object in self.changes.range(read.min(self.changes.len())..) {
+            apply(object, reconciler, caches, namespace);
+        }
+    }
+}
+
+/// Applies the present state of an object.
+fn apply(object: &ChangedObject, reconciler: &mut Reconciler, caches: &Caches, of: &str) {
+    match object {
+        ChangedObject::Node(name) => match caches.nodes.get(&ObjectRef::new(name)) {
+            Some(node) => reconciler.apply(Change::Node(NodeView::from(&*node))),
+            None => reconciler.apply(Change::NodeGone(name)),
+        },
+        ChangedObject::Pod(namespace, name) if **namespace == *of => {
+            match caches.pods.get(&ObjectRef::new(name).within(namespace)) {
+                Some(pod) => reconciler.apply(Change::Pod(PodView::from(&*pod))),
+                None => reconciler.apply(Change::PodGone { namespace, name }),
+            }
+        }
+        ChangedObject::Revision(namespace, name) if **namespace == *of => {
+            match caches.revisions.get(&ObjectRef::new(name).within(namespace)) {
+                Some(revision) => reconciler.apply(Change::Revision(RevisionView::from(&*revision))),
+                None => reconciler.apply(Change::RevisionGone { namespace, name }),
+            }
+        }
+        ChangedObject::Pod(..) | ChangedObject::Revision(..) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caches::CacheWriters;
+    use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+    use daemonset::{Observed, Plan, Policy};
+    use kube::runtime::watcher::Event;
+    use serde_json::{from_value, json};
+    use std::cell::Cell;
+
+    /// A DaemonSet, its reconciler, and the caches that both read.
+    struct Fleet {
+        ds: DaemonSet,
+        reconciler: Reconciler,
+        position: LogPosition,
+        caches: Caches,
+        writers: CacheWriters,
+    }
+
+    impl Fleet {
+        fn new() -> Self {
+            let (caches, writers) = Caches::empty();
+            let ds = json!({
+                "metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
+                "spec": {
+                    "selector": {"matchLabels": {"app": "agent"}},
+                    "template": {"metadata": {"labels": {"app": "agent"}}},
+                },
+            });
+            let reconciler = Reconciler::new("u", Policy::default());
+            let position = LogPosition::default();
+            Fleet { ds: from_value(ds).unwrap(), reconciler, position, caches, writers }
+        }
+
+        fn add_node(&mut self, name: &str) {
+            let node: Node = from_value(json!({"metadata": {"name": name}})).unwrap();
+            let writer = &mut self.writers.nodes;
+            let changed = ChangedObject::Node(name.into());
+            self.caches.change_log.add(Some(changed), || writer.apply_watcher_event(&Event::Apply(node)));
+        }
+
+        fn remove_node(&mut self, name: &str) {
+            let node: Node = from_value(json!({"metadata": {"name": name}})).unwrap();
+            let writer = &mut self.writers.nodes;
+            let changed = ChangedObject::Node(name.into());
+            self.caches.change_log.add(Some(changed), || writer.apply_watcher_event(&Event::Delete(node)));
+        }
+
+        /// A plan, and whether it has listed the objects.
+        fn plan(&mut self) -> (Plan, bool) {
+            let Fleet { ds, reconciler, position, caches, .. } = self;
+            caches.change_log.read().catch_up(position, reconciler, caches, "ns");
+            let is_listed = Cell::new(false);
+            let nodes = caches.nodes.state();
+            let list = || {
+                is_listed.set(true);
+                let (pods, revisions): ([&Pod; 0], [&ControllerRevision; 0]) = ([], []);
+                Observed { daemon_set: ds, nodes: &nodes, pods, revisions }
+            };
+            let now = "2026-01-01T12:00:00Z".parse::<jiff::Timestamp>().unwrap();
+            let plan = reconciler.plan_changes(list, now).unwrap();
+            (plan, is_listed.get())
+        }
+
+        fn created_on(&mut self) -> (Vec<String>, bool) {
+            let (plan, is_listed) = self.plan();
+            let node = |action: &daemonset::Action| match action {
+                daemonset::Action::CreatePod { node, .. } => Some(node.to_string()),
+                _ => None,
+            };
+            (plan.actions.iter().filter_map(node).collect(), is_listed)
+        }
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_reconciler_lists_once_and_then_reads_the_changes() {
+        let mut fleet = Fleet::new();
+        fleet.add_node("a");
+        assert_eq!(fleet.created_on(), (names(&["a"]), true));
+        fleet.add_node("b");
+        fleet.add_node("c");
+        fleet.remove_node("a");
+        assert_eq!(fleet.created_on(), (names(&["b", "c"]), false));
+        assert_eq!(fleet.created_on(), (names(&["b", "c"]), false), "no change");
+    }
+
+    #[test]
+    fn a_reconciler_that_is_too_far_behind_lists_again() {
+        let mut fleet = Fleet::new();
+        fleet.add_node("a");
+        fleet.plan();
+        (0..CAPACITY).for_each(|_| fleet.add_node("b"));
+        assert_eq!(fleet.created_on(), (names(&["a", "b"]), false), "the oldest change is still there");
+        (0..=CAPACITY).for_each(|_| fleet.add_node("c"));
+        assert_eq!(fleet.created_on(), (names(&["a", "b", "c"]), true));
+    }
+
+    #[test]
+    fn a_reconciler_lists_again_after_a_cache_was_replaced() {
+        let mut fleet = Fleet::new();
+        fleet.add_node("a");
+        fleet.plan();
+        let Fleet { caches, writers, .. } = &mut fleet;
+        caches.change_log.replace(|| {
+            writers.nodes.apply_watcher_event(&Event::Init);
+            let node: Node = from_value(json!({"metadata": {"name": "z"}})).unwrap();
+            writers.nodes.apply_watcher_event(&Event::InitApply(node));
+            writers.nodes.apply_watcher_event(&Event::InitDone);
+        });
+        assert_eq!(fleet.created_on(), (names(&["z"]), true));
+        fleet.add_node("y");
+        assert_eq!(fleet.created_on(), (names(&["y", "z"]), false));
+    }
+}
