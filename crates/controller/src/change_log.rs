@@ -216,7 +216,7 @@ mod tests {
     fn a_reconciler_that_is_too_far_behind_lists_again() {
         let mut fleet = Fleet::new();
         fleet.add_node("a");
-        fleet.plan();
+        let _ = fleet.plan();
         (0..CAPACITY).for_each(|_| fleet.add_node("b"));
         assert_eq!(fleet.created_on(), (names(&["a", "b"]), false), "the oldest change is still there");
         (0..=CAPACITY).for_each(|_| fleet.add_node("c"));
@@ -227,7 +227,7 @@ mod tests {
     fn a_reconciler_lists_again_after_a_cache_was_replaced() {
         let mut fleet = Fleet::new();
         fleet.add_node("a");
-        fleet.plan();
+        let _ = fleet.plan();
         let Fleet { caches, writers, .. } = &mut fleet;
         caches.change_log.replace(|| {
             writers.nodes.apply_watcher_event(&Event::Init);
