@@ -221,7 +221,7 @@ impl Pair {
 
     /// Audits the plan, and actions that break rules: a pod of each node is deleted, whatever the plan says.
     fn audit(&self, plan: &Plan, at: ObservedAt) -> Result<(), String> {
-        let everywhere = self.cache.observed().pods.into_iter().map(|pod| {
+        let everywhere = self.cache.observed().pods.map(|pod| {
             let node = pod.spec.node_name.as_str().into();
             Action::delete_pod(node, ObjectRef::from(&pod.metadata), DeleteReason::ExcessPod)
         });
