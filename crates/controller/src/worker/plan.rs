@@ -13,6 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Objects of one kind, as a cache gives them.
+type List<'i, K> = &'i [Arc<K>];
+
 /// All objects that a plan may depend on.
 pub(super) struct Input {
     /// All nodes.
@@ -45,7 +48,7 @@ impl Input {
     fn observed<'i>(
         &'i self,
         daemon_set: &'i DaemonSet,
-    ) -> Observed<'i, &'i [Arc<Node>], &'i [Arc<Pod>], &'i [Arc<ControllerRevision>]> {
+    ) -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>> {
         Observed { daemon_set, nodes: &self.nodes, pods: &self.pods, revisions: &self.revisions }
     }
 }
