@@ -11,18 +11,19 @@ use crate::snapshot::strategy::Strategy;
 use crate::snapshot::{self, UnreadyPolicy};
 use std::collections::BTreeSet;
 
-/// The candidates of a group that a plan looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    /// The update reaches all of them; this many come first, and the cap of the plan leaves out the others.
-    All(usize),
-    /// The update reaches at most this many.
-    First(usize),
+/// The first candidates of a group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Reach {
+    /// So many must be looked at.
+    looked: usize,
+    /// So many the update reaches: the cap of the plan leaves out those that need no look.
+    reached: usize,
 }
 
-/// Looks at the candidates within the room. Where there is room for all, those beyond the cap of the plan need no look.
+/// The candidates within the room, of which those within the cap of the plan need a look.
 fn within(candidates: &Candidates, room: u32, cap: usize) -> Reach {
-    if room as usize >= candidates.len() { Reach::All(cap) } else { Reach::First(room as usize) }
+    let reached = candidates.len().min(room as usize);
+    Reach { looked: reached.min(cap), reached }
 }
 
 /// The nodes that a plan can touch.
@@ -44,10 +45,7 @@ impl Kept {
         slots.extend(standings.creating.iter().take(cap).map(|(_, slot)| *slot));
         slots.extend(self.first_deleting(cap));
         for (group, reach) in reaches {
-            let length = match reach {
-                Reach::All(length) | Reach::First(length) => length,
-            };
-            slots.extend(standings.group(group).iter().take(length));
+            slots.extend(standings.group(group).iter().take(reach.looked));
         }
         slots.extend(self.nodes_with_history(memory));
         Chosen { slots, reaches }
@@ -79,7 +77,7 @@ impl Kept {
         let strategy = self.spec.strategy;
         let budget = Budget::from(sums).with_limits(strategy);
         let [first, second, third, fourth] = match strategy {
-            Strategy::OnDelete => [Reach::First(0); 4],
+            Strategy::OnDelete => [Reach::default(); 4],
             Strategy::Replace(_) => {
                 let room = match self.spec.policy.unready {
                     UnreadyPolicy::AtOnce => u32::MAX,
@@ -99,14 +97,11 @@ impl Kept {
                 let room = budget.room_for_surge();
                 let left = room.saturating_sub(u32::try_from(not_yet_available.len()).unwrap_or(u32::MAX));
                 let all = |candidates: &Candidates, room: u32| {
-                    let room = room as usize;
-                    if room >= candidates.len() {
-                        Reach::All(candidates.len())
-                    } else {
-                        Reach::First(room + 1)
-                    }
+                    let reached = candidates.len().min(room as usize);
+                    Reach { looked: reached + 1, reached }
                 };
-                [Reach::All(cap), Reach::All(cap), all(not_yet_available, room), all(available, left)]
+                let [pending, not_ready] = [pending, not_ready].map(|group| within(group, u32::MAX, cap));
+                [pending, not_ready, all(not_yet_available, room), all(available, left)]
             }
         };
         [
@@ -127,10 +122,10 @@ impl Kept {
         for node in chosen.slots.iter().filter_map(|slot| self.objects.node(*slot)) {
             let standing = &node.standing;
             sums.subtract(&standing.addend);
-            let held = u32::from(standing.acts.has(Act::Waits));
+            let is_held = u32::from(standing.acts.has(Act::Waits));
             match standing.group.and_then(|group| inside.get_mut(group as usize)) {
-                Some((nodes, held_inside)) => (*nodes, *held_inside) = (*nodes + 1, *held_inside + held),
-                None => held_by_person -= held,
+                Some((nodes, held)) => (*nodes, *held) = (*nodes + 1, *held + is_held),
+                None => held_by_person -= is_held,
             }
         }
         let mut held = held_by_person;
@@ -139,9 +134,17 @@ impl Kept {
             chosen.reaches.iter().zip(inside).zip(&mut reached)
         {
             let candidates = standings.group(*group);
-            match reach {
-                Reach::All(_) => *reached = (candidates.len() as u32).saturating_sub(nodes),
-                Reach::First(_) => held += candidates.held() - held_inside,
+            let Reach { looked, reached: end } = *reach;
+            if end == candidates.len() {
+                *reached = (end as u32).saturating_sub(nodes);
+                continue;
+            }
+            held += candidates.held() - held_inside;
+            let unlooked = candidates.iter().take(end).skip(looked);
+            for slot in unlooked.filter(|slot| !chosen.slots.contains(slot)) {
+                *reached += 1;
+                let node = self.objects.node(slot);
+                held -= u32::from(node.is_some_and(|node| node.standing.acts.has(Act::Waits)));
             }
         }
         let [pending, not_ready, not_yet_available, available] = reached;

@@ -1,13 +1,12 @@
 //! The API server: executes the controller's actions, or refuses them.
 
-use super::environment::{Environment, namespaced_name};
+use super::environment::{Created, Environment, namespaced_name};
 use super::event::Actor;
-use super::requirements::PodRequirements;
 use super::watch::WatchEvent;
 use crate::action::Action;
 use crate::kubernetes::canonical_json;
 use crate::memory::ActionOutcome;
-use crate::model::{ControllerRevision, DaemonSetStatus, ObjectRef, OwnerReference, Pod, Uid};
+use crate::model::{ControllerRevision, DaemonSetStatus, ObjectRef, OwnerReference, Uid};
 use crate::pod_manifest::PodManifest;
 use serde::Deserialize;
 use serde_json::Value;
@@ -124,11 +123,10 @@ impl Environment {
 
     /// Creates a pod, with a generated name and uid, and puts it into the scheduler's queue.
     fn create_pod(&mut self, manifest: &PodManifest) -> Result<ObjectRef, ApiError> {
-        let value = manifest.to_value();
-        let mut pod = Pod::deserialize(&value).map_err(|_| ApiError::Invalid)?;
+        let created = self.versions.create(manifest).map_err(|_| ApiError::Invalid)?;
+        let Created { mut pod, generate_name: prefix, requirements, .. } = created;
         let uid = self.new_uid();
         if pod.metadata.name.is_empty() {
-            let prefix = value.pointer("/metadata/generateName").and_then(Value::as_str).unwrap_or_default();
             // The last digits of the uid are unique here.
             let suffix: String = uid.as_str().chars().skip(31).collect();
             pod.metadata.name = format!("{prefix}{suffix}");
@@ -137,16 +135,8 @@ impl Environment {
             return Err(ApiError::AlreadyExists);
         }
         pod.metadata.uid = uid;
-        // Ten thousand pods of one revision share one copy of their labels.
-        pod.metadata.labels = self.versions.share_labels(manifest.revision_hash(), pod.metadata.labels);
         pod.metadata.creation_timestamp = Some(self.now);
         pod.status.phase = "Pending".to_owned();
-        let known = self.versions.get(manifest.revision_hash());
-        let mut requirements = known
-            .map(|(requirements, _)| PodRequirements::clone(&requirements))
-            .unwrap_or_else(|| PodRequirements::from_template(&value));
-        // The pod itself has the tolerations that the controller adds to the template.
-        requirements.tolerations = PodRequirements::from_template(&value).tolerations;
         let uid = self.add_pod(Actor::Controller, pod, Some(requirements));
         self.enqueue_for_scheduling(&uid);
         self.pod_ref(&uid).ok_or(ApiError::Invalid)

@@ -2,12 +2,16 @@
 
 use super::event::{Actor, Change, Event, NodeState, PodIdentity};
 use crate::kubernetes::hash::Hasher;
-use crate::model::{ControllerRevision, DaemonSet, DaemonSetSpec, Node, NodeName, Pod, Uid};
-use crate::snapshot::placement::Placement;
-use crate::snapshot::{Observed, Snapshot};
+use crate::model::{DaemonSet, DaemonSetSpec, Node, NodeName, Uid};
+use crate::problem::Problems;
+use crate::snapshot::Policy;
+use crate::snapshot::placement::{CompiledTemplate, Placement};
+use crate::snapshot::spec::Spec;
+use crate::view::NodeView;
 use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -43,6 +47,8 @@ pub fn availability(history: &[Event]) -> Vec<Availability> {
 #[derive(Default)]
 struct Replay {
     spec: DaemonSetSpec,
+    /// `None` if the spec is invalid.
+    template: Option<CompiledTemplate>,
     nodes: IndexMap<NodeName, NodeTrack, Hasher>,
     pods: IndexMap<Uid, PodTrack, Hasher>,
     /// Pods that become available at this instant if they stay Ready.
@@ -165,7 +171,7 @@ impl Replay {
     }
 
     fn node_changed(&mut self, state: &NodeState) {
-        let target = targets(&self.spec, std::slice::from_ref(state)).first().copied();
+        let target = self.template.as_ref().map(|template| is_target(template, state));
         self.change_node(&state.node, |line| {
             line.target = target.unwrap_or(line.target);
             line.state = Some(state.clone());
@@ -176,9 +182,14 @@ impl Replay {
     fn spec_changed(&mut self, spec: &DaemonSetSpec, t: Timestamp) {
         let longer = spec.min_ready_seconds > self.spec.min_ready_seconds;
         self.spec = spec.clone();
-        let states: Vec<NodeState> = self.nodes.values().filter_map(|line| line.state.clone()).collect();
-        for (state, target) in states.iter().zip(targets(spec, &states)) {
-            self.change_node(&state.node, |line| line.target = target);
+        self.template = compiled_template(spec);
+        if let Some(template) = &self.template {
+            let states = self.nodes.values().filter_map(|line| line.state.as_ref());
+            let targets: Vec<(NodeName, bool)> =
+                states.map(|state| (state.node.clone(), is_target(template, state))).collect();
+            for (node, target) in targets {
+                self.change_node(&node, |line| line.target = target);
+            }
         }
         let uids: Vec<Uid> = self.pods.keys().cloned().collect();
         for uid in uids {
@@ -212,18 +223,20 @@ impl Replay {
     }
 }
 
-/// Whether each of these nodes is a target; empty if the spec is invalid.
-fn targets(spec: &DaemonSetSpec, states: &[NodeState]) -> Vec<bool> {
+/// `None` if the spec is invalid.
+fn compiled_template(spec: &DaemonSetSpec) -> Option<CompiledTemplate> {
     let mut daemon_set = DaemonSet { spec: spec.clone(), ..DaemonSet::default() };
     daemon_set.metadata.name = "daemonset".to_owned();
     daemon_set.metadata.namespace = "default".to_owned();
     daemon_set.metadata.uid = "uid".into();
-    let nodes: Vec<Node> = states.iter().map(node).collect();
-    let (pods, revisions): ([&Pod; 0], [&ControllerRevision; 0]) = ([], []);
-    let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods, revisions };
-    let snapshot = Snapshot::new(observed, Timestamp::UNIX_EPOCH).check();
-    let placements = snapshot.map(|snapshot| snapshot.placements).unwrap_or_default();
-    placements.iter().map(|placement| *placement == Placement::Run).collect()
+    let mut problems = Problems::default();
+    let spec = Spec::compile(&daemon_set, Policy::default(), Value::Null, &[], &mut problems);
+    problems.into_result().ok()?;
+    Some(spec.template)
+}
+
+fn is_target(template: &CompiledTemplate, state: &NodeState) -> bool {
+    template.rules().decide(&NodeView::from(&node(state))).placement == Placement::Run
 }
 
 fn node(state: &NodeState) -> Node {

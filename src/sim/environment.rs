@@ -10,9 +10,11 @@ use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::revision::has_template;
 use crate::model::{ControllerRevision, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid};
+use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::problem::Problems;
 use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -91,6 +93,17 @@ pub(super) struct Versions {
     expected: Vec<(Value, Behaviour)>,
     /// The labels of the last pod of each revision.
     labels: IndexMap<String, Labels, Hasher>,
+    /// The last created pod of each revision: a plan has thousands of manifests that differ by their node alone.
+    created: IndexMap<String, Created, Hasher>,
+}
+
+/// A pod, as its manifest describes it.
+#[derive(Debug, Clone)]
+pub(super) struct Created {
+    body: Arc<Shared>,
+    pub(super) pod: Pod,
+    pub(super) generate_name: String,
+    pub(super) requirements: Arc<PodRequirements>,
 }
 
 impl Versions {
@@ -104,11 +117,12 @@ impl Versions {
         let expected = self.expected.iter().find(|(template, _)| has_template(&revision.data, template));
         let behaviour = expected.map_or(default, |(_, behaviour)| *behaviour);
         let template = revision.data.pointer("/spec/template").unwrap_or(&Value::Null);
+        self.created.swap_remove(hash);
         self.known.insert(hash.to_owned(), (Arc::new(PodRequirements::from_template(template)), behaviour));
     }
 
     /// Returns equal labels that share memory with the last pod of this revision, if that pod had the same labels.
-    pub(super) fn share_labels(&mut self, hash: &str, labels: Labels) -> Labels {
+    fn share_labels(&mut self, hash: &str, labels: Labels) -> Labels {
         match self.labels.get(hash) {
             Some(known) if *known == labels => known.clone(),
             _ => {
@@ -116,6 +130,48 @@ impl Versions {
                 labels
             }
         }
+    }
+
+    /// The pod that this manifest describes.
+    ///
+    /// # Errors
+    /// When the manifest is no pod.
+    pub(super) fn create(&mut self, manifest: &PodManifest) -> Result<Created, serde_json::Error> {
+        let hash = manifest.revision_hash();
+        let last = self.created.get(hash).filter(|_| manifest.body.is_none());
+        if let Some(last) = last.filter(|last| Arc::ptr_eq(&last.body, &manifest.shared)) {
+            let mut created = last.clone();
+            created.pod.metadata.name = manifest.name.clone().unwrap_or_default();
+            match &manifest.shared.tie {
+                Tie::NodeAffinity { .. } => created.pod.spec.affinity_node = Some(manifest.node.clone()),
+                Tie::NodeName => created.pod.spec.node_name = manifest.node.clone(),
+            }
+            return Ok(created);
+        }
+        let value = manifest.to_value();
+        let mut pod = Pod::deserialize(&value)?;
+        // Ten thousand pods of one revision share one copy of their labels.
+        pod.metadata.labels = self.share_labels(hash, pod.metadata.labels);
+        let of_pod = PodRequirements::from_template(&value);
+        let requirements = match self.get(hash) {
+            // The pod itself has the tolerations that the controller adds to the template.
+            Some((known, _)) => {
+                PodRequirements { tolerations: of_pod.tolerations, ..PodRequirements::clone(&known) }
+            }
+            None => of_pod,
+        };
+        let generate_name = value.pointer("/metadata/generateName").and_then(Value::as_str);
+        let generate_name = generate_name.unwrap_or_default().to_owned();
+        let created = Created {
+            body: Arc::clone(&manifest.shared),
+            pod,
+            generate_name,
+            requirements: Arc::new(requirements),
+        };
+        if manifest.body.is_none() {
+            self.created.insert(hash.to_owned(), created.clone());
+        }
+        Ok(created)
     }
 
     pub(super) fn get(&self, hash: &str) -> Option<(Arc<PodRequirements>, Behaviour)> {

@@ -18,7 +18,12 @@ const LONGEST_RESTART: SignedDuration = SignedDuration::from_mins(5);
 
 impl Environment {
     /// Stores a pod. Without `requirements` they are those of the pod's revision.
-    pub(super) fn add_pod(&mut self, by: Actor, mut pod: Pod, requirements: Option<PodRequirements>) -> Uid {
+    pub(super) fn add_pod(
+        &mut self,
+        by: Actor,
+        mut pod: Pod,
+        requirements: Option<Arc<PodRequirements>>,
+    ) -> Uid {
         if pod.metadata.uid.as_str().is_empty() {
             pod.metadata.uid = self.new_uid();
         }
@@ -38,13 +43,13 @@ impl Environment {
         uid
     }
 
-    fn new_runtime(&mut self, pod: &Pod, requirements: Option<PodRequirements>) -> PodRuntime {
+    fn new_runtime(&mut self, pod: &Pod, requirements: Option<Arc<PodRequirements>>) -> PodRuntime {
         let key = &self.settings.controller.policy.unique_label_key;
         let revision = pod.metadata.labels.get(key).unwrap_or_default().to_owned();
         let node = pod.target().cloned().unwrap_or_default();
         let (known, behaviour) = self.versions.get(&revision).unzip();
         let in_history = self.belongs_in_history(pod);
-        let requirements = requirements.map(Arc::new).unwrap_or_else(|| {
+        let requirements = requirements.unwrap_or_else(|| {
             let mut requirements = known.map_or_else(
                 || PodRequirements::from_template(&serde_json::Value::Null),
                 Arc::unwrap_or_clone,

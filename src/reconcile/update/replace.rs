@@ -34,20 +34,24 @@ pub(crate) fn replace(
     let Candidates { pending, not_ready, not_yet_available, available } =
         candidates(fleet, history, node_sync, budget);
     let mut update = Update::default();
-    let mut take = |candidates: Vec<Candidate>, room: u32, reason: DeleteReason| -> u32 {
-        let chosen = first(candidates, room, fleet);
+    let reached = &fleet.outside.reached;
+    // The update may reach candidates that come before some of these, but that no decision needs to look at.
+    let mut take = |candidates: Vec<Candidate>, room: u32, outside: u32, reason: DeleteReason| -> u32 {
+        let chosen = first(candidates, room.saturating_sub(outside), fleet);
         let deletion = |c: &Candidate| Deletion::new(c.pod, reason);
         update.deletes.extend(chosen.iter().map(deletion));
-        chosen.len() as u32
+        chosen.len() as u32 + outside
     };
     let room = match fleet.snapshot.spec.policy.unready {
         UnreadyPolicy::AtOnce => u32::MAX,
         UnreadyPolicy::WithinBudget => budget.room_for_unready(),
     };
-    let chosen = take(pending, room, DeleteReason::OutdatedPending) + fleet.outside.reached.pending;
-    take(not_ready, room.saturating_sub(chosen), DeleteReason::OutdatedNotReady);
-    take(not_yet_available, budget.room_for_not_yet_available(), DeleteReason::OutdatedNotYetAvailable);
-    take(available, budget.room_for_available(), DeleteReason::OutdatedAvailable);
+    let chosen = take(pending, room, reached.pending, DeleteReason::OutdatedPending);
+    let left = room.saturating_sub(chosen);
+    take(not_ready, left, reached.not_ready, DeleteReason::OutdatedNotReady);
+    let room = budget.room_for_not_yet_available();
+    take(not_yet_available, room, reached.not_yet_available, DeleteReason::OutdatedNotYetAvailable);
+    take(available, budget.room_for_available(), reached.available, DeleteReason::OutdatedAvailable);
     update
 }
 

@@ -94,7 +94,8 @@ impl Cluster {
             pod.status.phase = "Pending".to_owned();
         }
         let bound = pod.is_bound();
-        let uid = self.environment.add_pod(Actor::User, pod, Some(PodRequirements::from_template(manifest)));
+        let requirements = Arc::new(PodRequirements::from_template(manifest));
+        let uid = self.environment.add_pod(Actor::User, pod, Some(requirements));
         match (bound, started) {
             (false, _) => self.environment.enqueue_for_scheduling(&uid),
             (true, false) => self.environment.start(&uid),

@@ -25,22 +25,22 @@ pub fn history() -> impl Strategy<Value = History> {
 }
 
 /// Random numbers: the same for the same seed.
-struct Choices(u64);
+pub struct Choices(pub u64);
 
 impl Choices {
     /// SplitMix64.
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    fn one_in(&mut self, number: usize) -> bool {
+    pub fn one_in(&mut self, number: usize) -> bool {
         self.below(number) == 0
     }
 
@@ -53,16 +53,16 @@ impl Choices {
 
 /// The objects as a client's cache has them.
 #[derive(Debug, Clone, Default)]
-struct Cache {
-    daemon_set: DaemonSet,
-    nodes: BTreeMap<String, Node>,
-    pods: BTreeMap<(String, String), Pod>,
-    revisions: BTreeMap<String, ControllerRevision>,
+pub struct Cache {
+    pub daemon_set: DaemonSet,
+    pub nodes: BTreeMap<String, Node>,
+    pub pods: BTreeMap<(String, String), Pod>,
+    pub revisions: BTreeMap<String, ControllerRevision>,
 }
 
 /// One change of one object.
 #[derive(Debug, Clone)]
-enum Event {
+pub enum Event {
     DaemonSet(Box<DaemonSet>),
     Node(String, Option<Box<Node>>),
     Pod((String, String), Option<Box<Pod>>),
@@ -157,20 +157,20 @@ impl Event {
 }
 
 /// Two reconcilers of one cluster.
-struct Pair {
-    cache: Cache,
+pub struct Pair {
+    pub cache: Cache,
     /// It is given each change.
     kept: Reconciler,
     /// It is given all objects.
     whole: Reconciler,
-    now: Timestamp,
-    choices: Choices,
+    pub now: Timestamp,
+    pub choices: Choices,
     /// How many plans came from applied changes.
-    kept_plans: u32,
+    pub kept_plans: u32,
 }
 
 impl Pair {
-    fn new(recording: &Recording, seed: u64) -> Self {
+    pub fn new(recording: &Recording, seed: u64) -> Self {
         let (uid, policy) = (recording.daemon_set.metadata.uid.clone(), recording.policy.clone());
         let memory = recording.memory.clone().unwrap_or_default();
         let whole = Reconciler::with_memory(uid, policy, memory);
@@ -187,6 +187,14 @@ impl Pair {
 
     /// Plans with both, and records the same outcomes in both.
     fn plan(&mut self) -> Result<(), String> {
+        if let Some(plan) = self.compare()? {
+            self.execute(&plan);
+        }
+        Ok(())
+    }
+
+    /// Plans with both; `None` where both refuse the input.
+    pub fn compare(&mut self) -> Result<Option<Plan>, String> {
         let mut at = ObservedAt::new(self.now);
         at.pods_version = self.choices.one_in(3).then(|| self.choices.next() % 3_000);
         let explained = self.kept.explain(at);
@@ -207,7 +215,7 @@ impl Pair {
                 }
                 whole
             }
-            (Err(kept), Err(whole)) if kept == whole => return Ok(()),
+            (Err(kept), Err(whole)) if kept == whole => return Ok(None),
             (kept, whole) => return Err(format!("kept {kept:?}\nwhole {whole:?}")),
         };
         if self.kept.memory() != self.whole.memory() {
@@ -215,8 +223,7 @@ impl Pair {
             return Err(format!("memory from changes {}\nof all {}", json(&self.kept), json(&self.whole)));
         }
         self.audit(&whole, at)?;
-        self.execute(&whole);
-        Ok(())
+        Ok(Some(whole))
     }
 
     /// Audits the plan, and actions that break rules: a pod of each node is deleted, whatever the plan says.
@@ -249,12 +256,19 @@ impl Pair {
         let length = self.choices.below(plan.actions.len() + 1);
         for action in plan.actions.iter().take(length) {
             let outcome = self.outcome(action);
-            let _ = self.kept.record(action, &outcome, self.now);
-            let _ = self.whole.record(action, &outcome, self.now);
+            self.record(action, &outcome);
             if outcome != ActionOutcome::Rejected && self.choices.one_in(2) {
                 self.show(action, &outcome);
             }
         }
+    }
+
+    /// Records an outcome in both. Returns whether it ends the plan.
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome) -> bool {
+        let kept = self.kept.record(action, outcome, self.now);
+        let whole = self.whole.record(action, outcome, self.now);
+        assert_eq!(kept, whole);
+        kept.is_break()
     }
 
     fn outcome(&mut self, action: &Action) -> ActionOutcome {
@@ -277,24 +291,41 @@ impl Pair {
 
     /// Shows the effect of an action.
     fn show(&mut self, action: &Action, outcome: &ActionOutcome) {
-        let mut recording = Recording::from(&self.snapshot());
-        recording.now = self.now;
+        let mut recording = self.recording();
         execute(&mut recording, action);
         if let ActionOutcome::Created(created) = outcome {
             if let Some(pod) = recording.pods.last_mut() {
                 (pod.metadata.name, pod.metadata.uid) = (created.name.clone(), created.uid.clone());
             }
         }
-        for event in self.cache.changes_to(&Cache::from(&recording)) {
+        self.change_to(&recording);
+    }
+
+    /// The objects now.
+    pub fn recording(&self) -> Recording {
+        let snapshot = daemonset::Snapshot::new(self.cache.observed(), self.now).check().unwrap();
+        let mut recording = Recording::from(&snapshot);
+        recording.now = self.now;
+        recording
+    }
+
+    /// Makes all changes at once that lead to these objects.
+    pub fn change_to(&mut self, recording: &Recording) {
+        for event in self.cache.changes_to(&Cache::from(recording)) {
             self.change(&event);
         }
     }
 
-    fn snapshot(&self) -> daemonset::Snapshot<'_> {
-        daemonset::Snapshot::new(self.cache.observed(), self.now).check().unwrap()
+    pub fn policy(&self) -> Policy {
+        self.whole.policy().clone()
     }
 
-    fn change(&mut self, event: &Event) {
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.kept.set_policy(policy.clone());
+        self.whole.set_policy(policy);
+    }
+
+    pub fn change(&mut self, event: &Event) {
         // A uid is never that of two objects.
         if let Event::Pod(name, Some(pod)) = event {
             let others = self.cache.pods.iter().filter(|(other, _)| *other != name);
@@ -307,7 +338,7 @@ impl Pair {
     }
 
     /// Time goes on, now and then far, and sometimes back.
-    fn pass_time(&mut self) {
+    pub fn pass_time(&mut self) {
         let seconds = match self.choices.below(12) {
             0 => -(self.choices.below(100) as i64),
             1 => 290 + self.choices.below(20) as i64,
@@ -328,9 +359,7 @@ impl Pair {
             }
         }
         if self.choices.one_in(6) {
-            let policy: Policy = recording.policy.clone();
-            self.kept.set_policy(policy.clone());
-            self.whole.set_policy(policy);
+            self.set_policy(recording.policy.clone());
         }
         self.pass_time();
         self.plan()
@@ -377,12 +406,12 @@ pub fn live(history: &History) -> Result<u32, String> {
     Ok(pair.kept_plans)
 }
 
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+pub fn cases(otherwise: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(otherwise)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, max_shrink_iters: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300), failure_persistence: None, max_shrink_iters: 3000, ..ProptestConfig::default() })]
 
     #[test]
     fn changes_give_the_plan_of_all_objects(history in history()) {

@@ -9,6 +9,7 @@ mod oracle;
 mod reach;
 mod rollout;
 mod upstream;
+mod walks;
 pub mod world;
 
 use crate::support::{apply, observe};

@@ -174,7 +174,7 @@ fn the_planted_faults_break_every_rule() {
     assert!(broken.keys().eq(EVERY_RULE), "{broken:#?}");
 }
 
-fn things(plan: &daemonset::Plan) -> Vec<String> {
+pub fn things(plan: &daemonset::Plan) -> Vec<String> {
     let json = serde_json::to_value(plan).unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let mut things: Vec<String> = json["actions"]

@@ -1,0 +1,444 @@
+//! Long walks: a fleet lives through hundreds of changes of its nodes, pods, template and policy, one at a time, while its
+//! plans are executed. After each change a reconciler that is given the change plans as one that is given all objects.
+
+use super::changes::{Choices, Event, Pair, cases};
+use super::reach::things;
+use daemonset::model::{ControllerRevision, NodeCondition, Pod, PodCondition, Taint};
+use daemonset::{Action, ActionOutcome, Plan, Recording, model::ObjectRef};
+use jiff::SignedDuration;
+use proptest::prelude::*;
+use serde_json::{Value, from_value, json};
+use std::collections::BTreeMap;
+
+/// Changes of one walk.
+const STEPS: u32 = 200;
+
+/// The walks whose reach is counted.
+const WALKS: u64 = 20;
+
+/// A cluster on its way.
+struct Walk {
+    pair: Pair,
+    /// Counts the names of pods, nodes and templates, so that none comes back.
+    serial: u64,
+    reached: BTreeMap<String, u32>,
+    counts_reach: bool,
+}
+
+/// Some nodes, and a DaemonSet that was just created.
+fn start(choices: &mut Choices) -> Recording {
+    let nodes = 4 + choices.below(14);
+    let limit = 1 + choices.below(7);
+    let strategy = match choices.below(8) {
+        0 => json!({"type": "OnDelete"}),
+        1 | 2 => json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": limit}}),
+        3 => json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": format!("{}0%", limit)}}),
+        _ => json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": limit}}),
+    };
+    let one_of = |choices: &mut Choices, values: &[Value]| values[choices.below(values.len())].clone();
+    let policy = json!({
+        "classification": one_of(choices, &[json!("TemplateGenerationFirst"), json!("HashFirst")]),
+        "unready": one_of(choices, &[json!("AtOnce"), json!("WithinBudget")]),
+        "podNames": one_of(choices, &[json!("Generated"), json!("Deterministic")]),
+        "burst": one_of(choices, &[json!(250), json!(1), json!(2), json!(3)]),
+        "downNodes": one_of(choices, &[json!("Count"), json!("ExcuseIfDownBefore")]),
+        "lifecycle": one_of(choices, &[json!("Ignore"), json!("Respect")]),
+        "conditions": choices.one_in(2),
+        "inFlightExpirySeconds": one_of(choices, &[json!(300), json!(10)]),
+        "takenExpirySeconds": one_of(choices, &[json!(3600), json!(60)]),
+    });
+    let node =
+        |number: usize| json!({"metadata": {"name": format!("n{number:02}"), "labels": {"pool": "web"}}});
+    let min_ready = one_of(choices, &[json!(0), json!(0), json!(7), json!(30)]);
+    let history = one_of(choices, &[json!(10), json!(0), json!(1)]);
+    from_value(json!({
+        "now": "2026-01-01T12:00:00Z",
+        "policy": policy,
+        "nodes": Vec::from_iter((0..nodes).map(node)),
+        "daemonSet": {
+            "metadata": {"name": "agent", "namespace": "ns", "uid": "u", "generation": 1},
+            "spec": {
+                "selector": {"matchLabels": {"app": "agent"}},
+                "minReadySeconds": min_ready,
+                "revisionHistoryLimit": history,
+                "updateStrategy": strategy,
+                "template": {
+                    "metadata": {"labels": {"app": "agent"}},
+                    "spec": {"nodeSelector": {"pool": "web"}, "containers": [{"name": "c", "image": "agent:1"}]},
+                },
+            },
+        },
+    }))
+    .unwrap()
+}
+
+impl Walk {
+    fn new(seed: u64, counts_reach: bool) -> Self {
+        let mut choices = Choices(seed);
+        let recording = start(&mut choices);
+        let pair = Pair::new(&recording, choices.next());
+        Walk { pair, serial: 1, reached: BTreeMap::new(), counts_reach }
+    }
+
+    fn next_serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    fn choose(&mut self, below: usize) -> usize {
+        self.pair.choices.below(below)
+    }
+
+    /// Plans, compares, and executes most of the plan.
+    fn plan(&mut self) -> Result<(), String> {
+        let Some(plan) = self.pair.compare()? else { return Ok(()) };
+        if self.counts_reach {
+            for thing in things(&plan) {
+                *self.reached.entry(thing).or_default() += 1;
+            }
+        }
+        self.execute(&plan);
+        Ok(())
+    }
+
+    fn execute(&mut self, plan: &Plan) {
+        let all = plan.actions.len();
+        let length = if self.choose(4) == 0 { self.choose(all + 1) } else { all };
+        for action in plan.actions.iter().take(length) {
+            let outcome = self.outcome(action);
+            if self.pair.record(action, &outcome) {
+                break;
+            }
+        }
+    }
+
+    /// The outcome of an action, which most often takes effect at once.
+    fn outcome(&mut self, action: &Action) -> ActionOutcome {
+        match self.choose(20) {
+            0 => ActionOutcome::Rejected,
+            1 => ActionOutcome::Unknown,
+            2 => match action {
+                // The watch does not show it: the memory waits until it expires.
+                Action::DeletePod { .. } => ActionOutcome::Done,
+                _ => self.done(action),
+            },
+            _ => self.done(action),
+        }
+    }
+
+    fn done(&mut self, action: &Action) -> ActionOutcome {
+        let pair = &mut self.pair;
+        match action {
+            Action::DeletePod { pod, .. } => {
+                let name = (pod.namespace.clone(), pod.name.clone());
+                let Some(mut pod) = pair.cache.pods.get(&name).cloned() else { return ActionOutcome::Done };
+                pod.metadata.deletion_timestamp = Some(pair.now + SignedDuration::from_secs(30));
+                pod.metadata.deletion_grace_period_seconds = Some(30);
+                pair.change(&Event::Pod(name, Some(Box::new(pod))));
+            }
+            Action::CreatePod { pod, .. } => {
+                let serial = self.next_serial();
+                let mut created: Pod = from_value(pod.to_value()).unwrap();
+                let metadata = &mut created.metadata;
+                if metadata.name.is_empty() {
+                    metadata.name = format!("agent-{serial}");
+                }
+                metadata.uid = format!("pod-{serial}").into();
+                metadata.resource_version = serial.to_string();
+                metadata.creation_timestamp = Some(self.pair.now);
+                created.status.phase = "Pending".to_owned();
+                let reference = ObjectRef::from(&created.metadata);
+                let name = (created.metadata.namespace.clone(), created.metadata.name.clone());
+                // The answer may come before the watch shows the pod.
+                if self.choose(4) > 0 {
+                    self.pair.change(&Event::Pod(name, Some(Box::new(created))));
+                }
+                return ActionOutcome::Created(reference);
+            }
+            Action::CreateRevision { revision, .. } => {
+                let serial = self.next_serial();
+                let mut created: ControllerRevision = from_value(revision.clone()).unwrap();
+                created.metadata.uid = format!("revision-{serial}").into();
+                created.metadata.creation_timestamp = Some(self.pair.now);
+                self.pair.change(&Event::Revision(created.metadata.name.clone(), Some(Box::new(created))));
+            }
+            action => {
+                let mut recording = self.pair.recording();
+                crate::support::execute(&mut recording, action);
+                self.pair.change_to(&recording);
+            }
+        }
+        ActionOutcome::Done
+    }
+
+    fn any_pod(&mut self) -> Option<Pod> {
+        let pods = self.pair.cache.pods.len();
+        let chosen = self.choose(pods);
+        self.pair.cache.pods.values().nth(chosen).cloned()
+    }
+
+    fn put_pod(&mut self, mut pod: Pod) {
+        pod.metadata.resource_version = self.next_serial().to_string();
+        let name = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+        self.pair.change(&Event::Pod(name, Some(Box::new(pod))));
+    }
+
+    fn set_ready(&mut self, mut pod: Pod, is_ready: bool) {
+        pod.status.phase = "Running".to_owned();
+        if pod.spec.node_name.as_str().is_empty() {
+            pod.spec.node_name = pod.spec.affinity_node.clone().unwrap_or_default();
+        }
+        let status = if is_ready { "True" } else { "False" }.to_owned();
+        let mut condition = PodCondition { kind: "Ready".to_owned(), status, ..PodCondition::default() };
+        condition.last_transition_time = Some(self.pair.now);
+        pod.status.conditions = vec![condition];
+        self.put_pod(pod);
+    }
+
+    /// The kubelet ends a terminating pod, or starts one that is not Ready.
+    fn progress(&mut self) {
+        let is_ready = |pod: &Pod| pod.status.conditions.iter().any(|condition| condition.status == "True");
+        let pods = self.pair.cache.pods.values();
+        let going = |pod: &&Pod| pod.metadata.deletion_timestamp.is_some() || !is_ready(pod);
+        let pods: Vec<Pod> = pods.filter(going).cloned().collect();
+        let chosen = self.choose(pods.len());
+        let Some(pod) = pods.into_iter().nth(chosen) else { return };
+        if pod.metadata.deletion_timestamp.is_some() {
+            let name = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+            self.pair.change(&Event::Pod(name, None));
+        } else {
+            self.set_ready(pod, true);
+        }
+    }
+
+    /// The kubelet or a person changes a pod.
+    fn change_pod(&mut self) {
+        let Some(mut pod) = self.any_pod() else { return };
+        let name = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+        match self.choose(14) {
+            0 | 1 => self.set_ready(pod, false),
+            2 | 9 | 10 | 11 => {
+                pod.status.phase = "Failed".to_owned();
+                self.put_pod(pod);
+            }
+            3 => {
+                pod.status.phase = "Succeeded".to_owned();
+                self.put_pod(pod);
+            }
+            4 => self.pair.change(&Event::Pod(name, None)),
+            5 => {
+                pod.metadata.deletion_timestamp = Some(self.pair.now);
+                self.put_pod(pod);
+            }
+            6 => {
+                let label = ["controller-revision-hash", "app", "pod-template-generation"][self.choose(3)];
+                pod.metadata.labels.extend([(label, "another")]);
+                self.put_pod(pod);
+            }
+            12 => {
+                let key = "controller-revision-hash";
+                let labels = pod.metadata.labels.iter().filter(|(label, _)| *label != key);
+                pod.metadata.labels = labels.collect();
+                self.put_pod(pod);
+            }
+            7 => {
+                pod.metadata.owner_references.clear();
+                self.put_pod(pod);
+            }
+            8 => {
+                let node = format!("n{:02}", self.choose(20));
+                pod.spec.node_name = node.as_str().into();
+                self.put_pod(pod);
+            }
+            _ => self.put_pod(pod),
+        }
+    }
+
+    fn change_node(&mut self) {
+        let nodes = self.pair.cache.nodes.len();
+        let chosen = self.choose(nodes);
+        let Some(mut node) = self.pair.cache.nodes.values().nth(chosen).cloned() else { return };
+        let name = node.metadata.name.to_string();
+        let key = ["dedicated", "karpenter.sh/disrupted", "x"][self.choose(3)];
+        let effect = ["NoSchedule", "NoExecute"][self.choose(2)];
+        match self.choose(10) {
+            0 => return self.pair.change(&Event::Node(name, None)),
+            1 => {
+                let name = format!("n{:02}", self.choose(22));
+                node.metadata.name = name.as_str().into();
+                node.spec = Default::default();
+                node.status = Default::default();
+                return self.pair.change(&Event::Node(name, Some(Box::new(node))));
+            }
+            2 | 3 => {
+                let status = ["True", "False", "Unknown"][self.choose(3)].to_owned();
+                let mut condition =
+                    NodeCondition { kind: "Ready".to_owned(), status, ..NodeCondition::default() };
+                condition.last_transition_time = Some(self.pair.now);
+                node.status.conditions = vec![condition];
+            }
+            4 => {
+                let taint = json!({"key": key, "effect": effect});
+                node.spec.taints = vec![from_value::<Taint>(taint).unwrap()];
+            }
+            5 | 6 => node.spec.taints.clear(),
+            7 => node.metadata.labels.extend([("pool", "batch")]),
+            8 => node.metadata.labels.extend([("pool", "web")]),
+            _ => node.spec.unschedulable = !node.spec.unschedulable,
+        }
+        self.pair.change(&Event::Node(name, Some(Box::new(node))));
+    }
+
+    /// A person writes the DaemonSet.
+    fn change_daemon_set(&mut self) {
+        let serial = self.next_serial();
+        let mut ds = self.pair.cache.daemon_set.clone();
+        let images = 1 + self.choose(4);
+        match self.choose(8) {
+            0..4 => {
+                let container = json!([{"name": "c", "image": format!("agent:{images}")}]);
+                ds.spec.template["spec"]["containers"] = container;
+            }
+            4 => ds.spec.min_ready_seconds = [0, 5, 20][self.choose(3)],
+            5 => {
+                let limit = 1 + self.choose(6);
+                let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": limit}});
+                ds.spec.update_strategy = from_value(strategy).unwrap();
+            }
+            6 => {
+                ds.spec.template["spec"]["tolerations"] = json!([{"key": "dedicated", "operator": "Exists"}])
+            }
+            _ => ds.metadata.annotations.extend([("note", serial.to_string().as_str())]),
+        }
+        ds.metadata.generation += 1;
+        self.pair.change(&Event::DaemonSet(Box::new(ds)));
+    }
+
+    fn change_revision(&mut self) {
+        let revisions = self.pair.cache.revisions.len();
+        let chosen = self.choose(revisions);
+        let Some(mut revision) = self.pair.cache.revisions.values().nth(chosen).cloned() else { return };
+        let name = revision.metadata.name.clone();
+        match self.choose(4) {
+            0 => self.pair.change(&Event::Revision(name, None)),
+            1 => {
+                revision.metadata.labels.extend([("controller-revision-hash", "edited")]);
+                self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
+            }
+            2 => {
+                revision.metadata.owner_references.clear();
+                self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
+            }
+            _ => {
+                revision.revision += 3;
+                self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
+            }
+        }
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        match self.choose(100) {
+            0..70 => self.progress(),
+            70..77 => self.change_pod(),
+            77..84 => self.change_node(),
+            84..88 => self.change_daemon_set(),
+            88 => self.change_revision(),
+            89 => {
+                let mut policy = self.pair.policy();
+                policy.burst = [1, 2, 250][self.choose(3)];
+                self.pair.set_policy(policy);
+            }
+            _ => self.pair.pass_time(),
+        }
+        if self.choose(3) > 0 { self.plan() } else { Ok(()) }
+    }
+}
+
+/// Walks. Returns how often each reason, verdict and warning was reached, if asked for.
+pub fn walk(seed: u64, counts_reach: bool) -> Result<BTreeMap<String, u32>, String> {
+    let mut walk = Walk::new(seed, counts_reach);
+    walk.plan()?;
+    for step in 0..STEPS {
+        walk.step().map_err(|difference| format!("step {step}: {difference}"))?;
+    }
+    walk.reached.insert("plans from changes".to_owned(), walk.pair.kept_plans);
+    Ok(walk.reached)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(10), failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_plan_of_a_walk_is_the_plan_of_all_objects(seed: u64) {
+        if let Err(difference) = walk(seed, false) {
+            prop_assert!(false, "{difference}");
+        }
+    }
+}
+
+/// The parts of plans that walks reach; random fleets reach the others.
+const REACHED: &[&str] = &[
+    "AdoptPod SelectorMatches",
+    "AdoptRevision SelectorMatches",
+    "CreatePod MissingPod",
+    "CreatePod Surge",
+    "CreateRevision NewTemplate",
+    "DeletePod ExcessPod",
+    "DeletePod FailedPod",
+    "DeletePod NodeExcluded",
+    "DeletePod OutdatedAvailable",
+    "DeletePod OutdatedNotReady",
+    "DeletePod OutdatedNotYetAvailable",
+    "DeletePod OutdatedPending",
+    "DeletePod SucceededPod",
+    "DeletePod SuccessorAvailable",
+    "DeleteRevision HistoryLimit",
+    "RecordEvent FailedDaemonPod",
+    "ReleasePod SelectorNoLongerMatches",
+    "RenumberRevision CurrentAgain",
+    "Requeue BackOff",
+    "Requeue Burst",
+    "Requeue InFlightExpiry",
+    "Requeue MinReadySeconds",
+    "Requeue TerminationOverdue",
+    "UpdateStatus Changed",
+    "counts downBefore",
+    "counts excused",
+    "counts lost",
+    "counts taken",
+    "evidence CurrentRevision",
+    "evidence NoHash",
+    "evidence OldRevision",
+    "evidence UnknownRevision",
+    "no UpdateStatus",
+    "outcome Create",
+    "outcome Delete",
+    "outcome HeldByMaxSurge",
+    "outcome HeldByMaxUnavailable",
+    "outcome NotTarget",
+    "outcome UpToDate",
+    "outcome WaitsForBackOff",
+    "outcome WaitsForCreatedPod",
+    "outcome WaitsForDelete",
+    "outcome WaitsForMinReady",
+    "outcome WaitsForNextPlan",
+    "outcome WaitsForReady",
+    "outcome WaitsForReturn",
+    "outcome WaitsForTermination",
+    "plans from changes",
+    "warning NodesTaken",
+    "warning PodsOnUnknownNodes",
+];
+
+#[test]
+fn the_walks_reach_most_reasons() {
+    let mut reached: BTreeMap<String, u32> = BTreeMap::new();
+    for seed in 0..WALKS {
+        for (thing, times) in walk(seed, true).unwrap() {
+            *reached.entry(thing).or_default() += times;
+        }
+    }
+    println!("in {WALKS} walks: {reached:#?}");
+    let missing: Vec<_> = REACHED.iter().filter(|thing| !reached.contains_key(**thing)).collect();
+    assert!(missing.is_empty(), "never reached: {missing:?}");
+}
