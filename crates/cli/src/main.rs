@@ -22,6 +22,7 @@ mod plan;
 mod rollout;
 mod shell;
 mod simulate;
+mod steered;
 mod why;
 mod words;
 

@@ -1,10 +1,14 @@
-//! `kubectl daemonset rollout`: kubectl's answers about a rollout, and whether it is stuck.
+//! `kubectl daemonset rollout`: kubectl's answers about a rollout, whether it is stuck, and the steps of one that a policy
+//! steers.
 //!
 //! kubectl's own refusals are its texts, with exit code 1. Nothing is sent to a cluster.
 
 pub(crate) mod args;
 mod batch;
 mod kubectl_command;
+mod preview;
+mod status;
+mod steer;
 mod stuck;
 mod verbs;
 
@@ -26,7 +30,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
 
 fn answer(job: &Job) -> Result<Response, Stop> {
     match job {
-        Job::Status { from, revision } => verbs::status(from, *revision),
+        Job::Status { from, revision, now } => status::status(from, *revision, *now),
+        Job::Plan(args) => preview::preview(args),
+        Job::Pause { from } => steer::pause(from),
+        Job::Resume { from } => steer::resume(from),
+        Job::Approve { from, wave, now } => steer::approve(from, *wave, *now),
         Job::History(args) => verbs::history(args),
         Job::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
         Job::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),

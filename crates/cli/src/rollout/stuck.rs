@@ -106,6 +106,13 @@ fn in_the_way(kind: ObstacleKind, patience: SignedDuration) -> String {
                 .to_owned()
         }
         ObstacleKind::NodeLeaves => "the node leaves, and the policy leaves it alone".to_owned(),
+        ObstacleKind::RolloutPaused => "the rollout is paused: kubectl daemonset rollout resume".to_owned(),
+        ObstacleKind::WaitsForApproval => {
+            "the next wave waits for approval: kubectl daemonset rollout approve".to_owned()
+        }
+        ObstacleKind::RolloutFailed => {
+            "the new version has failed: kubectl daemonset rollout status shows the evidence".to_owned()
+        }
         ObstacleKind::NoRoom => "the limit is used up".to_owned(),
         other => format!("{other:?}"),
     }

@@ -23,6 +23,8 @@ impl Case<'_> {
         let mut sentences = vec![self.placement(node)];
         sentences.extend(self.pods(node));
         sentences.push(self.rule(node));
+        sentences.extend(self.reached_by_rollout(node));
+        sentences.extend(self.unreadable_policy());
         sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
         sentences.push(self.next());
@@ -37,6 +39,8 @@ impl Case<'_> {
         let others = node.pods.iter().filter(|other| other.pod.uid != pod.pod.uid);
         sentences.extend(others.map(|other| format!("Beside it: {}", self.pod(other))));
         sentences.push(self.rule(node));
+        sentences.extend(self.reached_by_rollout(node));
+        sentences.extend(self.unreadable_policy());
         sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
         sentences.push(self.next());

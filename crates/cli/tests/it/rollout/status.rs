@@ -1,0 +1,162 @@
+//! `rollout status`: the waves beside kubectl's line.
+
+use super::{Fleet, WAVES};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+#[test]
+fn without_a_policy_kubectl_s_line_is_all() {
+    let fleet = Fleet::with_policy("").updated("a", 60);
+    assert_snapshot!(fleet.printed("status-none", "rollout status"), @r#"Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated..."#);
+}
+
+#[test]
+fn the_canary_bakes() {
+    let fleet = Fleet::with_policy(WAVES).updated("a", 60);
+    assert_snapshot!(fleet.printed("status-bakes", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Rollout    progressing: 1 of 5 nodes updated, base old
+
+    WAVE  NODES  UPDATED  AVAILABLE  STATE
+    0     1      1        1          baking until 2026-01-01T01:09:00Z (in 9m)
+    1     3      1        1          waits for wave 0
+    2     4      1        1          waits for wave 1, needs approval
+
+    Held       1 node is in no wave and keeps the old version: e
+    Next       look again at 2026-01-01T01:09:00Z (in 9m): a wave has baked then
+    "#);
+    let json: Value = serde_json::from_str(&fleet.printed("status-json", "rollout status -o json")).unwrap();
+    assert_eq!(json["type"], "Updating");
+    assert_eq!(
+        json["rollout"]["waves"][0]["progress"],
+        json!({"type": "Baking", "until": "2026-01-01T01:09:00Z"})
+    );
+    assert_eq!(json["next"], json!({"at": "2026-01-01T01:09:00Z", "reason": "WaveDone"}));
+    assert_eq!(json["rollout"]["waitsForApproval"], Value::Null);
+}
+
+#[test]
+fn a_wave_waits_for_approval_and_a_node_is_in_no_wave() {
+    let fleet = Fleet::with_policy(WAVES).updated("a", 900).updated("b", 900).updated("c", 900);
+    assert_snapshot!(fleet.printed("status-approval", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Rollout    progressing: 3 of 5 nodes updated, base old
+
+    WAVE  NODES  UPDATED  AVAILABLE  STATE
+    0     1      1        1          done
+    1     3      3        3          done
+    2     4      3        3          waits for approval
+
+    Held       1 node is in no wave and keeps the old version: e
+    Approve    kubectl daemonset rollout approve logging/agent --wave 2
+    Next       time alone changes nothing: look again when an object changes
+    "#);
+    assert_snapshot!(fleet.annotated("approved", "2=3").printed("status-approved", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Rollout    progressing: 3 of 5 nodes updated, base old
+
+    WAVE  NODES  UPDATED  AVAILABLE  STATE
+    0     1      1        1          done
+    1     3      3        3          done
+    2     4      3        3          updating
+
+    Held       1 node is in no wave and keeps the old version: e
+    Next       time alone changes nothing: look again when an object changes
+    "#);
+}
+
+#[test]
+fn a_paused_rollout_says_how_to_resume_it() {
+    let fleet = Fleet::with_policy(WAVES).updated("a", 900).annotated("paused", "true");
+    assert_snapshot!(fleet.printed("status-paused", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Rollout    paused: 1 of 5 nodes updated, base old
+
+    WAVE  NODES  UPDATED  AVAILABLE  STATE
+    0     1      1        1          held, the rollout is paused
+    1     3      1        1          waits for wave 0
+    2     4      1        1          waits for wave 1, needs approval
+
+    Held       1 node is in no wave and keeps the old version: e
+    Resume     kubectl daemonset rollout resume logging/agent
+    Next       time alone changes nothing: look again when an object changes
+    "#);
+}
+
+#[test]
+fn each_failing_node_has_its_evidence() {
+    let judged = format!("{WAVES}onFailure: {{waitingSeconds: 300, maxRestarts: 2}}");
+    let restarted = json!([{"name": "agent", "restartCount": 7, "state": {"running": {}}}]);
+    let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
+    let fleet = fleet.troubled("c", json!({"phase": "Running", "containerStatuses": restarted}));
+    assert_snapshot!(fleet.printed("status-failed", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Rollout    failed (TooManyFailures), no further node is updated: 3 of 5 nodes updated, base old
+
+    WAVE  NODES  UPDATED  AVAILABLE  STATE
+    0     1      1        1          held, the rollout has failed
+    1     3      3        1          waits for wave 0
+    2     4      3        1          waits for wave 1, needs approval
+
+    Failing    b: pod new-b: a container waits (ImagePullBackOff)
+               c: pod new-c: a container has restarted 7 times
+    Held       1 node is in no wave and keeps the old version: e
+    Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
+    Next       time alone changes nothing: look again when an object changes
+    "#);
+}
+
+#[test]
+fn a_version_that_failed_goes_back_to_base() {
+    let judged = format!("{WAVES}onFailure: {{action: RollBack, waitingSeconds: 300}}");
+    let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
+    assert_snapshot!(fleet.printed("status-rolled-back", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Rollout    failed (TooManyFailures), all nodes go back to base old: 2 of 5 nodes updated
+
+    WAVE  NODES  UPDATED  AVAILABLE  STATE
+    0     1      1        1          goes back to base
+    1     3      2        1          goes back to base
+    2     4      2        1          goes back to base
+
+    Failing    b: pod new-b: a container waits (ImagePullBackOff)
+    Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
+    Next       time alone changes nothing: look again when an object changes
+    "#);
+}
+
+#[test]
+fn a_rollout_that_is_complete() {
+    let fleet = ["a", "b", "c", "d", "e"]
+        .into_iter()
+        .fold(Fleet::with_policy("{}"), |fleet, node| fleet.updated(node, 900));
+    assert_snapshot!(fleet.marked("completed", "2 2026-01-01T00:50:00Z").printed("status-complete", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Rollout    complete: 5 of 5 nodes updated
+    Next       time alone changes nothing: look again when an object changes
+    "#);
+}
+
+/// kubectl has no status of a DaemonSet with OnDelete; a driven one has its waves.
+#[test]
+fn a_driven_rollout_has_a_status() {
+    let driven = format!("{WAVES}drive: {{type: RollingUpdate}}");
+    let mut fleet = Fleet::with_policy(&driven).updated("a", 60);
+    fleet.daemon_set["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+    assert_snapshot!(fleet.printed("status-driven", "rollout status"), @"
+    Rollout    progressing: 1 of 5 nodes updated, base old
+
+    WAVE  NODES  UPDATED  AVAILABLE  STATE
+    0     1      1        1          baking until 2026-01-01T01:09:00Z (in 9m)
+    1     3      1        1          waits for wave 0
+    2     4      1        1          waits for wave 1, needs approval
+
+    Held       1 node is in no wave and keeps the old version: e
+    Next       look again at 2026-01-01T01:09:00Z (in 9m): a wave has baked then
+    ");
+    fleet.daemon_set["metadata"]["annotations"]["rollout.daemonset/policy"] = json!(WAVES);
+    let ran = fleet.call("status-on-delete", "rollout status");
+    assert_eq!(ran.code, Some(1));
+    assert_snapshot!(ran.err, @"error: rollout status is only available for RollingUpdate strategy type");
+    assert!(ran.out.starts_with("Rollout    progressing"), "{}", ran.out);
+}
