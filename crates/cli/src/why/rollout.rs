@@ -83,7 +83,9 @@ impl Case<'_> {
     /// `: b, c have no available updated pod`, or the end of the baking.
     fn baking(&self, steered: &Steered<'_>) -> String {
         let open = steered.report.waves.iter().enumerate().filter(|(index, _)| steered.is_open(*index));
-        if let Some(WaveProgress::Baking { until, .. }) = open.clone().next_back().map(|(_, wave)| wave.progress) {
+        if let Some(WaveProgress::Baking { until, .. }) =
+            open.clone().next_back().map(|(_, wave)| wave.progress)
+        {
             return format!("; they bake until {}", self.at(until).trim_start_matches("at "));
         }
         let nodes: Vec<&str> = open.flat_map(|(_, wave)| &wave.nodes).map(|node| node.as_str()).collect();

@@ -1,6 +1,6 @@
 //! A cluster that answers: arguments, names, namespaces, and more than one DaemonSet.
 
-use super::{CONTEXT, Fake};
+use super::{CONTEXT, Fake, steered};
 use crate::program::dump;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -208,11 +208,7 @@ fn rollout_reads_less_and_sends_nothing() {
 /// A steered rollout asks for nodes and pods, too; a change is a command for the same cluster.
 #[test]
 fn a_steered_rollout_is_read_whole() {
-    let mut list: Value = serde_json::from_slice(&fs::read(dump("midrollout.json")).unwrap()).unwrap();
-    let items = list["items"].as_array_mut().unwrap();
-    let daemon_set = items.iter_mut().find(|item| item["kind"] == "DaemonSet").unwrap();
-    daemon_set["metadata"]["annotations"]["rollout.daemonset/policy"] =
-        json!("waves: [{needsApproval: true}]");
+    let list = steered(&[("policy", "waves: [{needsApproval: true}]")]);
     let fake = Fake::new("steered", &format!("{CONTEXT}\nget) cat \"$here/cluster.json\" ;;"));
     fs::write(fake.path("cluster.json"), list.to_string()).unwrap();
     let status = fake.printed(&with(&["rollout", "status", "--context", "dev"], &NOW));

@@ -1,8 +1,7 @@
 //! The examples at the end of each `--help` run as they are written.
 
-use super::{CONTEXT, Fake};
+use super::{CONTEXT, Fake, steered};
 use crate::program::{Ran, binary, dump, finish};
-use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
@@ -46,17 +45,6 @@ fn kubectl_with_plugin(name: &str) -> Fake {
     let steered = steered(&[("policy", &fs::read_to_string(policy).unwrap())]);
     fs::write(fake.path("steered.json"), steered.to_string()).unwrap();
     fake
-}
-
-/// The same cluster, with annotations that steer the rollout.
-fn steered(annotations: &[(&str, &str)]) -> Value {
-    let mut list: Value = serde_json::from_slice(&fs::read(dump("midrollout.json")).unwrap()).unwrap();
-    let items = list["items"].as_array_mut().unwrap();
-    let daemon_set = items.iter_mut().find(|item| item["kind"] == "DaemonSet").unwrap();
-    for (name, value) in annotations {
-        daemon_set["metadata"]["annotations"][format!("rollout.daemonset/{name}")] = (*value).into();
-    }
-    list
 }
 
 /// A line of a shell, in the directory of the fake kubectl.
