@@ -237,7 +237,7 @@ pub(crate) fn waking(reason: RequeueReason) -> String {
         RequeueReason::InFlightExpiry => "an accepted action that is not seen is given up then".to_owned(),
         RequeueReason::TerminationOverdue => "a terminating pod is overdue then".to_owned(),
         RequeueReason::WaveDone => "a wave has baked then".to_owned(),
-        RequeueReason::FailureDue => "another node counts as failing then".to_owned(),
+        RequeueReason::FailureDue => "a node counts as failing then".to_owned(),
         RequeueReason::ProgressDeadline => "the progress deadline of the rollout passes then".to_owned(),
         other => format!("{other:?}"),
     }

@@ -357,7 +357,7 @@ fn signs(policy: &FailurePolicy) -> Vec<String> {
         policy.max_restarts.map(|restarts| format!("a container restarts more than {}", times(restarts)));
     let waiting = policy.waiting_seconds.map(|seconds| {
         let reasons = match policy.waiting_reasons.as_slice() {
-            [] => words::names(FailurePolicy::DEFAULT_WAITING_REASONS, MOST_NAMES),
+            [] => words::names(FailurePolicy::DEFAULT_WAITING_REASONS, 3),
             reasons => words::names(reasons, MOST_NAMES),
         };
         format!("its pod is {} old, and a container waits for one of: {reasons}", span(seconds))

@@ -58,12 +58,12 @@ impl Case<'_> {
                 format!("Wave {next} waits for approval: {} gives it.", approve(next))
             }
             (_, Some(at)) => {
-                format!("Wave {next} opens {}, when the waves before it have baked.", self.at(at))
+                format!("Wave {next} opens {}, when {} has baked.", self.at(at), before(next))
             }
             (_, None) => {
                 let baking = self.baking(steered);
                 let then = if needs_approval(next) { ", and then for approval" } else { "" };
-                format!("Wave {next} waits until the waves before it are done{then}{baking}.")
+                format!("Wave {next} waits until {} is done{then}{baking}.", before(next))
             }
         };
         let later: Vec<u32> = (next.saturating_add(1)..=wave).filter(|wave| needs_approval(*wave)).collect();
@@ -86,7 +86,7 @@ impl Case<'_> {
         if let Some(WaveProgress::Baking { until, .. }) =
             open.clone().next_back().map(|(_, wave)| wave.progress)
         {
-            return format!("; they bake until {}", self.at(until).trim_start_matches("at "));
+            return format!("; it bakes until {}", self.at(until).trim_start_matches("at "));
         }
         let nodes: Vec<&str> = open.flat_map(|(_, wave)| &wave.nodes).map(|node| node.as_str()).collect();
         let lacks = |node: &&NodeVerdict| nodes.contains(&node.node.as_str()) && !has_available(node);
@@ -141,6 +141,14 @@ struct Wait {
     next: u32,
     progress: WaveProgress,
     opens_at: Option<Timestamp>,
+}
+
+/// `wave 1`
+fn before(wave: u32) -> String {
+    match wave.checked_sub(1) {
+        Some(before) => format!("wave {before}"),
+        None => "the rollout before it".to_owned(),
+    }
 }
 
 /// ` It belongs to wave 2.`

@@ -89,6 +89,10 @@ fn every_example_of_help_runs() {
 fn the_readme_shows_what_is_printed() {
     let readme = include_str!("../../../README.md");
     let fake = kubectl_with_plugin("readme");
+    assert!(
+        readme.contains(&fs::read_to_string(fake.path("policy.yaml")).unwrap()),
+        "its policy is another one"
+    );
     let blocks = readme.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
     let mut commands = 0;
     for block in blocks {

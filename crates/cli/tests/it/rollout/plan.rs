@@ -26,7 +26,7 @@ fn the_waves_before_anything_happens() {
     Failure    when more than 10% of the nodes fail, or 20m pass without progress, the rollout stops
     A node     fails when its pod is in phase Failed
                fails when it goes down under its new pod
-               fails when its pod is 5m old, and a container waits for one of: CrashLoopBackOff, ImagePullBackOff, ErrImagePull, InvalidImageName, CreateContainerConfigError, CreateContainerError, RunContainerError
+               fails when its pod is 5m old, and a container waits for one of: CrashLoopBackOff, ImagePullBackOff, ErrImagePull and 4 more
     ");
     let json: Value =
         serde_json::from_str(&Fleet::with_policy(WAVES).printed("plan-json", "rollout plan -o json"))
