@@ -8,7 +8,8 @@ use daemonset_kubectl::DryRun;
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
-/// kubectl's answers about a rollout, and whether it is stuck; nothing is sent to the cluster.
+/// kubectl's answers about a rollout, whether it is stuck, and the steps of one that people steer; nothing is sent to the
+/// cluster.
 #[derive(Group)]
 #[command(subcommand_negates_reqs = true)]
 pub(crate) struct Args {

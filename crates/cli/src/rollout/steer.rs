@@ -64,13 +64,13 @@ pub(crate) fn approve(from: &From, wave: Option<usize>, now: Option<Timestamp>) 
             Err(format!("has no rollout policy (annotation {}): no wave waits for approval", policy::POLICY))
         }
         (None, []) => Err("has no rollout: its controller does nothing for it now".to_owned()),
-        (Some(steered), []) => approval(&steered, wave),
+        (Some(steered), []) => approval(&steered, wave, annotation(&raw, APPROVED)),
     };
     respond(from, &raw, approved)
 }
 
 /// The annotation that approves the wave, and all before it.
-fn approval(steered: &Steered<'_>, wave: Option<usize>) -> Result<Change, Refusal> {
+fn approval(steered: &Steered<'_>, wave: Option<usize>, annotated: Option<&str>) -> Result<Change, Refusal> {
     let last = match (&steered.report.stage, wave) {
         (RolloutStage::Over, _) => return Err("is rolled out: no wave waits for approval".to_owned()),
         (RolloutStage::Stopped { reason, .. } | RolloutStage::RolledBack { reason, .. }, _) => {
@@ -84,14 +84,15 @@ fn approval(steered: &Steered<'_>, wave: Option<usize>) -> Result<Change, Refusa
         },
     };
     let Some(number) = steered.number() else { return Err("has no current revision".to_owned()) };
-    // An approval beyond this wave, as a policy may have, stays.
-    let count = u32::try_from(last).unwrap_or(u32::MAX).saturating_add(1).max(steered.approved());
     let paused = steered.policy.paused.then(|| "the rollout is paused, too".to_owned());
+    // The annotation has room for one revision.
+    let is_other = |text: &&str| text.split_once('=').is_some_and(|(of, _)| of != number.to_string());
+    let replaced = annotated.filter(is_other).map(|text| format!("it replaces the approval {text}"));
     Ok(Change {
         key: APPROVED,
-        value: Some(format!("{number}={count}")),
+        value: Some(format!("{number}={}", last.saturating_add(1))),
         done: format!("approved up to wave {last}"),
-        notes: paused.into_iter().collect(),
+        notes: paused.into_iter().chain(replaced).collect(),
     })
 }
 
@@ -130,17 +131,13 @@ impl Subject {
         Ok(Subject { daemon_set, policy, problems })
     }
 
-    fn annotation(&self, key: &str) -> Option<&str> {
-        self.daemon_set.get("metadata")?.get("annotations")?.get(key)?.as_str()
-    }
-
     fn is_paused(&self) -> bool {
         self.problems.is_empty() && self.policy.rollout.as_ref().is_some_and(|rollout| rollout.paused)
     }
 
     /// v1.36 kubectl `objectpauser.go` has the words for a Deployment.
     fn pause(&self) -> Result<Change, Refusal> {
-        match self.annotation(PAUSED) {
+        match annotation(&self.daemon_set, PAUSED) {
             Some("true") => return Err("is already paused".to_owned()),
             Some(_) | None if self.is_paused() => return Err("is already paused, by its policy".to_owned()),
             Some(_) | None => {}
@@ -158,7 +155,7 @@ impl Subject {
 
     /// v1.36 kubectl `objectresumer.go` has the words for a Deployment.
     fn resume(&self) -> Result<Change, Refusal> {
-        let Some(_) = self.annotation(PAUSED).filter(|text| *text != "false") else {
+        let Some(_) = annotation(&self.daemon_set, PAUSED).filter(|text| *text != "false") else {
             return Err(match self.invalid().pop() {
                 Some(invalid) => format!("is not paused by annotation {PAUSED}, but {invalid}"),
                 None if self.is_paused() => {
@@ -185,6 +182,10 @@ impl Subject {
     fn invalid(&self) -> Vec<String> {
         if self.problems.is_empty() { Vec::new() } else { vec![counts_as_paused(&self.problems)] }
     }
+}
+
+fn annotation<'v>(daemon_set: &'v Value, key: &str) -> Option<&'v str> {
+    daemon_set.get("metadata")?.get("annotations")?.get(key)?.as_str()
 }
 
 fn counts_as_paused(problems: &[PolicyProblem]) -> String {

@@ -105,11 +105,14 @@ impl Case<'_> {
     }
 
     fn warnings(&self, node: &NodeVerdict) -> Vec<String> {
+        let is_held = matches!(node.outcome, NodeOutcome::HeldByRollout { .. });
         let concerns = |warning: &&Warning| match warning {
             Warning::HostPortWithSurge { .. } => node.counts.doubled || node.pods.len() > 1,
             Warning::NodesLost { .. } => node.counts.lost && !node.counts.taken,
             Warning::NodesTaken { .. } => node.counts.taken,
             Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
+            Warning::NoBase { .. } | Warning::NothingToRollBackTo => is_held,
+            Warning::LostUnderDrive { nodes } => nodes.contains(&node.node),
             Warning::NoTargetNodes => true,
             // Pods without a node of theirs; and the settings, which are no single node's.
             Warning::GenerationHashConflict { .. }

@@ -124,11 +124,11 @@ fn several_daemon_sets_are_followed() {
 fn a_rollout_that_is_paused_and_approved_is_news() {
     let answers = ["steered", "approved", "paused"].map(|name| format!("cat \"$here/{name}.json\""));
     let fake = changing("watch-steered", &answers.each_ref().map(String::as_str));
-    let policy = ("policy", "waves: [{needsApproval: true}, {needsApproval: true}]");
+    let policy = ("policy", "waves: [{upTo: 3}, {needsApproval: true}]");
     for (name, annotations) in [
         ("steered", vec![policy]),
-        ("approved", vec![policy, ("approved", "2=1")]),
-        ("paused", vec![policy, ("approved", "2=1"), ("paused", "true")]),
+        ("approved", vec![policy, ("approved", "2=2")]),
+        ("paused", vec![policy, ("approved", "2=2"), ("paused", "true")]),
     ] {
         std::fs::write(fake.path(&format!("{name}.json")), steered(&annotations).to_string()).unwrap();
     }
@@ -136,16 +136,17 @@ fn a_rollout_that_is_paused_and_approved_is_news() {
     let mut states = Vec::new();
     for _ in 0..3 {
         let shown = until(&mut out, "Next");
-        let of_rollout = |line: &&String| line.starts_with("Rollout") || line.starts_with("Waves");
-        states.extend(shown.iter().filter(of_rollout).map(|line| line.trim_end().to_owned()));
+        let of_rollout =
+            |line: &&String| line.starts_with("Rollout") || line.trim_start().starts_with("wave 1:");
+        states.extend(shown.iter().filter(of_rollout).map(|line| line.trim().to_owned()));
     }
     assert_eq!(interrupt(child), (Some(0), String::new()));
     assert_snapshot!(states.join("\n"), @"
     Rollout    progressing: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
-    Waves      wave 0: waits for approval; 5 nodes, 3 updated, 2 available
+    wave 1: waits for wave 0, needs approval; 5 nodes, 3 updated, 2 available
     Rollout    progressing: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
-    Waves      wave 0: updating; 5 nodes, 3 updated, 2 available
+    wave 1: waits for wave 0; 5 nodes, 3 updated, 2 available
     Rollout    paused: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
-    Waves      wave 0: held, the rollout is paused; 5 nodes, 3 updated, 2 available
+    wave 1: waits for wave 0; 5 nodes, 3 updated, 2 available
     ");
 }

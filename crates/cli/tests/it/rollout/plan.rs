@@ -188,3 +188,23 @@ fn a_recording_does_not_ask_the_annotations() {
     let paused = file("rollout-recorded.json", recording.to_string());
     assert!(run("plan", &[&paused], b"").out.contains("\nRollout    paused"));
 }
+
+/// A pause after the end holds the version to come.
+#[test]
+fn a_settled_fleet_that_is_paused() {
+    let nodes = ["a", "b", "c", "d", "e"];
+    let settled = nodes.into_iter().fold(Fleet::with_policy("{}"), |fleet, node| fleet.updated(node, 900));
+    let mut settled = settled.annotated("paused", "true");
+    let text = settled.printed("plan-next-paused", "rollout plan");
+    assert!(
+        text.contains("Stops      now: paused, until kubectl daemonset rollout resume logging/agent\n"),
+        "{text}"
+    );
+    settled.daemon_set["metadata"]["annotations"] = json!({"rollout.daemonset/policy": WAVES});
+    settled.daemon_set["spec"]["minReadySeconds"] = json!(30);
+    let json: Value =
+        serde_json::from_str(&settled.printed("plan-next-json", "rollout plan -o json")).unwrap();
+    let bakes: Vec<&Value> =
+        json["waves"].as_array().unwrap().iter().map(|wave| &wave["bakeSecondsBefore"]).collect();
+    assert_eq!(bakes, [0, 600, 30]);
+}

@@ -189,3 +189,23 @@ fn a_steered_rollout_that_is_stuck_names_the_person_s_step() {
       a, b, c, d, e: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`
     ");
 }
+
+#[test]
+fn a_policy_that_can_not_be_read_pauses() {
+    let fleet = Fleet::with_policy("{waves: [{upto: 1}]}");
+    assert_snapshot!(fleet.printed("status-invalid", "rollout status"), @r#"
+    Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
+    Invalid    annotation rollout.daemonset/policy: waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
+    Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, base old
+    Next       time alone changes nothing: look again when an object changes
+    "#);
+}
+
+/// A node that has the new version keeps it, in whatever wave.
+#[test]
+fn an_updated_node_in_no_wave_is_not_held() {
+    let mut fleet = Fleet::with_policy("waves: [{nodes: {matchLabels: {zone: x}}}]").updated("e", 900);
+    fleet.nodes[0]["metadata"]["labels"] = json!({"zone": "x"});
+    let text = fleet.printed("status-beside", "rollout status");
+    assert_snapshot!(text.lines().find(|line| line.starts_with("Held")).unwrap(), @"Held       3 nodes are in no wave and keep the old version: b, c, d");
+}

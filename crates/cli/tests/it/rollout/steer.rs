@@ -113,7 +113,11 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
     ");
     let old = fleet().annotated("approved", "1=3");
-    assert!(changed(&old.call("approve-old", "rollout approve")).contains("approved=2=3 does it"));
+    assert_snapshot!(changed(&old.call("approve-old", "rollout approve")), @"
+    daemonset.apps/agent approved up to wave 2
+    note: it replaces the approval 1=3
+    nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
+    ");
 }
 
 #[test]
@@ -128,7 +132,7 @@ fn a_wave_may_be_approved_in_advance() {
     assert_snapshot!(refused(&fleet.call("approve-wave-9", "rollout approve --wave 9")), @r#"error: daemonsets.apps "agent" has no wave 9: its last one is wave 2"#);
 }
 
-/// The annotation wins over the policy for this revision: what the policy approves beyond the wave is kept.
+/// The annotation wins over the policy for this revision.
 #[test]
 fn an_approval_takes_no_other_one_back() {
     let policy = "{waves: [{needsApproval: true}, {needsApproval: true}, {needsApproval: true}], approved: {2: 2, 7: 1}}";
@@ -154,4 +158,17 @@ fn nothing_is_approved_where_no_wave_can_open() {
     let mut deleted = Fleet::with_policy(WAVES);
     deleted.daemon_set["metadata"]["deletionTimestamp"] = json!(NOW);
     assert_snapshot!(refused(&deleted.call("approve-deleted", "rollout approve")), @r#"error: daemonsets.apps "agent" has no rollout: its controller does nothing for it now"#);
+}
+
+/// As after a mark that a person or an earlier approval left.
+#[test]
+fn a_wave_that_is_open_needs_no_approval() {
+    let fleet = Fleet::with_policy(WAVES).updated("a", 900).updated("b", 900).updated("c", 900);
+    let fleet = fleet.marked("wave", "2 2026-01-01T00:50:00Z 2");
+    assert_snapshot!(refused(&fleet.call("approve-open", "rollout approve --wave 2")), @r#"error: daemonsets.apps "agent" has no wave up to wave 2 that needs approval still"#);
+    let status: Value =
+        serde_json::from_str(&fleet.printed("status-open", "rollout status -o json")).unwrap();
+    assert_eq!(status["rollout"]["waves"][2]["needsApproval"], false);
+    let preview: Value = serde_json::from_str(&fleet.printed("plan-open", "rollout plan -o json")).unwrap();
+    assert_eq!(preview["stops"], json!([{"type": "NoWave", "count": 1, "nodes": ["e"]}]));
 }

@@ -83,3 +83,13 @@ fn a_policy_that_can_not_be_read_pauses() {
     The policy of the rollout is invalid: annotation rollout.daemonset/policy: waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`.
     ");
 }
+
+#[test]
+fn a_held_node_without_a_base() {
+    let mut fleet = Fleet::with_policy(WAVES);
+    fleet.revisions.remove(0);
+    assert_snapshot!(why(&fleet, "why-no-base", "e"), @"
+    The rollout has not reached it: it keeps the old version. It belongs to no wave, so this is for good: a wave that selects it, or a larger upTo, would reach it.
+    Warning: 4 nodes wait for the rollout, but no old revision is left: a missing pod there would get the new version.
+    ");
+}
