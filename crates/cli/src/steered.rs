@@ -56,7 +56,7 @@ impl<'a> Steered<'a> {
         Some(Steered { daemon_set, mark_prefix, problems, policy: rollout, plan, report, now })
     }
 
-    /// Of a DaemonSet that was read from somewhere.
+    /// The rollout of the DaemonSet of an input.
     pub(crate) fn of_input(input: &'a Input, plan: &'a Plan) -> Option<Self> {
         let Input { recording, policy_problems, .. } = input;
         Steered::new(&recording.daemon_set, &recording.policy, policy_problems, plan, recording.now)
@@ -108,6 +108,7 @@ impl<'a> Steered<'a> {
         Some(next).filter(|next| is_due && self.needs_approval(*next))
     }
 
+    /// All waves, in order.
     pub(crate) fn waves(&self) -> Vec<WaveFigures> {
         let verdicts: BTreeMap<&str, &NodeVerdict> =
             self.plan.report.nodes.iter().map(|node| (node.node.as_str(), node)).collect();

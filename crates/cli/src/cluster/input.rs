@@ -1,6 +1,6 @@
 //! One decision to make: a Recording, or a DaemonSet of a List.
 
-use crate::cluster::objects::OneOfThem;
+use crate::cluster::objects::Decision;
 use crate::cluster::places::Places;
 use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Objects, Wanted, documents};
@@ -118,7 +118,7 @@ impl Input {
             (None, true) => Clock::Recording,
             (None, false) => Clock::NewestInList,
         };
-        let OneOfThem { recording, places, policy_problems } = objects.recording(choice)?;
+        let Decision { recording, places, policy_problems } = objects.recording(choice)?;
         Ok(Input { recording, clock, policy_problems, places: Some(places) })
     }
 
@@ -127,7 +127,7 @@ impl Input {
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::System };
         let now = Some(choice.now.unwrap_or_else(system_clock));
         let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };
-        let OneOfThem { recording, places, policy_problems } = objects.recording(&choice)?;
+        let Decision { recording, places, policy_problems } = objects.recording(&choice)?;
         Ok(Input { recording, clock, policy_problems, places: Some(places) })
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct Objects {
     now: Option<Timestamp>,
     policy: Option<Policy>,
     memory: Option<Memory>,
-    /// The choices beside those of the annotations, where these decide.
+    /// The choices that the annotations of a DaemonSet change.
     base_policy: Policy,
     /// As messages call it: `the List`.
     holder: String,
@@ -101,7 +101,7 @@ pub(crate) struct Models {
 }
 
 /// Everything that a decision about one DaemonSet reads.
-pub(super) struct OneOfThem {
+pub(super) struct Decision {
     pub(super) recording: Recording,
     pub(super) places: Places,
     pub(super) policy_problems: Vec<PolicyProblem>,
@@ -325,7 +325,7 @@ impl Objects {
     }
 
     /// Takes one DaemonSet, the nodes, and the objects of its namespace.
-    pub(super) fn recording(self, choice: &Choice) -> Result<OneOfThem, String> {
+    pub(super) fn recording(self, choice: &Choice) -> Result<Decision, String> {
         if let Some(error) = self.unreadable {
             return Err(error);
         }
@@ -358,10 +358,10 @@ impl Objects {
         recording.revisions = revisions;
         recording.policy = policy;
         recording.memory = self.memory;
-        Ok(OneOfThem { recording, places, policy_problems })
+        Ok(Decision { recording, places, policy_problems })
     }
 
-    /// The policy of one DaemonSet, and what is wrong with it.
+    /// The policy of one DaemonSet, and its problems.
     pub(crate) fn policy_of(&self, wanted: Option<&Wanted>) -> Result<(Policy, Vec<PolicyProblem>), String> {
         match &self.policy {
             Some(policy) => Ok((policy.clone(), Vec::new())),
@@ -379,8 +379,8 @@ impl Objects {
         }
     }
 
-    /// Gives one DaemonSet an annotation, in place of the one that it has. A Recording's own rollout goes: the annotations
-    /// decide then.
+    /// Gives one DaemonSet an annotation, in place of the one that it has. The annotations replace the rollout of a Recording
+    /// then.
     pub(crate) fn annotate(&mut self, wanted: Option<&Wanted>, key: &str, value: &str) -> Result<(), String> {
         let position = self.select(wanted)?;
         let Some(RawItem { path, raw, model }) = self.daemon_sets.get_mut(position) else {

@@ -1,4 +1,4 @@
-//! The policy that the annotations of a DaemonSet ask for, and everything that is wrong with them.
+//! The policy that the annotations of a DaemonSet ask for, and all problems in them.
 
 use crate::cluster::documents;
 use daemonset::model::DaemonSet;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub(crate) const POLICY: &str = "rollout.daemonset/policy";
 pub(crate) const PAUSED: &str = "rollout.daemonset/paused";
 pub(crate) const APPROVED: &str = "rollout.daemonset/approved";
-/// All of them begin so; a misspelt one is a problem.
+/// Every annotation with this prefix steers; a misspelt one is a problem.
 const PREFIX: &str = "rollout.daemonset/";
 /// Members of the policy's text that are not the rollout's own.
 const BESIDE_ROLLOUT: [&str; 4] = ["drive", "downNodes", "lifecycle", "conditions"];
@@ -43,7 +43,7 @@ fn plain(message: String) -> String {
     format!("{before}expected {expected}")
 }
 
-/// The problems in one line, each annotation named once. A policy of a file has the file's name instead.
+/// The problems in one line, which names each annotation once. The policy of a file has the file's name instead.
 pub(crate) fn in_words(problems: &[PolicyProblem], file: Option<&str>) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;
@@ -88,7 +88,7 @@ pub(crate) fn set_annotation(daemon_set: &mut Value, key: &str, value: Option<&s
     }
 }
 
-/// The first document of YAML or JSON.
+/// The one document of YAML or JSON; null where there is none.
 fn yaml(text: &str) -> Result<Value, String> {
     let mut documents = documents::read(text.as_bytes())?.into_iter();
     match (documents.next(), documents.next()) {
@@ -165,7 +165,7 @@ fn take_out_all<P>(
     problems
 }
 
-/// The policy of a text whose fields can all be read; it may still be refused.
+/// The policy, if all fields of the text can be read; the check may still refuse it.
 fn readable(text: &Value) -> Option<Policy> {
     let members = text.as_object()?.clone();
     let (beside, rollout): (Map<String, Value>, Map<String, Value>) =
@@ -175,7 +175,7 @@ fn readable(text: &Value) -> Option<Policy> {
     serde_json::from_value(policy).ok()
 }
 
-/// The problems that the check of a snapshot finds in the policy, whatever else it finds.
+/// The problems of the policy among those that the check of a snapshot finds.
 fn checked(ds: &DaemonSet, policy: Policy) -> Vec<PolicyProblem> {
     let mut alone = Recording::new(ds.clone(), Timestamp::UNIX_EPOCH);
     alone.policy = policy;
@@ -188,8 +188,8 @@ fn checked(ds: &DaemonSet, policy: Policy) -> Vec<PolicyProblem> {
     of_policy.collect()
 }
 
-/// Takes the member out that the path names, or the nearest one that contains it: an entry of a list goes with its list.
-/// False where there is none.
+/// Takes out the member that the path names, or the nearest one around it; an entry of a list goes with its list. False if
+/// there is none.
 fn take_out(value: &mut Value, path: &str) -> bool {
     let Some(keys) = innermost_member(value, path) else { return false };
     let Some((last, outer)) = keys.split_last() else { return false };
@@ -210,8 +210,8 @@ enum Key {
     Entry(usize),
 }
 
-/// The path to the innermost member of an object that the text `a.b[0].c` goes through, as far as it exists. A name may have
-/// dots, as labels have.
+/// The innermost member of an object on a path such as `a.b[0].c`, as far as the path exists. Names may have dots, as those
+/// of labels do.
 fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
     let (mut keys, mut at, mut rest) = (Vec::new(), value, path);
     loop {

@@ -1,6 +1,7 @@
 //! `rollout status`: the waves beside kubectl's line.
 
 use super::{Fleet, WAVES};
+use crate::program::run;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -208,4 +209,59 @@ fn an_updated_node_in_no_wave_is_not_held() {
     fleet.nodes[0]["metadata"]["labels"] = json!({"zone": "x"});
     let text = fleet.printed("status-beside", "rollout status");
     assert_snapshot!(text.lines().find(|line| line.starts_with("Held")).unwrap(), @"Held       3 nodes are in no wave and keep the old version: b, c, d");
+}
+
+#[test]
+fn each_kind_of_evidence_has_its_words() {
+    let judged =
+        "onFailure: {maxFailures: 100%, maxRestarts: 2, waitingSeconds: 300, availableWithinSeconds: 600}";
+    let restarted = json!([{"name": "agent", "restartCount": 7, "state": {"running": {}}}]);
+    let not_ready =
+        json!([{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T00:40:00Z"}]);
+    let mut fleet = Fleet::with_policy(judged)
+        .marked("started", "2 2026-01-01T00:30:00Z")
+        .troubled("a", json!({"phase": "Running", "conditions": not_ready}))
+        .troubled("b", json!({"phase": "Failed", "reason": "OutOfcpu"}))
+        .troubled("c", json!({"phase": "Running", "containerStatuses": restarted}))
+        .pulling("d")
+        .troubled("e", json!({"phase": "Running", "conditions": not_ready}));
+    fleet.nodes[0]["status"] = json!({"conditions": not_ready});
+    let failing = |fleet: &Fleet, name: &str| {
+        let text = fleet.printed(name, "rollout status");
+        let lines = text.lines().skip_while(|line| !line.starts_with("Failing"));
+        lines.take_while(|line| !line.starts_with("Next")).collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(failing(&fleet, "evidence"), @"
+    Failing    a: the node is down since 2026-01-01T00:40:00Z (for 20m)
+               b: pod new-b has failed (OutOfcpu)
+               c: pod new-c: a container has restarted 7 times
+               d: pod new-d: a container waits (ImagePullBackOff)
+               e: pod new-e is not available since 2026-01-01T00:40:00Z (for 20m)
+    ");
+    fleet.pods[1]["status"] = json!({"phase": "Failed"});
+    assert!(failing(&fleet, "evidence-bare").contains("b: pod new-b has failed\n"));
+}
+
+/// Reasons are data; their names are for programs.
+#[test]
+fn no_name_of_a_variant_is_printed() {
+    let recordings =
+        std::fs::read_to_string(format!("{}/../../tests/data/rollout.jsonl", env!("CARGO_MANIFEST_DIR")));
+    let mut seen = 0;
+    for recording in recordings.unwrap().lines().step_by(20) {
+        for words in [
+            ["plan", "-"].as_slice(),
+            &["rollout", "status", "-"],
+            &["rollout", "plan", "-"],
+            &["rollout", "stuck", "-"],
+        ] {
+            let ran = run(words[0], &words[1..], recording.as_bytes());
+            assert!(matches!(ran.code, Some(0 | 1)), "{words:?} {}", ran.err);
+            for name in ["Waits", "HeldBy", "RolledBack", "RolloutFailed", " { "] {
+                assert!(!ran.out.contains(name), "{words:?}: {}", ran.out);
+            }
+            seen += usize::from(ran.out.contains("wave") || ran.out.contains("WAVE"));
+        }
+    }
+    assert!(seen > 20, "{seen}");
 }
