@@ -5,7 +5,7 @@ use daemonset::model::Taint;
 use daemonset::{
     ClaimReason, CreateReason, Evidence, FailureEvidence, HoldReason, LabelReason, Lifecycle, NodePlacement,
     NodeVerdict, PodState, PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason,
-    StatusReason, UnavailableCause, WaveProgress,
+    Situation, StatusReason, UnavailableCause, WaveProgress,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -84,6 +84,16 @@ pub(crate) fn held(because: &HoldReason) -> String {
             format!("is held for wave {wave}: wave {next} waits for the pods of the waves before it")
         }
         other => format!("is held: {other:?}"),
+    }
+}
+
+/// Why a plan stops before the rollout.
+pub(crate) fn no_rollout(situation: Situation) -> &'static str {
+    match situation {
+        Situation::SelectingAll => "the selector is empty, so that the controller does nothing",
+        Situation::BeingDeleted => "the DaemonSet is being deleted, so that the controller does nothing",
+        Situation::NameCollision => "the name of the new revision is taken, and the next plan goes on",
+        Situation::Synced | _ => "the controller does nothing now",
     }
 }
 

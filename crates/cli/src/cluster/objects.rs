@@ -148,7 +148,7 @@ impl Objects {
             let invalid = |error| format!("{}: {error}", joined(path, "now"));
             self.now = Some(now.parse().map_err(invalid)?);
         }
-        // A recorded decision is made again as it was, whatever the annotations say.
+        // A recorded decision is made again with its own policy: annotations change nothing.
         self.policy = Some(member(path, &value, "policy")?.unwrap_or_default());
         self.memory = member(path, &value, "memory")?;
         let mut take = |member: &str| value.get_mut(member).map_or(Value::Null, Value::take);

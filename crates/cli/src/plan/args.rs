@@ -17,7 +17,8 @@ pub(crate) struct Args {
     /// a Recording's own
     #[arg(long, value_name = "RFC3339")]
     now: Option<String>,
-    /// The policy, as JSON. Default: a Recording's own, or what Kubernetes does, with the rollout that annotations ask for
+    /// The policy, as JSON. Default: a Recording's own, or what Kubernetes does and the
+    /// rollout that the annotations of the DaemonSet ask for
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     /// The format of the answer

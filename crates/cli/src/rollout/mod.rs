@@ -5,6 +5,7 @@
 
 pub(crate) mod args;
 mod batch;
+mod failure;
 mod kubectl_command;
 mod preview;
 mod status;
@@ -18,6 +19,7 @@ use crate::rollout::args::{Args, Job};
 use crate::shell::console::{Stop, system_clock};
 use crate::shell::lines;
 use crate::shell::response::Response;
+use comfy_table::{Table, presets};
 
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
@@ -45,4 +47,14 @@ fn answer(job: &Job) -> Result<Response, Stop> {
         Job::Update(args) => manifest::update(args),
         Job::WouldRestart(args) => manifest::would_restart(args),
     }
+}
+
+/// Rows under a header, without styles, as wide as they are.
+fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
+    for (position, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if position + 1 == N { 0 } else { 2 }));
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }

@@ -4,16 +4,12 @@
 use crate::cluster::policy;
 use crate::cluster::{Choice, Input, Needs, Source};
 use crate::rollout::args::PlanArgs;
-use crate::rollout::steer;
+use crate::rollout::{failure, plain_table, steer};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::Steered;
 use crate::words::{self, count};
-use comfy_table::{Table, presets};
-use daemonset::model::IntOrString;
-use daemonset::{
-    CurrentRevision, FailureAction, FailurePolicy, NodePlacement, Plan, RolloutStage, WaveProgress, plan,
-};
+use daemonset::{CurrentRevision, FailurePolicy, NodePlacement, Plan, RolloutStage, WaveProgress, plan};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -42,7 +38,7 @@ struct Preview<'a> {
     on_failure: Option<&'a FailurePolicy>,
 }
 
-/// A wave: its nodes, and what opens it.
+/// A wave: its nodes, and the conditions under which it opens.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WavePlan<'a> {
@@ -65,7 +61,7 @@ enum StopsAt<'a> {
     Paused,
     /// Already: the version has failed.
     Failed { reason: &'a str },
-    /// The first wave that needs approval.
+    /// A wave needs approval.
     Approval { wave: usize },
     /// Nodes in no wave keep the old version.
     NoWave { count: usize, nodes: Vec<&'a str> },
@@ -112,10 +108,9 @@ fn no_rollout(input: &Input, plan: &Plan) -> String {
              -f names a policy to try, annotation {} holds the one in force",
             policy::POLICY
         ),
-        Some(_) => format!(
-            "daemonsets.apps {name:?} has no rollout: its controller does nothing for it now ({:?})",
-            plan.report.situation
-        ),
+        Some(_) => {
+            format!("daemonsets.apps {name:?} has no rollout: {}", words::no_rollout(plan.report.situation))
+        }
     }
 }
 
@@ -173,41 +168,46 @@ impl<'a> Preview<'a> {
     }
 
     fn text(&self, source: &Source, file: Option<&str>, steered: &Steered<'_>) -> String {
-        let mut text = String::new();
-        let mut line = |label: &str, content: &str| text.push_str(&format!("{label:<11}{content}\n"));
-        line("DaemonSet", &format!("{}, {source}", self.name));
-        line("Revision", &self.revisions());
-        line(
-            "Policy",
-            file.unwrap_or(match source {
-                Source::Example { .. } => "built in",
-                Source::Kubectl(_) | Source::File(_) | Source::Stdin => "in force",
-            }),
-        );
-        line(
-            "Rollout",
-            &match self.stage {
-                RolloutStage::Over => "complete: the waves are those of the next version".to_owned(),
-                _ => steered.summary(),
-            },
-        );
+        let policy = file.unwrap_or(match source {
+            Source::Example { .. } => "built in",
+            Source::Kubectl(_) | Source::File(_) | Source::Stdin => "in force",
+        });
+        let rollout = match self.stage {
+            RolloutStage::Over => "complete: the waves are those of the next version".to_owned(),
+            _ => steered.summary(),
+        };
+        let mut lines = vec![
+            ("DaemonSet", format!("{}, {source}", self.name)),
+            ("Revision", self.revisions()),
+            ("Policy", policy.to_owned()),
+            ("Rollout", rollout),
+        ];
         if self.waves.is_empty() {
-            line("Waves", &format!("none: all {} are released at once", count(self.nodes as usize, "node")));
-        } else {
-            text.push_str(&format!("\n{}\n\n", self.table(steered)));
+            let nodes = count(self.nodes as usize, "node");
+            lines.push(("Waves", format!("none: all {nodes} are released at once")));
+            lines.extend(self.ends(steered));
+            return in_lines(&lines);
         }
-        let mut line = |label: &str, content: &str| text.push_str(&format!("{label:<11}{content}\n"));
-        for (position, stop) in self.stops.iter().enumerate() {
-            line(if position == 0 { "Stops" } else { "" }, &stop_in_words(stop, steered));
+        format!("{}\n{}\n\n{}", in_lines(&lines), self.table(steered), in_lines(&self.ends(steered)))
+    }
+
+    /// Where the rollout stops, and why.
+    fn ends(&self, steered: &Steered<'_>) -> Vec<(&'static str, String)> {
+        let stops =
+            self.stops.iter().enumerate().map(|(position, stop)| {
+                (if position == 0 { "Stops" } else { "" }, stop_in_words(stop, steered))
+            });
+        let mut lines: Vec<_> = stops.collect();
+        if lines.is_empty() {
+            lines.push(("Stops", "nowhere, unless a node fails or does not become available".to_owned()));
         }
-        if self.stops.is_empty() {
-            line("Stops", "nowhere, unless a node fails or does not become available");
+        lines.extend(self.failure());
+        let may_hold = !self.waves.is_empty() || !self.stops.is_empty();
+        if self.base.is_none() && !self.is_over() && may_hold {
+            let gets = "no old revision is left: a missing pod of a held node gets the new version";
+            lines.push(("No base", gets.to_owned()));
         }
-        self.failure().iter().for_each(|(label, content)| line(label, content));
-        if self.base.is_none() && !self.is_over() {
-            line("No base", "no old revision is left: a missing pod of a held node gets the new version");
-        }
-        text
+        lines
     }
 
     fn revisions(&self) -> String {
@@ -222,27 +222,22 @@ impl<'a> Preview<'a> {
     }
 
     fn table(&self, steered: &Steered<'_>) -> String {
-        let mut header = vec!["WAVE", "NODES", "NEW", "OPENS", "NOW", "NEW NODES"];
-        header.retain(|title| *title != "NOW" || !self.is_over());
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING).set_header(header);
-        table.add_rows(self.waves.iter().map(|wave| {
-            let figures = [wave.index, wave.nodes.len(), wave.new_nodes.len()].map(|it| it.to_string());
-            let now = (!self.is_over()).then(|| steered.state(wave.index, wave.progress));
+        let dash = || "-".to_owned();
+        let rows = self.waves.iter().map(|wave| {
+            let [index, nodes, new] =
+                [wave.index, wave.nodes.len(), wave.new_nodes.len()].map(|number| number.to_string());
+            // The next version has not begun.
+            let now = if self.is_over() { dash() } else { steered.state(wave.index, wave.progress) };
             let names = match wave.new_nodes.as_slice() {
-                [] => "-".to_owned(),
+                [] => dash(),
                 nodes => words::names(nodes, MOST_NAMES),
             };
-            figures.into_iter().chain([self.opens(wave)]).chain(now).chain([names])
-        }));
-        let columns = table.column_count();
-        for (position, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, if position + 1 == columns { 0 } else { 2 }));
-        }
-        table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+            [index, nodes, new, self.opens(wave), now, names]
+        });
+        plain_table(["WAVE", "NODES", "NEW", "OPENS", "NOW", "NEW NODES"], rows)
     }
 
-    /// What opens the wave, without regard to how far the rollout is.
+    /// The conditions under which the wave opens, without regard to how far the rollout is.
     fn opens(&self, wave: &WavePlan<'_>) -> String {
         let after = wave.index.checked_sub(1).map(|before| match wave.bake_seconds_before {
             0 => format!("when wave {before} is available"),
@@ -270,14 +265,18 @@ impl<'a> Preview<'a> {
                 let nothing = "nothing is judged: a version that fails goes on as far as the limits let it";
                 vec![("Failure", nothing.to_owned())]
             }
-            Some(policy) => on_failure(policy, self.base.is_some() || self.is_over()),
+            Some(policy) => failure::lines(policy, self.base.is_some() || self.is_over()),
         }
     }
 }
 
+/// Each with its label.
+fn in_lines(lines: &[(&str, String)]) -> String {
+    lines.iter().map(|(label, content)| format!("{label:<11}{content}\n")).collect()
+}
+
 fn waves<'a>(steered: &Steered<'a>, min_ready_seconds: i32) -> Vec<WavePlan<'a>> {
     let min_ready = u32::try_from(min_ready_seconds).unwrap_or(0);
-    let approved = steered.approved() as usize;
     let mut before = 0;
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let waves = steered.report.waves.iter().zip(&steered.policy.waves).enumerate();
@@ -292,11 +291,23 @@ fn waves<'a>(steered: &Steered<'a>, min_ready_seconds: i32) -> Vec<WavePlan<'a>>
                 new_nodes,
                 bake_seconds_before: std::mem::replace(&mut before, bake),
                 needs_approval: wave.needs_approval,
-                is_approved: approved > index,
+                is_approved: is_approved(steered, index),
                 progress: report.progress,
             }
         })
         .collect()
+}
+
+/// Of a fleet that is rolled out the next revision, which gets the next number, may be approved already.
+fn is_approved(steered: &Steered<'_>, wave: usize) -> bool {
+    match steered.report.stage {
+        RolloutStage::Over => {
+            let next = steered.number().map(|number| number.saturating_add(1));
+            let count = next.and_then(|number| steered.policy.approved.get(&number));
+            count.is_some_and(|count| *count as usize > wave)
+        }
+        _ => steered.approved() as usize > wave,
+    }
 }
 
 fn stop_in_words(stop: &StopsAt<'_>, steered: &Steered<'_>) -> String {
@@ -317,56 +328,4 @@ fn stop_in_words(stop: &StopsAt<'_>, steered: &Steered<'_>) -> String {
             format!("after the last wave: {} {verb} the old version{colon}{names}", count(*number, "node"))
         }
     }
-}
-
-/// What follows a failure, and what counts as one; each line with its label.
-fn on_failure(policy: &FailurePolicy, has_base: bool) -> Vec<(&'static str, String)> {
-    let follows = match (policy.action, has_base) {
-        (FailureAction::RollBack, true) => "all nodes go back to the version before",
-        (FailureAction::RollBack, false) => "the rollout stops, since there is no base to go back to",
-        _ => "the rollout stops",
-    };
-    let too_many = match policy.max_failures {
-        None | Some(IntOrString::Int(0) | IntOrString::Percent(0)) => "a node fails".to_owned(),
-        Some(IntOrString::Int(1)) => "more than 1 node fails".to_owned(),
-        Some(IntOrString::Int(limit)) => format!("more than {limit} nodes fail"),
-        Some(limit @ IntOrString::Percent(_)) => format!("more than {limit} of the nodes fail"),
-    };
-    let deadline = policy.progress_deadline_seconds.map(|seconds| {
-        let span = words::duration(SignedDuration::from_secs(seconds.into()));
-        format!(", or {span} pass without progress")
-    });
-    let mut lines = vec![("Failure", format!("when {too_many}{}, {follows}", deadline.unwrap_or_default()))];
-    lines.extend(
-        signs(policy).into_iter().enumerate().map(|(position, sign)| {
-            (if position == 0 { "A node" } else { "" }, format!("fails when {sign}"))
-        }),
-    );
-    lines
-}
-
-/// The signs by which a node fails.
-fn signs(policy: &FailurePolicy) -> Vec<String> {
-    let span = |seconds: u32| words::duration(SignedDuration::from_secs(seconds.into()));
-    let within = policy.available_within_seconds;
-    let down = match within {
-        None => "it goes down under its new pod".to_owned(),
-        Some(seconds) => format!("it is down under its new pod for {}", span(seconds)),
-    };
-    let restarts =
-        policy.max_restarts.map(|restarts| format!("a container restarts more than {}", times(restarts)));
-    let waiting = policy.waiting_seconds.map(|seconds| {
-        let reasons = match policy.waiting_reasons.as_slice() {
-            [] => words::names(FailurePolicy::DEFAULT_WAITING_REASONS, 3),
-            reasons => words::names(reasons, MOST_NAMES),
-        };
-        format!("its pod is {} old, and a container waits for one of: {reasons}", span(seconds))
-    });
-    let unavailable = within.map(|seconds| format!("its pod is not available for {}", span(seconds)));
-    let first = ["its pod is in phase Failed".to_owned(), down];
-    first.into_iter().chain(restarts).chain(waiting).chain(unavailable).collect()
-}
-
-fn times(number: u32) -> String {
-    if number == 1 { "once".to_owned() } else { format!("{number} times") }
 }

@@ -1,20 +1,18 @@
-//! `kubectl daemonset rollout status`: kubectl's answer, and of a rollout that a policy steers its waves, the evidence of a
+//! `kubectl daemonset rollout status`: kubectl's answer and, where a policy steers the rollout, its waves, the evidence of a
 //! failure, and the next step.
 
 use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Choice, Chosen, Input, Needs, Source};
 use crate::plan::next;
 use crate::rollout::args::From;
+use crate::rollout::plain_table;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::{Steered, WaveFigures};
-use comfy_table::{Table, presets};
 use daemonset::{Action, FailingNode, Plan, RequeueReason, RolloutStage, plan};
 use daemonset_kubectl::{Answer, Command, Progress, answer};
 use jiff::Timestamp;
 use serde::Serialize;
-
-const HEADER: [&str; 5] = ["WAVE", "NODES", "UPDATED", "AVAILABLE", "STATE"];
 
 /// The data of a steered rollout's status, beside kubectl's.
 #[derive(Serialize)]
@@ -49,7 +47,7 @@ struct Next {
     reason: RequeueReason,
 }
 
-/// Of a DaemonSet without a policy only the DaemonSet itself is read.
+/// Without a policy only the DaemonSet and its revisions are read, and kubectl's answer is all.
 pub(crate) fn status(from: &From, revision: i64, now: Option<Timestamp>) -> Result<Response, Stop> {
     let (source, wanted) = from.resolve()?;
     let objects = source.objects(Needs::Rollout)?;
@@ -105,17 +103,13 @@ fn text(kubectl: Answer, input: &Input, plan: &Plan) -> Response {
 }
 
 fn table(steered: &Steered<'_>, waves: &[WaveFigures]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(HEADER);
-    table.add_rows(waves.iter().map(|wave| {
+    let rows = waves.iter().map(|wave| {
         let WaveFigures { index, nodes, updated, available, progress, .. } = wave;
-        let figures = [index, nodes, updated, available].map(ToString::to_string);
-        figures.into_iter().chain([steered.state(*index, *progress)])
-    }));
-    for (position, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if position + 1 == HEADER.len() { 0 } else { 2 }));
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+        let [index_text, nodes, updated, available] =
+            [index, nodes, updated, available].map(ToString::to_string);
+        [index_text, nodes, updated, available, steered.state(*index, *progress)]
+    });
+    plain_table(["WAVE", "NODES", "UPDATED", "AVAILABLE", "STATE"], rows)
 }
 
 fn data<'a>(input: &'a Input, plan: &'a Plan, progress: Option<Progress>) -> Data<'a> {

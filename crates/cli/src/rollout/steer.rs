@@ -10,6 +10,7 @@ use crate::rollout::preview::EXAMPLE_POLICY;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::Steered;
+use crate::words;
 use daemonset::{Policy, RolloutStage, plan};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -63,7 +64,7 @@ pub(crate) fn approve(from: &From, wave: Option<usize>, now: Option<Timestamp>) 
         (None, []) if recording.policy.rollout.is_none() => {
             Err(format!("has no rollout policy (annotation {}): no wave waits for approval", policy::POLICY))
         }
-        (None, []) => Err("has no rollout: its controller does nothing for it now".to_owned()),
+        (None, []) => Err(format!("has no rollout: {}", words::no_rollout(plan.report.situation))),
         (Some(steered), []) => approval(&steered, wave, annotation(&raw, APPROVED)),
     };
     respond(from, &raw, approved)

@@ -1,4 +1,4 @@
-//! The rollout of a node in sentences: the wave that it belongs to, and what opens that wave.
+//! The rollout of a node in sentences: the wave that it belongs to, and the step that opens it.
 
 use crate::steered::{Steered, has_available};
 use crate::why::node::Case;
@@ -14,7 +14,7 @@ impl Case<'_> {
         self.planned.steered(self.plan, self.now)
     }
 
-    /// Why the rollout has not reached a node, and what has to happen.
+    /// Why the rollout has not reached a node, and the step that it waits for.
     pub(super) fn held_by_rollout(&self, node: &NodeVerdict, because: &HoldReason) -> String {
         let Some(steered) = self.steered() else { return format!("It {}.", words::held(because)) };
         let keeps = "The rollout has not reached it: it keeps the old version.";
@@ -133,7 +133,7 @@ impl Case<'_> {
     }
 }
 
-/// What a wave that is not open waits for.
+/// A wave that is not open, and the one that opens next.
 struct Wait {
     /// The first wave of the node.
     wave: u32,

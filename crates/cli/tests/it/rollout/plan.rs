@@ -85,10 +85,10 @@ fn the_waves_of_the_next_version() {
     Policy     in force
     Rollout    complete: the waves are those of the next version
 
-    WAVE  NODES  NEW  OPENS                                      NEW NODES
-    0     1      1    at once                                    a
-    1     3      2    when wave 0 is Ready for 10m               b, c
-    2     4      1    when wave 1 is available, and by approval  d
+    WAVE  NODES  NEW  OPENS                                      NOW  NEW NODES
+    0     1      1    at once                                    -    a
+    1     3      2    when wave 0 is Ready for 10m               -    b, c
+    2     4      1    when wave 1 is available, and by approval  -    d
 
     Stops      before wave 2, until kubectl daemonset rollout approve logging/agent --wave 2
                after the last wave: 1 node is in no wave and keeps the old version: e
@@ -202,9 +202,28 @@ fn a_settled_fleet_that_is_paused() {
     );
     settled.daemon_set["metadata"]["annotations"] = json!({"rollout.daemonset/policy": WAVES});
     settled.daemon_set["spec"]["minReadySeconds"] = json!(30);
+    // An approval is of one revision, and the next one has the next number.
+    let approval = |settled: &Fleet| {
+        let json = settled.printed("plan-next-approved", "rollout plan -o json");
+        serde_json::from_str::<Value>(&json).unwrap()["waves"][2]["isApproved"].clone()
+    };
+    settled = settled.annotated("approved", "2=3");
+    assert_eq!(approval(&settled), false);
+    settled = settled.annotated("approved", "3=3");
+    assert_eq!(approval(&settled), true);
     let json: Value =
         serde_json::from_str(&settled.printed("plan-next-json", "rollout plan -o json")).unwrap();
     let bakes: Vec<&Value> =
         json["waves"].as_array().unwrap().iter().map(|wave| &wave["bakeSecondsBefore"]).collect();
     assert_eq!(bakes, [0, 600, 30]);
+}
+
+#[test]
+fn a_daemon_set_that_is_being_deleted_has_no_rollout() {
+    let mut deleted = Fleet::with_policy(WAVES);
+    deleted.daemon_set["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:50:00Z");
+    let ran = deleted.call("plan-deleted", "rollout plan");
+    assert_eq!(ran.code, Some(1));
+    assert_snapshot!(ran.err, @r#"error: daemonsets.apps "agent" has no rollout: the DaemonSet is being deleted, so that the controller does nothing"#);
+    assert!(deleted.printed("status-deleted", "rollout status").contains("rollout to finish"));
 }

@@ -12,6 +12,13 @@ fn without_a_policy_kubectl_s_line_is_all() {
 }
 
 #[test]
+fn kubectl_refuses_a_negative_revision() {
+    let ran = Fleet::with_policy(WAVES).call("status-negative", "rollout status --revision -1");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
+    assert_eq!(ran.err, "error: revision must be a positive integer: -1\n");
+}
+
+#[test]
 fn the_canary_bakes() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 60);
     assert_snapshot!(fleet.printed("status-bakes", "rollout status"), @r#"
@@ -202,7 +209,7 @@ fn a_policy_that_can_not_be_read_pauses() {
     "#);
 }
 
-/// A node that has the new version keeps it, in whatever wave.
+/// A node that has the new version keeps it, with or without a wave.
 #[test]
 fn an_updated_node_in_no_wave_is_not_held() {
     let mut fleet = Fleet::with_policy("waves: [{nodes: {matchLabels: {zone: x}}}]").updated("e", 900);

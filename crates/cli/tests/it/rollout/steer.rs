@@ -112,6 +112,8 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
     note: the rollout is paused, too
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
     ");
+    let earlier = fleet().annotated("approved", "2=2");
+    assert!(!changed(&earlier.call("approve-more", "rollout approve")).contains("note: "));
     let old = fleet().annotated("approved", "1=3");
     assert_snapshot!(changed(&old.call("approve-old", "rollout approve")), @"
     daemonset.apps/agent approved up to wave 2
@@ -157,7 +159,7 @@ fn nothing_is_approved_where_no_wave_can_open() {
     assert_snapshot!(refused(&invalid.call("approve-invalid", "rollout approve")), @r#"error: daemonsets.apps "agent" counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`; waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`"#);
     let mut deleted = Fleet::with_policy(WAVES);
     deleted.daemon_set["metadata"]["deletionTimestamp"] = json!(NOW);
-    assert_snapshot!(refused(&deleted.call("approve-deleted", "rollout approve")), @r#"error: daemonsets.apps "agent" has no rollout: its controller does nothing for it now"#);
+    assert_snapshot!(refused(&deleted.call("approve-deleted", "rollout approve")), @r#"error: daemonsets.apps "agent" has no rollout: the DaemonSet is being deleted, so that the controller does nothing"#);
 }
 
 /// As after a mark that a person or an earlier approval left.
