@@ -5,6 +5,7 @@ use crate::why::node::Case;
 use crate::words;
 use daemonset::{HoldReason, NodeOutcome, NodeVerdict, RolloutStage, WaveProgress};
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 5;
@@ -61,9 +62,13 @@ impl Case<'_> {
                 format!("Wave {next} opens {}, when {} has baked.", self.at(at), before(next))
             }
             (_, None) => {
-                let baking = self.baking(steered);
-                let then = if needs_approval(next) { ", and then for approval" } else { "" };
-                format!("Wave {next} waits until {} is done{then}{baking}.", before(next))
+                let lack = self.lack(steered);
+                let approval = if needs_approval(next) {
+                    format!(", and then for approval: {} gives it in advance", approve(next))
+                } else {
+                    String::new()
+                };
+                format!("Wave {next} waits until {} is done{lack}{approval}.", before(next))
             }
         };
         let later: Vec<u32> = (next.saturating_add(1)..=wave).filter(|wave| needs_approval(*wave)).collect();
@@ -80,22 +85,21 @@ impl Case<'_> {
         format!("{order}. {step}{later}")
     }
 
-    /// `: b, c have no available updated pod`, or the end of the baking.
-    fn baking(&self, steered: &Steered<'_>) -> String {
-        let open = steered.report.waves.iter().enumerate().filter(|(index, _)| steered.is_open(*index));
-        if let Some(WaveProgress::Baking { until, .. }) =
-            open.clone().next_back().map(|(_, wave)| wave.progress)
-        {
-            return format!("; it bakes until {}", self.at(until).trim_start_matches("at "));
+    /// ` (b, c have no available updated pod yet)`, or the end of the baking.
+    fn lack(&self, steered: &Steered<'_>) -> String {
+        let mut open = steered.report.waves.iter().enumerate().filter(|(index, _)| steered.is_open(*index));
+        let nodes: BTreeSet<&str> =
+            open.clone().flat_map(|(_, wave)| &wave.nodes).map(|node| node.as_str()).collect();
+        if let Some(WaveProgress::Baking { until, .. }) = open.next_back().map(|(_, wave)| wave.progress) {
+            return format!(" (baking until {until}, {})", words::relative(until, self.now));
         }
-        let nodes: Vec<&str> = open.flat_map(|(_, wave)| &wave.nodes).map(|node| node.as_str()).collect();
-        let lacks = |node: &&NodeVerdict| nodes.contains(&node.node.as_str()) && !has_available(node);
+        let lacks = |node: &&NodeVerdict| nodes.contains(node.node.as_str()) && !has_available(node);
         let lacking: Vec<&str> =
             self.plan.report.nodes.iter().filter(lacks).map(|node| node.node.as_str()).collect();
         let have = if lacking.len() == 1 { "has" } else { "have" };
         match lacking.as_slice() {
             [] => String::new(),
-            nodes => format!(": {} {have} no available updated pod yet", words::names(nodes, MOST_NAMES)),
+            nodes => format!(" ({} {have} no available updated pod yet)", words::names(nodes, MOST_NAMES)),
         }
     }
 
@@ -120,7 +124,10 @@ impl Case<'_> {
             (RolloutStage::Over, _) | (_, None) => {}
             (_, Some((index, _))) if is_held || !steered.is_open(index) => {}
             (_, Some((index, progress))) => {
-                sentences.push(format!("It belongs to wave {index}: {}.", steered.state(index, progress)));
+                sentences.push(format!(
+                    "It belongs to wave {index}, which is {}.",
+                    steered.state(index, progress)
+                ));
             }
         }
         Some(sentences.join(" ")).filter(|text| !text.is_empty())

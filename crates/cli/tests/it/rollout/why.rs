@@ -21,7 +21,7 @@ fn a_node_of_a_wave_that_bakes_and_of_the_waves_after_it() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 60);
     assert_snapshot!(why(&fleet, "why-a", "a"), @"
     Nothing is to be done here: its pod is updated and available.
-    It belongs to wave 0: baking until 2026-01-01T01:09:00Z (in 9m).
+    It belongs to wave 0, which is baking until 2026-01-01T01:09:00Z (in 9m).
     ");
     assert_snapshot!(why(&fleet, "why-b", "b"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. Wave 1 opens at 2026-01-01T01:09:00Z, in 9m, when wave 0 has baked.");
     assert_snapshot!(why(&fleet, "why-d", "d"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 2, and wave 1 opens before it. Wave 1 opens at 2026-01-01T01:09:00Z, in 9m, when wave 0 has baked. Wave 2 needs approval, too: kubectl daemonset rollout approve logging/agent --wave 2 gives it in advance.");
@@ -31,7 +31,14 @@ fn a_node_of_a_wave_that_bakes_and_of_the_waves_after_it() {
 #[test]
 fn a_wave_waits_for_nodes_that_have_no_available_pod() {
     let fleet = Fleet::with_policy(WAVES).pulling("a");
-    assert_snapshot!(why(&fleet, "why-waits", "b"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. Wave 1 waits until wave 0 is done: a has no available updated pod yet.");
+    assert_snapshot!(why(&fleet, "why-waits", "b"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. Wave 1 waits until wave 0 is done (a has no available updated pod yet).");
+}
+
+#[test]
+fn a_wave_waits_for_time_and_for_approval() {
+    let policy = "waves: [{upTo: 1, bakeSeconds: 600}, {upTo: 3, needsApproval: true}]";
+    let fleet = Fleet::with_policy(policy).updated("a", 60);
+    assert_snapshot!(why(&fleet, "why-both", "b"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. Wave 1 waits until wave 0 is done (baking until 2026-01-01T01:09:00Z, in 9m), and then for approval: kubectl daemonset rollout approve logging/agent --wave 1 gives it in advance.");
 }
 
 #[test]
