@@ -97,6 +97,9 @@ pub(crate) const ROLLOUT: &str = "\
 Examples:
   kubectl daemonset rollout status --example
   kubectl daemonset rollout stuck -n monitoring node-exporter
+  kubectl daemonset rollout plan --example
+
+pause, resume, approve and plan are about a rollout that annotations of the DaemonSet steer: waves, pauses, failures.
 
 Exit codes: 0 fine, 1 something to look at (kubectl's refusals too), 2 bad input";
 
@@ -105,7 +108,45 @@ Examples:
   kubectl daemonset rollout status --example
   kubectl daemonset rollout status -n monitoring node-exporter
 
+Where annotations of the DaemonSet steer its rollout, the waves follow kubectl's answer, with the nodes that fail.
+
 Exit codes: 0 the status is printed, 1 kubectl refuses, 2 bad input";
+
+pub(crate) const ROLLOUT_PLAN: &str = "\
+Examples:
+  kubectl daemonset rollout plan --example
+  kubectl daemonset rollout plan -f policy.yaml -n monitoring node-exporter
+  kubectl daemonset rollout plan -f policy.yaml --from cluster.json
+
+A policy has waves, onFailure, paused and approved; without -f it is that of annotation rollout.daemonset/policy.
+
+Exit codes: 0 the waves are printed, 1 the DaemonSet has no rollout policy, 2 bad input: each problem of the policy, with its field";
+
+pub(crate) const PAUSE: &str = "\
+Examples:
+  kubectl daemonset rollout pause --example
+  kubectl daemonset rollout pause -n monitoring node-exporter
+
+It prints the command that sets annotation rollout.daemonset/paused, with -o json also the patches; it sends nothing.
+
+Exit codes: 0 the command is printed, 1 it is already paused, 2 bad input";
+
+pub(crate) const RESUME: &str = "\
+Examples:
+  kubectl daemonset rollout resume -n monitoring node-exporter
+
+It prints the command that removes annotation rollout.daemonset/paused, with -o json also the patches; it sends nothing.
+
+Exit codes: 0 the command is printed, 1 it is not paused, 2 bad input";
+
+pub(crate) const APPROVE: &str = "\
+Examples:
+  kubectl daemonset rollout approve --example --wave 2
+  kubectl daemonset rollout approve -n monitoring node-exporter
+
+It prints the command that sets annotation rollout.daemonset/approved, with -o json also the patches; it sends nothing.
+
+Exit codes: 0 the command is printed, 1 no wave waits for approval, 2 bad input";
 
 pub(crate) const HISTORY: &str = "\
 Examples:

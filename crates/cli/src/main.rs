@@ -22,6 +22,7 @@ mod plan;
 mod rollout;
 mod shell;
 mod simulate;
+mod steered;
 mod why;
 mod words;
 
@@ -60,7 +61,7 @@ enum Command {
     /// Whether applying a manifest restarts the fleet, and by which fields
     #[command(after_help = help::WOULD_RESTART)]
     WouldRestart(manifest::ChangeArgs),
-    /// kubectl's answers about a rollout, and whether it is stuck; nothing is sent
+    /// kubectl's answers about a rollout, whether it is stuck, and the steps of one that people steer; nothing is sent
     #[command(after_help = help::ROLLOUT)]
     Rollout(Box<rollout::args::Args>),
     /// The DaemonSet, its plan in short, and its pod template or that of a revision

@@ -3,9 +3,9 @@
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::{
-    ClaimReason, CreateReason, Evidence, HoldReason, LabelReason, Lifecycle, NodePlacement, NodeVerdict,
-    PodState, PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason, StatusReason,
-    UnavailableCause, WaveProgress,
+    ClaimReason, CreateReason, Evidence, FailureEvidence, HoldReason, LabelReason, Lifecycle, NodePlacement,
+    NodeVerdict, PodState, PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason,
+    Situation, StatusReason, UnavailableCause, WaveProgress,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -84,6 +84,36 @@ pub(crate) fn held(because: &HoldReason) -> String {
             format!("is held for wave {wave}: wave {next} waits for the pods of the waves before it")
         }
         other => format!("is held: {other:?}"),
+    }
+}
+
+/// Why a plan stops before the rollout.
+pub(crate) fn no_rollout(situation: Situation) -> &'static str {
+    match situation {
+        Situation::SelectingAll => "the selector is empty, so that the controller does nothing",
+        Situation::BeingDeleted => "the DaemonSet is being deleted, so that the controller does nothing",
+        Situation::NameCollision => "the name of the new revision is taken, and the next plan goes on",
+        Situation::Synced | _ => "the controller does nothing now",
+    }
+}
+
+/// Why a node counts as failed under the new version.
+pub(crate) fn failure(evidence: &FailureEvidence, now: Timestamp) -> String {
+    let since = |at: &Timestamp| format!("since {at} ({})", relative((*at).min(now), now));
+    match evidence {
+        FailureEvidence::NodeDown { since: at, .. } => format!("the node is down {}", since(at)),
+        FailureEvidence::PodFailed { pod, reason, .. } if reason.is_empty() => {
+            format!("pod {pod} has failed")
+        }
+        FailureEvidence::PodFailed { pod, reason, .. } => format!("pod {pod} has failed ({reason})"),
+        FailureEvidence::TooManyRestarts { pod, restarts, .. } => {
+            format!("pod {pod}: a container has restarted {restarts} times")
+        }
+        FailureEvidence::Waiting { pod, reason, .. } => format!("pod {pod}: a container waits ({reason})"),
+        FailureEvidence::Unavailable { pod, since: at, .. } => {
+            format!("pod {pod} is not available {}", since(at))
+        }
+        other => format!("{other:?}"),
     }
 }
 
@@ -216,6 +246,9 @@ pub(crate) fn waking(reason: RequeueReason) -> String {
         RequeueReason::BackOff => "a failed pod may be deleted then".to_owned(),
         RequeueReason::InFlightExpiry => "an accepted action that is not seen is given up then".to_owned(),
         RequeueReason::TerminationOverdue => "a terminating pod is overdue then".to_owned(),
+        RequeueReason::WaveDone => "a wave has baked then".to_owned(),
+        RequeueReason::FailureDue => "a node counts as failing then".to_owned(),
+        RequeueReason::ProgressDeadline => "the progress deadline of the rollout passes then".to_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -60,6 +60,17 @@ impl ClusterArgs {
         self.kubectl_flag().is_some()
     }
 
+    /// The flags by which another kubectl finds the same cluster, each after a space.
+    pub(crate) fn connection(&self) -> String {
+        let kubeconfig = self.kubeconfig.as_ref().map(|file| file.to_string_lossy());
+        let flags = [("--context", self.context.as_deref()), ("--kubeconfig", kubeconfig.as_deref())];
+        let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
+        // A value with NUL can't be an argument of any program.
+        let quoted =
+            |value: &str| shlex::try_quote(value).map(Into::into).unwrap_or_else(|_| value.to_owned());
+        given.map(|(flag, value)| format!(" {flag} {}", quoted(value))).collect()
+    }
+
     /// Whether more than one namespace is looked at, or some DaemonSets of many.
     pub(crate) fn chooses_several(&self) -> bool {
         self.all_namespaces || self.selector.is_some()
@@ -135,6 +146,16 @@ pub(crate) struct Target {
 }
 
 impl TargetArgs {
+    /// From the words of a command whose `-f` is something else.
+    pub(crate) fn new(
+        target: Option<String>,
+        file: Option<PathBuf>,
+        daemonset: Option<String>,
+        cluster: ClusterArgs,
+    ) -> Self {
+        TargetArgs { target, file, daemonset, cluster }
+    }
+
     /// The same with its first word, which stood elsewhere.
     pub(crate) fn named(&self, word: &str) -> Result<Self, Stop> {
         let target = one_of(Some(word.to_owned()), self.target.clone(), "NEWER: must be a number")?;

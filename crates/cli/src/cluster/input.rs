@@ -1,6 +1,8 @@
 //! One decision to make: a Recording, or a DaemonSet of a List.
 
+use crate::cluster::objects::Decision;
 use crate::cluster::places::Places;
+use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Objects, Wanted, documents};
 use crate::shell::console::system_clock;
 use daemonset::{Policy, Recording, Snapshot};
@@ -64,6 +66,8 @@ pub(crate) enum Clock {
 pub(crate) struct Input {
     pub(crate) recording: Recording,
     pub(crate) clock: Clock,
+    /// Why the rollout counts as paused, where its policy can't be read.
+    pub(crate) policy_problems: Vec<PolicyProblem>,
     /// Where in a List its objects were.
     places: Option<Places>,
 }
@@ -105,7 +109,7 @@ impl Input {
             recording.policy = policy.clone();
         }
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::Recording };
-        Ok(Input { recording, clock, places: None })
+        Ok(Input { recording, clock, policy_problems: Vec::new(), places: None })
     }
 
     pub(crate) fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
@@ -114,8 +118,8 @@ impl Input {
             (None, true) => Clock::Recording,
             (None, false) => Clock::NewestInList,
         };
-        let (recording, places) = objects.recording(choice)?;
-        Ok(Input { recording, clock, places: Some(places) })
+        let Decision { recording, places, policy_problems } = objects.recording(choice)?;
+        Ok(Input { recording, clock, policy_problems, places: Some(places) })
     }
 
     /// A cluster that is there now.
@@ -123,8 +127,8 @@ impl Input {
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::System };
         let now = Some(choice.now.unwrap_or_else(system_clock));
         let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };
-        let (recording, places) = objects.recording(&choice)?;
-        Ok(Input { recording, clock, places: Some(places) })
+        let Decision { recording, places, policy_problems } = objects.recording(&choice)?;
+        Ok(Input { recording, clock, policy_problems, places: Some(places) })
     }
 
     /// Builds and checks the snapshot.

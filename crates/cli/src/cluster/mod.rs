@@ -8,6 +8,7 @@ mod kubectl;
 mod object;
 mod objects;
 mod places;
+pub(crate) mod policy;
 mod source;
 mod wanted;
 

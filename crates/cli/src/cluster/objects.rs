@@ -6,6 +6,7 @@ use crate::cluster::object::{
     Kind, at, entries, full_name, joined, member, name, namespace, object, prefix, times, trouble,
 };
 use crate::cluster::places::Places;
+use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Memory, Policy, Recording};
@@ -50,6 +51,8 @@ pub(crate) struct Objects {
     now: Option<Timestamp>,
     policy: Option<Policy>,
     memory: Option<Memory>,
+    /// The choices that the annotations of a DaemonSet change.
+    base_policy: Policy,
     /// As messages call it: `the List`.
     holder: String,
     /// Where else to look.
@@ -70,6 +73,7 @@ impl Default for Objects {
             now: None,
             policy: None,
             memory: None,
+            base_policy: Policy::default(),
             holder: "the List".to_owned(),
             hint: "",
         }
@@ -91,8 +95,16 @@ pub(crate) struct Models {
     /// Reasons why pods are not Ready, by uid.
     pub(crate) troubles: BTreeMap<Uid, String>,
     pub(crate) revisions: Vec<ControllerRevision>,
-    pub(crate) policy: Policy,
+    /// Of a Recording or the command line; without one the annotations of each DaemonSet decide.
+    pub(crate) policy: Option<Policy>,
     pub(crate) memory: Option<Memory>,
+}
+
+/// Everything that a decision about one DaemonSet reads.
+pub(super) struct Decision {
+    pub(super) recording: Recording,
+    pub(super) places: Places,
+    pub(super) policy_problems: Vec<PolicyProblem>,
 }
 
 impl Objects {
@@ -136,7 +148,8 @@ impl Objects {
             let invalid = |error| format!("{}: {error}", joined(path, "now"));
             self.now = Some(now.parse().map_err(invalid)?);
         }
-        self.policy = member(path, &value, "policy")?;
+        // A recorded decision is made again with its own policy: annotations change nothing.
+        self.policy = Some(member(path, &value, "policy")?.unwrap_or_default());
         self.memory = member(path, &value, "memory")?;
         let mut take = |member: &str| value.get_mut(member).map_or(Value::Null, Value::take);
         self.add_of_kind(Kind::DaemonSet, joined(path, "daemonSet"), take("daemonSet"));
@@ -306,13 +319,13 @@ impl Objects {
             pods: self.pods.into_iter().map(|item| item.model).collect(),
             troubles: self.troubles,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
-            policy: self.policy.unwrap_or_default(),
+            policy: self.policy,
             memory: self.memory,
         })
     }
 
     /// Takes one DaemonSet, the nodes, and the objects of its namespace.
-    pub(crate) fn recording(self, choice: &Choice) -> Result<(Recording, Places), String> {
+    pub(super) fn recording(self, choice: &Choice) -> Result<Decision, String> {
         if let Some(error) = self.unreadable {
             return Err(error);
         }
@@ -334,14 +347,51 @@ impl Objects {
         let places =
             Places { daemon_set: path, nodes: node_places, pods: pod_places, revisions: revision_places };
         let name = format!("{namespace}/{}", daemon_set.metadata.name);
+        let (policy, policy_problems) = match choice.policy.clone().or(self.policy) {
+            Some(policy) => (policy, Vec::new()),
+            None => with_annotations(&self.base_policy, &daemon_set),
+        };
         let mut recording = Recording::new(daemon_set, now);
         recording.name = name;
         recording.nodes = nodes;
         recording.pods = pods;
         recording.revisions = revisions;
-        recording.policy = choice.policy.clone().or(self.policy).unwrap_or_default();
+        recording.policy = policy;
         recording.memory = self.memory;
-        Ok((recording, places))
+        Ok(Decision { recording, places, policy_problems })
+    }
+
+    /// The policy of one DaemonSet, and its problems.
+    pub(crate) fn policy_of(&self, wanted: Option<&Wanted>) -> Result<(Policy, Vec<PolicyProblem>), String> {
+        match &self.policy {
+            Some(policy) => Ok((policy.clone(), Vec::new())),
+            None => Ok(with_annotations(&self.base_policy, &self.model_of(wanted)?)),
+        }
+    }
+
+    /// Whether a Recording's policy, or an annotation of the DaemonSet, steers its rollout.
+    pub(crate) fn is_steered(&self, wanted: Option<&Wanted>) -> bool {
+        match &self.policy {
+            Some(policy) => policy.rollout.is_some(),
+            None => {
+                self.daemon_sets.iter().filter(|item| item.is(wanted)).any(|item| is_annotated(&item.raw))
+            }
+        }
+    }
+
+    /// Gives one DaemonSet an annotation, in place of the one that it has. The annotations replace the rollout of a Recording
+    /// then.
+    pub(crate) fn annotate(&mut self, wanted: Option<&Wanted>, key: &str, value: &str) -> Result<(), String> {
+        let position = self.select(wanted)?;
+        let Some(RawItem { path, raw, model }) = self.daemon_sets.get_mut(position) else {
+            return Err(self.no_daemon_set());
+        };
+        set_annotation(raw, key, Some(value));
+        *model = Some(object(path, raw)?);
+        if let Some(policy) = self.policy.take() {
+            self.base_policy = policy.rollout(None);
+        }
+        Ok(())
     }
 
     /// Names of the priority classes; `None` where there are no such objects.

@@ -1,5 +1,6 @@
 //! The command line of `plan`.
 
+use crate::cluster::policy::unreadable_fields;
 use crate::cluster::{Choice, MIDROLLOUT, Source, Target, TargetArgs};
 use crate::shell::console::{Format, Stop, duration};
 use clap::Args as Group;
@@ -16,7 +17,8 @@ pub(crate) struct Args {
     /// a Recording's own
     #[arg(long, value_name = "RFC3339")]
     now: Option<String>,
-    /// The policy, as JSON. Default: a Recording's own, or what Kubernetes does
+    /// The policy, as JSON. Default: a Recording's own, or what Kubernetes does and the
+    /// rollout that the annotations of the DaemonSet ask for
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     /// The format of the answer
@@ -107,7 +109,11 @@ fn policy(file: &Path) -> Result<Policy, String> {
     let invalid = |error: &dyn std::fmt::Display| format!("--policy {}: {error}", file.display());
     let bytes = std::fs::read(file).map_err(|error| invalid(&error))?;
     let deserializer = &mut serde_json::Deserializer::from_slice(&bytes);
-    let policy = serde_path_to_error::deserialize(&mut *deserializer).map_err(|error| invalid(&error))?;
+    let policy = serde_path_to_error::deserialize(&mut *deserializer);
+    let policy = policy.map_err(|error| match serde_json::from_slice(&bytes).map(unreadable_fields) {
+        Ok(several) if several.len() > 1 => invalid(&several.join("; ")),
+        Ok(_) | Err(_) => invalid(&error),
+    })?;
     deserializer.end().map_err(|error| invalid(&error))?;
     Ok(policy)
 }

@@ -3,11 +3,15 @@
 use crate::cluster::{Clock, Input, Source};
 use crate::plan::phrase::{Urgency, outcome};
 use crate::plan::{actions, budget};
+use crate::steered::{Steered, has_available};
 use crate::words;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
 use daemonset::{NodeOutcome, NodeVerdict, Plan, Policy, Situation, StrategyInForce, UnavailableCause};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
+
+/// Names the evidence of at most so many failing nodes.
+const MOST_FAILING: usize = 5;
 
 /// Each with its label.
 pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'static str, String)> {
@@ -19,9 +23,12 @@ pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'stati
     if let (Some(strategy), Some(figures)) = (plan.report.strategy, &plan.report.budget) {
         lines.push(("Budget", budget::line(strategy, figures, &plan.report.nodes)));
     }
-    if input.recording.policy != Policy::default() {
-        lines.push(("Policy", policy(&input.recording.policy)));
+    let changed = changed(&input.recording.policy);
+    if !changed.is_empty() {
+        lines.push(("Policy", changed));
     }
+    let steered = Steered::of_input(input, plan);
+    lines.extend(steered.iter().flat_map(|steered| steered.lines(MOST_FAILING)));
     if !plan.report.nodes.is_empty() {
         lines.push(("Nodes", nodes(plan)));
     }
@@ -69,12 +76,13 @@ fn counters(status: &DaemonSetStatus) -> String {
     text
 }
 
-/// The members that differ from the default.
-fn policy(policy: &Policy) -> String {
+/// The members that differ from the default; the rollout's waves and failures have lines of their own.
+fn changed(policy: &Policy) -> String {
     let members = |policy: &Policy| serde_json::to_value(policy).unwrap_or_default();
     let (members, default) = (members(policy), members(&Policy::default()));
     let changed =
         members.as_object().into_iter().flatten().filter(|(name, value)| default.get(name) != Some(value));
+    let changed = changed.filter(|(name, _)| *name != "rollout");
     let changed = changed.map(|(name, value)| match value.as_str() {
         Some(text) => format!("{name} {text}"),
         None => format!("{name} {value}"),
@@ -97,7 +105,8 @@ fn nodes(plan: &Plan) -> String {
 
 fn in_short(node: &NodeVerdict) -> String {
     let text = match &node.outcome {
-        NodeOutcome::UpToDate => "up to date",
+        NodeOutcome::UpToDate if has_available(node) => "up to date",
+        NodeOutcome::UpToDate => "on base",
         NodeOutcome::NotTarget => "no target",
         NodeOutcome::Create { .. } => "to get a pod",
         NodeOutcome::Delete { .. } => "to lose a pod",

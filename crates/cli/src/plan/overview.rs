@@ -6,6 +6,7 @@ use crate::plan::{head, text};
 use crate::shell::console::system_clock;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Table, presets};
+use daemonset::Plan;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ impl Overview {
     pub(crate) fn new(objects: Objects, choice: &Choice) -> Result<Self, String> {
         let now = choice.now.unwrap_or_else(system_clock);
         let mut models = objects.models()?;
-        models.policy = choice.policy.clone().unwrap_or_default();
+        models.policy = choice.policy.clone();
         let rows = planned(&models, now);
         Ok(Overview { now, rows })
     }
@@ -48,7 +49,9 @@ impl Overview {
 
     pub(crate) fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| match &row.plan {
-            Ok(plan) => json!(Named { name: &row.name, now: self.now, plan }),
+            Ok(plan) => {
+                json!(Named { name: &row.name, now: self.now, policy_problems: &row.policy_problems, plan })
+            }
             Err(error) => json!({"name": row.name, "now": self.now, "error": error}),
         });
         json!({"daemonSets": rows.collect::<Vec<_>>()})
@@ -56,11 +59,20 @@ impl Overview {
 
     pub(crate) fn fingerprint(&self) -> Value {
         let rows = self.rows.iter().map(|row| match &row.plan {
-            Ok(plan) => json!([row.name, fingerprint(plan, &row.daemon_set.status)]),
+            Ok(plan) => {
+                let policy = (&row.policy, &row.policy_problems);
+                json!([row.name, policy, fingerprint(plan, &row.daemon_set.status)])
+            }
             Err(error) => json!([row.name, error]),
         });
         rows.collect()
     }
+}
+
+/// The actions, and how far a steered rollout is.
+fn now_in_short(row: &Planned, plan: &Plan, now: Timestamp) -> String {
+    let rollout = row.steered(plan, now).map(|steered| steered.in_short());
+    [Some(head::now(plan)), rollout].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn cells(row: &Planned, now: Timestamp) -> [String; 7] {
@@ -79,7 +91,7 @@ fn cells(row: &Planned, now: Timestamp) -> [String; 7] {
         of_desired(status.updated_number_scheduled),
         of_desired(status.number_ready),
         of_desired(status.number_available),
-        head::now(plan),
+        now_in_short(row, plan, now),
         text::next_in_short(plan, now),
     ]
 }

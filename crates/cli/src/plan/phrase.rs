@@ -1,8 +1,9 @@
 //! The state of a pod and the outcome of a node, in a few words that fit a table.
 
 use crate::cluster::Input;
+use crate::steered::has_available;
 use crate::words::{self, deleting};
-use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState};
+use daemonset::{HoldReason, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
 
 /// How much something wants to be seen; the first the most.
@@ -117,7 +118,8 @@ pub(crate) fn state(state: PodState, context: Context) -> Phrase {
 pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
     match &node.outcome {
-        NodeOutcome::UpToDate => Phrase::new(Urgency::Calm, "up to date"),
+        NodeOutcome::UpToDate if has_available(node) => Phrase::new(Urgency::Calm, "up to date"),
+        NodeOutcome::UpToDate => Phrase::new(Urgency::Calm, "on base"),
         NodeOutcome::NotTarget if may_stay => Phrase::new(Urgency::Calm, "left alone"),
         NodeOutcome::NotTarget => Phrase::new(Urgency::Calm, "none wanted"),
         NodeOutcome::Create { reason, .. } => {
@@ -138,6 +140,17 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
             Phrase::new(Urgency::Stuck, format!("waits until Ready{}", cause.unwrap_or_default()))
         }
         waits => waiting(waits),
+    }
+}
+
+/// Whether a person decides about a node that the rollout has not reached. A node in no wave is where it shall be.
+fn held(because: &HoldReason) -> Urgency {
+    match because {
+        HoldReason::NoWave => Urgency::Calm,
+        HoldReason::Paused
+        | HoldReason::Stopped { .. }
+        | HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => Urgency::Held,
+        HoldReason::Wave { .. } | HoldReason::Outside | _ => Urgency::Waits,
     }
 }
 
@@ -165,7 +178,7 @@ fn waiting(outcome: &NodeOutcome) -> Phrase {
             let what = "counts until it is back: the update took its pod, and it is no target now";
             Phrase::new(Urgency::Stuck, what).at(Some(*since), Joint::Parentheses)
         }
-        NodeOutcome::HeldByRollout { because, .. } => Phrase::new(Urgency::Waits, words::held(because)),
+        NodeOutcome::HeldByRollout { because, .. } => Phrase::new(held(because), words::held(because)),
         NodeOutcome::LeftAlone { lifecycle } => {
             Phrase::new(Urgency::Waits, format!("left alone: {}", words::lifecycle(*lifecycle)))
         }

@@ -1,9 +1,11 @@
 //! DaemonSets of a cluster, each with its plan, its JSON form and its fingerprint.
 
 use crate::cluster::Models;
+use crate::cluster::policy::{PolicyProblem, with_annotations};
 use crate::plan::actions;
+use crate::steered::Steered;
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Pod};
-use daemonset::{Observed, Plan, Snapshot, plan};
+use daemonset::{Observed, Plan, Policy, Snapshot, plan};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -14,8 +16,18 @@ pub(crate) struct Planned {
     /// `NAMESPACE/NAME`.
     pub(crate) name: String,
     pub(crate) daemon_set: DaemonSet,
+    pub(crate) policy: Policy,
+    /// Why the rollout counts as paused, where its policy can't be read.
+    pub(crate) policy_problems: Vec<PolicyProblem>,
     /// Or the reason why there is none.
     pub(crate) plan: Result<Plan, String>,
+}
+
+impl Planned {
+    /// Its rollout, if the policy steers it.
+    pub(crate) fn steered<'a>(&'a self, plan: &'a Plan, now: Timestamp) -> Option<Steered<'a>> {
+        Steered::new(&self.daemon_set, &self.policy, &self.policy_problems, plan, now)
+    }
 }
 
 /// The objects of a namespace.
@@ -43,13 +55,17 @@ pub(crate) fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
             pods: beside.pods.iter().copied(),
             revisions: beside.revisions.iter().copied(),
         };
-        let mut snapshot = Snapshot::new(observed, now).policy(&models.policy);
+        let (policy, policy_problems) = match &models.policy {
+            Some(policy) => (policy.clone(), Vec::new()),
+            None => with_annotations(&Policy::default(), daemon_set),
+        };
+        let mut snapshot = Snapshot::new(observed, now).policy(&policy);
         if let Some(memory) = &models.memory {
             snapshot = snapshot.memory(memory);
         }
         let plan = snapshot.check().map(|snapshot| plan(&snapshot)).map_err(|error| error.to_string());
         let name = format!("{}/{}", daemon_set.metadata.namespace, daemon_set.metadata.name);
-        Planned { name, daemon_set: daemon_set.clone(), plan }
+        Planned { name, daemon_set: daemon_set.clone(), policy, policy_problems, plan }
     });
     let mut rows: Vec<Planned> = rows.collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
@@ -81,6 +97,8 @@ fn forget(value: &mut Value, name: &str) {
 pub(crate) struct Named<'a> {
     pub(crate) name: &'a str,
     pub(crate) now: Timestamp,
+    #[serde(rename = "policyProblems", skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) policy_problems: &'a [PolicyProblem],
     #[serde(flatten)]
     pub(crate) plan: &'a Plan,
 }

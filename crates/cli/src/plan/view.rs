@@ -7,7 +7,7 @@ use crate::plan::planned::{Named, fingerprint};
 use crate::plan::text;
 use crate::shell::console::{Stop, print_json};
 use daemonset::{Plan, Recording, plan};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io;
 
 /// Everything to show.
@@ -48,7 +48,7 @@ impl View {
         match self {
             View::One(one) => {
                 let Recording { name, now, .. } = &one.0.recording;
-                print_json(&Named { name, now: *now, plan: &one.1 })
+                print_json(&Named { name, now: *now, policy_problems: &one.0.policy_problems, plan: &one.1 })
             }
             View::Several(overview) => print_json(&overview.json()),
         }
@@ -57,7 +57,11 @@ impl View {
     /// The same for two views that differ only in their time.
     pub(crate) fn fingerprint(&self) -> Value {
         match self {
-            View::One(one) => fingerprint(&one.1, &one.0.recording.daemon_set.status),
+            View::One(one) => {
+                let Input { recording, policy_problems, .. } = &one.0;
+                let plan = fingerprint(&one.1, &recording.daemon_set.status);
+                json!([recording.policy, policy_problems, plan])
+            }
             View::Several(overview) => overview.fingerprint(),
         }
     }

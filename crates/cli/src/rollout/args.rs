@@ -1,6 +1,6 @@
 //! The command line of `rollout`.
 
-use crate::cluster::{MIDROLLOUT, Source, TargetArgs, Wanted};
+use crate::cluster::{ClusterArgs, MIDROLLOUT, Source, Target, TargetArgs, Wanted, is_file};
 use crate::manifest;
 use crate::shell::console::{Format, Stop, duration};
 use clap::{Args as Group, Subcommand};
@@ -8,7 +8,8 @@ use daemonset_kubectl::DryRun;
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
-/// kubectl's answers about a rollout, and whether it is stuck; nothing is sent to the cluster.
+/// kubectl's answers about a rollout, whether it is stuck, and the steps of one that people steer; nothing is sent to the
+/// cluster.
 #[derive(Group)]
 #[command(subcommand_negates_reqs = true)]
 pub(crate) struct Args {
@@ -26,7 +27,7 @@ pub(crate) struct Args {
 /// The question.
 #[derive(Subcommand)]
 pub(crate) enum Job {
-    /// How far a rollout is: kubectl rollout status --watch=false
+    /// How far a rollout is: kubectl rollout status --watch=false, and the waves of a rollout policy
     #[command(after_help = crate::help::STATUS)]
     Status {
         #[command(flatten)]
@@ -34,6 +35,36 @@ pub(crate) enum Job {
         /// Has no effect on a DaemonSet
         #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
         revision: i64,
+        /// The instant to look at, where a policy steers the rollout. Default: as for plan
+        #[arg(long, value_name = "RFC3339")]
+        now: Option<Timestamp>,
+    },
+    /// The waves of a rollout policy with their nodes, and where the rollout would stop
+    #[command(after_help = crate::help::ROLLOUT_PLAN)]
+    Plan(PlanArgs),
+    /// Holds a rollout: no further node is updated. Prints the command, without doing it
+    #[command(after_help = crate::help::PAUSE)]
+    Pause {
+        #[command(flatten)]
+        from: From,
+    },
+    /// Lets a paused rollout go on. Prints the command, without doing it
+    #[command(after_help = crate::help::RESUME)]
+    Resume {
+        #[command(flatten)]
+        from: From,
+    },
+    /// Approves the wave that waits for it. Prints the command, without doing it
+    #[command(after_help = crate::help::APPROVE)]
+    Approve {
+        #[command(flatten)]
+        from: From,
+        /// Approve all waves up to this one, counted from 0 as status shows them. Default: the one that waits for approval
+        #[arg(long, value_name = "N")]
+        wave: Option<usize>,
+        /// The instant to look at. Default: as for plan
+        #[arg(long, value_name = "RFC3339")]
+        now: Option<Timestamp>,
     },
     /// The revisions, or one of them: kubectl rollout history
     #[command(after_help = crate::help::HISTORY)]
@@ -100,6 +131,54 @@ pub(crate) struct From {
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
+}
+
+/// `rollout plan`: as for `lint`, `-f` is a text of its own, and the cluster is somewhere else.
+#[derive(Group)]
+pub(crate) struct PlanArgs {
+    /// A DaemonSet: NAME, NAMESPACE/NAME or ds/NAME. Or a FILE with the cluster
+    #[arg(value_name = "NAME|FILE")]
+    target: Option<String>,
+    /// The policy to try, in YAML or JSON; `-` is stdin. Default: the DaemonSet's own, in annotation rollout.daemonset/policy
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// A List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` (or yaml) prints it, or a Recording;
+    /// `-` is stdin. Default: the cluster that kubectl reads
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Which DaemonSet, where there are several
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    daemonset: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// The instant to look at. Default: as for plan
+    #[arg(long, value_name = "RFC3339")]
+    pub(crate) now: Option<Timestamp>,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+impl PlanArgs {
+    /// The DaemonSet, and the file with its policy.
+    pub(crate) fn target(&self) -> Result<(Target, Option<Source>), Stop> {
+        if self.from.is_some() && self.target.as_deref().is_some_and(is_file) {
+            return Err(Stop::Input("--from: the file with the cluster is named already".to_owned()));
+        }
+        let target = TargetArgs::new(
+            self.target.clone(),
+            self.from.clone(),
+            self.daemonset.clone(),
+            self.cluster.clone(),
+        );
+        let (target, policy) = (target.resolve(MIDROLLOUT)?, self.policy.clone().map(Source::named));
+        match (&target.source, &policy) {
+            (Source::Stdin, Some(Source::Stdin)) => {
+                Err(Stop::Input("--filename -: stdin is the cluster already".to_owned()))
+            }
+            _ => Ok((target, policy)),
+        }
+    }
 }
 
 /// `rollout history`.

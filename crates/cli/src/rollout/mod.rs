@@ -1,10 +1,15 @@
-//! `kubectl daemonset rollout`: kubectl's answers about a rollout, and whether it is stuck.
+//! `kubectl daemonset rollout`: kubectl's answers about a rollout, whether it is stuck, and the steps of one that a policy
+//! steers.
 //!
 //! kubectl's own refusals are its texts, with exit code 1. Nothing is sent to a cluster.
 
 pub(crate) mod args;
 mod batch;
+mod failure;
 mod kubectl_command;
+mod preview;
+mod status;
+mod steer;
 mod stuck;
 mod verbs;
 
@@ -14,6 +19,7 @@ use crate::rollout::args::{Args, Job};
 use crate::shell::console::{Stop, system_clock};
 use crate::shell::lines;
 use crate::shell::response::Response;
+use comfy_table::{Table, presets};
 
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
@@ -26,7 +32,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
 
 fn answer(job: &Job) -> Result<Response, Stop> {
     match job {
-        Job::Status { from, revision } => verbs::status(from, *revision),
+        Job::Status { from, revision, now } => status::status(from, *revision, *now),
+        Job::Plan(args) => preview::preview(args),
+        Job::Pause { from } => steer::pause(from),
+        Job::Resume { from } => steer::resume(from),
+        Job::Approve { from, wave, now } => steer::approve(from, *wave, *now),
         Job::History(args) => verbs::history(args),
         Job::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
         Job::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),
@@ -37,4 +47,14 @@ fn answer(job: &Job) -> Result<Response, Stop> {
         Job::Update(args) => manifest::update(args),
         Job::WouldRestart(args) => manifest::would_restart(args),
     }
+}
+
+/// Rows under a header, without styles, as wide as they are.
+fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
+    for (position, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if position + 1 == N { 0 } else { 2 }));
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }

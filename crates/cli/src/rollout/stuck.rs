@@ -4,6 +4,7 @@ use crate::cluster::Choice;
 use crate::rollout::args::From;
 use crate::shell::console::{Format, LOOK, Stop};
 use crate::shell::response::Response;
+use crate::steered::Steered;
 use crate::words::{self, count};
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use daemonset::plan;
@@ -32,7 +33,11 @@ pub(crate) fn stuck(from: &From, patience: SignedDuration, now: Option<Timestamp
     source.announce(from.output)?;
     let response = match from.output {
         Format::Json => Response::json(&Named { name, now, outlook: &outlook })?,
-        Format::Text => Response::text(format!("{name}: {}", text(&outlook, patience))),
+        Format::Text => {
+            let invalid = Steered::of_input(&input, &plan).and_then(|steered| steered.invalid());
+            let about = About { name, patience, invalid };
+            Response::text(format!("{name}: {}", about.text(&outlook)))
+        }
     };
     Ok(response.with_code(match outlook.state {
         RolloutState::Stuck { .. } => LOOK,
@@ -40,41 +45,51 @@ pub(crate) fn stuck(from: &From, patience: SignedDuration, now: Option<Timestamp
     }))
 }
 
-fn text(outlook: &Outlook, patience: SignedDuration) -> String {
-    let outdated = match outlook.outdated {
-        0 => "no node has an outdated pod".to_owned(),
-        1 => "1 node has an outdated pod".to_owned(),
-        several => format!("{several} nodes have an outdated pod"),
-    };
-    let left = match outlook.rounds_left {
-        None => outdated.clone(),
-        Some(0) => format!("{outdated}, no round is left"),
-        Some(rounds) => format!("{outdated}, about {} left", count(rounds as usize, "round")),
-    };
-    match &outlook.state {
-        RolloutState::Complete => format!("complete: {outdated}\n"),
-        RolloutState::Moving { acting, waiting } => {
-            let parts = [(*acting, "to act on"), (*waiting, "to wait for")];
-            let parts = parts.into_iter().filter(|(nodes, _)| *nodes > 0);
-            let parts = parts.map(|(nodes, what)| format!("{} {what}", count(nodes as usize, "node")));
-            let parts = parts.chain([left]).collect::<Vec<_>>();
-            format!("moves: {}\n", parts.join(", "))
-        }
-        RolloutState::Stuck { obstacles } => {
-            let mut text = format!("stuck: nothing moves until somebody does something; {left}\n");
-            for obstacle in obstacles {
-                let nodes = words::names(&obstacle.nodes, MOST_NAMES);
-                let colon = if nodes.is_empty() { "" } else { ": " };
-                text.push_str(&format!("  {nodes}{colon}{}\n", in_the_way(obstacle.kind, patience)));
-            }
-            text
-        }
-        other => format!("{other:?}; {left}\n"),
-    }
+/// The facts beside an outlook that its words need.
+struct About<'a> {
+    name: &'a str,
+    patience: SignedDuration,
+    /// The problems of a policy that can't be read.
+    invalid: Option<String>,
 }
 
-fn in_the_way(kind: ObstacleKind, patience: SignedDuration) -> String {
-    match kind {
+impl About<'_> {
+    fn text(&self, outlook: &Outlook) -> String {
+        let outdated = match outlook.outdated {
+            0 => "no node has an outdated pod".to_owned(),
+            1 => "1 node has an outdated pod".to_owned(),
+            several => format!("{several} nodes have an outdated pod"),
+        };
+        let left = match outlook.rounds_left {
+            None => outdated.clone(),
+            Some(0) => format!("{outdated}, no round is left"),
+            Some(rounds) => format!("{outdated}, about {} left", count(rounds as usize, "round")),
+        };
+        match &outlook.state {
+            RolloutState::Complete => format!("complete: {outdated}\n"),
+            RolloutState::Moving { acting, waiting } => {
+                let parts = [(*acting, "to act on"), (*waiting, "to wait for")];
+                let parts = parts.into_iter().filter(|(nodes, _)| *nodes > 0);
+                let parts = parts.map(|(nodes, what)| format!("{} {what}", count(nodes as usize, "node")));
+                let parts = parts.chain([left]).collect::<Vec<_>>();
+                format!("moves: {}\n", parts.join(", "))
+            }
+            RolloutState::Stuck { obstacles } => {
+                let mut text = format!("stuck: nothing moves until somebody does something; {left}\n");
+                for obstacle in obstacles {
+                    let nodes = words::names(&obstacle.nodes, MOST_NAMES);
+                    let colon = if nodes.is_empty() { "" } else { ": " };
+                    text.push_str(&format!("  {nodes}{colon}{}\n", self.in_the_way(obstacle.kind)));
+                }
+                text
+            }
+            other => format!("{other:?}; {left}\n"),
+        }
+    }
+
+    fn in_the_way(&self, kind: ObstacleKind) -> String {
+        let name = self.name;
+        match kind {
         ObstacleKind::SelectingAll => {
             "the selector is empty, so that the controller does nothing: give it labels".to_owned()
         }
@@ -86,7 +101,7 @@ fn in_the_way(kind: ObstacleKind, patience: SignedDuration) -> String {
         }
         ObstacleKind::NotReady => format!(
             "the updated pod has not been Ready for {} or longer: look at its events and logs",
-            words::duration(patience)
+            words::duration(self.patience)
         ),
         ObstacleKind::Failing => {
             "the updated pod fails again and again: repair the template, or undo the update".to_owned()
@@ -106,7 +121,18 @@ fn in_the_way(kind: ObstacleKind, patience: SignedDuration) -> String {
                 .to_owned()
         }
         ObstacleKind::NodeLeaves => "the node leaves, and the policy leaves it alone".to_owned(),
+        ObstacleKind::RolloutPaused => match &self.invalid {
+            Some(problems) => format!("the rollout counts as paused, since its policy is invalid: {problems}"),
+            None => format!("the rollout is paused: kubectl daemonset rollout resume {name}"),
+        },
+        ObstacleKind::WaitsForApproval => {
+            format!("the next wave waits for approval: kubectl daemonset rollout approve {name}")
+        }
+        ObstacleKind::RolloutFailed => {
+            format!("the new version has failed: kubectl daemonset rollout status {name} shows the evidence")
+        }
         ObstacleKind::NoRoom => "the limit is used up".to_owned(),
         other => format!("{other:?}"),
+    }
     }
 }

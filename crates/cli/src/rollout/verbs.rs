@@ -1,4 +1,4 @@
-//! kubectl's answers about one DaemonSet: status, history, undo, restart; and the difference of two revisions.
+//! kubectl's answers about one DaemonSet: history, undo, restart; and the difference of two revisions.
 
 use crate::cluster::{Chosen, Needs, name};
 use crate::rollout::args::{From, HistoryArgs};
@@ -27,12 +27,6 @@ fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
         writeln!(std::io::stderr(), "nothing is sent: kubectl rollout {verb} daemonset/{name} does it")?;
     }
     Ok(chosen)
-}
-
-pub(crate) fn status(from: &From, revision: i64) -> Result<Response, Stop> {
-    let Chosen { daemon_set, revisions } = chosen(from)?;
-    let answer = answer(&Command::Status { revision: Some(revision) }, &daemon_set, &revisions);
-    Response::answer(answer, from.output, &daemonset_kubectl::status(&daemon_set, Some(revision)).ok())
 }
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<Response, Stop> {

@@ -4,6 +4,7 @@ mod node;
 mod placement;
 mod pod;
 mod pods;
+mod rollout;
 mod rule;
 mod subject;
 

@@ -23,6 +23,8 @@ impl Case<'_> {
         let mut sentences = vec![self.placement(node)];
         sentences.extend(self.pods(node));
         sentences.push(self.rule(node));
+        sentences.extend(self.reached_by_rollout(node));
+        sentences.extend(self.unreadable_policy());
         sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
         sentences.push(self.next());
@@ -37,6 +39,8 @@ impl Case<'_> {
         let others = node.pods.iter().filter(|other| other.pod.uid != pod.pod.uid);
         sentences.extend(others.map(|other| format!("Beside it: {}", self.pod(other))));
         sentences.push(self.rule(node));
+        sentences.extend(self.reached_by_rollout(node));
+        sentences.extend(self.unreadable_policy());
         sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
         sentences.push(self.next());
@@ -101,11 +105,14 @@ impl Case<'_> {
     }
 
     fn warnings(&self, node: &NodeVerdict) -> Vec<String> {
+        let is_held = matches!(node.outcome, NodeOutcome::HeldByRollout { .. });
         let concerns = |warning: &&Warning| match warning {
             Warning::HostPortWithSurge { .. } => node.counts.doubled || node.pods.len() > 1,
             Warning::NodesLost { .. } => node.counts.lost && !node.counts.taken,
             Warning::NodesTaken { .. } => node.counts.taken,
             Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
+            Warning::NoBase { .. } | Warning::NothingToRollBackTo => is_held,
+            Warning::LostUnderDrive { nodes } => nodes.contains(&node.node),
             Warning::NoTargetNodes => true,
             // Pods without a node of theirs; and the settings, which are no single node's.
             Warning::GenerationHashConflict { .. }

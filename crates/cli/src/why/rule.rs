@@ -1,6 +1,7 @@
 //! The rule that holds a node, and what would have to happen.
 
 use crate::plan::{Context, outcome, state};
+use crate::steered::{has_available, is_live};
 use crate::why::node::Case;
 use crate::words::{self, count};
 use daemonset::{CreateReason, DeleteReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
@@ -34,7 +35,7 @@ impl Case<'_> {
             NodeOutcome::WaitsForDelete => self.held_by_on_delete(node),
             NodeOutcome::WaitsForNextPlan => format!(
                 "Something is due here, but this plan is full: it creates and deletes at most {} each.",
-                count(self.models.policy.burst as usize, "pod")
+                count(self.planned.policy.burst as usize, "pod")
             ),
             other => format!("{other:?}."),
         }
@@ -77,9 +78,7 @@ impl Case<'_> {
                  remove the node.",
                 words::relative(*since, self.now)
             ),
-            NodeOutcome::HeldByRollout { because, .. } => {
-                format!("It keeps the old version: it {}.", words::held(because))
-            }
+            NodeOutcome::HeldByRollout { because, .. } => self.held_by_rollout(node, because),
             NodeOutcome::LeftAlone { lifecycle } => format!(
                 "The policy leaves it alone, because {}: it gets no pod, and a Ready pod stays. It takes part again once that \
                  is over.",
@@ -213,7 +212,10 @@ fn nothing_to_do(node: &NodeVerdict) -> String {
     match &node.outcome {
         NodeOutcome::NotTarget if node.pods.is_empty() => "Nothing is to be done here.".to_owned(),
         NodeOutcome::NotTarget => "Nothing is done to its pod.".to_owned(),
-        _ => "Nothing is to be done here: its pod is updated and available.".to_owned(),
+        _ if has_available(node) => {
+            "Nothing is to be done here: its pod is updated and available.".to_owned()
+        }
+        _ => "Nothing is to be done here: its pod is of the base revision, and available.".to_owned(),
     }
 }
 
@@ -229,16 +231,6 @@ fn creates(reason: CreateReason, batch: u32) -> String {
              available."
         ),
         other => format!("This plan creates a pod {after}: {other:?}."),
-    }
-}
-
-fn is_live(state: PodState) -> bool {
-    match state {
-        PodState::Available { .. }
-        | PodState::Ready { .. }
-        | PodState::NotReady { .. }
-        | PodState::Pending { .. } => true,
-        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded | _ => false,
     }
 }
 

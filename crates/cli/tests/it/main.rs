@@ -8,5 +8,6 @@ mod manifests;
 mod on;
 mod plan;
 mod program;
+mod rollout;
 mod simulate;
 mod why;

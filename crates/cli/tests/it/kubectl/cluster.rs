@@ -1,6 +1,6 @@
 //! A cluster that answers: arguments, names, namespaces, and more than one DaemonSet.
 
-use super::{CONTEXT, Fake};
+use super::{CONTEXT, Fake, steered};
 use crate::program::dump;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -203,6 +203,28 @@ fn rollout_reads_less_and_sends_nothing() {
         undo.err
     );
     assert_eq!(fake.calls(), ["get daemonsets,controllerrevisions -o json --context dev"; 2]);
+}
+
+/// A steered rollout asks for nodes and pods, too; a change is a command for the same cluster.
+#[test]
+fn a_steered_rollout_is_read_whole() {
+    let list = steered(&[("policy", "waves: [{needsApproval: true}]")]);
+    let fake = Fake::new("steered", &format!("{CONTEXT}\nget) cat \"$here/cluster.json\" ;;"));
+    fs::write(fake.path("cluster.json"), list.to_string()).unwrap();
+    let status = fake.printed(&with(&["rollout", "status", "--context", "dev"], &NOW));
+    assert!(status.contains("\n0     5      3        2          waits for approval\n"), "{status}");
+    assert_eq!(
+        fake.calls(),
+        ["get daemonsets,controllerrevisions -o json --context dev", &format!("{ALL} --context dev")]
+    );
+    let approve = fake.run(&["rollout", "approve", "--context", "dev one", "--kubeconfig", "config"]);
+    assert_eq!(
+        approve.err,
+        "nothing is sent: kubectl annotate --context 'dev one' --kubeconfig config -n monitoring daemonset/node-exporter \
+         --overwrite rollout.daemonset/approved=2=1 does it\n"
+    );
+    let overview = fake.printed(&with(&["plan", "-A"], &NOW));
+    assert!(overview.contains("mark 1 revision; 3 nodes must wait; wave 0 waits for approval"), "{overview}");
 }
 
 /// The manifest names the DaemonSet and its namespace.

@@ -1,11 +1,11 @@
 //! The examples at the end of each `--help` run as they are written.
 
-use super::{CONTEXT, Fake};
+use super::{CONTEXT, Fake, steered};
 use crate::program::{Ran, binary, dump, finish};
 use std::fs;
 use std::process::Command;
 
-const SUBCOMMANDS: [&str; 19] = [
+const SUBCOMMANDS: [&str; 23] = [
     "plan",
     "why",
     "on",
@@ -17,6 +17,10 @@ const SUBCOMMANDS: [&str; 19] = [
     "describe",
     "rollout",
     "rollout status",
+    "rollout plan",
+    "rollout pause",
+    "rollout resume",
+    "rollout approve",
     "rollout history",
     "rollout undo",
     "rollout restart",
@@ -30,11 +34,16 @@ const SUBCOMMANDS: [&str; 19] = [
 /// A kubectl that finds its plugin, as the real one does.
 fn kubectl_with_plugin(name: &str) -> Fake {
     let plugin = format!("daemonset) shift; exec '{}' \"$@\" ;;", binary().display());
-    let fake = Fake::new(name, &format!("{CONTEXT}\n{plugin}\nget) cat '{}' ;;", dump("midrollout.json")));
+    let fake = Fake::new(name, &format!("{CONTEXT}\n{plugin}\nget) cat \"$here/cluster.json\" ;;"));
+    fs::copy(dump("midrollout.json"), fake.path("cluster.json")).unwrap();
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/manifest/example.yaml");
     fs::copy(manifest, fake.path("node-exporter.yaml")).unwrap();
     let node = concat!(env!("CARGO_MANIFEST_DIR"), "/src/on/example.yaml");
     fs::copy(node, fake.path("new-node.yaml")).unwrap();
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rollout/example-policy.yaml");
+    fs::copy(policy, fake.path("policy.yaml")).unwrap();
+    let steered = steered(&[("policy", &fs::read_to_string(policy).unwrap())]);
+    fs::write(fake.path("steered.json"), steered.to_string()).unwrap();
     fake
 }
 
@@ -50,6 +59,11 @@ fn shell(fake: &Fake, line: &str) -> Ran {
 fn every_example_of_help_runs() {
     let fake = kubectl_with_plugin("help");
     for subcommand in SUBCOMMANDS {
+        // A rollout that waits for a person.
+        if ["rollout resume", "rollout approve"].contains(&subcommand) {
+            let waits = steered(&[("policy", "waves: [{needsApproval: true}]"), ("paused", "true")]);
+            fs::write(fake.path("cluster.json"), waits.to_string()).unwrap();
+        }
         let words: Vec<&str> = subcommand.split_whitespace().chain(["--help"]).collect();
         let help = fake.printed(&words);
         let examples: Vec<&str> = help
@@ -75,6 +89,10 @@ fn every_example_of_help_runs() {
 fn the_readme_shows_what_is_printed() {
     let readme = include_str!("../../../README.md");
     let fake = kubectl_with_plugin("readme");
+    assert!(
+        readme.contains(&fs::read_to_string(fake.path("policy.yaml")).unwrap()),
+        "its policy is another one"
+    );
     let blocks = readme.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
     let mut commands = 0;
     for block in blocks {

@@ -6,6 +6,7 @@ mod help;
 mod watch;
 
 use crate::program::{Ran, binary, dump, finish};
+use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -84,4 +85,15 @@ impl Fake {
         let calls = fs::read_to_string(self.directory.join("calls")).unwrap_or_default();
         calls.lines().map(str::to_owned).collect()
     }
+}
+
+/// The cluster of `midrollout.json`, with annotations that steer the rollout.
+pub fn steered(annotations: &[(&str, &str)]) -> Value {
+    let mut list: Value = serde_json::from_slice(&fs::read(dump("midrollout.json")).unwrap()).unwrap();
+    let items = list["items"].as_array_mut().unwrap();
+    let daemon_set = items.iter_mut().find(|item| item["kind"] == "DaemonSet").unwrap();
+    for (name, value) in annotations {
+        daemon_set["metadata"]["annotations"][format!("rollout.daemonset/{name}")] = (*value).into();
+    }
+    list
 }

@@ -1,7 +1,8 @@
 //! `plan --watch` where stdout is no terminal.
 
-use super::{CONTEXT, Fake};
+use super::{CONTEXT, Fake, steered};
 use crate::program::dump;
+use insta::assert_snapshot;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -116,4 +117,36 @@ fn several_daemon_sets_are_followed() {
     let lines = until(&mut out, "As of");
     assert!(lines[1].starts_with("DAEMONSET "), "{lines:?}");
     assert_eq!(interrupt(child).0, Some(0));
+}
+
+/// A person's steps change no object but the DaemonSet's annotations.
+#[test]
+fn a_rollout_that_is_paused_and_approved_is_news() {
+    let answers = ["steered", "approved", "paused"].map(|name| format!("cat \"$here/{name}.json\""));
+    let fake = changing("watch-steered", &answers.each_ref().map(String::as_str));
+    let policy = ("policy", "waves: [{upTo: 3}, {needsApproval: true}]");
+    for (name, annotations) in [
+        ("steered", vec![policy]),
+        ("approved", vec![policy, ("approved", "2=2")]),
+        ("paused", vec![policy, ("approved", "2=2"), ("paused", "true")]),
+    ] {
+        std::fs::write(fake.path(&format!("{name}.json")), steered(&annotations).to_string()).unwrap();
+    }
+    let (child, mut out) = start(&fake, &[]);
+    let mut states = Vec::new();
+    for _ in 0..3 {
+        let shown = until(&mut out, "Next");
+        let of_rollout =
+            |line: &&String| line.starts_with("Rollout") || line.trim_start().starts_with("wave 1:");
+        states.extend(shown.iter().filter(of_rollout).map(|line| line.trim().to_owned()));
+    }
+    assert_eq!(interrupt(child), (Some(0), String::new()));
+    assert_snapshot!(states.join("\n"), @"
+    Rollout    progressing: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
+    wave 1: waits for wave 0, needs approval; 5 nodes, 3 updated, 2 available
+    Rollout    progressing: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
+    wave 1: waits for wave 0; 5 nodes, 3 updated, 2 available
+    Rollout    paused: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
+    wave 1: waits for wave 0; 5 nodes, 3 updated, 2 available
+    ");
 }

@@ -215,6 +215,14 @@ fn a_policy_that_can_not_be_used() {
         &refused(&["--policy", &misspelt], ""),
         &format!("error: --policy {misspelt}: brust: unknown field `brust`, expected one of"),
     );
+    let two = file("two-policies.json", r#"{"burst": "many", "rollout": {"waves": [{"upto": 1}]}}"#);
+    assert_eq!(
+        refused(&["--policy", &two], ""),
+        format!(
+            "error: --policy {two}: burst: invalid type: string \"many\", expected u32; rollout.waves[0].upto: unknown \
+             field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`"
+        )
+    );
     let zero = file("zero-policy.json", r#"{"burst": 0}"#);
     assert_eq!(
         refused(&["--example", "--policy", &zero], ""),

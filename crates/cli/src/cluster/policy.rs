@@ -1,0 +1,268 @@
+//! The policy that the annotations of a DaemonSet ask for, and all problems in them.
+
+use crate::cluster::documents;
+use daemonset::model::DaemonSet;
+use daemonset::{InvalidRolloutPolicy, Policy, Recording};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The annotations of a DaemonSet that steer its rollout ([`Policy::from_annotations`]).
+pub(crate) const POLICY: &str = "rollout.daemonset/policy";
+pub(crate) const PAUSED: &str = "rollout.daemonset/paused";
+pub(crate) const APPROVED: &str = "rollout.daemonset/approved";
+/// Every annotation with this prefix steers; a misspelt one is a problem.
+const PREFIX: &str = "rollout.daemonset/";
+/// Members of the policy's text that are not the rollout's own.
+const BESIDE_ROLLOUT: [&str; 4] = ["drive", "downNodes", "lifecycle", "conditions"];
+
+/// Something in an annotation that can't be read or used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct PolicyProblem {
+    pub(crate) annotation: String,
+    /// The field in its value, such as `waves[0].upTo`; empty for the whole.
+    pub(crate) path: String,
+    pub(crate) message: String,
+}
+
+impl From<InvalidRolloutPolicy> for PolicyProblem {
+    fn from(InvalidRolloutPolicy { annotation, path, message, .. }: InvalidRolloutPolicy) -> Self {
+        PolicyProblem { annotation, path, message: plain(message) }
+    }
+}
+
+/// Without the names of types, which only the library's readers know.
+fn plain(message: String) -> String {
+    let Some((before, expected)) = message.rsplit_once("expected ") else { return message };
+    let expected = match expected {
+        "u32" => format!("an integer from 0 to {}", u32::MAX),
+        "i64" => "an integer".to_owned(),
+        name if name.starts_with("struct ") => "an object".to_owned(),
+        _ => return message,
+    };
+    format!("{before}expected {expected}")
+}
+
+/// The problems in one line, which names each annotation once. The policy of a file has the file's name instead.
+pub(crate) fn in_words(problems: &[PolicyProblem], file: Option<&str>) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = None;
+    for PolicyProblem { annotation, path, message } in problems {
+        let place = match file {
+            _ if before == Some(annotation) => String::new(),
+            Some(file) if annotation == POLICY => format!("{file}: "),
+            Some(_) | None => format!("annotation {annotation}: "),
+        };
+        let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        words.push(format!("{place}{path}{message}"));
+        before = Some(annotation);
+    }
+    words.join("; ")
+}
+
+/// These choices with those of the annotations. As the controller does, the rollout is paused where there are problems.
+pub(crate) fn with_annotations(policy: &Policy, ds: &DaemonSet) -> (Policy, Vec<PolicyProblem>) {
+    match policy.clone().with_annotations(ds, yaml) {
+        Ok(policy) => (policy, Vec::new()),
+        Err(invalid) => (invalid.policy(policy.clone()), problems(ds, invalid)),
+    }
+}
+
+/// Whether an annotation of the DaemonSet steers its rollout.
+pub(super) fn is_annotated(daemon_set: &Value) -> bool {
+    let annotations = daemon_set.pointer("/metadata/annotations").and_then(Value::as_object);
+    annotations.is_some_and(|annotations| annotations.keys().any(|key| key.starts_with(PREFIX)))
+}
+
+/// Sets an annotation, or removes it.
+pub(crate) fn set_annotation(daemon_set: &mut Value, key: &str, value: Option<&str>) {
+    let Some(metadata) = daemon_set.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+    if annotations.is_null() {
+        *annotations = json!({});
+    }
+    let Some(annotations) = annotations.as_object_mut() else { return };
+    match value {
+        Some(value) => drop(annotations.insert(key.to_owned(), value.into())),
+        None => drop(annotations.remove(key)),
+    }
+}
+
+/// The one document of YAML or JSON; null where there is none.
+fn yaml(text: &str) -> Result<Value, String> {
+    let mut documents = documents::read(text.as_bytes())?.into_iter();
+    match (documents.next(), documents.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Ok(Value::Null),
+        (Some(_), Some(_)) => Err("must be one document".to_owned()),
+    }
+}
+
+/// All problems of all annotations: the library stops at the first one.
+fn problems(ds: &DaemonSet, first: InvalidRolloutPolicy) -> Vec<PolicyProblem> {
+    let steering = ds.metadata.annotations.iter().filter(|(key, _)| key.starts_with(PREFIX));
+    let mut problems: Vec<PolicyProblem> = Vec::new();
+    for (key, text) in steering {
+        match key {
+            POLICY => problems.extend(problems_of_policy(ds, text)),
+            key => problems.extend(problem_of(ds, key, text.to_owned())),
+        }
+    }
+    if problems.is_empty() {
+        problems.push(first.into());
+    }
+    problems
+}
+
+/// The first problem of one annotation with this value.
+fn problem_of(ds: &DaemonSet, key: &str, text: String) -> Option<PolicyProblem> {
+    let mut alone = ds.clone();
+    alone.metadata.annotations = [(key.to_owned(), text)].into_iter().collect();
+    Policy::default().with_annotations(&alone, yaml).err().map(PolicyProblem::from)
+}
+
+/// Every field that can't be read; then the problems of those that can be.
+fn problems_of_policy(ds: &DaemonSet, text: &str) -> Vec<PolicyProblem> {
+    let mut value = match yaml(text) {
+        Ok(value) if value.is_object() => value,
+        Ok(_) | Err(_) => return problem_of(ds, POLICY, text.to_owned()).into_iter().collect(),
+    };
+    let unreadable = |value: &Value| match readable(value) {
+        Some(_) => None,
+        None => problem_of(ds, POLICY, value.to_string()),
+    };
+    let mut problems = take_out_all(&mut value, unreadable, |problem| &problem.path);
+    if let Some(policy) = readable(&value) {
+        problems.extend(checked(ds, policy));
+    }
+    problems
+}
+
+/// Every field of a policy in JSON that can't be read, as `path: message`.
+pub(crate) fn unreadable_fields(mut value: Value) -> Vec<String> {
+    let unreadable = |value: &Value| {
+        let read: Result<Policy, _> = serde_path_to_error::deserialize(value);
+        read.err().map(|error| (error.path().to_string(), error.inner().to_string()))
+    };
+    let problems = take_out_all(&mut value, unreadable, |(path, _)| path);
+    problems.into_iter().map(|(path, message)| format!("{path}: {message}")).collect()
+}
+
+/// Takes out one field after the other until there is no problem left: a reader stops at the first one.
+fn take_out_all<P>(
+    value: &mut Value,
+    problem_of: impl Fn(&Value) -> Option<P>,
+    path: impl Fn(&P) -> &str,
+) -> Vec<P> {
+    let mut problems = Vec::new();
+    while let Some(problem) = problem_of(value) {
+        let is_out = take_out(value, path(&problem));
+        problems.push(problem);
+        if !is_out {
+            break;
+        }
+    }
+    problems
+}
+
+/// The policy, if all fields of the text can be read; the check may still refuse it.
+fn readable(text: &Value) -> Option<Policy> {
+    let members = text.as_object()?.clone();
+    let (beside, rollout): (Map<String, Value>, Map<String, Value>) =
+        members.into_iter().partition(|(name, _)| BESIDE_ROLLOUT.contains(&name.as_str()));
+    let mut policy = json!(beside);
+    policy.as_object_mut()?.insert("rollout".to_owned(), Value::Object(rollout));
+    serde_json::from_value(policy).ok()
+}
+
+/// The problems of the policy among those that the check of a snapshot finds.
+fn checked(ds: &DaemonSet, policy: Policy) -> Vec<PolicyProblem> {
+    let mut alone = Recording::new(ds.clone(), Timestamp::UNIX_EPOCH);
+    alone.policy = policy;
+    let Err(invalid) = alone.snapshot() else { return Vec::new() };
+    let of_policy = invalid.problems.into_iter().filter_map(|problem| {
+        let path = problem.path.strip_prefix("policy.")?;
+        let path = path.strip_prefix("rollout.").unwrap_or(path).to_owned();
+        Some(PolicyProblem { annotation: POLICY.to_owned(), path, message: problem.kind.to_string() })
+    });
+    of_policy.collect()
+}
+
+/// Takes out the member that the path names, or the nearest one around it; an entry of a list goes with its list. False if
+/// there is none.
+fn take_out(value: &mut Value, path: &str) -> bool {
+    let Some(keys) = innermost_member(value, path) else { return false };
+    let Some((last, outer)) = keys.split_last() else { return false };
+    let parent = outer.iter().try_fold(value, |inner, key| match (inner, key) {
+        (Value::Object(members), Key::Member(name)) => members.get_mut(name),
+        (Value::Array(entries), Key::Entry(index)) => entries.get_mut(*index),
+        _ => None,
+    });
+    match (parent, last) {
+        (Some(Value::Object(members)), Key::Member(name)) => members.remove(name).is_some(),
+        _ => false,
+    }
+}
+
+/// A step of a path.
+enum Key {
+    Member(String),
+    Entry(usize),
+}
+
+/// The innermost member of an object on a path such as `a.b[0].c`, as far as the path exists. Names may have dots, as those
+/// of labels do.
+fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
+    let (mut keys, mut at, mut rest) = (Vec::new(), value, path);
+    loop {
+        rest = rest.trim_start_matches('.');
+        match at {
+            Value::Object(members) => {
+                let ends = |after: &str| after.is_empty() || after.starts_with(['.', '[']);
+                let fits = |name: &&String| rest.strip_prefix(name.as_str()).is_some_and(ends);
+                let Some(name) = members.keys().filter(fits).max_by_key(|name| name.len()) else { break };
+                (at, rest) = (members.get(name)?, rest.strip_prefix(name.as_str())?);
+                keys.push(Key::Member(name.clone()));
+            }
+            Value::Array(entries) => {
+                let entry = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+                let Some((index, after)) = entry else { break };
+                let Ok(index) = index.parse::<usize>() else { break };
+                let Some(inner) = entries.get(index) else { break };
+                (at, rest) = (inner, after);
+                keys.push(Key::Entry(index));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => break,
+        }
+    }
+    while matches!(keys.last(), Some(Key::Entry(_))) {
+        keys.pop();
+    }
+    Some(keys).filter(|keys| !keys.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take_out;
+    use serde_json::json;
+
+    #[test]
+    fn the_innermost_member_of_a_path_is_taken_out() {
+        let policy = || json!({"waves": [{}, {"nodes": {"matchLabels": {"a.b/c": 1, "a": 2}}}]});
+        for (path, left) in [
+            (
+                "waves[1].nodes.matchLabels.a.b/c",
+                json!({"waves": [{}, {"nodes": {"matchLabels": {"a": 2}}}]}),
+            ),
+            ("waves[1].nodes.other", json!({"waves": [{}, {}]})),
+            ("waves[0]", json!({})),
+            ("waves[9].upTo", json!({})),
+        ] {
+            let mut value = policy();
+            assert!(take_out(&mut value, path), "{path}");
+            assert_eq!(value, left, "{path}");
+        }
+        assert!(!take_out(&mut policy(), "paused"));
+        assert!(!take_out(&mut policy(), ""));
+    }
+}

@@ -1,0 +1,335 @@
+//! A rollout that a policy steers, in words: its stage, its waves, the step that each waits for, and the evidence of a
+//! failure.
+
+use crate::cluster::Input;
+use crate::cluster::policy::{self, PolicyProblem};
+use crate::words::{self, count};
+use daemonset::model::DaemonSet;
+use daemonset::{
+    HoldReason, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, Policy, RolloutPolicy,
+    RolloutReport, RolloutStage, WaveProgress,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The rollout of a plan, with its policy.
+#[derive(Clone, Copy)]
+pub(crate) struct Steered<'a> {
+    daemon_set: &'a DaemonSet,
+    mark_prefix: &'a str,
+    /// Why it counts as paused, where its policy can't be read.
+    problems: &'a [PolicyProblem],
+    pub(crate) policy: &'a RolloutPolicy,
+    pub(crate) plan: &'a Plan,
+    pub(crate) report: &'a RolloutReport,
+    now: Timestamp,
+}
+
+/// A wave with its figures.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WaveFigures {
+    /// From 0.
+    pub(crate) index: usize,
+    pub(crate) nodes: usize,
+    /// Nodes with a live updated pod.
+    pub(crate) updated: usize,
+    /// Nodes with an available updated pod.
+    pub(crate) available: usize,
+    pub(crate) progress: WaveProgress,
+    /// It opens only once it is approved, and it is not.
+    pub(crate) needs_approval: bool,
+}
+
+impl<'a> Steered<'a> {
+    /// `None` if the policy steers no rollout, or the plan stops before it.
+    pub(crate) fn new(
+        daemon_set: &'a DaemonSet,
+        policy: &'a Policy,
+        problems: &'a [PolicyProblem],
+        plan: &'a Plan,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let (rollout, report) = policy.rollout.as_ref().zip(plan.report.rollout.as_ref())?;
+        let mark_prefix = &policy.mark_prefix;
+        Some(Steered { daemon_set, mark_prefix, problems, policy: rollout, plan, report, now })
+    }
+
+    /// The rollout of the DaemonSet of an input.
+    pub(crate) fn of_input(input: &'a Input, plan: &'a Plan) -> Option<Self> {
+        let Input { recording, policy_problems, .. } = input;
+        Steered::new(&recording.daemon_set, &recording.policy, policy_problems, plan, recording.now)
+    }
+
+    /// The problems of its policy, where there are any.
+    pub(crate) fn invalid(&self) -> Option<String> {
+        (!self.problems.is_empty()).then(|| policy::in_words(self.problems, None))
+    }
+
+    /// The number of the current revision after this plan, by which waves are approved.
+    pub(crate) fn number(&self) -> Option<i64> {
+        self.plan.report.current_revision.as_ref().map(|current| current.number)
+    }
+
+    /// How many waves are approved.
+    pub(crate) fn approved(&self) -> u32 {
+        self.number().and_then(|number| self.policy.approved.get(&number)).copied().unwrap_or(0)
+    }
+
+    /// Whether the wave must be approved before it opens, and is not.
+    pub(crate) fn needs_approval(&self, wave: usize) -> bool {
+        let asked = self.policy.waves.get(wave).is_some_and(|wave| wave.needs_approval);
+        asked && self.approved() as usize <= wave
+    }
+
+    /// Whether its nodes may have the new version.
+    pub(crate) fn is_open(&self, wave: usize) -> bool {
+        self.report.waves.get(wave).is_some_and(|wave| match wave.progress {
+            WaveProgress::Updating | WaveProgress::Baking { .. } | WaveProgress::Done => true,
+            WaveProgress::WaitsForWaveBefore | WaveProgress::WaitsForApproval | WaveProgress::Stopped | _ => {
+                false
+            }
+        })
+    }
+
+    /// The first wave that is not open.
+    pub(crate) fn next_wave(&self) -> Option<usize> {
+        (0..self.report.waves.len()).find(|wave| !self.is_open(*wave))
+    }
+
+    /// The wave that would open now, but for its approval.
+    pub(crate) fn waits_for_approval(&self) -> Option<usize> {
+        let next = self.next_wave()?;
+        let is_due = match self.report.waves.get(next)?.progress {
+            WaveProgress::WaitsForApproval | WaveProgress::Stopped => true,
+            WaveProgress::WaitsForWaveBefore | _ => false,
+        };
+        Some(next).filter(|next| is_due && self.needs_approval(*next))
+    }
+
+    /// All waves, in order.
+    pub(crate) fn waves(&self) -> Vec<WaveFigures> {
+        let verdicts: BTreeMap<&str, &NodeVerdict> =
+            self.plan.report.nodes.iter().map(|node| (node.node.as_str(), node)).collect();
+        let figures = |(index, wave): (usize, &daemonset::WaveReport)| {
+            let nodes: Vec<&NodeVerdict> =
+                wave.nodes.iter().filter_map(|node| verdicts.get(node.as_str()).copied()).collect();
+            WaveFigures {
+                index,
+                nodes: wave.nodes.len(),
+                updated: nodes.iter().filter(|node| has_updated(node)).count(),
+                available: nodes.iter().filter(|node| has_available(node)).count(),
+                progress: wave.progress,
+                needs_approval: !self.is_open(index) && self.needs_approval(index),
+            }
+        };
+        self.report.waves.iter().enumerate().map(figures).collect()
+    }
+
+    /// The stage and the figures: `progressing: 3 of 10 nodes updated, base agent-5d4`.
+    pub(crate) fn summary(&self) -> String {
+        let RolloutReport { nodes, updated, base, .. } = self.report;
+        let figures = format!("{updated} of {} updated", count(*nodes as usize, "node"));
+        let base = match base {
+            Some(base) => format!("base {base}"),
+            None => "no base".to_owned(),
+        };
+        match &self.report.stage {
+            RolloutStage::Over => format!("complete: {figures}"),
+            RolloutStage::GoingOn => format!("progressing: {figures}, {base}"),
+            RolloutStage::Paused if !self.problems.is_empty() => {
+                format!("paused, since its policy is invalid: {figures}, {base}")
+            }
+            RolloutStage::Paused => format!("paused: {figures}, {base}"),
+            RolloutStage::Stopped { reason, .. } => {
+                format!("failed ({reason}), no further node is updated: {figures}, {base}")
+            }
+            RolloutStage::RolledBack { reason, .. } => {
+                format!("failed ({reason}), all nodes go back to {base}: {figures}")
+            }
+            other => format!("{other:?}: {figures}, {base}"),
+        }
+    }
+
+    /// The stage in a few words, for a cell of a table.
+    pub(crate) fn in_short(&self) -> String {
+        match &self.report.stage {
+            RolloutStage::Over => "rollout complete".to_owned(),
+            RolloutStage::Paused if !self.problems.is_empty() => {
+                "rollout paused, its policy is invalid".to_owned()
+            }
+            RolloutStage::Paused => "rollout paused".to_owned(),
+            RolloutStage::Stopped { reason, .. } => format!("rollout failed ({reason})"),
+            RolloutStage::RolledBack { reason, .. } => format!("rolls back ({reason})"),
+            RolloutStage::GoingOn | _ => self.open_wave_in_short(),
+        }
+    }
+
+    fn open_wave_in_short(&self) -> String {
+        if let Some(wave) = self.waits_for_approval() {
+            return format!("wave {wave} waits for approval");
+        }
+        let open = self.report.waves.iter().enumerate().rfind(|(index, _)| self.is_open(*index));
+        match open {
+            Some((index, wave)) => format!("wave {index} {}", self.state(index, wave.progress)),
+            None => "rollout progressing".to_owned(),
+        }
+    }
+
+    /// How far a wave is, and the step that it waits for.
+    pub(crate) fn state(&self, index: usize, progress: WaveProgress) -> String {
+        let approval = if self.needs_approval(index) { ", needs approval" } else { "" };
+        match progress {
+            _ if matches!(self.report.stage, RolloutStage::RolledBack { .. }) => {
+                "goes back to base".to_owned()
+            }
+            WaveProgress::Done => "done".to_owned(),
+            WaveProgress::Updating => "updating".to_owned(),
+            WaveProgress::Baking { until, .. } => {
+                format!("baking until {until} ({})", words::relative(until, self.now))
+            }
+            WaveProgress::WaitsForApproval => "waits for approval".to_owned(),
+            WaveProgress::WaitsForWaveBefore => match index.checked_sub(1) {
+                Some(before) => format!("waits for wave {before}{approval}"),
+                None => format!("waits{approval}"),
+            },
+            WaveProgress::Stopped => format!("held, the rollout {}{approval}", self.stopped_by()),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn stopped_by(&self) -> &'static str {
+        match self.report.stage {
+            RolloutStage::Paused => "is paused",
+            RolloutStage::Stopped { .. } => "has failed",
+            RolloutStage::Over | RolloutStage::GoingOn | RolloutStage::RolledBack { .. } | _ => {
+                "does not go on"
+            }
+        }
+    }
+
+    /// Lines for the head of a plan, each with its label; a line that goes on under the one before has none.
+    pub(crate) fn lines(&self, most_failing: usize) -> Vec<(&'static str, String)> {
+        let mut lines: Vec<_> = self.invalid().map(|problems| ("Invalid", problems)).into_iter().collect();
+        lines.push(("Rollout", self.summary()));
+        let waves = self.waves().into_iter().map(|wave| {
+            let WaveFigures { index, nodes, updated, available, progress, .. } = wave;
+            let nodes = count(nodes, "node");
+            let state = self.state(index, progress);
+            format!("wave {index}: {state}; {nodes}, {updated} updated, {available} available")
+        });
+        lines.extend(labelled("Waves", waves));
+        lines.extend(self.failing(most_failing));
+        lines.extend(self.held_for_good().map(|text| ("Held", text)));
+        lines.extend(self.steps());
+        lines
+    }
+
+    /// Each failing node with its evidence.
+    pub(crate) fn failing(&self, most: usize) -> Vec<(&'static str, String)> {
+        let failing = &self.report.failing;
+        let evidence = failing
+            .iter()
+            .map(|failing| format!("{}: {}", failing.node, words::failure(&failing.evidence, self.now)));
+        let more = failing.len().saturating_sub(most);
+        let rest = (more > 0).then(|| format!("and {} more", count(more, "node")));
+        labelled("Failing", evidence.take(most).chain(rest)).collect()
+    }
+
+    /// Commands for a person whose decision the rollout waits for.
+    pub(crate) fn steps(&self) -> Vec<(&'static str, String)> {
+        let mut steps = Vec::new();
+        let name = self.full_name();
+        if self.report.stage == RolloutStage::Paused && self.problems.is_empty() {
+            steps.push(("Resume", format!("kubectl daemonset rollout resume {name}")));
+        }
+        if let (Some(wave), RolloutStage::GoingOn) = (self.waits_for_approval(), &self.report.stage) {
+            steps.push(("Approve", format!("kubectl daemonset rollout approve {name} --wave {wave}")));
+        }
+        steps.extend(self.retry().map(|command| ("Retry", command)));
+        steps
+    }
+
+    /// The command by which a failed version gets another chance.
+    pub(crate) fn retry(&self) -> Option<String> {
+        let failed =
+            matches!(self.report.stage, RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. });
+        let revision = self.plan.report.current_revision.as_ref().filter(|_| failed)?;
+        let (namespace, prefix) = (&self.daemon_set.metadata.namespace, self.mark_prefix);
+        Some(format!("kubectl annotate -n {namespace} controllerrevision/{} {prefix}/failed-", revision.name))
+    }
+
+    /// `NAMESPACE/NAME`.
+    pub(crate) fn full_name(&self) -> String {
+        let meta = &self.daemon_set.metadata;
+        format!("{}/{}", meta.namespace, meta.name)
+    }
+
+    /// `2 nodes are in no wave and keep the old version: c, d`.
+    pub(crate) fn held_for_good(&self) -> Option<String> {
+        let (nodes, names) = self.in_no_wave()?;
+        let verb = if nodes == 1 { "is in no wave and keeps" } else { "are in no wave and keep" };
+        let names = if names.is_empty() { String::new() } else { format!(": {}", words::names(names, 10)) };
+        Some(format!("{} {verb} the old version{names}", count(nodes, "node")))
+    }
+
+    /// How many nodes take part, are in no wave and do not have the new version; and their names where they are known.
+    pub(crate) fn in_no_wave(&self) -> Option<(usize, Vec<&'a str>)> {
+        let waves = &self.report.waves;
+        let in_waves: BTreeSet<&str> =
+            waves.iter().flat_map(|wave| &wave.nodes).map(|node| node.as_str()).collect();
+        let nodes = (self.report.nodes as usize).saturating_sub(in_waves.len());
+        let reaches_all = matches!(self.report.stage, RolloutStage::Over | RolloutStage::RolledBack { .. });
+        if nodes == 0 || waves.is_empty() || reaches_all {
+            return None;
+        }
+        let is_outside = |node: &NodeVerdict| {
+            matches!(node.outcome, NodeOutcome::HeldByRollout { because: HoldReason::Outside, .. })
+        };
+        let in_no_wave = |node: &&NodeVerdict| !in_waves.contains(node.node.as_str()) && !is_outside(node);
+        let verdicts = self.plan.report.nodes.iter().filter(in_no_wave);
+        let (updated, others): (Vec<&NodeVerdict>, Vec<&NodeVerdict>) =
+            verdicts.partition(|node| has_updated(node));
+        let others = others.into_iter().filter(|node| node.placement == NodePlacement::Run);
+        let names: Vec<&str> = others.map(|node| node.node.as_str()).collect();
+        let nodes = nodes.saturating_sub(updated.len());
+        // The placement of a held node follows base: it may differ from the current template's.
+        let names = if names.len() == nodes { names } else { Vec::new() };
+        Some((nodes, names)).filter(|(nodes, _)| *nodes > 0)
+    }
+
+    /// The first wave that has the node.
+    pub(crate) fn first_wave(&self, node: &NodeVerdict) -> Option<(usize, WaveProgress)> {
+        let mut waves = self.report.waves.iter().enumerate();
+        let (index, wave) = waves.find(|(_, wave)| wave.nodes.contains(&node.node))?;
+        Some((index, wave.progress))
+    }
+}
+
+/// The first line with the label, the others under it.
+fn labelled(
+    label: &'static str,
+    lines: impl Iterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    lines.enumerate().map(move |(position, line)| (if position == 0 { label } else { "" }, line))
+}
+
+pub(crate) fn has_updated(node: &NodeVerdict) -> bool {
+    node.pods.iter().any(|pod| pod.updated && is_live(pod.state))
+}
+
+pub(crate) fn has_available(node: &NodeVerdict) -> bool {
+    node.pods.iter().any(|pod| pod.updated && matches!(pod.state, PodState::Available { .. }))
+}
+
+/// Neither terminating nor at its end.
+pub(crate) fn is_live(state: PodState) -> bool {
+    match state {
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending { .. } => true,
+        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded | _ => false,
+    }
+}
