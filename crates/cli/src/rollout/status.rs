@@ -71,18 +71,24 @@ pub(crate) fn status(from: &From, revision: i64, now: Option<Timestamp>) -> Resu
         Format::Text => Ok(text(kubectl, &input, &plan)),
         Format::Json => {
             let data = Response::json(&data(&input, &plan, progress))?;
-            Ok(Response { code: code(&kubectl), stderr: kubectl.stderr, ..data })
+            Ok(Response { code: code(&kubectl, &plan), stderr: kubectl.stderr, ..data })
         }
     }
 }
 
-fn code(kubectl: &Answer) -> u8 {
-    u8::try_from(kubectl.code).unwrap_or(1)
+/// 1 for a rollout that has failed, so that a script does not go on: kubectl does the same for a Deployment that exceeded its
+/// progress deadline.
+fn code(kubectl: &Answer, plan: &Plan) -> u8 {
+    let stage = plan.report.rollout.as_ref().map(|rollout| &rollout.stage);
+    match stage {
+        Some(RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. }) => 1,
+        _ => u8::try_from(kubectl.code).unwrap_or(1),
+    }
 }
 
 fn text(kubectl: Answer, input: &Input, plan: &Plan) -> Response {
     let recording = &input.recording;
-    let code = code(&kubectl);
+    let code = code(&kubectl, plan);
     let mut stdout = kubectl.stdout;
     let mut line = |label: &str, content: &str| stdout.push_str(&format!("{label:<11}{content}\n"));
     if let Some(steered) = Steered::of_input(input, plan) {

@@ -137,8 +137,13 @@ impl Fleet {
 
     /// Its stdout, where all is well.
     fn printed(&self, name: &str, command: &str) -> String {
+        self.printed_with_code(0, name, command)
+    }
+
+    /// Its stdout, beside this exit code.
+    fn printed_with_code(&self, code: i32, name: &str, command: &str) -> String {
         let ran = self.call(name, command);
-        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{command}");
+        assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{command}");
         ran.out
     }
 }

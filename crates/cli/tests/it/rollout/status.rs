@@ -97,7 +97,7 @@ fn each_failing_node_has_its_evidence() {
     let restarted = json!([{"name": "agent", "restartCount": 7, "state": {"running": {}}}]);
     let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
     let fleet = fleet.troubled("c", json!({"phase": "Running", "containerStatuses": restarted}));
-    assert_snapshot!(fleet.printed("status-failed", "rollout status"), @r#"
+    assert_snapshot!(fleet.printed_with_code(1, "status-failed", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
     Rollout    failed (TooManyFailures), no further node is updated: 3 of 5 nodes updated, base old
 
@@ -118,7 +118,7 @@ fn each_failing_node_has_its_evidence() {
 fn a_version_that_failed_goes_back_to_base() {
     let judged = format!("{WAVES}onFailure: {{action: RollBack, waitingSeconds: 300}}");
     let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
-    assert_snapshot!(fleet.printed("status-rolled-back", "rollout status"), @r#"
+    assert_snapshot!(fleet.printed_with_code(1, "status-rolled-back", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
     Rollout    failed (TooManyFailures), all nodes go back to base old: 2 of 5 nodes updated
 
