@@ -268,11 +268,10 @@ impl Objects {
     }
 
     fn use_shared(&mut self, view: &PodView<'_>, relation: Relation<'_>) -> Slot {
-        let tolerations = view.tolerations.to_vec();
         let is_it = |shared: &Shared| {
             shared.facts.hash.as_deref() == relation.hash
                 && shared.facts.generation.as_deref() == relation.generation
-                && shared.facts.tolerations == tolerations
+                && view.tolerations.are(&shared.facts.tolerations)
         };
         let is_last = self.shared.get(self.last_shared as usize).is_some_and(is_it);
         let found = if is_last {
@@ -283,7 +282,7 @@ impl Objects {
         let slot = found.unwrap_or_else(|| {
             let hash = relation.hash.map(Into::into);
             let generation = relation.generation.map(Into::into);
-            let facts = SharedPodFacts { hash, generation, tolerations };
+            let facts = SharedPodFacts { hash, generation, tolerations: view.tolerations.to_vec() };
             self.shared.insert(Shared { facts, uses: 0, live: 0 }) as Slot
         });
         if let Some(shared) = self.shared.get_mut(slot as usize) {

@@ -24,7 +24,7 @@ impl Kept {
         self.advance(at);
         let names = self.names_to_compare(memory);
         let changed = self.changed(&names, memory, at);
-        let (plan, before, after) = self.decide(&changed, &names, memory, at);
+        let (plan, before, after) = self.decide(changed, &names, memory, at);
         memory.forget(&before, &after);
         for node in self.recheck.forget(&before, &after) {
             self.mark_dirty(&node);
@@ -63,8 +63,9 @@ impl Kept {
         names.into_iter().collect()
     }
 
-    /// Finds the standings of the dirty nodes. Returns these nodes.
-    fn changed(&mut self, names: &[NodeName], memory: &Memory, at: ObservedAt) -> Vec<Slot> {
+    /// Finds the standings of the dirty nodes. Returns these nodes, with the part of the memory about them and about the nodes
+    /// of these names.
+    fn changed(&mut self, names: &[NodeName], memory: &Memory, at: ObservedAt) -> (Vec<Slot>, Memory) {
         names.iter().for_each(|node| self.mark_dirty(node));
         self.compare_history(at);
         let mut changed = Vec::new();
@@ -72,13 +73,14 @@ impl Kept {
             changed.push(slot);
         }
         changed.sort_unstable();
+        let part = self.part_of(memory, &changed, names);
         if self.basis.is_some() {
-            self.evaluate(&changed, memory, at);
-        } else {
-            // Without a history no node has a standing: they stay dirty.
-            changed.iter().for_each(|slot| self.objects.mark_dirty(*slot));
+            let part = self.evaluate(&changed, part, at);
+            return (changed, part);
         }
-        changed
+        // Without a history no node has a standing: they stay dirty.
+        changed.iter().for_each(|slot| self.objects.mark_dirty(*slot));
+        (changed, part)
     }
 
     /// Marks all nodes where the history has changed in a way that standings depend on.
@@ -106,37 +108,50 @@ impl Kept {
         self.basis = basis;
     }
 
-    fn evaluate(&mut self, slots: &[Slot], memory: &Memory, at: ObservedAt) {
+    /// Finds the standings of these nodes, and gives the part of the memory about them back.
+    fn evaluate(&mut self, slots: &[Slot], part: Memory, at: ObservedAt) -> Memory {
         if slots.is_empty() {
-            return;
+            return part;
         }
-        let standings = {
-            let snapshot = excerpt::excerpt(self, slots, self.part_of(memory, slots, &[]), at);
+        let (standings, part) = {
+            let snapshot = excerpt::excerpt(self, slots, part, at);
             let claim = claim(&snapshot);
-            let Ok(history) = History::new(&snapshot, &claim.revisions) else { return };
+            let Ok(history) = History::new(&snapshot, &claim.revisions) else {
+                return snapshot.memory.unwrap_or_default();
+            };
             let fleet = Fleet::build(&snapshot, Outside::none(), &claim, &history);
-            let (snapshot, history, node_sync) = (&snapshot, &history, &node_sync(&fleet));
-            evaluate::Steps { snapshot, history, fleet: &fleet, node_sync }.standings(&claim)
+            let node_sync = node_sync(&fleet);
+            let steps = evaluate::Steps {
+                snapshot: &snapshot,
+                history: &history,
+                fleet: &fleet,
+                node_sync: &node_sync,
+            };
+            let standings = steps.standings(&claim);
+            drop((fleet, history));
+            (standings, snapshot.memory.unwrap_or_default())
         };
         for (slot, standing) in slots.iter().zip(standings) {
             self.set_standing(*slot, standing);
         }
+        part
     }
 
     /// Decides on the nodes that the plan can touch and on the changed ones, beside all others. Returns the part of the memory
     /// about these nodes as well, before and after it has observed them.
     fn decide(
         &mut self,
-        changed: &[Slot],
+        (changed, part): (Vec<Slot>, Memory),
         names: &[NodeName],
         memory: &Memory,
         at: ObservedAt,
     ) -> (Plan, Memory, Memory) {
         let gone = std::mem::take(&mut self.recheck.pods);
-        let chosen = self.choose(changed, memory);
+        let chosen = self.choose(&changed, memory);
         let outside = self.outside(&chosen);
         let slots: Vec<Slot> = chosen.slots.iter().copied().collect();
-        let mut before = self.part_of(memory, &slots, names);
+        // Most often a plan can touch no node but those that have changed.
+        let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
         let gone = gone.into_iter().filter_map(|uid| memory.deletes.get_key_value(&uid));
         before.deletes.extend(gone.map(|(uid, delete)| (uid.clone(), *delete)));
         let mut after = before.clone();

@@ -17,8 +17,8 @@ pub(super) enum Group {
     Available,
 }
 
-/// How far behind a candidate is: first those whose update was not refused, then by refusal; among them by the number of
-/// the revision, an unknown one first.
+/// How far behind a candidate is: first those whose update was not refused, by the number of the revision, an unknown one
+/// first; then the others by refusal alone.
 pub(super) type Urgency = (Option<Timestamp>, Number);
 
 /// The number of a revision, in eight bytes that need no alignment to eight; an unknown one comes first.
@@ -100,7 +100,8 @@ impl Standing {
     }
 
     fn urgency(&self) -> Urgency {
-        (self.instants().refused, self.number)
+        let refused = self.instants().refused;
+        (refused, if refused.is_none() { self.number } else { Number::default() })
     }
 }
 

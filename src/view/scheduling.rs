@@ -65,7 +65,7 @@ impl From<TaintView<'_>> for Taint {
 }
 
 /// A toleration, borrowed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TolerationView<'a> {
     pub(crate) key: &'a str,
     pub(crate) operator: &'a str,
@@ -90,6 +90,15 @@ impl TolerationsView<'_> {
             TolerationsView::Model(own) => own.iter().any(|own| condition(own.into())),
             #[cfg(feature = "k8s-openapi")]
             TolerationsView::Typed(own) => of_scheduling(own).any(condition),
+        }
+    }
+
+    /// Whether these are the same ones.
+    pub(crate) fn are(self, others: &[Toleration]) -> bool {
+        match self {
+            TolerationsView::Model(own) => own == others,
+            #[cfg(feature = "k8s-openapi")]
+            TolerationsView::Typed(own) => of_scheduling(own).eq(others.iter().map(TolerationView::from)),
         }
     }
 
