@@ -44,6 +44,7 @@ Examples:
   kubectl daemonset simulate --max-unavailable 10%
   kubectl daemonset simulate --compare maxUnavailable=1 maxUnavailable=10% maxSurge=10%
   kubectl daemonset simulate -n monitoring node-exporter --broken
+  kubectl daemonset simulate --policy canary.yaml --broken --compare
 
 Without a file, a name and a cluster flag it starts from a cluster that is built in.
 

@@ -35,6 +35,8 @@ fn kubectl_with_plugin(name: &str) -> Fake {
     fs::copy(manifest, fake.path("node-exporter.yaml")).unwrap();
     let node = concat!(env!("CARGO_MANIFEST_DIR"), "/src/on/example.yaml");
     fs::copy(node, fake.path("new-node.yaml")).unwrap();
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/canary.yaml");
+    fs::copy(policy, fake.path("canary.yaml")).unwrap();
     fake
 }
 
