@@ -55,6 +55,9 @@ Examples:
   kubectl daemonset lint --example
   kubectl daemonset lint -n monitoring node-exporter
   kubectl daemonset lint -f node-exporter.yaml
+  kubectl daemonset lint --example --policy canary.yaml
+
+A policy is also rehearsed: a simulated version that works must meet its deadlines.
 
 Exit codes: 0 fine, 1 errors or warnings are found, 2 bad input";
 

@@ -23,7 +23,7 @@ mod phases;
 #[cfg(test)]
 mod pictures;
 mod pod_now;
-mod policy;
+pub(crate) mod policy;
 mod replay;
 mod replayed_node;
 mod report;

@@ -46,18 +46,22 @@ impl PolicyChoice {
     /// Replaces the policy, the approvals and the pauses of the DaemonSet.
     pub(crate) fn apply(&self, recording: &mut Recording) {
         recording.policy.rollout = None;
-        let annotations = &recording.daemon_set.metadata.annotations;
+        self.annotate(&mut recording.daemon_set);
+    }
+
+    pub(crate) fn annotate(&self, daemon_set: &mut DaemonSet) {
+        let annotations = &daemon_set.metadata.annotations;
         let others = annotations.iter().filter(|(key, _)| !key.starts_with(PREFIX));
         let chosen = match self {
             PolicyChoice::None => None,
             PolicyChoice::File { json, .. } => Some((POLICY, json.as_str())),
         };
-        recording.daemon_set.metadata.annotations = others.chain(chosen).collect();
+        daemon_set.metadata.annotations = others.chain(chosen).collect();
     }
 }
 
-/// The one value of a text in YAML or JSON.
-fn read(text: &[u8]) -> Result<Value, String> {
+/// The one value of a policy in YAML or JSON.
+pub(crate) fn read(text: &[u8]) -> Result<Value, String> {
     match read_documents(text)?.as_slice() {
         [only] => Ok(only.clone()),
         [] => Ok(Value::Object(serde_json::Map::new())),
