@@ -24,7 +24,7 @@ pub(crate) fn draw(canvas: &mut Canvas, phases: &[Phase], time: &TimeScale, top:
         canvas.line(&format!("edge {class}"), (from, top + HEIGHT), (from, bottom));
         let words = phase.kind.words();
         if width(&words, 12.0) + 8.0 < to - from {
-            canvas.words("small strong", from + 5.0, top + 14.5, &words);
+            canvas.words("phase-name", from + 5.0, top + 14.5, &words);
         }
         canvas.close("g");
     }

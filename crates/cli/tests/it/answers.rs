@@ -230,7 +230,7 @@ fn lint_looks_at_the_policy_of_the_rollout() {
             .collect()
     };
     let policy = |name: &str, text: &str| {
-        let found = rules(&format!("lint --example -o json --policy {}", file(name, text.to_owned())));
+        let found = rules(&format!("lint --example -o json --policy {}", file(name, text)));
         let of_policy = found.into_iter().filter_map(|line| {
             let (rule, path) = line.split_once(" metadata.annotations[rollout.daemonset/policy].")?;
             Some(format!("{rule} {path}"))
