@@ -48,7 +48,7 @@ pub(super) fn path(daemon_set: &DaemonSet) -> String {
     }
 }
 
-/// What each rule reads.
+/// The input of each rule.
 struct Rules<'c, 'a> {
     context: &'c Context<'a>,
     policy: &'c RolloutPolicy,

@@ -101,7 +101,7 @@ pub enum Change {
         /// The annotations that changed, with their new values; `None` for removed ones.
         annotations: BTreeMap<String, Option<String>>,
     },
-    /// The rollout that the policy steers moved: its stage, its base, its waves or its failing nodes changed. A plan found it so.
+    /// A plan found that the rollout that the policy steers has moved: its stage, its base, its waves or its failing nodes.
     RolloutMoved {
         /// The hash of the revision that is rolled out.
         revision: String,

@@ -48,7 +48,7 @@ pub(super) struct EventQueue {
     heap: BinaryHeap<Reverse<(Timestamp, u64, Timer)>>,
     /// How many timers have been pushed so far.
     pushed: u64,
-    /// When a user steers the rollout for the last time, as far as it is known.
+    /// The instant of the last [`Timer::Steer`] that was pushed.
     pub(super) steered_until: Option<Timestamp>,
 }
 

@@ -11,6 +11,7 @@ use crate::rollout_report::{RolloutReport, RolloutStage, WaveProgress, WaveRepor
 use crate::sim::cluster::Steering;
 use crate::snapshot::Policy;
 use jiff::Timestamp;
+use std::mem;
 
 /// The last plan's view of it.
 #[derive(Debug, Default)]
@@ -59,14 +60,15 @@ impl SteeredRollout {
     }
 }
 
-/// Everything about a rollout but its count of updated nodes and the order of its nodes, both of which change with each pod.
+/// Everything about a rollout but its count of updated nodes, the order of its nodes and the end of a bake, which may change with
+/// each pod.
 fn milestones(report: &RolloutReport) -> impl PartialEq + use<> {
     let waves = report.waves.iter().map(|wave| {
         let mut nodes = wave.nodes.clone();
         nodes.sort_unstable();
-        (nodes, wave.progress)
+        (nodes, mem::discriminant(&wave.progress))
     });
-    let waves: Vec<(Vec<NodeName>, WaveProgress)> = waves.collect();
+    let waves: Vec<(Vec<NodeName>, mem::Discriminant<WaveProgress>)> = waves.collect();
     let failing: Vec<NodeName> = report.failing.iter().map(|failing| failing.node.clone()).collect();
     (report.stage.clone(), report.base.clone(), report.nodes, waves, failing)
 }

@@ -1,6 +1,6 @@
 //! The policy of a rollout.
 
-use super::{calm, calm_without_nodes, found, line, pod_field, says, text};
+use super::{calm, calm_without_nodes, current_revision, found, line, pod_field, says, text};
 use crate::support::{Given, new, node, on_delete, revision};
 use daemonset::lint::{Preflight, lint};
 use daemonset::model::DaemonSet;
@@ -139,7 +139,8 @@ fn a_roll_back_without_an_old_revision_is_found() {
         |given: &Given| says(given).into_iter().find(|line| line.contains("NoBase")).unwrap_or_default();
     assert_snapshot!(without(&changed(vec![failed])), @"Warning NoBase policy.rollout.onFailure.action: No old revision is there to go back to, or each has failed itself: where it should roll back, the rollout only stops.");
     assert_eq!(without(&changed(vec![revision("old", 1)])), "");
-    assert_eq!(without(&under(rolls_back.clone())), "", "this rollout is over");
+    let settled = under(rolls_back.clone()).with("/revisions", json!([current_revision()]));
+    assert_eq!(without(&settled), "", "this rollout is over, and has made the base of the next one");
     let first = calm_without_nodes()
         .node(node("a"))
         .with("/revisions", json!([]))
@@ -212,6 +213,8 @@ mod rehearsed {
             rehearsed(json!({"waves": [{"upTo": 1}, {"needsApproval": true}], "onFailure": failure}), |_| {})
         };
         assert_snapshot!(line(&within(100).unwrap()), @"Warning DeadlineTooShort policy.rollout.onFailure.availableWithinSeconds: In a simulation on 3 nodes a version that works fails on a after 103 seconds, with TooManyFailures; its image is pulled within 50 seconds, and its pods are Ready within 2 minutes more.");
+        let later = json!({"waves": [{"upTo": 0}, {"needsApproval": true}], "onFailure": {"availableWithinSeconds": 100}});
+        assert!(rehearsed(later, |_| {}).is_some(), "nobody needs to approve");
         assert_eq!(within(200), None, "a pod needs 2 minutes, its image, and minReadySeconds");
         let progress = |seconds: u32| {
             rehearsed(json!({"paused": true, "onFailure": {"progressDeadlineSeconds": seconds}}), |_| {})

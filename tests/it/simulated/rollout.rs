@@ -213,6 +213,23 @@ fn the_history_has_each_move_of_the_rollout() {
     assert_eq!(moves, expected.map(|(stage, wave)| (stage.into(), wave.into())));
 }
 
+/// It moves, too, where only its revision is another one.
+#[test]
+fn the_history_names_the_revision_of_each_rollout() {
+    let mut cluster = steered(&json!({}), |settings| settings);
+    for version in ["v2", "v3"] {
+        cluster.release(good(), |spec| *spec = template(version));
+        cluster.run_for(seconds(3));
+    }
+    let moves = cluster.history().iter().map(json_of).filter(|event| event["event"] == "RolloutMoved");
+    let mut revisions: Vec<Value> = moves
+        .filter(|event| event["stage"]["type"] == "GoingOn")
+        .map(|event| event["revision"].clone())
+        .collect();
+    revisions.dedup();
+    assert_eq!(revisions.len(), 3);
+}
+
 /// The policy of the settings steers without any annotation.
 #[test]
 fn a_policy_of_the_settings_steers_too() {

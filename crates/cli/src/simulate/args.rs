@@ -46,13 +46,13 @@ pub(crate) struct Args {
     /// rollout.daemonset/policy. Default: the DaemonSet's own annotations
     #[arg(long, value_name = "FILE", value_parser = PolicyChoice::parse)]
     policy: Option<PolicyChoice>,
-    /// A user approves each wave that waits for approval, after so long. Default: nobody does
+    /// A person approves each wave that waits for approval, after so long. Default: nobody does
     #[arg(long, value_name = "TIME", value_parser = duration)]
     approve_after: Option<SignedDuration>,
-    /// A user pauses the rollout, so long after its start
+    /// A person pauses the rollout, so long after its start
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pause_at: Option<SignedDuration>,
-    /// A user lets the rollout go on, so long after its start
+    /// A person lets the rollout go on, so long after its start
     #[arg(long, value_name = "TIME", value_parser = duration)]
     resume_at: Option<SignedDuration>,
     /// Run several settings beside each other, each such as maxUnavailable=10%, maxSurge=2,minReadySeconds=30, policy=FILE or

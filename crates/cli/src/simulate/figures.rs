@@ -88,6 +88,7 @@ impl Figures {
             (Some(took), ..) => duration(took),
             (None, End::RolledBack, Some(back)) => format!("rolled back: {}", duration(back - self.asked)),
             (None, End::Stopped, _) => format!("stopped: {updated}"),
+            (None, End::GoingOn | End::Paused, _) if self.is_held() => format!("held: {updated}"),
             (None, ..) => format!("never: {updated}"),
         }
     }
@@ -113,9 +114,16 @@ impl Figures {
             End::Stopped => {
                 Some(format!("Failed after {} and stopped: {nodes} got the new version", after(self.failed)))
             }
-            End::Paused => Some(format!("Paused: {nodes} got the new version")),
-            End::Unsteered | End::Over | End::GoingOn => None,
+            End::GoingOn | End::Paused if self.is_held() => {
+                Some(format!("Held: {nodes} got the new version"))
+            }
+            End::Unsteered | End::Over | End::GoingOn | End::Paused => None,
         }
+    }
+
+    /// Nothing is under way, and some nodes are left.
+    fn is_held(&self) -> bool {
+        self.settled.is_none() && self.unavailable == 0
     }
 
     /// How it ended.

@@ -82,7 +82,9 @@ impl Steered {
     fn add(&mut self, t: i64, report: &RolloutReport) {
         for (number, wave) in report.waves.iter().enumerate() {
             for node in &wave.nodes {
-                self.waves.entry(node.as_str().to_owned()).or_insert(number);
+                if !self.waves.contains_key(node.as_str()) {
+                    self.waves.insert(node.as_str().to_owned(), number);
+                }
             }
         }
         let (end, failed) = match &report.stage {
@@ -133,7 +135,7 @@ impl Steered {
     }
 }
 
-/// What is done with the last open wave.
+/// The phase of the last open wave.
 fn going_on(report: &RolloutReport) -> Option<PhaseKind> {
     let is_open = |progress: WaveProgress| {
         matches!(progress, WaveProgress::Updating | WaveProgress::Baking { .. } | WaveProgress::Done)

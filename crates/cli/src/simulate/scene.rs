@@ -70,7 +70,8 @@ impl Scene {
         if recording.nodes.len() >= MANY_NODES {
             settings.controller.pause = SignedDuration::from_secs(1);
         }
-        if policy.is_some() {
+        // A pause steers a rollout, whatever the policy.
+        if policy.is_some() || self.pause_at.is_some() {
             settings.controller.reads_annotations = true;
             settings.container_statuses = true;
         }

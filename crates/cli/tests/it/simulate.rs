@@ -102,6 +102,8 @@ fn a_wave_waits_until_a_person_approves() {
     node-3  old   is held for wave 1: wave 1 waits for approval
     node-4  old   is held for wave 1: wave 1 waits for approval
     ");
+    let compared = printed(&["--nodes", "4", "--policy", &policy, "--compare"]);
+    assert!(compared.contains("held: 2 of 4    2 of 4"), "{compared}");
     let approved = ["--nodes", "4", "--policy", &policy, "--approve-after", "10m"];
     let summary = printed(&approved);
     assert!(summary.contains("Rollout    complete in 1"), "{summary}");
