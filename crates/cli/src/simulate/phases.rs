@@ -278,6 +278,19 @@ mod tests {
         assert_eq!((failure.t, failure.reason.as_str()), (way_back.from, "TooManyFailures"));
     }
 
+    /// Nodes that never changed are in the order of their numbers within a wave: 10 and 11 are in wave 1, by name.
+    #[test]
+    fn rows_are_grouped_by_wave() {
+        let policy =
+            json!({"waves": [{"upTo": 2}, {"upTo": 4}, {}], "onFailure": {"availableWithinSeconds": 90}});
+        let cluster = released(12, &policy, Behaviour::broken(), |_| {});
+        let timeline = Timeline::of(&run(&cluster));
+        let rows: Vec<(&str, Option<usize>)> =
+            timeline.rows.iter().map(|row| (row.node.as_str(), timeline.wave_of(row))).collect();
+        assert!(rows.is_sorted_by_key(|(_, wave)| *wave), "{rows:?}");
+        assert_eq!(rows[2..5], [("node-10", Some(1)), ("node-11", Some(1)), ("node-2", Some(2))]);
+    }
+
     #[test]
     fn a_person_shows_as_pauses_and_approvals() {
         let policy = json!({"waves": [{"upTo": 1}, {"needsApproval": true}]});
