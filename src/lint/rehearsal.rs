@@ -43,7 +43,7 @@ pub struct Rehearsal<'a> {
     seed: u64,
 }
 
-/// A larger fleet has no other deadlines.
+/// Enough to find the usual durations too long; the rare ones of a large fleet need a simulation of its own.
 const MOST_NODES: usize = 100;
 
 impl<'a> Rehearsal<'a> {
