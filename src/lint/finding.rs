@@ -109,6 +109,26 @@ pub enum Rule {
     GracePeriodZero,
     /// terminationGracePeriodSeconds is above 10 minutes: nodes may be without a pod for as long.
     GracePeriodLong,
+    /// An annotation that steers a rollout can't be read, or its policy is refused.
+    InvalidRolloutPolicy,
+    /// A wave has no node.
+    WaveWithoutNodes,
+    /// All nodes of a wave belong to waves before it.
+    WaveAddsNoNode,
+    /// Nodes belong to no wave, and keep the old version for good.
+    NodesInNoWave,
+    /// A wave bakes for minReadySeconds, which is more than its bakeSeconds.
+    BakeBelowMinReady,
+    /// A version that crashes again and again, or never becomes Ready, does not fail.
+    FailureUnnoticed,
+    /// Reasons to wait count for nothing without waitingSeconds.
+    WaitingReasonsUnused,
+    /// A version may fail on all nodes of the first wave without having failed.
+    CanaryMayFail,
+    /// A version that works fails by a deadline.
+    DeadlineTooShort,
+    /// The rollout should roll back, and there is no revision to go back to.
+    NoBase,
 }
 
 impl Finding {

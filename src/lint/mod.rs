@@ -1,8 +1,8 @@
 //! Preflight: effects of a DaemonSet on real nodes and pods that its author may not expect.
 //!
 //! [`lint`] has rules about the manifest alone (limits, images, grace periods, and surge with resources that only one
-//! pod can hold), about the cluster (which nodes run the pod, and which pods the DaemonSet adopts), and about the
-//! change from the stored DaemonSet (which nodes lose their pods). Findings about nodes, budgets and pods agree with
+//! pod can hold), about the cluster (which nodes run the pod, and which pods the DaemonSet adopts), about the
+//! change from the stored DaemonSet (which nodes lose their pods), and about the policy of a rollout (waves, failures, deadlines). Findings about nodes, budgets and pods agree with
 //! [`plan`](crate::plan), because both use the same code.
 //!
 //! ```
@@ -55,11 +55,16 @@ mod placement;
 mod pods;
 mod preflight;
 mod readiness;
+#[cfg(feature = "sim")]
+mod rehearsal;
+mod rollout;
 mod selector;
 mod surge;
 
 pub use finding::{Finding, Rule, Severity};
 pub use preflight::Preflight;
+#[cfg(feature = "sim")]
+pub use rehearsal::Rehearsal;
 
 use crate::model::{DaemonSet, DaemonSetStatus};
 use crate::problem::{InvalidSnapshot, Problem};
@@ -75,6 +80,7 @@ pub fn lint(preflight: &Preflight<'_>) -> Vec<Finding> {
     const ATTEMPTS: u32 = 8;
     let mut applied = preflight.applied();
     let mut findings = about_manifest(preflight, &Manifest::new(&applied));
+    findings.extend(preflight.invalid_policy.as_ref().map(rollout::unreadable));
     for _ in 0..ATTEMPTS {
         match inspect(preflight, &applied) {
             Inspection::Findings(more) => {
@@ -147,6 +153,7 @@ fn about_cluster(preflight: &Preflight<'_>, context: &Context<'_>) -> Vec<Findin
     findings.extend(selector::adopts(context));
     findings.extend(history::revisions_lost(context));
     findings.extend(pods::grace_long(context));
+    findings.extend(rollout::findings(context));
     // An invalid stored DaemonSet runs no pods, so that no node can lose one.
     if let Some(Ok(stored)) = preflight.stored.map(|stored| preflight.snapshot(stored)) {
         findings.extend(loss::nodes_losing_pods(context, &stored));

@@ -4,11 +4,12 @@ use crate::kubernetes::canonical_json;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::DaemonSet;
 use crate::problem::InvalidSnapshot;
-use crate::snapshot::Policy;
 use crate::snapshot::check::template_generation;
+use crate::snapshot::{InvalidRolloutPolicy, Policy};
 use crate::snapshot::{Observed, Snapshot};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// A DaemonSet, and the known objects of its cluster. Rules about objects that are not given are skipped: without nodes
@@ -27,6 +28,7 @@ pub struct Preflight<'a> {
     pub(super) pods: Vec<PodView<'a>>,
     revisions: Vec<RevisionView<'a>>,
     policy: Policy,
+    pub(super) invalid_policy: Option<InvalidRolloutPolicy>,
     now: Timestamp,
 }
 
@@ -42,6 +44,7 @@ impl<'a> Preflight<'a> {
             pods: Vec::new(),
             revisions: Vec::new(),
             policy: Policy::default(),
+            invalid_policy: None,
             now,
         }
     }
@@ -104,6 +107,20 @@ impl<'a> Preflight<'a> {
     #[must_use]
     pub fn policy(mut self, policy: &Policy) -> Self {
         self.policy = policy.clone();
+        self
+    }
+
+    /// Completes the policy by the annotations of the DaemonSet ([`Policy::with_annotations`]); `read` turns the text of a policy
+    /// into a value. An annotation that can't be read is a finding, and the rollout counts as paused.
+    #[must_use]
+    pub fn read_annotations(mut self, read: impl FnOnce(&str) -> Result<Value, String>) -> Self {
+        match self.policy.clone().with_annotations(self.daemon_set, read) {
+            Ok(policy) => self.policy = policy,
+            Err(invalid) => {
+                self.policy = invalid.policy(self.policy);
+                self.invalid_policy = Some(invalid);
+            }
+        }
         self
     }
 

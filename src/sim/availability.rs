@@ -120,7 +120,10 @@ impl Replay {
                 line.target = false;
             }),
             Change::DaemonSetChanged { spec, .. } => self.spec_changed(spec, event.t),
-            Change::Reconciled(_) | Change::ControllerCrashed { .. } => {}
+            Change::RolloutSteered { .. }
+            | Change::RolloutMoved { .. }
+            | Change::Reconciled(_)
+            | Change::ControllerCrashed { .. } => {}
         }
     }
 

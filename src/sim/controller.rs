@@ -5,6 +5,7 @@ use super::event::{Actor, Change, Reconciled};
 use super::event_queue::later;
 use super::random::Purpose;
 use super::settings::ControllerSettings;
+use super::steered_rollout::SteeredRollout;
 use super::watch::Cache;
 use crate::action::Action;
 use crate::memory::{ActionOutcome, Memory};
@@ -52,6 +53,8 @@ pub(super) struct Controller {
     /// needs all objects anyway.
     pub(super) difference: Option<String>,
     pub(super) reconciles: u64,
+    /// The rollout that the policy steers, as the last plan had it.
+    pub(super) rollout: SteeredRollout,
     rng: Rng,
     /// When the controller reconciles again even if no cache changes.
     wake_up: Option<Timestamp>,
@@ -67,6 +70,15 @@ impl fmt::Debug for Controller {
             .field("wake_up", &self.wake_up)
             .finish_non_exhaustive()
     }
+}
+
+/// The result of one look at the caches.
+struct Decision {
+    actions: Vec<Action>,
+    /// The event of the reconcile, before the execution.
+    reconciled: Reconciled,
+    /// The rollout that the policy steers, if it has moved.
+    moved: Option<Change>,
 }
 
 /// How the execution of a plan ended.
@@ -90,6 +102,7 @@ impl Controller {
             invalid: None,
             difference: None,
             reconciles: 0,
+            rollout: SteeredRollout::default(),
             rng: environment.random.stream(Purpose::Request, ["", ""], 0),
             wake_up: Some(environment.now),
             not_before: environment.now,
@@ -139,7 +152,10 @@ impl Controller {
         }
         self.wake_up = None;
         self.not_before = later(now, self.settings.pause);
-        let Some((actions, mut reconciled)) = self.decide(now) else { return };
+        let Some(Decision { actions, mut reconciled, moved }) = self.decide(now) else { return };
+        if let Some(moved) = moved {
+            environment.rollout_moved(moved);
+        }
         let ending = self.execute(&actions, &mut reconciled, environment);
         let requeue = actions.iter().find_map(|action| match action {
             Action::Requeue { at, .. } => Some(*at),
@@ -157,9 +173,13 @@ impl Controller {
         environment.record(Actor::Controller, Change::Reconciled(reconciled));
     }
 
-    fn decide(&mut self, now: Timestamp) -> Option<(Vec<Action>, Reconciled)> {
+    fn decide(&mut self, now: Timestamp) -> Option<Decision> {
         let objects = &self.cache.objects;
         let daemon_set = objects.daemon_set.as_ref()?;
+        let policy = self.settings.policy_for(daemon_set);
+        if *self.reconciler.policy() != policy {
+            self.reconciler.set_policy(policy.clone());
+        }
         let observed = Observed {
             daemon_set,
             nodes: objects.nodes.values().map(AsRef::as_ref),
@@ -167,7 +187,7 @@ impl Controller {
             revisions: objects.revisions.values().map(AsRef::as_ref),
         };
         if !self.settings.remembers {
-            self.reconciler = Reconciler::new("", self.settings.policy.clone());
+            self.reconciler = Reconciler::new("", policy.clone());
         }
         let mut at = ObservedAt::new(now);
         at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);
@@ -186,9 +206,10 @@ impl Controller {
         self.invalid = None;
         self.reconciles += 1;
         let reconciled = reconciled(self.reconciles, &plan);
+        let moved = self.rollout.see(&plan);
         let actions = match (&mut self.planner, before) {
             (Some(planner), Some(memory)) => {
-                let snapshot = Snapshot::new(observed, at).memory(&memory).policy(&self.settings.policy);
+                let snapshot = Snapshot::new(observed, at).memory(&memory).policy(&policy);
                 // The plan from changes lists the objects only now and then.
                 let snapshot = snapshot.check().map_err(|invalid| self.invalid = Some(invalid)).ok()?;
                 let difference = difference(&plan, &crate::reconcile::plan(&snapshot));
@@ -197,7 +218,7 @@ impl Controller {
             }
             _ => plan.actions,
         };
-        Some((actions, reconciled))
+        Some(Decision { actions, reconciled, moved })
     }
 
     fn execute(

@@ -3,8 +3,10 @@
 use crate::action::DeleteReason;
 use crate::model::{DaemonSetSpec, Labels, Node, NodeCondition, NodeName, Taint, Uid};
 use crate::reconcile::budget::Budget;
+use crate::rollout_report::RolloutReport;
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One event. In JSON, `t`, `by` and the fields of the change are members of one object, and `event` names the
 /// change.
@@ -94,6 +96,19 @@ pub enum Change {
         /// The new spec.
         spec: Box<DaemonSetSpec>,
     },
+    /// A user changed annotations that steer the rollout.
+    RolloutSteered {
+        /// The annotations that changed, with their new values; `None` for removed ones.
+        annotations: BTreeMap<String, Option<String>>,
+    },
+    /// A plan found that the rollout that the policy steers has moved: its stage, its base, its waves or its failing nodes.
+    RolloutMoved {
+        /// The hash of the revision that is rolled out.
+        revision: String,
+        /// The rollout, in that plan.
+        #[serde(flatten)]
+        report: Box<RolloutReport>,
+    },
     /// The controller reconciled, and executed its plan up to the end or up to the first refused action.
     Reconciled(Reconciled),
     /// The controller crashed. It restarts with fresh lists, and without its memory unless `memory_kept`.
@@ -163,6 +178,18 @@ pub enum PodTrouble {
     Evicted,
     /// Its node shuts down: the kubelet ended or rejected it.
     NodeShutdown,
+}
+
+impl PodTrouble {
+    /// `status.reason` of a pod that fails for it (v1.36 `kubelet/eviction/helpers.go Reason`, `kubelet/nodeshutdown
+    /// nodeShutdownNotAdmittedReason`).
+    pub(super) fn status_reason(self) -> &'static str {
+        match self {
+            PodTrouble::Evicted => "Evicted",
+            PodTrouble::NodeShutdown => "NodeShutdown",
+            PodTrouble::Crashed | PodTrouble::ProbeFailed | PodTrouble::NodeUnready => "",
+        }
+    }
 }
 
 /// One reconcile.

@@ -1,5 +1,6 @@
 //! The event queue of the discrete-event simulation: timers in the order in which they fire.
 
+use super::cluster::Steering;
 use crate::model::{NodeName, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
@@ -18,6 +19,8 @@ pub(super) enum Timer {
     NodeReady { node: NodeName, epoch: u32 },
     /// The next random event of a node, with its number.
     Churn(u64),
+    /// A user steers the rollout.
+    Steer(Steering),
 }
 
 /// A change of a pod's state on its node.
@@ -35,6 +38,8 @@ pub(super) enum PodTransition {
     Evicted,
     /// All containers have ended after the deletion of the pod.
     Stopped,
+    /// The image can't be pulled.
+    PullFailed,
 }
 
 /// Timers by the instant at which they fire; timers of one instant fire in the order in which they were pushed.
@@ -43,11 +48,16 @@ pub(super) struct EventQueue {
     heap: BinaryHeap<Reverse<(Timestamp, u64, Timer)>>,
     /// How many timers have been pushed so far.
     pushed: u64,
+    /// The instant of the last [`Timer::Steer`] that was pushed.
+    pub(super) steered_until: Option<Timestamp>,
 }
 
 impl EventQueue {
     pub(super) fn push(&mut self, at: Timestamp, timer: Timer) {
         self.pushed += 1;
+        if matches!(timer, Timer::Steer(_)) {
+            self.steered_until = self.steered_until.max(Some(at));
+        }
         self.heap.push(Reverse((at, self.pushed, timer)));
     }
 

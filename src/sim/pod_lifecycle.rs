@@ -7,7 +7,7 @@ use super::random::Purpose;
 use super::requirements::PodRequirements;
 use super::watch::WatchEvent;
 use crate::kubernetes::tolerations::daemon_toleration_list;
-use crate::model::{Pod, PodCondition, Uid};
+use crate::model::{ContainerStatus, Pod, PodCondition, Uid};
 use jiff::SignedDuration;
 use std::sync::Arc;
 
@@ -100,6 +100,8 @@ impl Environment {
         let subject = [runtime.node.as_str(), runtime.revision.as_str()];
         let draw = |purpose| self.random.stream(purpose, subject, runtime.attempt);
         let mut delay = runtime.behaviour.start.sample(&mut draw(Purpose::Start));
+        let pull_fails =
+            runtime.behaviour.pull_fails.sample(&mut self.random.stream(Purpose::PullFails, subject, 0));
         if kubelet.pulled.insert(runtime.revision.clone()) {
             delay = delay.saturating_add(runtime.behaviour.pull.sample(&mut self.random.stream(
                 Purpose::Pull,
@@ -107,7 +109,9 @@ impl Environment {
                 0,
             )));
         }
-        let transition = if runtime.behaviour.evicted.sample(&mut draw(Purpose::Evict)) {
+        let transition = if pull_fails {
+            PodTransition::PullFailed
+        } else if runtime.behaviour.evicted.sample(&mut draw(Purpose::Evict)) {
             PodTransition::Evicted
         } else {
             PodTransition::Started
@@ -123,8 +127,12 @@ impl Environment {
         match transition {
             PodTransition::Started | PodTransition::Restarted => {
                 // A pod that crashed at its first start is restarted while it is still Pending.
-                if self.pod(uid).is_some_and(|pod| pod.status.phase != "Running") {
+                let is_running = self.pod(uid).is_some_and(|pod| pod.status.phase == "Running");
+                if !is_running {
                     self.change_pod(uid, |pod| pod.status.phase = "Running".to_owned());
+                }
+                if transition == PodTransition::Restarted {
+                    self.report_container(uid, "");
                 }
                 self.probe(uid);
             }
@@ -135,6 +143,7 @@ impl Environment {
             }
             PodTransition::Evicted => self.fail(uid, PodTrouble::Evicted),
             PodTransition::Stopped => self.stopped(uid),
+            PodTransition::PullFailed => self.report_container(uid, "ImagePullBackOff"),
         }
     }
 
@@ -153,6 +162,10 @@ impl Environment {
         if behaviour.never_ready.sample(&mut self.random.stream(Purpose::NeverReady, subject, 0)) {
             return;
         }
+        if behaviour.crash_loops.sample(&mut self.random.stream(Purpose::CrashLoop, subject, 0)) {
+            self.wait_for_restart(uid);
+            return;
+        }
         if behaviour.crash_at_start.sample(&mut self.random.stream(Purpose::Crash, subject, number)) {
             self.wait_for_restart(uid);
             return;
@@ -165,6 +178,7 @@ impl Environment {
     }
 
     fn wait_for_restart(&mut self, uid: &Uid) {
+        self.report_container(uid, "CrashLoopBackOff");
         let Some(runtime) = self.runtimes.get_mut(uid) else { return };
         let doublings = runtime.restarts.min(10);
         let delay = FIRST_RESTART.saturating_mul(1 << doublings).min(LONGEST_RESTART);
@@ -174,6 +188,18 @@ impl Environment {
             later(self.now, delay),
             Timer::Pod { uid: uid.clone(), epoch, transition: PodTransition::Restarted },
         );
+    }
+
+    /// Writes the restarts of the container, and its reason to wait, into the pod's status.
+    fn report_container(&mut self, uid: &Uid, waiting_reason: &str) {
+        let Some(runtime) = self.runtimes.get(uid).filter(|_| self.settings.container_statuses) else {
+            return;
+        };
+        let restart_count = i32::try_from(runtime.restarts).unwrap_or(i32::MAX);
+        let waiting_reason = waiting_reason.to_owned();
+        self.change_pod(uid, |pod| {
+            pod.status.container_statuses = vec![ContainerStatus { restart_count, waiting_reason }];
+        });
     }
 
     fn become_ready(&mut self, uid: &Uid) {
@@ -248,6 +274,7 @@ impl Environment {
         let node = runtime.node.clone();
         self.change_pod(uid, |pod| {
             pod.status.phase = "Failed".to_owned();
+            pod.status.reason = reason.status_reason().to_owned();
             pod.status.conditions.clear();
         });
         self.record_pod(Actor::Environment, uid, |pod| Change::PodFailed { pod, reason });

@@ -24,6 +24,8 @@ pub(super) enum Purpose {
     Request,
     Churn,
     Join,
+    CrashLoop,
+    PullFails,
 }
 
 /// All random streams of one simulation.

@@ -50,6 +50,11 @@ pub struct Settings {
     /// The taint of each node that has lost its Ready pod of the DaemonSet, until it has one again; `None` if nobody sets
     /// one. Node-readiness agents do so.
     pub absence_taint: Option<Taint>,
+    /// Whether the kubelets write restarts and the reasons of waiting containers into a pod's status. A policy's
+    /// [`FailurePolicy`](crate::FailurePolicy) reads them; without one they only wake the controller.
+    pub container_statuses: bool,
+    /// How long a user takes to approve a wave that waits for approval; `None` if nobody approves.
+    pub approves_after: Option<SignedDuration>,
 }
 
 impl Default for Settings {
@@ -63,6 +68,8 @@ impl Default for Settings {
             controller: ControllerSettings::default(),
             churn: Churn::default(),
             absence_taint: None,
+            container_statuses: false,
+            approves_after: None,
         }
     }
 }
@@ -90,6 +97,10 @@ pub struct Behaviour {
     pub evicted: Probability,
     /// The probability that a start takes the whole node down (kubernetes#117204).
     pub panics_node: Probability,
+    /// The probability, for each node, that every start of the version ends in a crash there.
+    pub crash_loops: Probability,
+    /// The probability, for each node, that the image can't be pulled there.
+    pub pull_fails: Probability,
     /// How long a Ready pod runs until it crashes; `None` if it never crashes.
     pub lifetime: Option<Distribution>,
 }
@@ -106,6 +117,8 @@ impl Default for Behaviour {
             never_ready: Probability::NEVER,
             evicted: Probability::NEVER,
             panics_node: Probability::NEVER,
+            crash_loops: Probability::NEVER,
+            pull_fails: Probability::NEVER,
             lifetime: None,
         }
     }
@@ -143,6 +156,9 @@ pub struct ControllerSettings {
     pub answer_lost: Probability,
     /// The policy of its plans.
     pub policy: Policy,
+    /// Whether the annotations of the DaemonSet complete the policy, as JSON ([`Policy::with_annotations`]). While they can't be
+    /// read, the rollout is paused.
+    pub reads_annotations: bool,
 }
 
 impl Default for ControllerSettings {
@@ -159,6 +175,7 @@ impl Default for ControllerSettings {
             refused: Probability::NEVER,
             answer_lost: Probability::NEVER,
             policy: Policy::default(),
+            reads_annotations: false,
         }
     }
 }
@@ -182,6 +199,8 @@ crate::setters! {
         controller: ControllerSettings,
         churn: Churn,
         absence_taint: Option<Taint>,
+        container_statuses: bool,
+        approves_after: Option<SignedDuration>,
     }
     Behaviour {
         pull: Distribution,
@@ -192,6 +211,8 @@ crate::setters! {
         never_ready: Probability,
         evicted: Probability,
         panics_node: Probability,
+        crash_loops: Probability,
+        pull_fails: Probability,
         lifetime: Option<Distribution>,
     }
     ControllerSettings {
@@ -205,6 +226,7 @@ crate::setters! {
         refused: Probability,
         answer_lost: Probability,
         policy: Policy,
+        reads_annotations: bool,
     }
     Churn {
         every: Option<Distribution>,

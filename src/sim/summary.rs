@@ -3,6 +3,7 @@
 use super::availability::{Availability, availability};
 use super::cluster::Cluster;
 use super::event::{Actor, Change};
+use super::rollout_figures::RolloutFigures;
 use crate::report::{NodePlacement, NodeVerdict, PodState};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -18,6 +19,12 @@ pub enum RolloutEnd {
     Stuck,
     /// The given time was up.
     OutOfTime,
+    /// The new version has failed, and every target node has an available pod of the old one again.
+    RolledBack,
+    /// The new version has failed, and the policy reaches no further node with it.
+    Stopped,
+    /// Every node that the policy has released is updated; it holds the others.
+    Held,
 }
 
 /// A rollout in figures.
@@ -90,6 +97,9 @@ pub struct Summary {
     pub controller_crashes: u64,
     /// Nodes without an available updated pod at the end, with the reason; by name.
     pub not_updated: Vec<NodeVerdict>,
+    /// The rollout that the policy steers; `None` if it steers none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<RolloutFigures>,
 }
 
 /// The worst value of a curve.
@@ -119,13 +129,17 @@ impl Cluster {
         let last = self.now().saturating_add(bound).unwrap_or(Timestamp::MAX);
         let mut moved = self.now();
         while !self.is_rolled_out() {
-            let Some(at) = self.next_at() else { return RolloutEnd::Stuck };
+            if self.is_rolled_back() {
+                return RolloutEnd::RolledBack;
+            }
+            let Some(at) = self.next_at() else { return self.standstill() };
             if at > last {
                 self.run_until(last);
                 return RolloutEnd::OutOfTime;
             }
-            if at.duration_since(moved) > patience {
-                return RolloutEnd::Stuck;
+            let moves_until = self.rollout_moves_until().map_or(moved, |until| until.max(moved));
+            if at.duration_since(moves_until) > patience {
+                return self.standstill();
             }
             let seen = self.history().len();
             self.step();
@@ -148,6 +162,7 @@ impl Cluster {
         summary.desired = curve.last().map_or(0, |point| point.desired);
         summary.nodes = u32::try_from(self.nodes().count()).unwrap_or(u32::MAX);
         if let Some(Ok(plan)) = self.plan() {
+            summary.rollout = plan.report.rollout.map(|report| RolloutFigures::new(self, started, report));
             summary.not_updated = plan.report.nodes.into_iter().filter(is_not_updated).collect();
         }
         summary
@@ -176,6 +191,7 @@ impl Summary {
             plans_stopped: 0,
             controller_crashes: 0,
             not_updated: Vec::new(),
+            rollout: None,
         }
     }
 

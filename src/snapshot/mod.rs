@@ -17,6 +17,7 @@ mod template_recovery;
 
 pub use annotations::InvalidRolloutPolicy;
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
+pub(crate) use policy::MARK_PREFIX;
 pub use policy::{
     Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
     UnreadyPolicy,

@@ -44,6 +44,7 @@ Examples:
   kubectl daemonset simulate --max-unavailable 10%
   kubectl daemonset simulate --compare maxUnavailable=1 maxUnavailable=10% maxSurge=10%
   kubectl daemonset simulate -n monitoring node-exporter --broken
+  kubectl daemonset simulate --policy canary.yaml --broken --compare
 
 Without a file, a name and a cluster flag it starts from a cluster that is built in.
 
@@ -54,6 +55,9 @@ Examples:
   kubectl daemonset lint --example
   kubectl daemonset lint -n monitoring node-exporter
   kubectl daemonset lint -f node-exporter.yaml
+  kubectl daemonset lint --example --policy canary.yaml
+
+A policy is also rehearsed: a simulated version that works must meet its deadlines.
 
 Exit codes: 0 fine, 1 errors or warnings are found, 2 bad input";
 

@@ -2,7 +2,10 @@
 
 mod faults;
 mod nodes;
+mod rollout;
 mod user;
+
+pub use rollout::Steering;
 
 use super::controller::{Controller, Planner};
 use super::environment::Environment;
@@ -130,8 +133,8 @@ impl Cluster {
         let daemon_set = self.daemon_set()?;
         let (nodes, pods, revisions) = (self.nodes(), self.pods(), self.revisions());
         let observed = Observed { daemon_set, nodes, pods, revisions };
-        let policy = &self.controller.settings.policy;
-        let snapshot = Snapshot::new(observed, self.now()).policy(policy).memory(self.memory()).check();
+        let policy = self.controller.settings.policy_for(daemon_set);
+        let snapshot = Snapshot::new(observed, self.now()).policy(&policy).memory(self.memory()).check();
         Some(snapshot.map(|snapshot| crate::reconcile::plan(&snapshot)))
     }
 
@@ -184,6 +187,7 @@ impl Cluster {
             Timer::CollectGarbage(node) => self.environment.collect_garbage(&node),
             Timer::NodeReady { node, epoch } => self.environment.node_ready(&node, epoch),
             Timer::Churn(number) => self.environment.churn(number),
+            Timer::Steer(steering) => self.steer(steering),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Operations of a user on the DaemonSet and on pods.
 
 use super::Cluster;
+use super::rollout::steering_changes;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::model::{DaemonSet, Pod, Uid};
 use crate::sim::event::{Actor, Change, PodTrouble};
@@ -23,7 +24,8 @@ impl Cluster {
         if !metadata.annotations.contains_key(TEMPLATE_GENERATION_ANNOTATION) {
             metadata.annotations = metadata.annotations.with(TEMPLATE_GENERATION_ANNOTATION, "1");
         }
-        self.put(daemon_set, TemplateChange::New);
+        let change = spec_changed(&daemon_set, TemplateChange::New);
+        self.put(daemon_set, change);
     }
 
     /// Edits the DaemonSet. As in the API server, a changed spec raises the generation, a changed template raises the
@@ -48,7 +50,11 @@ impl Cluster {
                     annotations.with(TEMPLATE_GENERATION_ANNOTATION, &(generation + 1).to_string());
             }
         }
-        if daemon_set != stored {
+        let steered = steering_changes(&stored.metadata.annotations, &daemon_set.metadata.annotations);
+        if daemon_set.spec == stored.spec && !steered.is_empty() {
+            self.put(daemon_set, Change::RolloutSteered { annotations: steered });
+        } else if daemon_set != stored {
+            let change = spec_changed(&daemon_set, change);
             self.put(daemon_set, change);
         }
     }
@@ -70,15 +76,10 @@ impl Cluster {
         }
     }
 
-    fn put(&mut self, mut daemon_set: DaemonSet, change: TemplateChange) {
+    fn put(&mut self, mut daemon_set: DaemonSet, change: Change) {
         daemon_set.metadata.resource_version = self.environment.new_version();
-        let change_event = Change::DaemonSetChanged {
-            generation: daemon_set.metadata.generation,
-            template_changed: change == TemplateChange::New,
-            spec: Box::new(daemon_set.spec.clone()),
-        };
         self.environment.store(WatchEvent::DaemonSet(Arc::new(daemon_set)));
-        self.environment.record(Actor::User, change_event);
+        self.environment.record(Actor::User, change);
         self.send();
     }
 
@@ -127,6 +128,14 @@ impl Cluster {
     pub fn remove_finalizers(&mut self, uid: &Uid) {
         self.environment.finalize(uid);
         self.send();
+    }
+}
+
+fn spec_changed(daemon_set: &DaemonSet, change: TemplateChange) -> Change {
+    Change::DaemonSetChanged {
+        generation: daemon_set.metadata.generation,
+        template_changed: change == TemplateChange::New,
+        spec: Box::new(daemon_set.spec.clone()),
     }
 }
 

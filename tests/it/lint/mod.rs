@@ -7,6 +7,7 @@ mod limits;
 mod loss;
 mod placement;
 mod pods;
+mod rollout;
 mod selector;
 mod surge;
 

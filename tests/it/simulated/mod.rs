@@ -9,6 +9,7 @@ mod figures;
 mod kubelet;
 mod nodes;
 mod restored;
+mod rollout;
 mod scheduler;
 mod seeds;
 

@@ -3,6 +3,7 @@
 use crate::cluster::{ClusterArgs, MIDROLLOUT, Source, Wanted, is_file, read_documents};
 use crate::manifest::requests::{PatchType, Subresource};
 use crate::shell::console::{Format, Stop};
+use crate::simulate::policy::PolicyChoice;
 use clap::Args;
 use daemonset_apiserver::admission::FieldValidation;
 use daemonset_kubectl::ManifestError;
@@ -30,6 +31,10 @@ pub(crate) struct LintArgs {
     /// The manifest to look at, in YAML or JSON; `-` is stdin. Default: the stored DaemonSet
     #[arg(short = 'f', long = "filename", visible_alias = "manifest", value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// A rollout policy to look at, in YAML or JSON: the content of the annotation rollout.daemonset/policy. Default: the
+    /// DaemonSet's own annotations
+    #[arg(long, value_name = "FILE", value_parser = PolicyChoice::parse)]
+    pub(crate) policy: Option<PolicyChoice>,
     #[command(flatten)]
     stored: StoredArgs,
 }

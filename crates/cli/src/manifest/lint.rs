@@ -6,7 +6,9 @@ use crate::manifest::changes::{daemon_set, wanted};
 use crate::manifest::requests;
 use crate::shell::console::{Format, LOOK, Stop, system_clock};
 use crate::shell::response::Response;
-use daemonset::lint::{Finding, Preflight, Severity};
+use crate::simulate::policy::{self, PolicyChoice};
+use daemonset::Policy;
+use daemonset::lint::{Finding, Preflight, Rehearsal, Severity};
 use daemonset::model::DaemonSet;
 use daemonset_apiserver::admission::FieldValidation;
 use serde::Deserialize;
@@ -21,9 +23,12 @@ pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
     let (source, wanted) = args.stored(named)?;
     let objects = objects(&source)?;
     let found = match (&manifest, title) {
-        (Some(manifest), Some(title)) => of_manifest(objects, manifest, wanted.as_ref())
-            .map_err(|message| Stop::Input(format!("{title}: {message}")))?,
-        _ => of_stored(objects, wanted.as_ref()).map_err(|message| source.stop(message))?,
+        (Some(manifest), Some(title)) => {
+            of_manifest(objects, manifest, wanted.as_ref(), args.policy.as_ref())
+                .map_err(|message| Stop::Input(format!("{title}: {message}")))?
+        }
+        _ => of_stored(objects, wanted.as_ref(), args.policy.as_ref())
+            .map_err(|message| source.stop(message))?,
     };
     source.announce(args.output())?;
     let response = match args.output() {
@@ -43,14 +48,26 @@ fn objects(source: &Source) -> Result<Objects, Stop> {
     Ok(objects)
 }
 
-fn of_stored(objects: Objects, wanted: Option<&Wanted>) -> Result<Vec<Finding>, String> {
+fn of_stored(
+    objects: Objects,
+    wanted: Option<&Wanted>,
+    policy: Option<&PolicyChoice>,
+) -> Result<Vec<Finding>, String> {
     let name = full_name(&objects.choose(wanted)?.daemon_set);
-    let daemon_set = objects.model_of(wanted)?;
+    let mut daemon_set = objects.model_of(wanted)?;
+    if let Some(policy) = policy {
+        policy.annotate(&mut daemon_set);
+    }
     look(objects, &daemon_set, None, &name)
 }
 
 /// As the API server would store it, if it does: a default that is written out is no change.
-fn of_manifest(objects: Objects, manifest: &Value, wanted: Option<&Wanted>) -> Result<Vec<Finding>, String> {
+fn of_manifest(
+    objects: Objects,
+    manifest: &Value,
+    wanted: Option<&Wanted>,
+    policy: Option<&PolicyChoice>,
+) -> Result<Vec<Finding>, String> {
     let stored = if objects.has(wanted) { Some(objects.choose(wanted)?.daemon_set) } else { None };
     let admitted = match &stored {
         Some(stored) => requests::replace(stored, manifest, FieldValidation::Warn),
@@ -58,8 +75,11 @@ fn of_manifest(objects: Objects, manifest: &Value, wanted: Option<&Wanted>) -> R
     };
     let admitted = admitted.result.map_err(|refused| refused.text(None));
     let applied = admitted.as_ref().unwrap_or(manifest);
-    let applied: DaemonSet = serde_path_to_error::deserialize(applied)
+    let mut applied: DaemonSet = serde_path_to_error::deserialize(applied)
         .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
+    if let Some(policy) = policy {
+        policy.annotate(&mut applied);
+    }
     match &stored {
         None => {
             let name = match namespace(manifest) {
@@ -104,7 +124,18 @@ fn look(
     if let Some(classes) = &classes {
         preflight = preflight.priority_classes(classes.iter().map(String::as_str));
     }
-    Ok(daemonset::lint::lint(&preflight))
+    let mut found = daemonset::lint::lint(&preflight.read_annotations(read_policy));
+    // Where there is an error already, a simulation would only repeat it.
+    if let Ok(policy) = Policy::default().with_annotations(daemon_set, read_policy) {
+        let missed = Rehearsal::new(daemon_set, &models.nodes, &policy).finding();
+        found.extend(missed.filter(|_| found.iter().all(|finding| finding.severity != Severity::Error)));
+        found.sort_by_key(|finding| finding.severity);
+    }
+    Ok(found)
+}
+
+fn read_policy(text: &str) -> Result<Value, String> {
+    policy::read(text.as_bytes())
 }
 
 fn text(found: &[Finding]) -> String {

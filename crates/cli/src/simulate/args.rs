@@ -2,6 +2,7 @@
 
 use crate::cluster::{ClusterArgs, STEADY, Source, Wanted, is_file};
 use crate::shell::console::{Format, Stop, duration};
+use crate::simulate::policy::PolicyChoice;
 use crate::simulate::scene::{Release, Scene};
 use crate::simulate::setting::Setting;
 use clap::Args as Group;
@@ -41,9 +42,23 @@ pub(crate) struct Args {
     /// As in the DaemonSet
     #[arg(long, value_name = "SECONDS")]
     min_ready_seconds: Option<u32>,
-    /// Run several settings beside each other, each such as maxUnavailable=10% or maxSurge=2,minReadySeconds=30
-    #[arg(long, value_name = "SETTING", num_args = 1.., conflicts_with = "trace")]
-    compare: Vec<String>,
+    /// The policy that steers the rollout (waves, failures, pauses), in YAML or JSON: the content of the annotation
+    /// rollout.daemonset/policy. Default: the DaemonSet's own annotations
+    #[arg(long, value_name = "FILE", value_parser = PolicyChoice::parse)]
+    policy: Option<PolicyChoice>,
+    /// A person approves each wave that waits for approval, after so long. Default: nobody does
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    approve_after: Option<SignedDuration>,
+    /// A person pauses the rollout, so long after its start
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pause_at: Option<SignedDuration>,
+    /// A person lets the rollout go on, so long after its start
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    resume_at: Option<SignedDuration>,
+    /// Run several settings beside each other, each such as maxUnavailable=10%, maxSurge=2,minReadySeconds=30, policy=FILE or
+    /// policy=none. With --policy and without a SETTING: a run without the policy and one with it
+    #[arg(long, value_name = "SETTING", num_args = 0.., conflicts_with = "trace")]
+    compare: Option<Vec<String>>,
     /// From a container's start to Ready: 10s, 5s..20s (each as likely), or 8s,p99=1m (a median with a long tail)
     #[arg(long, value_name = "TIME", default_value = "5s,p99=15s")]
     startup: Distribution,
@@ -62,6 +77,15 @@ pub(crate) struct Args {
     /// The new version never becomes Ready on so many of the nodes; without a number, never on any node
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100%", default_value = "0%")]
     broken: Probability,
+    /// The new version crashes at every start on so many of the nodes; without a number, on all
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100%", default_value = "0%")]
+    crash_loops: Probability,
+    /// The new version's image can't be pulled on so many of the nodes; without a number, on all
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100%", default_value = "0%")]
+    pull_fails: Probability,
+    /// A pod of the new version crashes so long after it has become Ready. Default: it does not
+    #[arg(long, value_name = "TIME")]
+    lifetime: Option<Distribution>,
     /// How likely a start of the new version takes its whole node down
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     panics_node: Probability,
@@ -133,20 +157,45 @@ impl Args {
                 setting.set(key, &value).map_err(Stop::Input)?;
             }
         }
-        let compare: Result<Vec<Setting>, String> =
-            self.compare.iter().map(|text| Setting::parse(text)).collect();
+        let compare = self.compared()?;
+        if let Some(policy) = self.policy.clone() {
+            setting.choose(policy);
+        }
         let (source, daemon_set) = self.cluster()?;
         Ok(Simulation {
             scene: self.scene(&source),
             source,
             daemon_set,
             setting,
-            compare: compare.map_err(Stop::Input)?,
+            compare,
             svg: self.svg,
             html: self.html,
             trace: self.trace,
             format: self.output,
         })
+    }
+
+    /// The settings beside each other.
+    fn compared(&self) -> Result<Vec<Setting>, Stop> {
+        match (&self.compare, &self.policy) {
+            (None, _) => Ok(Vec::new()),
+            (Some(settings), None) if settings.is_empty() => {
+                Err(Stop::Input("--compare: name a setting, or a --policy to compare".to_owned()))
+            }
+            (Some(settings), Some(policy)) if settings.is_empty() => {
+                let alone = |policy: PolicyChoice| {
+                    let mut setting = Setting::default();
+                    setting.choose(policy);
+                    setting
+                };
+                Ok([PolicyChoice::None, policy.clone()].map(alone).into())
+            }
+            (Some(settings), _) => {
+                let parsed: Result<Vec<Setting>, String> =
+                    settings.iter().map(|text| Setting::parse(text)).collect();
+                parsed.map_err(Stop::Input)
+            }
+        }
     }
 
     /// Without a file, a name and a cluster flag it is the built-in cluster.
@@ -175,6 +224,10 @@ impl Args {
         new.evicted = self.evicted;
         new.never_ready = self.broken;
         new.panics_node = self.panics_node;
+        new.crash_loops = self.crash_loops;
+        new.pull_fails = self.pull_fails;
+        new.lifetime = self.lifetime;
+        settings.approves_after = self.approve_after;
         settings.churn.every = self.churn;
         settings.churn.down_for = self
             .churn
@@ -191,6 +244,8 @@ impl Args {
             nodes: self.nodes.or(matches!(source, Source::Example { .. }).then_some(60)),
             settings,
             release,
+            pause_at: self.pause_at,
+            resume_at: self.resume_at,
             seed: self.seed,
             patience: self.patience,
             bound: self.bound,

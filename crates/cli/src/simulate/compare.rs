@@ -4,6 +4,7 @@ use crate::simulate::canvas::{Canvas, MARGIN, WIDTH, width};
 use crate::simulate::figures::Figures;
 use crate::simulate::layers::{COLUMNS, Layers};
 use crate::simulate::panel::{self, Panel};
+use crate::simulate::phases::End;
 use crate::simulate::run::Run;
 use crate::simulate::scale::{CountScale, TimeScale};
 use crate::simulate::svg::{describe, root};
@@ -34,41 +35,45 @@ impl<'a> Entry<'a> {
     }
 }
 
-const HEADER: [&str; 8] =
-    ["SETTING", "DONE IN", "WORST DOWN", "BUDGET", "MOST DOUBLED", "DOWNTIME", "PODS CREATED", "CRASHES"];
+/// A column: its title, and what a run has there.
+type Column = (&'static str, fn(&Entry<'_>) -> String);
+
+const COLUMNS_OF_ALL: [Column; 8] = [
+    ("SETTING", |entry| entry.run.label.clone()),
+    ("DONE IN", |entry| entry.figures.done_in()),
+    ("WORST DOWN", |entry| number(entry.figures.worst.unavailable)),
+    ("BUDGET", |entry| match (entry.figures.surges, entry.figures.worst.max_unavailable) {
+        (true, _) | (_, 0) => "-".to_owned(),
+        (false, budget) => number(budget),
+    }),
+    ("MOST DOUBLED", |entry| number(entry.figures.most_doubled.doubled)),
+    ("DOWNTIME", |entry| duration(entry.figures.lost)),
+    ("PODS CREATED", |entry| number(entry.figures.created)),
+    ("CRASHES", |entry| number(entry.figures.crashes)),
+];
+/// Behind the second column, where a policy steers one of the runs.
+const REACHED: Column =
+    ("EVER NEW", |entry| format!("{} of {}", number(entry.figures.reached), number(entry.figures.nodes)));
 
 /// A line for each run, with its styles.
 pub(crate) fn table(runs: &[Run<'_>]) -> String {
+    let entries: Vec<Entry<'_>> = runs.iter().map(Entry::of).collect();
+    let mut columns = COLUMNS_OF_ALL.to_vec();
+    if any_steered(&entries) {
+        columns.insert(2, REACHED);
+    }
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .enforce_styling()
-        .set_header(HEADER.map(|title| Cell::new(title).add_attribute(Attribute::Bold)))
-        .add_rows(runs.iter().map(row));
+        .set_header(columns.iter().map(|(title, _)| Cell::new(title).add_attribute(Attribute::Bold)))
+        .add_rows(entries.iter().map(|entry| columns.iter().map(|(_, cell)| cell(entry))));
     for (position, column) in table.column_iter_mut().enumerate() {
-        let last = position + 1 == HEADER.len();
+        let last = position + 1 == columns.len();
         column.set_padding((0, if last { 0 } else { 2 }));
         column.set_cell_alignment(if position == 0 { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.to_string()
-}
-
-fn row(run: &Run<'_>) -> [String; 8] {
-    let Entry { figures, .. } = Entry::of(run);
-    let budget = match (figures.surges, figures.worst.max_unavailable) {
-        (true, _) | (_, 0) => "-".to_owned(),
-        (false, budget) => number(budget),
-    };
-    [
-        run.label.clone(),
-        figures.took().map_or_else(|| format!("never: {} of {}", figures.updated, figures.nodes), duration),
-        number(figures.worst.unavailable),
-        budget,
-        number(figures.most_doubled.doubled),
-        duration(figures.lost),
-        number(figures.created),
-        number(figures.crashes),
-    ]
 }
 
 /// All of them on one axis of time, and in one scale.
@@ -83,32 +88,38 @@ pub(crate) fn svg(runs: &[Run<'_>]) -> String {
     let mut canvas = Canvas::default();
     canvas.open(root(WIDTH, bottom + 40.0));
     let sentences: Vec<String> = entries.iter().map(sentence).collect();
-    let revisions: Vec<usize> = timelines.iter().map(|timeline| timeline.revisions.len()).collect();
-    describe(&mut canvas, TITLE, &sentences.join(" "), &revisions);
+    describe(&mut canvas, TITLE, &sentences.join(" "), &timelines);
     canvas.words("title", MARGIN, 40.0, TITLE);
     let subtitle = "Bars: all nodes by state, until the rollout is done. Curves: nodes without an available pod, in one scale; dashed: the budget.";
     canvas.words("big muted", MARGIN, 64.0, subtitle);
     head::draw_legend(&mut canvas, &legend, 84.0);
     scale::grid(&mut canvas, &time, (top - 8.0, bottom), bottom);
+    let shows_reach = any_steered(&entries);
     for (position, entry) in entries.iter().enumerate() {
-        block(&mut canvas, entry, &time, most, top + BLOCK * position as f64);
+        block(&mut canvas, entry, &time, most, shows_reach, top + BLOCK * position as f64);
     }
     scale::times(&mut canvas, &time, bottom + 20.0);
     canvas.close("svg");
     canvas.finish()
 }
 
+/// Whether a policy steers one of them: then it matters how many nodes each has reached.
+fn any_steered(entries: &[Entry<'_>]) -> bool {
+    entries.iter().any(|entry| entry.figures.end != End::Unsteered)
+}
+
 /// Until the last of them is done, and room for a word after it.
 fn window(entries: &[Entry<'_>]) -> i64 {
-    let end = |entry: &Entry<'_>| entry.figures.settled.unwrap_or(entry.timeline.length);
+    let end =
+        |entry: &Entry<'_>| entry.figures.end_of_rollout().map_or(entry.timeline.length, |(end, _)| end);
     let last = entries.iter().map(end).max().unwrap_or_default();
     (last + last / 9).max(1)
 }
 
 /// A bar as long as the run takes, and below it the curve.
-fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, top: f64) {
+fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, shows_reach: bool, top: f64) {
     let Entry { run, timeline, figures } = entry;
-    let length = figures.settled.unwrap_or(timeline.length).clamp(1, time.length);
+    let length = figures.end_of_rollout().map_or(timeline.length, |(end, _)| end).clamp(1, time.length);
     let own = TimeScale { left: time.left, right: time.x(length), length };
     let layers = Layers::of(timeline, length, COLUMNS);
     let strip = CountScale { top, bottom: top + STRIP, most: layers.most };
@@ -118,7 +129,7 @@ fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, to
     Panel { curves: &timeline.curves, time: own, count: curve }.draw(canvas);
     end(canvas, figures, &own, time.right, (top, curve.bottom));
     canvas.words("outcome", MARGIN, top + 14.0, &fitting(&run.label));
-    for (line, text) in (0_u8..).zip(lines(figures, timeline.length)) {
+    for (line, text) in (0_u8..).zip(lines(figures, timeline.length, shows_reach)) {
         canvas.words(
             if line == 0 { "big" } else { "muted" },
             MARGIN,
@@ -130,11 +141,15 @@ fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, to
 
 /// The line where it is done, and what there is to say at it.
 fn end(canvas: &mut Canvas, figures: &Figures, own: &TimeScale, right: f64, (top, bottom): (f64, f64)) {
-    let text = match figures.took() {
-        Some(took) => duration(took),
-        None => "not done".to_owned(),
+    let text = match (figures.took(), figures.back) {
+        (Some(took), _) => duration(took),
+        (None, Some(back)) => format!("rolled back: {}", duration(back - figures.asked)),
+        (None, None) => "not done".to_owned(),
     };
-    if figures.settled.is_some() {
+    if let Some(failed) = figures.failed {
+        canvas.line("failure", (own.x(failed), top), (own.x(failed), bottom));
+    }
+    if figures.end_of_rollout().is_some() {
         canvas.line("done", (own.right, top), (own.right, bottom));
     }
     match own.right + width(&text, 15.0) * 1.2 + 8.0 < right {
@@ -144,12 +159,15 @@ fn end(canvas: &mut Canvas, figures: &Figures, own: &TimeScale, right: f64, (top
 }
 
 /// The figures at the left.
-fn lines(figures: &Figures, length: i64) -> Vec<String> {
-    let mut lines = vec![match figures.took() {
-        Some(took) => format!("done in {}", duration(took)),
-        None => format!("not done after {}", duration(length - figures.asked)),
+fn lines(figures: &Figures, length: i64, shows_reach: bool) -> Vec<String> {
+    let mut lines = vec![match (figures.took(), figures.back) {
+        (Some(took), _) => format!("done in {}", duration(took)),
+        (None, Some(back)) => format!("rolled back in {}", duration(back - figures.asked)),
+        (None, None) => format!("not done after {}", duration(length - figures.asked)),
     }];
-    if figures.took().is_none() {
+    if shows_reach {
+        lines.push(format!("{} ever had the new version", count(figures.reached, "node")));
+    } else if figures.took().is_none() {
         lines.push(format!("{} of {} updated", number(figures.updated), number(figures.nodes)));
     }
     lines.push(match (figures.worst.unavailable, figures.worst.max_unavailable) {

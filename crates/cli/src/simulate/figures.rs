@@ -2,11 +2,14 @@
 
 use crate::simulate::curves::Point;
 use crate::simulate::marks::MarkKind;
+use crate::simulate::phases::End;
 use crate::simulate::row::{Row, State};
 use crate::simulate::run::Run;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, number};
+use daemonset::model::NodeName;
 use daemonset::sim::Change;
+use std::collections::BTreeSet;
 
 pub(crate) struct Figures {
     /// Nodes that count at the end.
@@ -32,6 +35,13 @@ pub(crate) struct Figures {
     /// More than one revision ran, or was to.
     pub(crate) updates: bool,
     pub(crate) surges: bool,
+    /// Nodes that ever got a pod of the current revision.
+    pub(crate) reached: usize,
+    /// Since when all nodes run the old version again, after a failure.
+    pub(crate) back: Option<i64>,
+    /// When the new version failed.
+    pub(crate) failed: Option<i64>,
+    pub(crate) end: End,
 }
 
 impl Figures {
@@ -59,6 +69,10 @@ impl Figures {
             crashes: timeline.marks.iter().filter(|mark| mark.kind == MarkKind::Crashed).count(),
             updates: timeline.revisions.len() > 1,
             surges: curves.surges,
+            reached: reached(run, timeline),
+            back: timeline.back,
+            failed: timeline.steered.failure.as_ref().map(|failure| failure.t),
+            end: timeline.steered.end,
         }
     }
 
@@ -67,8 +81,56 @@ impl Figures {
         self.settled.map(|settled| settled - self.asked)
     }
 
+    /// For a table.
+    pub(crate) fn done_in(&self) -> String {
+        let updated = format!("{} of {}", self.updated, self.nodes);
+        match (self.took(), self.end, self.back) {
+            (Some(took), ..) => duration(took),
+            (None, End::RolledBack, Some(back)) => format!("rolled back: {}", duration(back - self.asked)),
+            (None, End::Stopped, _) => format!("stopped: {updated}"),
+            (None, End::GoingOn | End::Paused, _) if self.is_held() => format!("held: {updated}"),
+            (None, ..) => format!("never: {updated}"),
+        }
+    }
+
+    /// When the rollout came to an end, and a word for it.
+    pub(crate) fn end_of_rollout(&self) -> Option<(i64, &'static str)> {
+        let back = self.back.map(|back| (back, "all back"));
+        self.settled.map(|settled| (settled, "done")).or(back)
+    }
+
+    /// How a rollout ended that the policy stopped or holds.
+    fn steered_outcome(&self) -> Option<String> {
+        let nodes = format!("{} of {}", number(self.reached), count(self.nodes, "node"));
+        let after = |t: Option<i64>| duration(t.unwrap_or_default() - self.asked);
+        match self.end {
+            End::RolledBack => {
+                let back = self.back.map_or_else(
+                    || ", and some nodes are not back on the old version".to_owned(),
+                    |back| format!(", all on the old version again after {}", after(Some(back))),
+                );
+                Some(format!("Failed after {}: {nodes} got the new version{back}", after(self.failed)))
+            }
+            End::Stopped => {
+                Some(format!("Failed after {} and stopped: {nodes} got the new version", after(self.failed)))
+            }
+            End::GoingOn | End::Paused if self.is_held() => {
+                Some(format!("Held: {nodes} got the new version"))
+            }
+            End::Unsteered | End::Over | End::GoingOn | End::Paused => None,
+        }
+    }
+
+    /// Nothing is under way, and some nodes are left.
+    fn is_held(&self) -> bool {
+        self.settled.is_none() && self.unavailable == 0
+    }
+
     /// How it ended.
     pub(crate) fn outcome(&self, length: i64) -> String {
+        if let Some(outcome) = self.steered_outcome() {
+            return outcome;
+        }
         let nodes = self.nodes;
         let adjective = if self.updates { "updated" } else { "available" };
         match self.took() {
@@ -102,4 +164,15 @@ impl Figures {
         }
         format!("{text}, {} of downtime over all nodes", duration(self.lost))
     }
+}
+
+/// The number of nodes that ever got a pod of the current revision.
+fn reached(run: &Run<'_>, timeline: &Timeline) -> usize {
+    let current = timeline.current.and_then(|current| timeline.revisions.get(current));
+    let events = run.events.iter().filter(|event| event.t >= run.start && event.t <= run.end);
+    let reached = events.filter_map(|event| match &event.change {
+        Change::PodCreated(pod) if Some(&pod.revision) == current => Some(&pod.node),
+        _ => None,
+    });
+    reached.collect::<BTreeSet<&NodeName>>().len()
 }

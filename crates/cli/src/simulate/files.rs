@@ -11,13 +11,14 @@ use std::path::Path;
 
 /// Runs as they are drawn.
 pub(crate) fn pictures(runs: &[Ran]) -> Vec<Run<'_>> {
-    let picture = |ran: &Ran| (ran.label.clone(), ran.start, ran.cluster.now());
-    runs.iter()
-        .map(|ran| {
-            let (label, start, end) = picture(ran);
-            Run { label, events: ran.cluster.history(), start, end, summary: Vec::new() }
-        })
-        .collect()
+    runs.iter().map(picture).collect()
+}
+
+/// A run as it is drawn.
+pub(crate) fn picture(ran: &Ran) -> Run<'_> {
+    let summary = ran.policy.iter().map(|policy| format!("Policy: {policy}")).collect();
+    let (label, events) = (ran.label.clone(), ran.cluster.history());
+    Run { label, events, start: ran.start, end: ran.cluster.now(), summary }
 }
 
 /// Writes the files that the command line asks for.

@@ -85,6 +85,12 @@ fn legend(timeline: &Timeline) -> Vec<Entry> {
     if timeline.marks.iter().any(|mark| mark.kind == MarkKind::Crashed) {
         entries.push(("crashed".to_owned(), "controller crashed".to_owned()));
     }
+    for phase in &timeline.steered.phases {
+        let entry = (phase.kind.class().to_owned(), phase.kind.meaning().to_owned());
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
     place(entries)
 }
 

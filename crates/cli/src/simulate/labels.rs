@@ -23,15 +23,16 @@ pub(crate) struct Label {
 enum Kind {
     Spec,
     Crash,
+    Failed,
     Done,
 }
 
 /// Puts every label on the lowest lane where it is alone. From right to left: so no line crosses a label, as those at its
 /// right end below it.
-pub(crate) fn place(marks: &[Mark], settled: Option<i64>, time: &TimeScale) -> Vec<Label> {
+pub(crate) fn place(marks: &[Mark], done: Option<(i64, &str)>, time: &TimeScale) -> Vec<Label> {
     let mut labels: Vec<Label> = marks.iter().map(|mark| Label::of(mark, time)).collect();
-    if let Some(settled) = settled.filter(|settled| *settled > 0) {
-        labels.push(Label::new(time.x(settled), Kind::Done, "done"));
+    if let Some((done, words)) = done.filter(|(done, _)| *done > 0) {
+        labels.push(Label::new(time.x(done), Kind::Done, words));
     }
     labels.sort_by(|one, other| one.x.total_cmp(&other.x));
     // Where the leftmost label of each lane starts.
@@ -61,6 +62,8 @@ impl Label {
     fn of(mark: &Mark, time: &TimeScale) -> Self {
         match &mark.kind {
             MarkKind::SpecChanged(text) => Label::new(time.x(mark.t), Kind::Spec, text),
+            MarkKind::Steered(text) => Label::new(time.x(mark.t), Kind::Spec, text),
+            MarkKind::Failed(text) => Label::new(time.x(mark.t), Kind::Failed, text),
             MarkKind::Crashed => Label::new(time.x(mark.t), Kind::Crash, ""),
         }
     }
@@ -73,6 +76,8 @@ impl Label {
             (Kind::Crash, _) => ("crash", top),
             (Kind::Spec, Some(_)) => ("mark", base - 11.0),
             (Kind::Spec, None) => ("mark", top),
+            (Kind::Failed, Some(_)) => ("failure", base - 11.0),
+            (Kind::Failed, None) => ("failure", top),
             (Kind::Done, Some(_)) => ("done", base - 11.0),
             (Kind::Done, None) => ("done", top),
         };
@@ -80,9 +85,10 @@ impl Label {
         if *kind == Kind::Crash {
             canvas.path("crashed", &format!("M{},{}l-5,-9h10z", Px(*x), Px(top)));
         }
+        let colour = if *kind == Kind::Failed { " magenta" } else { "" };
         match (lane, right) {
-            (Some(_), true) => canvas.words("halo strong", x + 5.0, base, text),
-            (Some(_), false) => canvas.words("halo strong end", x - 5.0, base, text),
+            (Some(_), true) => canvas.words(&format!("halo strong{colour}"), x + 5.0, base, text),
+            (Some(_), false) => canvas.words(&format!("halo strong end{colour}"), x - 5.0, base, text),
             (None, _) => {}
         }
     }

@@ -6,6 +6,7 @@ use crate::simulate::head;
 use crate::simulate::labels::{self, Label};
 use crate::simulate::layers::{COLUMNS, Layers};
 use crate::simulate::panel;
+use crate::simulate::ribbon::RIBBON;
 use crate::simulate::run::Run;
 use crate::simulate::scale::TimeScale;
 use crate::simulate::timeline::Timeline;
@@ -27,6 +28,8 @@ pub(crate) struct Layout {
     pub(crate) caption: f64,
     /// Over the rows or layers.
     pub(crate) labels: Vec<Label>,
+    /// Of the phases of a steered rollout, which are over the rows or layers.
+    pub(crate) ribbon: f64,
     /// Of the rows or layers.
     pub(crate) top: f64,
     pub(crate) bottom: f64,
@@ -51,8 +54,9 @@ impl Layout {
         let time = TimeScale { left, right: WIDTH - MARGIN, length: timeline.length };
         // Over the rows: the caption, and a lane for the labels of marks.
         let caption = head::height(run, timeline) + 26.0;
-        let labels = labels::place(&timeline.marks, figures.settled, &time);
-        let top = caption + 12.0 + labels::LANE * labels::lanes(&labels) as f64;
+        let labels = labels::place(&timeline.marks, figures.end_of_rollout(), &time);
+        let ribbon = caption + 12.0 + labels::LANE * labels::lanes(&labels) as f64;
+        let top = if timeline.steered.phases.is_empty() { ribbon } else { ribbon + RIBBON };
         let bottom = top + height;
         let panel_top = bottom + 62.0;
         Layout {
@@ -62,6 +66,7 @@ impl Layout {
             body,
             caption,
             labels,
+            ribbon,
             top,
             bottom,
             panel_top,

@@ -16,6 +16,10 @@ pub(crate) enum MarkKind {
     SpecChanged(String),
     /// The controller died.
     Crashed,
+    /// A person paused the rollout, let it go on, or approved waves; in words.
+    Steered(String),
+    /// The new version failed; in words.
+    Failed(String),
 }
 
 pub(crate) fn marks(run: &Run<'_>) -> Vec<Mark> {
@@ -31,11 +35,32 @@ pub(crate) fn marks(run: &Run<'_>) -> Vec<Mark> {
                 }
                 before = Some(spec);
             }
+            Change::RolloutSteered { annotations, .. } if t >= 0 => {
+                let words = annotations.iter().map(|(key, value)| steering(key, value.as_deref()));
+                let words = words.collect::<Vec<_>>().join(", ");
+                marks.push(Mark { t, kind: MarkKind::Steered(words) });
+            }
             Change::ControllerCrashed { .. } => marks.push(Mark { t, kind: MarkKind::Crashed }),
             _ => {}
         }
     }
     marks
+}
+
+/// A changed annotation: `rollout.daemonset/approved: "7=2"`, say.
+fn steering(key: &str, value: Option<&str>) -> String {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    match (name, value) {
+        ("paused", Some("true")) => "paused".to_owned(),
+        ("paused", _) => "resumed".to_owned(),
+        ("approved", Some(value)) => {
+            // The count of approved waves; the last of them has the number before it.
+            let count = value.split_once('=').and_then(|(_, count)| count.parse::<usize>().ok());
+            let last = count.and_then(|count| count.checked_sub(1));
+            last.map_or_else(|| "approval changed".to_owned(), |wave| format!("wave {wave} approved"))
+        }
+        (name, _) => format!("{name} changed"),
+    }
 }
 
 fn changes(before: Option<&DaemonSetSpec>, spec: &DaemonSetSpec, template_changed: bool) -> String {

@@ -19,12 +19,15 @@ mod looks;
 mod marks;
 mod palette;
 mod panel;
+mod phases;
 #[cfg(test)]
 mod pictures;
 mod pod_now;
+pub(crate) mod policy;
 mod replay;
 mod replayed_node;
 mod report;
+mod ribbon;
 mod row;
 mod run;
 mod scale;
@@ -40,6 +43,7 @@ use crate::cluster::{Choice, Input, Source, Wanted};
 use crate::shell::console::{Format, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
 use crate::simulate::scene::Progress;
+use crate::simulate::setting::Setting;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
@@ -62,20 +66,25 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         let mut recording = grown.clone();
         // The other options hold for every setting that is compared.
         for setting in [&simulation.setting, setting] {
-            setting.apply(&mut recording.daemon_set);
+            setting.apply(&mut recording);
         }
+        let policy = policy::normalize(&mut recording.daemon_set, &recording.policy);
+        let policy = policy.map_err(|error| {
+            let file = [setting, &simulation.setting].into_iter().find_map(Setting::policy_file);
+            Stop::Input(policy::message(&error, file))
+        })?;
         recording.snapshot().map_err(|error| source.stop(error))?;
         let label = if simulation.compare.is_empty() { &recording.name } else { &setting.label };
-        runs.push(scene.run(&recording, label, &Progress));
+        runs.push(scene.run(&recording, label, policy.rollout.as_ref().map(policy::words), &Progress));
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
     match (format, runs.as_slice()) {
         (Format::Text, [only]) => print(&report::text(only, &source.to_string(), scene.seed))?,
         (Format::Text, several) => print(&(compare::table(&files::pictures(several)) + "\n"))?,
-        (Format::Json, [only]) => print_json(&report::json(only, scene.seed))?,
+        (Format::Json, [only]) => print_json(&report::json(only, &runs, scene.seed))?,
         (Format::Json, several) => {
-            let runs: Vec<_> = several.iter().map(|ran| report::json(ran, scene.seed)).collect();
+            let runs: Vec<_> = several.iter().map(|ran| report::json(ran, several, scene.seed)).collect();
             print_json(&serde_json::json!({"runs": runs}))?;
         }
     }

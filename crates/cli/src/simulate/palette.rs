@@ -4,7 +4,9 @@
 //! properties draw the light one. The hues keep apart for the colour-blind, as in Okabe and Ito's palette: grey and blue
 //! are up, warm ones are down.
 
+use crate::simulate::phases::End;
 use crate::simulate::row::State;
+use crate::simulate::timeline::Timeline;
 
 /// Red, green, blue.
 type Rgb = [u8; 3];
@@ -18,6 +20,8 @@ const OLDEST: Pair = Pair { light: [0xbc, 0xc4, 0xcd], dark: [0x4b, 0x55, 0x60] 
 const NEWEST: Pair = Pair { light: [0x0b, 0x6b, 0xb5], dark: [0x34, 0x85, 0xd4] };
 
 const STYLE: &str = include_str!("style.css");
+/// For pictures of rollouts that a policy steers.
+const STEERED: &str = include_str!("steered.css");
 
 /// The class of a state.
 pub(crate) fn class(state: State, revisions: usize) -> String {
@@ -67,9 +71,10 @@ fn available(revision: usize, revisions: &[String]) -> String {
     }
 }
 
-/// The whole style sheet, for pictures with so many revisions.
-pub(crate) fn css(pictures: &[usize]) -> String {
-    let mut pictures = pictures.to_vec();
+/// The whole style sheet, for these pictures.
+pub(crate) fn css(timelines: &[&Timeline]) -> String {
+    let mut pictures: Vec<usize> = timelines.iter().map(|timeline| timeline.revisions.len()).collect();
+    let is_steered = timelines.iter().any(|timeline| timeline.steered.end != End::Unsteered);
     pictures.sort_unstable();
     pictures.dedup();
     let (mut light, mut dark) = (String::new(), String::new());
@@ -80,7 +85,8 @@ pub(crate) fn css(pictures: &[usize]) -> String {
             dark.push_str(&rule(revision, revisions, shade.dark));
         }
     }
-    STYLE.replace("/*revisions*/", &light).replace("/*dark revisions*/", &dark)
+    let style = STYLE.replace("/*revisions*/", &light).replace("/*dark revisions*/", &dark);
+    if is_steered { style + "\n" + STEERED.trim_end() } else { style }
 }
 
 fn rule(revision: usize, revisions: usize, [red, green, blue]: Rgb) -> String {

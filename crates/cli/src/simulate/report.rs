@@ -1,11 +1,14 @@
 //! The summary of a run, for a person or a program.
 
+use crate::simulate::files::picture;
 use crate::simulate::scene::Ran;
-use crate::simulate::words::{count, duration, number};
+use crate::simulate::timeline::Timeline;
+use crate::simulate::words::{count, duration, failure, number};
+use crate::words::held;
 use comfy_table::{Table, presets};
 use daemonset::model::{DaemonSet, IntOrString};
-use daemonset::sim::{RolloutEnd, Summary, Worst};
-use daemonset::{NodeOutcome, NodePlacement, NodeVerdict};
+use daemonset::sim::{RolloutEnd, RolloutFigures, Summary, Worst};
+use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, RolloutStage};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -21,12 +24,46 @@ pub(crate) struct Named<'a> {
     /// The setting that was tried; the DaemonSet's name where there is only one.
     label: &'a str,
     seed: u64,
+    /// The policy that steers the rollout, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<&'a str>,
+    /// Beside a run with a policy.
+    #[serde(flatten)]
+    reach: Option<Reach>,
     #[serde(flatten)]
     summary: &'a Summary,
 }
 
-pub(crate) fn json(ran: &Ran, seed: u64) -> Named<'_> {
-    Named { daemon_set: name(ran), label: &ran.label, seed, summary: &ran.summary }
+/// The cost of a run, for a comparison of policies.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Reach {
+    /// The number of nodes that ever got the new version.
+    nodes_reached: u32,
+    /// Without an available pod, summed over the nodes; rounded down.
+    downtime_seconds: i64,
+}
+
+impl Reach {
+    fn of(ran: &Ran) -> Self {
+        let timeline = Timeline::of(&picture(ran));
+        Reach {
+            nodes_reached: ran.cluster.nodes_reached(ran.summary.started),
+            downtime_seconds: timeline.curves.lost(timeline.length) / 1000,
+        }
+    }
+}
+
+/// One run of these.
+pub(crate) fn json<'a>(ran: &'a Ran, all: &[Ran], seed: u64) -> Named<'a> {
+    Named {
+        daemon_set: name(ran),
+        label: &ran.label,
+        seed,
+        policy: ran.policy.as_deref(),
+        reach: all.iter().any(|ran| ran.policy.is_some()).then(|| Reach::of(ran)),
+        summary: &ran.summary,
+    }
 }
 
 /// Namespace and name.
@@ -48,7 +85,10 @@ pub(crate) fn text(ran: &Ran, source: &str, seed: u64) -> String {
         ("DaemonSet", format!("{}, {settings}", name(ran))),
         ("Cluster", format!("{}, from {source}, seed {seed}", count(summary.nodes as usize, "node"))),
         ("Taint", taint.unwrap_or_default()),
+        ("Policy", ran.policy.clone().unwrap_or_default()),
         ("Rollout", ending(summary)),
+        ("Reached", summary.rollout.as_ref().map(reached).unwrap_or_default()),
+        ("Waves", summary.rollout.as_ref().map(|rollout| waves(summary, rollout)).unwrap_or_default()),
         ("Down", down(summary)),
         ("Pods", pods(summary)),
         ("Controller", controller(summary)),
@@ -88,16 +128,56 @@ fn ending(summary: &Summary) -> String {
         RolloutEnd::Complete => format!("complete in {took}"),
         RolloutEnd::Stuck => format!("stuck: nothing happens any more, after {took}"),
         RolloutEnd::OutOfTime => format!("not complete after {took}"),
+        RolloutEnd::RolledBack => {
+            format!("{}; all nodes have the old version again after {took}", failed(summary))
+        }
+        RolloutEnd::Stopped => format!("{}: no further node gets the new version", failed(summary)),
+        RolloutEnd::Held => format!("held: all released nodes have the new version, after {took}"),
         other => format!("{other:?} after {took}"),
     }
 }
 
+/// When the new version failed, and why.
+fn failed(summary: &Summary) -> String {
+    let rollout = summary.rollout.as_ref();
+    let after = rollout.and_then(|rollout| rollout.failed_at).map(|at| after_start(summary, at));
+    let why = rollout.and_then(|rollout| match &rollout.stage {
+        RolloutStage::Stopped { reason, .. } | RolloutStage::RolledBack { reason, .. } => {
+            Some(failure(reason, &rollout.failing))
+        }
+        _ => None,
+    });
+    format!("failed after {} ({})", after.unwrap_or_default(), why.unwrap_or_default())
+}
+
+fn after_start(summary: &Summary, at: Timestamp) -> String {
+    let after = at.duration_since(summary.started).as_millis().max(0);
+    duration(i64::try_from(after).unwrap_or(i64::MAX))
+}
+
+fn reached(rollout: &RolloutFigures) -> String {
+    format!("{} of {} nodes ever got the new version", number(rollout.reached), number(rollout.nodes))
+}
+
+/// `0: 3 nodes, 0s to 1m18s; 1: 30 nodes, from 1m18s on; 2: 60 nodes, not opened`.
+fn waves(summary: &Summary, rollout: &RolloutFigures) -> String {
+    let waves = rollout.waves.iter().enumerate().map(|(wave, figures)| {
+        let when = match (figures.opened_at, figures.done_at) {
+            (None, _) => "not opened".to_owned(),
+            (Some(from), None) => format!("from {} on", after_start(summary, from)),
+            (Some(from), Some(to)) => {
+                format!("{} to {}", after_start(summary, from), after_start(summary, to))
+            }
+        };
+        format!("{wave}: {}, {when}", count(figures.nodes as usize, "node"))
+    });
+    waves.collect::<Vec<_>>().join("; ")
+}
+
 fn down(summary: &Summary) -> String {
     let when = |worst: Worst| {
-        let after = worst.at.map(|at| at.duration_since(summary.started).as_millis().max(0));
-        after.map_or_else(String::new, |after| {
-            format!(" ({} after the start)", duration(i64::try_from(after).unwrap_or(i64::MAX)))
-        })
+        let after = worst.at.map(|at| after_start(summary, at));
+        after.map_or_else(String::new, |after| format!(" ({after} after the start)"))
     };
     let worst = summary.worst_unavailable;
     let mut text =
@@ -139,9 +219,13 @@ fn controller(summary: &Summary) -> String {
 
 /// Nodes that do not run the new version, with the reason.
 fn left_over(summary: &Summary) -> String {
-    let left = &summary.not_updated;
+    // Under a policy a node is up to date with the old version, too, where that is its goal.
+    let is_left =
+        |verdict: &&NodeVerdict| summary.rollout.is_none() || verdict.outcome != NodeOutcome::UpToDate;
+    let left: Vec<&NodeVerdict> = summary.not_updated.iter().filter(is_left).collect();
     if left.is_empty() {
-        return "Left over  none: every target node has an available pod of the new version\n".to_owned();
+        let version = if summary.end == RolloutEnd::RolledBack { "old" } else { "new" };
+        return format!("Left over  none: every target node has an available pod of the {version} version\n");
     }
     let mut text = format!("Left over  {}\n\n", count(left.len(), "node"));
     let mut table = Table::new();
@@ -149,7 +233,7 @@ fn left_over(summary: &Summary) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
-    for verdict in left.iter().take(MOST_LEFT) {
+    for verdict in left.iter().copied().take(MOST_LEFT) {
         let pods = verdict.pods.iter().map(|pod| if pod.updated { "new" } else { "old" });
         let pods = pods.collect::<Vec<_>>().join(", ");
         let pods = if pods.is_empty() { "none".to_owned() } else { pods };
@@ -184,6 +268,7 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
             NodeOutcome::HeldByMaxSurge { used, limit } => {
                 format!("waits: maxSurge is spent ({used} of {limit})")
             }
+            NodeOutcome::HeldByRollout { because, .. } => held(because),
             NodeOutcome::WaitsForDelete => "OnDelete: waits for a person to delete its pod".to_owned(),
             NodeOutcome::WaitsForReady => "its new pod does not become Ready".to_owned(),
             NodeOutcome::WaitsForMinReady { .. } => "its new pod is not Ready for long enough".to_owned(),

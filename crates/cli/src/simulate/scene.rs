@@ -2,7 +2,7 @@
 
 use daemonset::Recording;
 use daemonset::model::Taint;
-use daemonset::sim::{Behaviour, Cluster, RolloutEnd, Settings, Summary, resize};
+use daemonset::sim::{Behaviour, Cluster, RolloutEnd, Settings, Steering, Summary, resize};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -20,6 +20,9 @@ pub(crate) struct Scene {
     pub(crate) nodes: Option<u32>,
     pub(crate) settings: Settings,
     pub(crate) release: Release,
+    /// After the start of the rollout.
+    pub(crate) pause_at: Option<SignedDuration>,
+    pub(crate) resume_at: Option<SignedDuration>,
     pub(crate) seed: u64,
     pub(crate) patience: SignedDuration,
     pub(crate) bound: SignedDuration,
@@ -43,6 +46,8 @@ pub(crate) struct Ran {
     pub(crate) summary: Summary,
     /// The taint of nodes that lack their available pod.
     pub(crate) absence_taint: Option<Taint>,
+    /// The policy that steers the rollout, in words.
+    pub(crate) policy: Option<String>,
 }
 
 impl Scene {
@@ -54,10 +59,21 @@ impl Scene {
         }
     }
 
-    pub(crate) fn run(&self, recording: &Recording, label: &str, progress: &Progress) -> Ran {
+    pub(crate) fn run(
+        &self,
+        recording: &Recording,
+        label: &str,
+        policy: Option<String>,
+        progress: &Progress,
+    ) -> Ran {
         let mut settings = self.settings.clone();
         if recording.nodes.len() >= MANY_NODES {
             settings.controller.pause = SignedDuration::from_secs(1);
+        }
+        // A pause steers a rollout, whatever the policy.
+        if policy.is_some() || self.pause_at.is_some() {
+            settings.controller.reads_annotations = true;
+            settings.container_statuses = true;
         }
         let mut cluster = Cluster::from_recording(settings, self.seed, recording);
         let start = cluster.now();
@@ -75,14 +91,20 @@ impl Scene {
                 }
             });
         }
+        for (after, steering) in [(self.pause_at, Steering::Pause), (self.resume_at, Steering::Resume)] {
+            if let Some(at) = after.and_then(|after| asked.checked_add(after).ok()) {
+                cluster.steer_at(at, steering);
+            }
+        }
         let bar = progress.begin(label);
         let end = cluster.watch_rollout(self.patience, self.bound, |cluster| bar.show(cluster));
         let summary = cluster.summary(asked, end);
         // A standstill is shown as such.
-        cluster.run_for(if end == RolloutEnd::Complete { MARGIN } else { STANDSTILL });
+        let is_over = matches!(end, RolloutEnd::Complete | RolloutEnd::RolledBack);
+        cluster.run_for(if is_over { MARGIN } else { STANDSTILL });
         bar.end();
         let absence_taint = self.settings.absence_taint.clone();
-        Ran { label: label.to_owned(), cluster, start, summary, absence_taint }
+        Ran { label: label.to_owned(), cluster, start, summary, absence_taint, policy }
     }
 }
 

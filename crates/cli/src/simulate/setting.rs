@@ -1,5 +1,7 @@
 //! A setting to try: strategy and limits, as a person writes them.
 
+use crate::simulate::policy::PolicyChoice;
+use daemonset::Recording;
 use daemonset::model::{DaemonSet, IntOrString, RollingUpdate, SurgingRollingUpdate};
 use serde_json::Value;
 
@@ -12,6 +14,7 @@ pub(crate) struct Setting {
     max_unavailable: Option<IntOrString>,
     max_surge: Option<IntOrString>,
     min_ready_seconds: Option<i32>,
+    policy: Option<PolicyChoice>,
 }
 
 impl Setting {
@@ -37,15 +40,46 @@ impl Setting {
                 let must = "must be a number of seconds";
                 self.min_ready_seconds = Some(seconds.ok_or_else(|| format!("{key} {value:?}: {must}"))?);
             }
-            _ => return Err(format!("{key:?}: must be type, maxUnavailable, maxSurge or minReadySeconds")),
+            "policy" => {
+                self.choose(PolicyChoice::parse(value)?);
+                return Ok(());
+            }
+            _ => {
+                let must = "must be type, maxUnavailable, maxSurge, minReadySeconds or policy";
+                return Err(format!("{key:?}: {must}"));
+            }
         }
         let words = if key == "type" { value.to_owned() } else { format!("{key} {value}") };
-        self.label = [std::mem::take(&mut self.label), words].join(", ").trim_start_matches(", ").to_owned();
+        self.add_to_label(&words);
         Ok(())
     }
 
+    pub(crate) fn choose(&mut self, policy: PolicyChoice) {
+        self.add_to_label(&policy.label());
+        self.policy = Some(policy);
+    }
+
+    pub(crate) fn policy_file(&self) -> Option<&str> {
+        match &self.policy {
+            Some(PolicyChoice::File { name, .. }) => Some(name),
+            Some(PolicyChoice::None) | None => None,
+        }
+    }
+
+    fn add_to_label(&mut self, words: &str) {
+        let label = format!("{}, {words}", self.label);
+        self.label = label.trim_start_matches(", ").to_owned();
+    }
+
     /// A limit alone makes the strategy a RollingUpdate, and the other limit what the API server then asks for.
-    pub(crate) fn apply(&self, daemon_set: &mut DaemonSet) {
+    pub(crate) fn apply(&self, recording: &mut Recording) {
+        if let Some(policy) = &self.policy {
+            policy.apply(recording);
+        }
+        self.apply_limits(&mut recording.daemon_set);
+    }
+
+    fn apply_limits(&self, daemon_set: &mut DaemonSet) {
         let spec = &mut daemon_set.spec;
         if let Some(seconds) = self.min_ready_seconds {
             spec.min_ready_seconds = seconds;
@@ -84,7 +118,7 @@ mod tests {
 
     fn applied(text: &str) -> Value {
         let mut daemon_set = DaemonSet::default();
-        Setting::parse(text).unwrap().apply(&mut daemon_set);
+        Setting::parse(text).unwrap().apply_limits(&mut daemon_set);
         json!([daemon_set.spec.update_strategy, daemon_set.spec.min_ready_seconds])
     }
 

@@ -9,7 +9,7 @@ use crate::simulate::run::Run;
 use crate::simulate::scale::CountScale;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::count;
-use crate::simulate::{head, lanes, palette, scale};
+use crate::simulate::{head, lanes, palette, ribbon, scale};
 
 /// The picture, as a file of its own.
 pub(crate) fn timeline(run: &Run<'_>) -> String {
@@ -24,20 +24,24 @@ pub(crate) fn picture(run: &Run<'_>, timeline: &Timeline, figures: &Figures, lay
     let mut canvas = Canvas::default();
     canvas.open(root(layout.width, layout.height));
     let title = format!("{}: {}", run.label, figures.outcome(timeline.length));
-    describe(&mut canvas, &title, &description(figures), &[timeline.revisions.len()]);
+    describe(&mut canvas, &title, &description(figures), &[timeline]);
     head::draw(&mut canvas, run, timeline, figures);
     canvas.words("muted", layout.time.left, layout.caption, &caption(timeline, layout));
     scale::grid(&mut canvas, &layout.time, (layout.top, layout.bottom), layout.panel_bottom);
     match layout.body {
-        Body::Rows { pitch } => lanes::draw(&mut canvas, timeline, layout, pitch),
+        Body::Rows { pitch } => {
+            lanes::draw(&mut canvas, timeline, layout, pitch);
+            ribbon::brackets(&mut canvas, timeline, layout, pitch);
+        }
         Body::Layers { most } => {
             let count = CountScale { top: layout.top, bottom: layout.bottom, most };
             scale::counts(&mut canvas, &layout.time, &count, 6);
             Layers::of(timeline, timeline.length, COLUMNS).draw(&mut canvas, &layout.time, &count);
         }
     }
+    ribbon::draw(&mut canvas, &timeline.steered.phases, &layout.time, layout.ribbon, layout.bottom);
     for label in &layout.labels {
-        label.draw(&mut canvas, layout.top, layout.panel_bottom);
+        label.draw(&mut canvas, layout.ribbon, layout.panel_bottom);
     }
     scale::times(&mut canvas, &layout.time, layout.bottom + 18.0);
     canvas.words("halo strong", layout.time.left, layout.panel_top - 10.0, panel_title(figures));
@@ -62,10 +66,10 @@ pub(crate) fn root(width: f64, height: f64) -> Tag {
 }
 
 /// The text for screen readers, the colours, and the page.
-pub(crate) fn describe(canvas: &mut Canvas, title: &str, description: &str, revisions: &[usize]) {
+pub(crate) fn describe(canvas: &mut Canvas, title: &str, description: &str, timelines: &[&Timeline]) {
     canvas.element(Tag::new("title"), title);
     canvas.element(Tag::new("desc"), description);
-    canvas.style(&palette::css(revisions));
+    canvas.style(&palette::css(timelines));
     canvas
         .leaf(Tag::new("rect").set("class", "page").set("width", "100%").set("height", "100%").set("rx", 6));
 }
@@ -81,6 +85,9 @@ fn description(figures: &Figures) -> String {
 fn caption(timeline: &Timeline, layout: &Layout) -> String {
     let nodes = count(timeline.rows.len(), "node");
     match layout.body {
+        Body::Rows { .. } if !timeline.steered.waves.is_empty() => {
+            format!("{nodes}, by wave, and in the order in which they changed")
+        }
         Body::Rows { .. } => format!("{nodes}, in the order in which they changed"),
         Body::Layers { .. } => format!("{nodes}, by state"),
     }

@@ -1,4 +1,6 @@
-//! Durations and numbers as a person would say them.
+//! Durations, numbers and failures as a person would say them.
+
+use daemonset::{FailingNode, FailureEvidence};
 
 /// `2m30s` of milliseconds; tenths only below ten seconds.
 pub(crate) fn duration(ms: i64) -> String {
@@ -28,4 +30,29 @@ pub(crate) fn number(number: impl ToString) -> String {
     let comma = |at: usize| at > 0 && (digits.len() - at) % 3 == 0;
     let grouped = digits.chars().enumerate().flat_map(|(at, c)| [comma(at).then_some(','), Some(c)]);
     grouped.flatten().collect()
+}
+
+/// Why a version failed: by how many nodes, and for what.
+pub(crate) fn failure(reason: &str, failing: &[FailingNode]) -> String {
+    let mut causes: Vec<String> = failing.iter().map(|failing| cause(&failing.evidence)).collect();
+    causes.sort_unstable();
+    causes.dedup();
+    match reason {
+        "TooManyFailures" if !failing.is_empty() => {
+            format!("{}: {}", count(failing.len(), "node"), causes.join(", "))
+        }
+        "ProgressDeadlineExceeded" => "no progress in time".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+fn cause(evidence: &FailureEvidence) -> String {
+    match evidence {
+        FailureEvidence::NodeDown { .. } => "went down".to_owned(),
+        FailureEvidence::PodFailed { .. } => "pod failed".to_owned(),
+        FailureEvidence::TooManyRestarts { .. } => "too many restarts".to_owned(),
+        FailureEvidence::Waiting { reason, .. } => reason.clone(),
+        FailureEvidence::Unavailable { .. } => "not available in time".to_owned(),
+        other => format!("{other:?}"),
+    }
 }

@@ -217,6 +217,50 @@ fn lint_of_a_stored_one_and_of_a_manifest() {
     );
 }
 
+/// The policy may be in the annotation, in YAML as in JSON, or in a file. It is rehearsed.
+#[test]
+fn lint_looks_at_the_policy_of_the_rollout() {
+    let rules = |line: &str| -> Vec<String> {
+        let found = serde_json::from_str::<Value>(&call(line).out).unwrap();
+        let found = found.as_array().unwrap().clone().into_iter();
+        found
+            .map(|finding| {
+                format!("{} {}", finding["rule"].as_str().unwrap(), finding["path"].as_str().unwrap())
+            })
+            .collect()
+    };
+    let policy = |name: &str, text: &str| {
+        let found = rules(&format!("lint --example -o json --policy {}", file(name, text)));
+        let of_policy = found.into_iter().filter_map(|line| {
+            let (rule, path) = line.split_once(" metadata.annotations[rollout.daemonset/policy].")?;
+            Some(format!("{rule} {path}"))
+        });
+        of_policy.collect::<Vec<_>>()
+    };
+    assert_eq!(policy("lint-canary.yaml", include_str!("../../../../examples/canary.yaml")), [""; 0]);
+    let partition = "waves: [{upTo: 2}]\nonFailure: {maxRestarts: 3}";
+    assert_eq!(policy("lint-partition.yaml", partition), ["NodesInNoWave waves"]);
+    let fast = "{\"onFailure\": {\"availableWithinSeconds\": 3}}";
+    assert_eq!(policy("lint-fast.json", fast), ["DeadlineTooShort onFailure.availableWithinSeconds"]);
+    let drive = "drive: {type: RollingUpdate}\nonFailure: {action: RollBack, availableWithinSeconds: 3}";
+    assert_eq!(
+        policy("lint-drive.yaml", drive),
+        ["InvalidRolloutPolicy onFailure.action"],
+        "and no rehearsal"
+    );
+
+    let agent = with(daemon_set("agent"), "/spec/minReadySeconds", json!(10));
+    let annotated = with(
+        agent,
+        "/metadata/annotations",
+        json!({"rollout.daemonset/policy": "onFailure:\n  action: Pause\n"}),
+    );
+    let stored = file("lint-annotated.json", list(vec![annotated, node("a"), node("b")]));
+    let path = "FailureUnnoticed metadata.annotations[rollout.daemonset/policy].onFailure";
+    assert!(rules(&format!("lint --from {stored} -o json")).contains(&path.to_owned()));
+    assert!(!rules(&format!("lint --from {stored} -o json --policy none")).contains(&path.to_owned()));
+}
+
 #[test]
 fn under_on_delete_applying_a_manifest_restarts_no_pod() {
     let stored = with(daemon_set("agent"), "/spec/updateStrategy", json!({"type": "OnDelete"}));

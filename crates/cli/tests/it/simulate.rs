@@ -34,6 +34,148 @@ fn the_readme_shows_what_it_prints_and_draws() {
     assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
 }
 
+/// The policy of the README's second picture.
+fn canary() -> String {
+    format!("{}/../../examples/canary.yaml", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_readmes_show_a_bad_version_that_is_rolled_back() {
+    let readme = include_str!("../../README.md");
+    let (svg, policy) = (path("canary.svg"), canary());
+    let bad = ["--nodes", "24", "--max-unavailable", "10%", "--lifetime", "20s..60s", "--policy", &policy];
+    let summary = printed(&[&bad[..], &["--svg", &svg]].concat());
+    assert!(readme.contains(summary.trim_end()), "the README's summary is another one: {summary}");
+    let drawn = std::fs::read_to_string(svg).unwrap();
+    assert!(drawn == include_str!("../../../../docs/canary.svg"), "docs/canary.svg is another one");
+    let compared = printed(&[&bad[..], &["--bound", "15m", "--compare"]].concat());
+    assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
+}
+
+/// A policy file with this content.
+fn policy(name: &str, content: &str) -> String {
+    let file = path(name);
+    std::fs::write(&file, content).unwrap();
+    file
+}
+
+#[test]
+fn a_version_that_fails_on_the_canary_stops_where_the_policy_pauses() {
+    let policy = policy("pause.yaml", "waves: [{upTo: 1}, {}]\nonFailure: {waitingSeconds: 20}\n");
+    assert_snapshot!(printed(&["--nodes", "4", "--policy", &policy, "--pull-fails"]), @"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
+    Cluster    4 nodes, from the built-in cluster, seed 1
+    Policy     waves 1, all; Pause when a node fails
+    Rollout    failed after 20s (1 node: ImagePullBackOff): no further node gets the new version
+    Reached    1 of 4 nodes ever got the new version
+    Waves      0: 1 node, from 0s on; 1: 4 nodes, not opened
+    Down       at worst 1 of 4 nodes (0s after the start); maxUnavailable allows 1
+    Pods       1 created, 1 deleted
+    Controller 9 reconciles
+    Left over  4 nodes
+
+    NODE    PODS  WHY
+    node-1  new   its new pod does not become Ready
+    node-2  old   is held: the new version has failed (TooManyFailures)
+    node-3  old   is held: the new version has failed (TooManyFailures)
+    node-4  old   is held: the new version has failed (TooManyFailures)
+    ");
+}
+
+#[test]
+fn a_wave_waits_until_a_person_approves() {
+    let policy = policy("approve.json", r#"{"waves": [{"upTo": 2}, {"needsApproval": true}]}"#);
+    let alone = printed(&["--nodes", "4", "--policy", &policy]);
+    assert_snapshot!(alone, @"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
+    Cluster    4 nodes, from the built-in cluster, seed 1
+    Policy     waves 2, all (after approval)
+    Rollout    held: all released nodes have the new version, after 48s
+    Reached    2 of 4 nodes ever got the new version
+    Waves      0: 2 nodes, 0s to 47s; 1: 4 nodes, not opened
+    Down       at worst 1 of 4 nodes (0s after the start); maxUnavailable allows 1
+    Pods       2 created, 2 deleted
+    Controller 17 reconciles
+    Left over  2 nodes
+
+    NODE    PODS  WHY
+    node-3  old   is held for wave 1: wave 1 waits for approval
+    node-4  old   is held for wave 1: wave 1 waits for approval
+    ");
+    let compared = printed(&["--nodes", "4", "--policy", &policy, "--compare"]);
+    assert!(compared.contains("held: 2 of 4    2 of 4"), "{compared}");
+    let approved = ["--nodes", "4", "--policy", &policy, "--approve-after", "10m"];
+    let summary = printed(&approved);
+    assert!(summary.contains("Rollout    complete in 1"), "{summary}");
+    let svg = path("approved.svg");
+    printed(&[&approved[..], &["--svg", &svg]].concat());
+    let drawn = std::fs::read_to_string(svg).unwrap();
+    for text in [">wave 1 waits for approval<", ">wave 1 approved<", ">waits for a person<"] {
+        assert!(drawn.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn a_person_pauses_and_lets_the_rollout_go_on() {
+    let policy = policy("plain.yaml", "{}");
+    let (trace, svg) = (path("paused.jsonl"), path("paused.svg"));
+    let times = ["--pause-at", "30s", "--resume-at", "20m", "--trace", &trace, "--svg", &svg];
+    let summary = printed(&[&["--nodes", "6", "--policy", &policy], &times[..]].concat());
+    assert!(summary.contains("Rollout    complete in 21m"), "{summary}");
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let steered = trace.lines().filter(|line| line.contains("RolloutSteered"));
+    let values: Vec<Value> = steered.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let paused = |event: &Value| event["annotations"]["rollout.daemonset/paused"].clone();
+    assert_eq!(values.iter().map(paused).collect::<Vec<_>>(), [Value::from("true"), Value::Null]);
+    let drawn = std::fs::read_to_string(svg).unwrap();
+    assert!(drawn.contains(">paused<") && drawn.contains(">resumed<"));
+}
+
+#[test]
+fn policies_are_compared_beside_limits() {
+    let policy = canary();
+    let (with, limits) = (format!("policy={policy},maxUnavailable=2"), ["--nodes", "6", "--broken"]);
+    let compare = ["--compare", "policy=none,maxUnavailable=2", &with];
+    assert_snapshot!(printed(&[&limits[..], &compare].concat()), @"
+    SETTING                                         DONE IN  EVER NEW  WORST DOWN  BUDGET  MOST DOUBLED  DOWNTIME  PODS CREATED  CRASHES
+    no policy, maxUnavailable 2               never: 0 of 6    2 of 6           2       2             0     4m41s             2        0
+    policy canary.yaml, maxUnavailable 2  rolled back: 1m6s    1 of 6           1       2             0      1m6s             2        0
+    ");
+    let json: Value =
+        serde_json::from_str(&printed(&[&limits[..], &["-o", "json"], &compare].concat())).unwrap();
+    let figures = |run: usize| {
+        let run = &json["runs"][run];
+        (run["end"].clone(), run["nodesReached"].clone(), run["rollout"]["reached"].clone())
+    };
+    assert_eq!(figures(0), ("Stuck".into(), 2.into(), Value::Null));
+    assert_eq!(figures(1), ("RolledBack".into(), 1.into(), 1.into()));
+}
+
+/// Without a policy neither the summary nor the picture has anything about one.
+#[test]
+fn without_a_policy_there_is_nothing_of_one() {
+    let svg = path("unsteered.svg");
+    let summary = printed(&["--nodes", "3", "-o", "json", "--svg", &svg]);
+    assert!(!summary.contains("rollout") && !summary.contains("policy") && !summary.contains("Reached"));
+    assert!(!std::fs::read_to_string(svg).unwrap().contains("phase"));
+}
+
+/// The DaemonSet of a file may have a policy in its annotations, in YAML.
+#[test]
+fn the_annotations_of_the_daemon_set_steer() {
+    let mut list: Value =
+        serde_json::from_str(&std::fs::read_to_string(dump("midrollout.json")).unwrap()).unwrap();
+    for item in list["items"].as_array_mut().unwrap().iter_mut().filter(|item| item["kind"] == "DaemonSet") {
+        item["metadata"]["annotations"]["rollout.daemonset/policy"] = "waves:\n- upTo: 1\n".into();
+    }
+    let file = path("annotated.json");
+    std::fs::write(&file, list.to_string()).unwrap();
+    let ran = printed(&["--from", &file]);
+    assert!(ran.contains("Policy     waves 1\n") && ran.contains("Rollout    held"), "{ran}");
+    let ran = printed(&["--from", &file, "--compare", "policy=none", "maxUnavailable=2"]);
+    assert!(ran.contains("no policy"), "{ran}");
+}
+
 #[test]
 fn a_broken_version_shows_the_waiting_nodes_and_why() {
     assert_snapshot!(printed(&["--nodes", "5", "--max-unavailable", "2", "--broken"]), @"
@@ -174,12 +316,21 @@ fn a_real_cluster_goes_on_from_where_it_is() {
 
 #[test]
 fn bad_input_is_one_line() {
+    let unknown = policy("unknown.yaml", "waves: [{upto: 1}]");
+    let drive = "drive: {type: RollingUpdate}\nonFailure: {action: RollBack}";
+    let (refused, two) =
+        (policy("refused.yaml", drive), policy("two.yaml", "paused: true\n---\npaused: false\n"));
     for (arguments, expected) in [
         (&["--from", "/nowhere"][..], "/nowhere: No such file"),
         (&["--max-unavailable", "x"], "maxUnavailable: Invalid value: \"x\""),
         (&["--startup", "soon"], "must be a duration such as 10s"),
         (&["--failure-rate", "200%"], "must be a percentage from 0% to 100%"),
-        (&["--compare", "nodes=3"], "must be type, maxUnavailable, maxSurge or minReadySeconds"),
+        (&["--compare", "nodes=3"], "must be type, maxUnavailable, maxSurge, minReadySeconds or policy"),
+        (&["--compare"], "--compare: name a setting, or a --policy to compare"),
+        (&["--policy", "/nowhere.yaml"], "/nowhere.yaml: No such file"),
+        (&["--policy", &unknown], "unknown.yaml: waves[0].upto: unknown field `upto`"),
+        (&["--policy", &refused], "refused.yaml: onFailure.action: Invalid value"),
+        (&["--policy", &two], "two.yaml: has 2 documents, and must have one"),
         (&["--strategy", "Recreate"], "must be OnDelete, RollingUpdate or SurgingRollingUpdate"),
         (&["--nodes", "0"], "0 is not in 1..=100000"),
         (&["--bound", "0s"], "must be more than nothing"),

@@ -44,6 +44,8 @@ fn kubectl_with_plugin(name: &str) -> Fake {
     fs::copy(policy, fake.path("policy.yaml")).unwrap();
     let steered = steered(&[("policy", &fs::read_to_string(policy).unwrap())]);
     fs::write(fake.path("steered.json"), steered.to_string()).unwrap();
+    let canary = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/canary.yaml");
+    fs::copy(canary, fake.path("canary.yaml")).unwrap();
     fake
 }
 

@@ -1,0 +1,125 @@
+//! The rollout policy of a simulated DaemonSet: a file, the DaemonSet's own annotation, or none.
+
+use crate::cluster::read_documents;
+use crate::simulate::words::duration;
+use daemonset::model::{DaemonSet, IntOrString};
+use daemonset::{InvalidRolloutPolicy, Policy, Recording, RolloutPolicy, Wave};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const PREFIX: &str = "rollout.daemonset/";
+const POLICY: &str = "rollout.daemonset/policy";
+
+/// A policy to try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PolicyChoice {
+    /// No policy steers.
+    None,
+    /// The policy of a file.
+    File {
+        name: String,
+        /// The content as JSON, which the library reads.
+        json: String,
+    },
+}
+
+impl PolicyChoice {
+    /// `none`, or the path of a file in YAML or JSON.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(PolicyChoice::None);
+        }
+        let bytes = fs::read(text).map_err(|error| format!("{text}: {error}"))?;
+        let json = read(&bytes).map_err(|message| format!("{text}: {message}"))?.to_string();
+        let name = Path::new(text).file_name().map_or(text.into(), |name| name.to_string_lossy());
+        Ok(PolicyChoice::File { name: name.into_owned(), json })
+    }
+
+    pub(crate) fn label(&self) -> String {
+        match self {
+            PolicyChoice::None => "no policy".to_owned(),
+            PolicyChoice::File { name, .. } => format!("policy {name}"),
+        }
+    }
+
+    /// Replaces the policy, the approvals and the pauses of the DaemonSet.
+    pub(crate) fn apply(&self, recording: &mut Recording) {
+        recording.policy.rollout = None;
+        self.annotate(&mut recording.daemon_set);
+    }
+
+    pub(crate) fn annotate(&self, daemon_set: &mut DaemonSet) {
+        let annotations = &daemon_set.metadata.annotations;
+        let others = annotations.iter().filter(|(key, _)| !key.starts_with(PREFIX));
+        let chosen = match self {
+            PolicyChoice::None => None,
+            PolicyChoice::File { json, .. } => Some((POLICY, json.as_str())),
+        };
+        daemon_set.metadata.annotations = others.chain(chosen).collect();
+    }
+}
+
+/// The one value of a policy in YAML or JSON.
+pub(crate) fn read(text: &[u8]) -> Result<Value, String> {
+    match read_documents(text)?.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => Ok(Value::Object(serde_json::Map::new())),
+        several => Err(format!("has {} documents, and must have one", several.len())),
+    }
+}
+
+/// Writes the policy in the annotation as JSON, which the simulated controller reads, and returns what it asks for.
+///
+/// # Errors
+/// An annotation that steers a rollout and can't be read, with the field.
+pub(crate) fn normalize(daemon_set: &mut DaemonSet, policy: &Policy) -> Result<Policy, InvalidRolloutPolicy> {
+    let annotations = &daemon_set.metadata.annotations;
+    let policy = policy.clone().with_annotations(daemon_set, |text| read(text.as_bytes()))?;
+    if let Some(value) = annotations.get(POLICY).and_then(|text| read(text.as_bytes()).ok()) {
+        daemon_set.metadata.annotations = annotations.with(POLICY, &value.to_string());
+    }
+    Ok(policy)
+}
+
+/// The problem with the file, or with the DaemonSet's own annotation.
+pub(crate) fn message(error: &InvalidRolloutPolicy, file: Option<&str>) -> String {
+    match file {
+        Some(file) if error.path.is_empty() => format!("{file}: {}", error.message),
+        Some(file) => format!("{file}: {}: {}", error.path, error.message),
+        None => error.to_string(),
+    }
+}
+
+/// Waves and failures in words: `waves 5% (bake 1m), 50%, all; RollBack when more than 1 node fails`.
+pub(crate) fn words(policy: &RolloutPolicy) -> String {
+    let waves: Vec<String> = policy.waves.iter().map(wave).collect();
+    let waves = match waves.as_slice() {
+        [] => "all nodes at once".to_owned(),
+        waves => format!("waves {}", waves.join(", ")),
+    };
+    let failure = policy.on_failure.as_ref().map(|failure| {
+        let too_many = match failure.max_failures.unwrap_or(IntOrString::Int(0)) {
+            IntOrString::Int(0) => "a node fails".to_owned(),
+            IntOrString::Int(1) => "more than 1 node fails".to_owned(),
+            most @ IntOrString::Int(_) => format!("more than {most} nodes fail"),
+            most @ IntOrString::Percent(_) => format!("more than {most} of the nodes fail"),
+        };
+        format!("; {:?} when {too_many}", failure.action)
+    });
+    waves + &failure.unwrap_or_default()
+}
+
+fn wave(wave: &Wave) -> String {
+    let of = match (&wave.nodes, wave.up_to) {
+        (None, None) => "all".to_owned(),
+        (None, Some(up_to)) => up_to.to_string(),
+        (Some(_), None) => "by label".to_owned(),
+        (Some(_), Some(up_to)) => format!("{up_to} by label"),
+    };
+    let bake =
+        (wave.bake_seconds > 0).then(|| format!("bake {}", duration(i64::from(wave.bake_seconds) * 1000)));
+    let approval = wave.needs_approval.then(|| "after approval".to_owned());
+    let also: Vec<String> = bake.into_iter().chain(approval).collect();
+    if also.is_empty() { of } else { format!("{of} ({})", also.join(", ")) }
+}

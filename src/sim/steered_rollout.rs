@@ -1,0 +1,116 @@
+//! The rollout that the policy steers, as the simulated controller sees it from plan to plan.
+
+use super::environment::Environment;
+use super::event::{Actor, Change};
+use super::event_queue::{Timer, later};
+use super::settings::ControllerSettings;
+use crate::action::{Action, RequeueReason};
+use crate::model::{DaemonSet, NodeName};
+use crate::report::{NodeOutcome, NodePlacement, Plan};
+use crate::rollout_report::{RolloutReport, RolloutStage, WaveProgress, WaveReport};
+use crate::sim::cluster::Steering;
+use crate::snapshot::Policy;
+use jiff::Timestamp;
+use std::mem;
+
+/// The last plan's view of it.
+#[derive(Debug, Default)]
+pub(super) struct SteeredRollout {
+    /// As the history has it; `None` if no policy steers.
+    report: Option<Box<RolloutReport>>,
+    /// The hash of the revision that is rolled out.
+    revision: String,
+    /// Until when time alone moves it: a wave bakes, or a failure or a deadline is due.
+    pub(super) waits_until: Option<Timestamp>,
+    /// Every target node has the goal of its rollout, or is held.
+    pub(super) is_at_rest: bool,
+}
+
+impl SteeredRollout {
+    /// Learns from a plan. Returns [`Change::RolloutMoved`] if the rollout has moved.
+    pub(super) fn see(&mut self, plan: &Plan) -> Option<Change> {
+        let Some(report) = &plan.report.rollout else {
+            *self = SteeredRollout::default();
+            return None;
+        };
+        self.waits_until = waits_until(plan, report);
+        self.is_at_rest = plan.report.nodes.iter().all(|verdict| {
+            let outcome =
+                matches!(verdict.outcome, NodeOutcome::UpToDate | NodeOutcome::HeldByRollout { .. });
+            outcome || verdict.placement != NodePlacement::Run
+        });
+        let revision = plan.report.current_revision.as_ref().map_or("", |revision| revision.hash.as_str());
+        let is_same = self.report.as_ref().is_some_and(|before| milestones(before) == milestones(report));
+        if is_same && self.revision == revision {
+            return None;
+        }
+        let report = Box::new(report.clone());
+        self.revision = revision.to_owned();
+        self.report = Some(report.clone());
+        Some(Change::RolloutMoved { revision: revision.to_owned(), report })
+    }
+
+    pub(super) fn stage(&self) -> Option<&RolloutStage> {
+        self.report.as_ref().map(|report| &report.stage)
+    }
+
+    /// The new version has failed, and every target node is on the old one again.
+    pub(super) fn is_rolled_back(&self) -> bool {
+        self.is_at_rest && matches!(self.stage(), Some(RolloutStage::RolledBack { .. }))
+    }
+}
+
+/// Everything about a rollout but its count of updated nodes, the order of its nodes and the end of a bake, which may change with
+/// each pod.
+fn milestones(report: &RolloutReport) -> impl PartialEq + use<> {
+    let waves = report.waves.iter().map(|wave| {
+        let mut nodes = wave.nodes.clone();
+        nodes.sort_unstable();
+        (nodes, mem::discriminant(&wave.progress))
+    });
+    let waves: Vec<(Vec<NodeName>, mem::Discriminant<WaveProgress>)> = waves.collect();
+    let failing: Vec<NodeName> = report.failing.iter().map(|failing| failing.node.clone()).collect();
+    (report.stage.clone(), report.base.clone(), report.nodes, waves, failing)
+}
+
+fn waits_until(plan: &Plan, report: &RolloutReport) -> Option<Timestamp> {
+    let baking = report.waves.iter().filter_map(|wave| match wave.progress {
+        WaveProgress::Baking { until } => Some(until),
+        _ => None,
+    });
+    let due = plan.actions.iter().filter_map(|action| match action {
+        Action::Requeue {
+            at,
+            reason: RequeueReason::WaveDone | RequeueReason::FailureDue | RequeueReason::ProgressDeadline,
+        } => Some(*at),
+        _ => None,
+    });
+    baking.chain(due).max()
+}
+
+impl Environment {
+    /// Records that the rollout has moved. A user who approves sees a wave that waits for approval.
+    pub(super) fn rollout_moved(&mut self, moved: Change) {
+        if let Change::RolloutMoved { report, .. } = &moved {
+            let waits = |wave: &WaveReport| wave.progress == WaveProgress::WaitsForApproval;
+            let waves = report.waves.iter().position(waits).and_then(|wave| u32::try_from(wave + 1).ok());
+            if let (Some(waves), Some(after)) = (waves, self.settings.approves_after) {
+                self.queue.push(later(self.now, after), Timer::Steer(Steering::Approve { waves }));
+            }
+        }
+        self.record(Actor::Controller, moved);
+    }
+}
+
+impl ControllerSettings {
+    /// The policy for this DaemonSet.
+    pub(super) fn policy_for(&self, daemon_set: &DaemonSet) -> Policy {
+        let policy = self.policy.clone();
+        if !self.reads_annotations {
+            return policy;
+        }
+        let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
+        let annotated = policy.clone().with_annotations(daemon_set, json);
+        annotated.unwrap_or_else(|invalid| invalid.policy(policy))
+    }
+}

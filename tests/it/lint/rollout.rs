@@ -1,0 +1,234 @@
+//! The policy of a rollout.
+
+use super::{calm, calm_without_nodes, current_revision, found, line, pod_field, says, text};
+use crate::support::{Given, new, node, on_delete, revision};
+use daemonset::lint::{Preflight, lint};
+use daemonset::model::DaemonSet;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+const POLICY: &str = "rollout.daemonset/policy";
+
+/// The fleet without findings, under this policy.
+fn under(rollout: Value) -> Given {
+    calm().policy(json!({"rollout": rollout}))
+}
+
+/// A failure policy without a finding.
+fn guarded() -> Value {
+    json!({"availableWithinSeconds": 300})
+}
+
+/// A fleet that runs version 2 on `a` and `b` in zone 1 and on `c` in zone 2.
+fn zones(rollout: Value) -> Given {
+    let zoned = |name, zone| node(name).label("zone", zone).has(new());
+    let given = calm_without_nodes().node(zoned("a", "1")).node(zoned("b", "1")).node(zoned("c", "2"));
+    given.policy(json!({"rollout": rollout}))
+}
+
+fn zone(zone: &str) -> Value {
+    json!({"nodes": {"matchLabels": {"zone": zone}}})
+}
+
+#[test]
+fn a_good_policy_has_no_findings() {
+    assert_eq!(says(&under(json!({}))), [""; 0]);
+    let canary = json!({"waves": [{"upTo": 1, "bakeSeconds": 600}, {}], "onFailure": guarded()});
+    assert_eq!(says(&under(canary)), [""; 0]);
+    assert_eq!(says(&zones(json!({"waves": [zone("1"), zone("2")]}))), [""; 0]);
+}
+
+#[test]
+fn a_wave_that_matches_no_node_is_found() {
+    let waves = json!([zone("3"), {"upTo": 0}, {}]);
+    assert_snapshot!(text(&zones(json!({"waves": waves}))), @"
+    Warning WaveWithoutNodes policy.rollout.waves[0].nodes: It matches no target node: the wave has no node, and neither bakes nor shows a failure.
+    Warning WaveWithoutNodes policy.rollout.waves[1].upTo: It is 0: the wave has no node, and neither bakes nor shows a failure.
+    ");
+    let without_nodes = calm_without_nodes().policy(json!({"rollout": {"waves": waves}}));
+    assert!(says(&without_nodes).iter().all(|line| !line.contains("Wave")), "no nodes are known");
+}
+
+#[test]
+fn a_wave_that_adds_no_node_is_found() {
+    assert_snapshot!(text(&zones(json!({"waves": [{"upTo": "60%"}, {"upTo": 1}, {}, zone("2")]}))), @"
+    Advice WaveAddsNoNode policy.rollout.waves[1]: Its 1 node belongs to the waves before it: it updates nothing, and only waits.
+    Advice WaveAddsNoNode policy.rollout.waves[3]: Its 1 node belongs to the waves before it: it updates nothing, and only waits.
+    ");
+}
+
+#[test]
+fn nodes_in_no_wave_are_found() {
+    let given = zones(json!({"waves": [{"upTo": 1}, zone("2")]}));
+    assert_snapshot!(text(&given), @"Advice NodesInNoWave policy.rollout.waves: 1 of 3 nodes belongs to no wave and never gets a new version: b.");
+    assert_eq!(found(&given)[0].nodes[0].as_str(), "b");
+    assert_snapshot!(text(&zones(json!({"waves": [{"upTo": 1}]}))), @"Advice NodesInNoWave policy.rollout.waves: 2 of 3 nodes belong to no wave and never get a new version: b, c.");
+}
+
+#[test]
+fn a_bake_below_min_ready_seconds_is_found() {
+    let baked = |seconds: u32| under(json!({"waves": [{"bakeSeconds": seconds}]}));
+    assert_snapshot!(text(&baked(5)), @"Advice BakeBelowMinReady policy.rollout.waves[0].bakeSeconds: It is 5, and minReadySeconds is 10: the wave bakes for 10 seconds.");
+    assert_eq!((says(&baked(0)), says(&baked(10))), (vec![], vec![]), "minReadySeconds is 10");
+}
+
+#[test]
+fn a_failure_that_nobody_notices_is_found() {
+    assert_snapshot!(text(&under(json!({"onFailure": {}}))), @"Warning FailureUnnoticed policy.rollout.onFailure: Only pods in phase Failed and nodes that go down count: a version that crashes again and again, or never becomes Ready, has not failed.");
+    for noticed in ["maxRestarts", "availableWithinSeconds", "waitingSeconds", "progressDeadlineSeconds"] {
+        assert_eq!(says(&under(json!({"onFailure": {noticed: 300}}))), [""; 0], "{noticed}");
+    }
+}
+
+#[test]
+fn waiting_reasons_without_their_seconds_are_found() {
+    let reasons = |seconds: Value| {
+        let mut failure = guarded();
+        failure["waitingReasons"] = json!(["ErrImagePull"]);
+        failure["waitingSeconds"] = seconds;
+        under(json!({"onFailure": failure}))
+    };
+    assert_snapshot!(text(&reasons(Value::Null)), @"Advice WaitingReasonsUnused policy.rollout.onFailure.waitingReasons: Without waitingSeconds no container waits in vain, whatever its reason is.");
+    assert_eq!(says(&reasons(json!(60))), [""; 0]);
+}
+
+#[test]
+fn failures_that_take_the_whole_canary_are_found() {
+    let allowed = |most: Value, more: Value| {
+        let mut failure = guarded();
+        failure["maxFailures"] = most;
+        failure["progressDeadlineSeconds"] = more;
+        zones(json!({"waves": [{"upTo": 1}, {}], "onFailure": failure}))
+    };
+    assert_snapshot!(text(&allowed(json!(1), Value::Null)), @"Warning CanaryMayFail policy.rollout.onFailure.maxFailures: It is 1 and lets 1 of 3 nodes fail, and wave 0 has 1 node: a version that fails on all of wave 0 has not failed, and the rollout waits for good.");
+    assert_snapshot!(text(&allowed(json!("70%"), Value::Null)), @"Warning CanaryMayFail policy.rollout.onFailure.maxFailures: It is 70% and lets 2 of 3 nodes fail, and wave 0 has 1 node: a version that fails on all of wave 0 has not failed, and the rollout waits for good.");
+    assert_eq!(says(&allowed(json!("30%"), Value::Null)), [""; 0], "none of 3");
+    assert_eq!(says(&allowed(json!(1), json!(600))), [""; 0], "the deadline ends it");
+}
+
+#[test]
+fn a_deadline_before_the_first_probe_is_found() {
+    let probed = |failure: Value| {
+        let probe = json!({"httpGet": {"port": 8080}, "initialDelaySeconds": 60});
+        let container = json!({"name": "c", "image": "agent:2", "readinessProbe": probe});
+        pod_field(under(json!({"onFailure": failure})), "containers", json!([container]))
+    };
+    assert_snapshot!(text(&probed(json!({"availableWithinSeconds": 70, "progressDeadlineSeconds": 60}))), @"
+    Error DeadlineTooShort policy.rollout.onFailure.availableWithinSeconds: It is 70, and the first probe of a pod comes 60 seconds after its start, with minReadySeconds 10 after it: a version that works fails.
+    Error DeadlineTooShort policy.rollout.onFailure.progressDeadlineSeconds: It is 60, and the first probe of a pod comes 60 seconds after its start: a version that works fails.
+    ");
+    assert_eq!(
+        says(&probed(json!({"availableWithinSeconds": 71, "progressDeadlineSeconds": 61}))),
+        [""; 0],
+        "minReadySeconds is 10"
+    );
+}
+
+#[test]
+fn a_roll_back_without_an_old_revision_is_found() {
+    let rolls_back = json!({"onFailure": {"action": "RollBack", "availableWithinSeconds": 300}});
+    // The revision of the pods is lost, and the template is a new one.
+    let mut failed = revision("new", 2);
+    failed["metadata"]["annotations"] =
+        json!({"rollout.daemonset/failed": "2 2026-01-01T11:00:00Z TooManyFailures"});
+    let changed = |revisions: Vec<Value>| {
+        let given = pod_field(under(rolls_back.clone()), "containers/0/image", json!("agent:3"));
+        given.with("/revisions", json!(revisions))
+    };
+    let without =
+        |given: &Given| says(given).into_iter().find(|line| line.contains("NoBase")).unwrap_or_default();
+    assert_snapshot!(without(&changed(vec![failed])), @"Warning NoBase policy.rollout.onFailure.action: No old revision is there to go back to, or each has failed itself: where it should roll back, the rollout only stops.");
+    assert_eq!(without(&changed(vec![revision("old", 1)])), "");
+    let settled = under(rolls_back.clone()).with("/revisions", json!([current_revision()]));
+    assert_eq!(without(&settled), "", "this rollout is over, and has made the base of the next one");
+    let first = calm_without_nodes()
+        .node(node("a"))
+        .with("/revisions", json!([]))
+        .policy(json!({"rollout": rolls_back}));
+    assert_snapshot!(without(&first), @"Advice NoBase policy.rollout.onFailure.action: The first version has no other one to go back to: where it should roll back, the rollout only stops.");
+}
+
+/// The findings of the fleet with these annotations on its DaemonSet.
+fn annotated(given: &Given, annotations: &Value) -> Vec<String> {
+    let mut recording = given.recording();
+    let annotations: daemonset::model::Labels = serde_json::from_value(annotations.clone()).unwrap();
+    recording.daemon_set.metadata.annotations = annotations;
+    let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
+    let preflight = Preflight::new(&recording.daemon_set, recording.now)
+        .nodes(&recording.nodes)
+        .pods(&recording.pods)
+        .revisions(&recording.revisions)
+        .read_annotations(json);
+    lint(&preflight).iter().map(line).collect()
+}
+
+#[test]
+fn a_policy_in_annotations_is_found_by_the_path_of_its_field() {
+    let policy = |policy: Value| annotated(&calm(), &json!({POLICY: policy.to_string()}));
+    assert_snapshot!(policy(json!({"waves": [{"upto": 1}]})).join("\n"), @"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].waves[0].upto: It can't be used, and the rollout counts as paused: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`.");
+    assert_snapshot!(policy(json!({"onFailure": {}})).join("\n"), @"Warning FailureUnnoticed metadata.annotations[rollout.daemonset/policy].onFailure: Only pods in phase Failed and nodes that go down count: a version that crashes again and again, or never becomes Ready, has not failed.");
+    assert_snapshot!(annotated(&calm(), &json!({"rollout.daemonset/paused": "yes"})).join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/paused]: It can't be used, and the rollout counts as paused: Invalid value: "yes": must be "true" or "false"."#);
+    assert_eq!(policy(json!({})), [""; 0]);
+}
+
+/// The other controller creates pods of the new version only, and its surge is not ours.
+#[test]
+fn a_driven_rollout_that_surges_or_rolls_back_is_an_error() {
+    let driven = calm().with("/daemonSet/spec/updateStrategy", on_delete());
+    let policy = |policy: Value| annotated(&driven, &json!({POLICY: policy.to_string()}));
+    let rolling = json!({"type": "RollingUpdate"});
+    let mut failure = guarded();
+    failure["action"] = json!("RollBack");
+    assert_snapshot!(policy(json!({"drive": rolling, "onFailure": failure})).join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].onFailure.action: It can't be used, and the rollout counts as paused: Invalid value: "RollBack": must be Pause: the other controller creates pods of the new version only."#);
+    let surge = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}});
+    assert_snapshot!(policy(json!({"drive": surge})).join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].drive: It can't be used, and the rollout counts as paused: Invalid value: "RollingUpdate": must not surge: another controller creates the pods."#);
+    assert_eq!(policy(json!({"drive": rolling})), [""; 0]);
+    let choice = driven.policy(json!({"drive": rolling, "rollout": {"onFailure": failure}}));
+    assert_snapshot!(text(&choice), @r#"Error Invalid policy.rollout.onFailure.action: It is refused: Invalid value: "RollBack": must be Pause: the other controller creates pods of the new version only."#);
+}
+
+#[cfg(feature = "sim")]
+mod rehearsed {
+    use super::*;
+    use daemonset::lint::{Finding, Rehearsal};
+    use daemonset::sim::{Behaviour, Distribution, Settings};
+    use daemonset::{Policy, RolloutPolicy};
+    use jiff::SignedDuration;
+
+    /// Pods become Ready 2 minutes after their start.
+    fn rehearsed(rollout: Value, change: impl FnOnce(&mut DaemonSet)) -> Option<Finding> {
+        let mut recording = calm().recording();
+        change(&mut recording.daemon_set);
+        let rollout: RolloutPolicy = serde_json::from_value(rollout).unwrap();
+        let policy = Policy::default().rollout(rollout);
+        let ready = Distribution::fixed(SignedDuration::from_mins(2));
+        let settings = Settings::default().behaviour(Behaviour::default().ready(ready));
+        Rehearsal::new(&recording.daemon_set, &recording.nodes, &policy).settings(settings).finding()
+    }
+
+    #[test]
+    fn a_deadline_that_a_simulated_rollout_misses_is_found() {
+        let within = |seconds: u32| {
+            let failure = json!({"availableWithinSeconds": seconds, "action": "RollBack"});
+            rehearsed(json!({"waves": [{"upTo": 1}, {"needsApproval": true}], "onFailure": failure}), |_| {})
+        };
+        assert_snapshot!(line(&within(100).unwrap()), @"Warning DeadlineTooShort policy.rollout.onFailure.availableWithinSeconds: In a simulation on 3 nodes a version that works fails on a after 103 seconds, with TooManyFailures; its image is pulled within 50 seconds, and its pods are Ready within 2 minutes more.");
+        let later = json!({"waves": [{"upTo": 0}, {"needsApproval": true}], "onFailure": {"availableWithinSeconds": 100}});
+        assert!(rehearsed(later, |_| {}).is_some(), "nobody needs to approve");
+        assert_eq!(within(200), None, "a pod needs 2 minutes, its image, and minReadySeconds");
+        let progress = |seconds: u32| {
+            rehearsed(json!({"paused": true, "onFailure": {"progressDeadlineSeconds": seconds}}), |_| {})
+        };
+        assert_snapshot!(line(&progress(100).unwrap()), @"Warning DeadlineTooShort policy.rollout.onFailure.progressDeadlineSeconds: In a simulation on 3 nodes a version that works fails after 103 seconds, with ProgressDeadlineExceeded; its image is pulled within 50 seconds, and its pods are Ready within 2 minutes more.");
+        assert_eq!(progress(200), None);
+    }
+
+    #[test]
+    fn nothing_is_rehearsed_where_nothing_is_judged() {
+        assert_eq!(rehearsed(json!({"waves": [{"upTo": 1}, {}]}), |_| {}), None);
+        let short = || json!({"onFailure": {"availableWithinSeconds": 11}});
+        assert!(rehearsed(short(), |_| {}).is_some());
+        assert_eq!(rehearsed(short(), |ds| ds.spec.update_strategy.kind = "OnDelete".to_owned()), None);
+        assert_eq!(rehearsed(short(), |ds| ds.spec.template = Value::Null), None, "an invalid template");
+    }
+}
