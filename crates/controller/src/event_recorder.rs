@@ -64,7 +64,7 @@ impl EventRecorder {
     /// Records an event unless the DaemonSet had too many.
     pub fn record(&self, ds: &DaemonSet, kind: EventType, reason: &str, message: &str) {
         let about = (&ds.metadata.uid, ds.metadata.name.as_str());
-        let correlated = self.correlator().correlate(about, kind, (reason, message), self.now());
+        let correlated = self.correlator().correlate(about, (reason, message), self.now());
         let Some(correlated) = correlated else { return };
         let create = ApiCall::event(&self.caller(ds), kind, reason, &correlated.message);
         // A full queue drops the event: events are best effort.
