@@ -2,6 +2,7 @@
 
 use crate::caches::Key;
 use crate::in_flight::InFlight;
+use crate::rollout::Rollout;
 use daemonset::model::Uid;
 use daemonset::{Action, Plan, Policy, StatusReason};
 use std::fmt::Write;
@@ -13,6 +14,8 @@ use tokio::time::Instant;
 pub struct PerDaemonSet {
     /// The calls that were sent for it.
     pub in_flight: InFlight,
+    /// Its rollout, if a policy steers it.
+    pub rollout: Rollout,
     /// When it left the cache; `None` while the cache has it.
     pub absent_since: Option<Instant>,
     status_sent_at: Option<Instant>,
@@ -26,6 +29,7 @@ impl PerDaemonSet {
     pub fn new(uid: Uid, policy: Policy) -> Self {
         PerDaemonSet {
             in_flight: InFlight::new(uid, policy),
+            rollout: Rollout::default(),
             absent_since: None,
             status_sent_at: None,
             last_printed: String::new(),

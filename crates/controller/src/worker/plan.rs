@@ -52,9 +52,9 @@ impl Worker {
             executor.check()?;
         }
         let start = Instant::now();
+        let revisions = state.rollout.written.newest(input.revisions);
         let nodes = self.caches.nodes.state();
-        let observed =
-            Observed { daemon_set: ds, nodes: &nodes, pods: &input.pods, revisions: &input.revisions };
+        let observed = Observed { daemon_set: ds, nodes: &nodes, pods: &input.pods, revisions: &revisions };
         let mut at = ObservedAt::new(self.clock.now());
         at.pods_version = input.pods_version;
         let snapshot = match state.in_flight.reconciler.snapshot(observed, at) {

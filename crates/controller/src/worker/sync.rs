@@ -33,7 +33,7 @@ impl Worker {
             Mode::Compare(comparison) => {
                 comparison.reconcile(ds, |reverted| self.plan_for_comparison(key, ds, state, reverted));
                 if comparison.take_back_off_reset(ds) {
-                    state.in_flight = InFlight::new(ds.metadata.uid.clone(), self.policy.clone());
+                    state.in_flight = InFlight::new(ds.metadata.uid.clone(), self.policies.of_file().clone());
                 }
                 Ok(())
             }
@@ -60,6 +60,7 @@ impl Worker {
             let Some(new_plan) = self.plan(key, ds, state, stored)? else { return Ok(()) };
             plan = new_plan;
         }
+        self.report_rollout(executor, key, ds, &plan, state);
         let requeue_at = requeue_time(&plan);
         let result = self.execute(executor, key, ds, plan.actions, state).await;
         match result {
@@ -88,8 +89,9 @@ impl Worker {
         let nodes = self.caches.nodes.state();
         let revisions: [&ControllerRevision; 0] = [];
         let observed = Observed { daemon_set: ds, nodes: &nodes, pods: &pods, revisions };
-        let stored = Snapshot::new(observed, planned_at).policy(&self.policy).check();
-        in_flight.settle(stored.as_ref().ok(), read_at);
+        let stored = Snapshot::new(observed, planned_at).policy(in_flight.reconciler.policy()).check();
+        let stored = stored.as_ref().ok();
+        in_flight.settle(stored, read_at);
         Ok(())
     }
 
@@ -103,7 +105,7 @@ impl Worker {
     ) -> Result<(), ExecuteError> {
         let actions = state.in_flight.retry_order.apply(actions);
         let (actions, status_delay) = state.defer_status(actions, self.status_interval);
-        let result = executor.execute(ds, &actions, &mut state.in_flight).await;
+        let result = executor.execute(ds, &actions, state).await;
         // Also after a failure: the status of the other pods does not wait for the retry.
         if let Some(delay) = status_delay {
             self.queue.add_after(key.clone(), delay);
