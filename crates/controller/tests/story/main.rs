@@ -8,10 +8,12 @@
 mod budget_watch;
 mod cluster;
 mod process;
+mod rollouts;
+mod wave_watch;
 
 use budget_watch::BudgetWatch;
 use cluster::{Cluster, IMAGE};
-use process::{Controller, kubeconfig};
+use process::{Account, Controller, kubeconfig};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -26,7 +28,7 @@ async fn a_daemon_set_from_its_creation_to_its_deletion() {
     if cluster.has_another_controller().await {
         return;
     }
-    let account = kubeconfig(&cluster).await;
+    let account = kubeconfig(&cluster, Account::CONTROLLER).await;
     let controller = Controller::start(&cluster, &account, WITH_LEASE);
     let n = cluster.nodes;
 
@@ -115,7 +117,7 @@ async fn killed_at_random_during_rollouts() {
         return;
     }
     let kills: u32 = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(50);
-    let account = kubeconfig(&cluster).await;
+    let account = kubeconfig(&cluster, Account::CONTROLLER).await;
     let seed = fastrand::u64(..);
     println!("          seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
