@@ -142,7 +142,8 @@ conditions: false (default) or true
 rollout: {waves, paused, approved, onFailure}
   Which nodes get a new version, in which order, and when to stop. Want it where a broken version must not reach all nodes.
 drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
-  Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters.
+  Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters, with
+  --drive; without that flag the file is refused, and the annotation of a DaemonSet drives nothing.
 markPrefix: rollout.daemonset
   The prefix of the annotations of a ControllerRevision with the state of its rollout.
 daemonTolerations: Kubernetes (default), None, or Given: [...]
@@ -213,6 +214,20 @@ mod tests {
     fn a_dry_run_and_a_comparison_change_nothing() {
         let executes = [&[][..], &["--dry-run"], &["--compare"]].map(|flags| args(flags).executes_plans());
         assert_eq!(executes, [true, false, false]);
+    }
+
+    #[test]
+    fn a_driver_has_a_lease_of_its_own() {
+        let lease = |flags: &[&str]| args(flags).lease_name;
+        assert_eq!(
+            (lease(&[]), lease(&["--drive"])),
+            ("daemonset-controller".into(), "daemonset-driver".into())
+        );
+        assert_eq!(lease(&["--drive", "--lease-name=mine"]), "mine");
+        let roles = [&[][..], &["--drive"], &["--drive", "--dry-run"], &["--compare"]]
+            .map(|flags| args(flags).role());
+        assert_eq!(roles, [Role::Controller, Role::Driver, Role::Driver, Role::Comparison]);
+        assert!(Args::try_parse_from(["daemonset-controller", "--drive", "--compare"]).is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! it begins the rollout: an earlier process has reported them.
 
 use super::words::Words;
+use daemonset::model::DaemonSet;
 use daemonset::{
     Action, EventType, Plan, RevisionOrigin, RolloutReason, RolloutReport, RolloutStage, WaveProgress,
 };
@@ -49,7 +50,7 @@ struct State {
 
 impl Story {
     /// The events that are due now. Those of marks follow with [`written`](Self::written).
-    pub(crate) fn observe(&mut self, plan: &Plan) -> Vec<RolloutEvent> {
+    pub(crate) fn observe(&mut self, ds: &DaemonSet, plan: &Plan) -> Vec<RolloutEvent> {
         let (Some(rollout), Some(current)) = (&plan.report.rollout, &plan.report.current_revision) else {
             *self = Story::default();
             return Vec::new();
@@ -67,7 +68,7 @@ impl Story {
             _ if begins => State::default(),
             _ => next.without(&marks),
         };
-        let words = Words { plan, rollout, current };
+        let words = Words { ds, plan, rollout, current };
         let mut events = Vec::new();
         self.by_mark.clear();
         if marks.contains(&RolloutReason::RolloutStarted) && !next.is_complete {

@@ -28,6 +28,6 @@ pub struct Rollout {
     problem: Option<policy::PolicyProblem>,
     /// The marks that were written, and that no watch has shown yet.
     pub written: WrittenRevisions,
-    /// What the events are about.
+    /// The part of it that events have reported.
     pub(crate) story: events::Story,
 }

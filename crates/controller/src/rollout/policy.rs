@@ -54,6 +54,12 @@ impl Policies {
         &self.of_file
     }
 
+    /// Whether a policy may steer the rollout of this DaemonSet.
+    pub fn may_steer(&self, ds: &DaemonSet) -> bool {
+        let by_annotations = self.role != Role::Comparison && annotations(ds).next().is_some();
+        by_annotations || self.of_file.rollout.is_some()
+    }
+
     /// The policy of this DaemonSet.
     pub fn read(&self, ds: &DaemonSet) -> PolicyReading {
         match self.role {
@@ -135,5 +141,135 @@ impl super::Rollout {
         let is_new = self.problem != problem;
         self.problem = problem;
         self.problem.as_ref().filter(|_| is_new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollout::Rollout;
+    use daemonset::model::IntOrString;
+    use daemonset::{RolloutPolicy, UnreadyPolicy};
+    use serde_json::{Value, from_value, json};
+
+    const DRIVE: &str = "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 2}}";
+
+    fn ds(strategy: &str, annotations: Value) -> DaemonSet {
+        let metadata = json!({"name": "a", "namespace": "ns", "uid": "u", "annotations": annotations});
+        from_value(json!({"metadata": metadata, "spec": {"updateStrategy": {"type": strategy}}})).unwrap()
+    }
+
+    fn with_policy(strategy: &str, text: &str) -> DaemonSet {
+        ds(strategy, json!({"rollout.daemonset/policy": text}))
+    }
+
+    fn read(role: Role, ds: &DaemonSet) -> PolicyReading {
+        Policies::new(Policy::default(), role).read(ds)
+    }
+
+    fn reason(reading: &PolicyReading) -> Option<&str> {
+        reading.problem.as_ref().map(|problem| problem.reason)
+    }
+
+    #[test]
+    fn annotations_are_read_as_yaml_and_json_on_top_of_the_file() {
+        let yaml = "# the canary\nwaves:\n- upTo: 10%\n  nodes: {matchLabels: {pool: a}}\n- {}\napproved: {3: 2}\nconditions: true\n";
+        let json = r#"{"waves": [{"upTo": "10%", "nodes": {"matchLabels": {"pool": "a"}}}, {}], "approved": {"3": 2}, "conditions": true}"#;
+        let of_file = Policy::default().unready(UnreadyPolicy::WithinBudget).burst(7);
+        let policies = Policies::new(of_file, Role::Controller);
+        let [one, other] =
+            [yaml, json].map(|text| policies.read(&with_policy("RollingUpdate", text)).policy.unwrap());
+        assert_eq!(one, other);
+        assert_eq!((one.burst, one.unready, one.conditions), (7, UnreadyPolicy::WithinBudget, true));
+        let rollout = one.rollout.unwrap();
+        assert_eq!((rollout.waves[0].up_to, rollout.approved[&3]), (Some(IntOrString::Percent(10)), 2));
+    }
+
+    #[test]
+    fn a_policy_that_cannot_be_read_pauses_and_names_the_field() {
+        for (text, part) in [
+            ("waves: [", "rollout.daemonset/policy: "),
+            ("waves: [{upto: 1}]", "waves[0].upto: unknown field"),
+            ("waves: 3\n", "waves: invalid type"),
+            ("paused: true\npaused: false", "duplicate"),
+            ("", "must be an object"),
+        ] {
+            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
+            let (policy, problem) = (reading.policy.unwrap(), reading.problem.unwrap());
+            assert!(policy.rollout.is_some_and(|rollout| rollout.paused), "{text}");
+            assert!(problem.message.contains(part), "{}", problem.message);
+            assert_eq!((problem.reason, problem.message.lines().count()), ("InvalidRolloutPolicy", 1));
+        }
+    }
+
+    /// The policy of the file may fit one DaemonSet and not the other.
+    #[test]
+    fn a_policy_of_the_file_that_does_not_fit_pauses() {
+        let on_failure: daemonset::FailurePolicy = from_value(json!({"availableWithinSeconds": 30})).unwrap();
+        let of_file = Policy::default().rollout(RolloutPolicy::default().on_failure(on_failure));
+        let policies = Policies::new(of_file, Role::Controller);
+        let mut ds = ds("RollingUpdate", json!({}));
+        assert_eq!(policies.read(&ds).problem, None);
+        ds.spec.min_ready_seconds = 60;
+        let reading = policies.read(&ds);
+        assert!(reading.policy.unwrap().rollout.unwrap().paused);
+        let message = reading.problem.unwrap().message;
+        assert!(
+            message.contains("the policy of --policy does not fit: onFailure.availableWithinSeconds: "),
+            "{message}"
+        );
+        assert_eq!(Policies::new(policies.of_file, Role::Driver).read(&ds).problem, None, "it is not driven");
+    }
+
+    #[test]
+    fn a_problem_is_reported_once_for_each_text() {
+        let mut rollout = Rollout::default();
+        let mut is_reported = |text: &str| {
+            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
+            rollout.new_problem(reading.problem).is_some()
+        };
+        let reported = ["waves: 1", "waves: 1", "waves: 2", "{}", "waves: 2"].map(&mut is_reported);
+        assert_eq!(reported, [true, false, true, false, true]);
+    }
+
+    #[test]
+    fn a_driver_plans_only_what_asks_to_be_driven() {
+        let driven = read(Role::Driver, &with_policy("OnDelete", DRIVE));
+        assert!(driven.policy.is_some_and(|policy| policy.drive.is_some()) && driven.problem.is_none());
+        for (strategy, text, expected) in [
+            ("OnDelete", "{}", None),
+            ("RollingUpdate", "{}", None),
+            ("RollingUpdate", DRIVE, Some("InvalidRolloutPolicy")),
+            ("OnDelete", "drive: {type: OnDelete}", Some("InvalidRolloutPolicy")),
+            ("OnDelete", "waves: 1", Some("InvalidRolloutPolicy")),
+        ] {
+            let reading = read(Role::Driver, &with_policy(strategy, text));
+            assert_eq!((&reading.policy, reason(&reading)), (&None, expected), "{strategy} {text}");
+        }
+    }
+
+    #[test]
+    fn the_file_of_a_driver_drives_every_daemon_set_with_on_delete() {
+        let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
+        let policies = Policies::new(Policy::default().drive(Some(drive)), Role::Driver);
+        assert!(policies.read(&ds("OnDelete", json!({}))).policy.is_some());
+        let other = policies.read(&ds("RollingUpdate", json!({})));
+        assert_eq!((other.policy, other.problem), (None, None));
+    }
+
+    #[test]
+    fn a_controller_leaves_the_update_to_a_driver() {
+        let reading =
+            read(Role::Controller, &with_policy("OnDelete", &format!("{DRIVE}\nwaves: [{{upTo: 1}}]")));
+        assert_eq!(reason(&reading), Some("UpdateNotDriven"));
+        let policy = reading.policy.unwrap();
+        assert!(policy.drive.is_none());
+        assert_eq!(policy.rollout.unwrap().waves.len(), 1, "held nodes keep the old version");
+    }
+
+    #[test]
+    fn a_comparison_reads_no_annotations() {
+        let reading = read(Role::Comparison, &with_policy("RollingUpdate", "waves: 1"));
+        assert_eq!((reading.policy, reading.problem), (Some(Policy::default()), None));
     }
 }

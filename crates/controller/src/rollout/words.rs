@@ -1,10 +1,10 @@
 //! The events of a rollout in people's words.
 
 use super::events::RolloutEvent;
-use daemonset::model::NodeName;
+use daemonset::model::{DaemonSet, NodeName};
 use daemonset::{
     CurrentRevision, EventType, FailingNode, FailureEvidence, Plan, RevisionOrigin, RolloutReport,
-    RolloutStage,
+    RolloutStage, Warning,
 };
 
 /// Names that a message has at most.
@@ -12,6 +12,7 @@ const NAMES: usize = 5;
 
 /// The rollout that the words are about.
 pub(super) struct Words<'p> {
+    pub(super) ds: &'p DaemonSet,
     pub(super) plan: &'p Plan,
     pub(super) rollout: &'p RolloutReport,
     pub(super) current: &'p CurrentRevision,
@@ -54,9 +55,13 @@ impl Words<'_> {
 
     pub(super) fn waits_for_approval(&self, wave: usize) -> RolloutEvent {
         let (number, approved) = (self.current.number, wave + 1);
+        let metadata = &self.ds.metadata;
         let message = format!(
-            "Wave {wave} of {} waits for approval: kubectl annotate --overwrite … rollout.daemonset/approved={number}={approved}",
-            self.revision()
+            "Wave {wave} of {} waits for approval: kubectl annotate --overwrite -n {} daemonset {} \
+             rollout.daemonset/approved={number}={approved}",
+            self.revision(),
+            metadata.namespace,
+            metadata.name,
         );
         normal("WaveWaitsForApproval", message)
     }
@@ -68,6 +73,9 @@ impl Words<'_> {
         };
         let follows = match (&self.rollout.stage, &self.rollout.base) {
             (RolloutStage::RolledBack { .. }, Some(base)) => format!("All nodes go back to {base}"),
+            _ if self.plan.warnings.contains(&Warning::NothingToRollBackTo) => {
+                "No further node gets it, and there is no earlier version to go back to".to_owned()
+            }
             _ => "No further node gets it".to_owned(),
         };
         let message = format!(
@@ -171,7 +179,29 @@ fn evidence(failing: &FailingNode) -> String {
     format!("{}: {why}", failing.node)
 }
 
+/// The first letter in upper case.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_five_nodes_and_counts_the_others() {
+        let nodes: Vec<NodeName> = (0..7).map(|n| format!("n{n}").as_str().into()).collect();
+        let texts = [0, 1, 5, 7].map(|count| named_nodes(&nodes[..count]));
+        let five = "n0, n1, n2, n3, n4";
+        assert_eq!(
+            texts,
+            [
+                "no nodes".to_owned(),
+                "1 node (n0)".to_owned(),
+                format!("5 nodes ({five})"),
+                format!("7 nodes ({five} and 2 more)"),
+            ]
+        );
+    }
 }

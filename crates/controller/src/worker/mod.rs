@@ -79,11 +79,12 @@ impl Worker {
         let mut state = state
             .unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policies.of_file().clone()));
         state.absent_since = None;
-        let result = match self.set_policy(key, &ds, &mut state) {
-            Follow::Plan => self.sync(key, &ds, &mut state).await,
-            Follow::LeaveAlone => Ok(()),
+        let (result, settles_at) = match self.set_policy(key, &ds, &mut state) {
+            Follow::Plan => (self.sync(key, &ds, &mut state).await, state.in_flight.next_settle()),
+            // Outcomes that are still unknown are read when it is planned again.
+            Follow::LeaveAlone => (Ok(()), None),
         };
-        if let Some(at) = state.in_flight.next_settle() {
+        if let Some(at) = settles_at {
             self.queue.add_at(key.clone(), at);
         }
         self.states().insert(key.clone(), state);

@@ -51,7 +51,7 @@ impl Worker {
         state: &mut PerDaemonSet,
     ) {
         self.metrics.rollouts.show(key, plan);
-        for event in state.rollout.story.observe(plan) {
+        for event in state.rollout.story.observe(ds, plan) {
             executor.report(ds, event.event_type, event.reason, &event.message);
         }
     }

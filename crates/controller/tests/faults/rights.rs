@@ -52,7 +52,7 @@ fn rules(manifest: &str, kind: &str) -> Vec<Value> {
     roles.next().expect("a role")["rules"].as_array().expect("a list").clone()
 }
 
-/// What a driver must never do, even where a right would let it.
+/// A driver can't create, adopt or label a pod, or write a status.
 #[test]
 fn the_role_of_a_driver_is_smaller_than_the_one_of_a_controller() {
     let allowed = |rights: &Rights| -> Vec<(Verb, Kind)> {

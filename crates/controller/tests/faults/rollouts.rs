@@ -1,7 +1,7 @@
 //! Stories about rollouts that people steer by annotations.
 
 use crate::cluster::{CONTROLLER, Cluster, HOUR};
-use crate::faults::Verb;
+use crate::faults::{Fault, Verb};
 use crate::objects::rolling;
 use crate::pods::{image_of, node_of};
 use crate::store::{Actor, ChangeKind, Kind, id, text};
@@ -84,7 +84,9 @@ async fn waves_open_one_after_the_other_once_they_are_approved() {
     assert_eq!(cluster.nodes_with(NEW), 1);
     let waits = message(&cluster, "WaveWaitsForApproval");
     assert!(waits.starts_with("Wave 1 of revision 2 (agent-"), "{waits}");
-    assert!(waits.ends_with(" rollout.daemonset/approved=2=2"), "{waits}");
+    let command =
+        ": kubectl annotate --overwrite -n monitoring daemonset agent rollout.daemonset/approved=2=2";
+    assert!(waits.ends_with(command), "{waits}");
     cluster.annotate(APPROVED, Some("2=2"));
     sleep(MINUTE).await;
     assert_eq!(cluster.nodes_with(NEW), 3);
@@ -152,6 +154,25 @@ async fn a_broken_version_stops_at_its_canary() {
     assert_eq!((text(&progressing["status"]), text(&progressing["reason"])), ("False", "TooManyFailures"));
     cluster.release(NEW);
     cluster.done(HOUR).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_version_without_an_earlier_one_stops() {
+    let cluster = Cluster::steady(3, rolling(1)).await;
+    cluster.annotate(POLICY, Some("onFailure: {action: RollBack, waitingSeconds: 10}"));
+    sleep(MINUTE).await;
+    let first = text(&current_revision(&cluster)["metadata"]["name"]).to_owned();
+    cluster.release(BROKEN);
+    sleep(Duration::from_secs(2)).await;
+    cluster.api.state().store.remove(Actor::Others, &id(Kind::Revision, &first));
+    sleep(HOUR).await;
+    let failed = message(&cluster, "RolloutFailed");
+    assert!(
+        failed.ends_with(". No further node gets it, and there is no earlier version to go back to"),
+        "{failed}"
+    );
+    assert_eq!(cluster.nodes_with(BROKEN), 1);
+    assert_eq!(story(&cluster)[1..], ["RolloutStarted", "RolloutFailed"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -369,6 +390,28 @@ async fn a_driver_sends_only_deletes_of_pods_marks_and_events() {
     assert_eq!(started["source"]["component"], "daemonset-driver");
     drop(state);
     cluster.finish(60).await;
+}
+
+/// The driver lost the response to a delete, and is asked no more: it neither reads storage nor plans, again and again.
+#[tokio::test(start_paused = true)]
+async fn a_driver_rests_once_a_daemon_set_is_no_longer_driven() {
+    let cluster = with_driver(4, &driven("")).await;
+    cluster.fault(Verb::Delete, Kind::Pod, Fault::Broken, 1);
+    cluster.release(NEW);
+    while cluster.happened(Fault::Broken) == 0 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    cluster.annotate(POLICY, None);
+    sleep(2 * MINUTE).await;
+    let reconciles = || {
+        let text = cluster.metrics.text();
+        text.lines().find(|line| line.starts_with("daemonset_reconcile_seconds_count")).map(ToOwned::to_owned)
+    };
+    let before = reconciles();
+    sleep(10 * MINUTE).await;
+    assert_eq!(reconciles(), before);
+    cluster.annotate(POLICY, Some(&driven("")));
+    cluster.done(HOUR).await;
 }
 
 #[tokio::test(start_paused = true)]

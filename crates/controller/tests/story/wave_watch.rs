@@ -21,7 +21,7 @@ impl Waves {
     }
 }
 
-/// What was observed.
+/// The measure of a rollout.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     /// Most nodes that had the new version at once.
