@@ -41,7 +41,7 @@ impl Words<'_> {
 
     pub(super) fn paused(&self) -> RolloutEvent {
         let message = format!(
-            "The rollout of {} is paused: {}, and no other node gets it",
+            "The rollout of {} is paused: {}, and no further pod is replaced",
             self.revision(),
             self.progress()
         );
@@ -74,9 +74,9 @@ impl Words<'_> {
         let follows = match (&self.rollout.stage, &self.rollout.base) {
             (RolloutStage::RolledBack { .. }, Some(base)) => format!("All nodes go back to {base}"),
             _ if self.plan.warnings.contains(&Warning::NothingToRollBackTo) => {
-                "No further node gets it, and there is no earlier version to go back to".to_owned()
+                "No further pod is replaced, and there is no earlier version to go back to".to_owned()
             }
-            _ => "No further node gets it".to_owned(),
+            _ => "No further pod is replaced".to_owned(),
         };
         let message = format!(
             "{} has failed ({reason}): {}. {follows}",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::sleep;
 
-const ALL: [Fault; 14] = [
+pub const ALL: [Fault; 14] = [
     Fault::Conflict,
     Fault::Forbidden,
     Fault::TooManyRequests(2),

@@ -5,6 +5,7 @@ use crate::budget_watch::{BudgetWatch, uid};
 use crate::cluster::{Cluster, IMAGE, image_of};
 use crate::process::{Account, Controller, kubeconfig};
 use crate::wave_watch::{Waves, watch};
+use crate::{WITH_LEASE, WITHOUT_LEASE};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -40,10 +41,9 @@ impl Fleet {
         Some(Fleet { account: kubeconfig(&cluster, account).await, cluster, is_driven })
     }
 
-    fn start(&self) -> Controller {
-        let mut arguments = vec!["--leader-elect=false"];
-        arguments.extend(self.is_driven.then_some("--drive"));
-        Controller::start(&self.cluster, &self.account, &arguments)
+    fn start(&self, lease: &[&str]) -> Controller {
+        let drive: &[&str] = if self.is_driven { &["--drive"] } else { &[] };
+        Controller::start(&self.cluster, &self.account, &[lease, drive].concat())
     }
 
     /// Creates the DaemonSet, and waits until each node has its pod.
@@ -134,6 +134,14 @@ async fn current_revision(cluster: &Cluster) -> Value {
     revisions.into_iter().max_by_key(|revision| revision["revision"].as_i64()).unwrap_or_default()
 }
 
+/// The reason of the condition `Progressing`.
+async fn progressing(cluster: &Cluster) -> String {
+    let conditions = cluster.daemon_set("web").await["status"]["conditions"].clone();
+    let mut conditions = conditions.as_array().into_iter().flatten();
+    let progressing = conditions.find(|condition| condition["type"] == "Progressing");
+    progressing.and_then(|condition| condition["reason"].as_str()).unwrap_or_default().to_owned()
+}
+
 async fn events(cluster: &Cluster, reason: &str) -> Vec<String> {
     let events = cluster.list(&cluster.core("events")).await;
     let of_reason = events.iter().filter(|event| event["reason"] == reason);
@@ -145,7 +153,7 @@ async fn waves_with_approval(fleet: &Fleet) {
     let n = fleet.cluster.nodes;
     fleet
         .set_policy(
-            "waves: [{upTo: 1}, {upTo: 20%, needsApproval: true}, {needsApproval: true, bakeSeconds: 1}]",
+            "waves: [{upTo: 1}, {upTo: 20%, needsApproval: true}, {needsApproval: true, bakeSeconds: 1}]\nconditions: true",
         )
         .await;
     fleet.is_marked("completed").await;
@@ -178,6 +186,10 @@ async fn waves_with_approval(fleet: &Fleet) {
     assert_eq!(observed.breach, None);
     assert!(worst.unavailable <= MAX_UNAVAILABLE, "{worst:?}");
     assert_eq!(events(&fleet.cluster, "WaveOpened").await.len(), 3);
+    if !fleet.is_driven {
+        let is_complete = async |cluster: &Cluster| progressing(cluster).await == "Complete";
+        fleet.cluster.until("the status says Complete", is_complete).await;
+    }
 }
 
 /// A rollout that a person pauses, and lets go on.
@@ -242,7 +254,7 @@ async fn broken_version(fleet: &Fleet, action: &str) {
 #[tokio::test]
 async fn steered_rollouts_alone() {
     let Some(fleet) = Fleet::find("steered", false).await else { return };
-    let controller = fleet.start();
+    let controller = fleet.start(WITH_LEASE);
     fleet.create().await;
     waves_with_approval(&fleet).await;
     paused_and_resumed(&fleet).await;
@@ -255,7 +267,7 @@ async fn steered_rollouts_alone() {
 async fn driven_rollouts_beside_kubernetes_own_controller() {
     let Some(fleet) = Fleet::find("driven", true).await else { return };
     fleet.create().await;
-    let driver = fleet.start();
+    let driver = fleet.start(WITH_LEASE);
     waves_with_approval(&fleet).await;
     paused_and_resumed(&fleet).await;
     broken_version(&fleet, "Pause").await;
@@ -291,7 +303,7 @@ async fn killed_during_waves(fleet: &Fleet, mut controller: Controller) -> Contr
             // A kill may come before the caches are filled, or in the middle of a plan.
             sleep(Duration::from_millis(random.u64(20..2000))).await;
             controller.kill();
-            controller = fleet.start();
+            controller = fleet.start(WITHOUT_LEASE);
             killed += 1;
         }
         fleet.has_everywhere(&next).await;
@@ -307,7 +319,7 @@ async fn killed_during_waves(fleet: &Fleet, mut controller: Controller) -> Contr
 #[tokio::test]
 async fn killed_at_random_during_waves() {
     let Some(fleet) = Fleet::find("killed-waves", false).await else { return };
-    let controller = fleet.start();
+    let controller = fleet.start(WITHOUT_LEASE);
     fleet.create().await;
     let controller = killed_during_waves(&fleet, controller).await;
     fleet.end(controller).await;
@@ -317,7 +329,7 @@ async fn killed_at_random_during_waves() {
 async fn a_driver_killed_at_random_during_waves() {
     let Some(fleet) = Fleet::find("killed-driver", true).await else { return };
     fleet.create().await;
-    let driver = fleet.start();
+    let driver = fleet.start(WITHOUT_LEASE);
     let driver = killed_during_waves(&fleet, driver).await;
     fleet.end(driver).await;
 }
