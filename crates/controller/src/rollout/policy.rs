@@ -72,15 +72,9 @@ impl Policies {
     /// This controller creates the pods, as the one of the cluster does beside a driver: of a policy to drive, only the update
     /// is left to a driver. To drive it here would leave the DaemonSet without new pods.
     fn read_as_controller(&self, ds: &DaemonSet) -> PolicyReading {
-        match with_annotations(&self.of_file, ds) {
-            Ok(policy) => {
-                let problem = policy.drive.is_some().then(|| PolicyProblem::not_driven(ds));
-                PolicyReading { policy: Some(policy.drive(None)), problem }
-            }
-            Err(Unreadable { policy, problem }) => {
-                PolicyReading { policy: Some(policy), problem: Some(problem) }
-            }
-        }
+        let (policy, unreadable) = with_annotations(&self.of_file, ds);
+        let not_driven = policy.drive.is_some().then(|| PolicyProblem::not_driven(ds));
+        PolicyReading { policy: Some(policy.drive(None)), problem: unreadable.or(not_driven) }
     }
 
     /// A policy that can't be read drives nothing: nobody knows within which limits.
@@ -90,36 +84,32 @@ impl Policies {
             // The policy of the file is for the DaemonSets that can be driven.
             of_file.drive = None;
         }
+        let concerns_it = of_file.drive.is_some() || annotations(ds).next().is_some();
         match with_annotations(&of_file, ds) {
-            Ok(policy) => {
+            (policy, None) => {
                 PolicyReading { policy: Some(policy).filter(|policy| policy.drive.is_some()), problem: None }
             }
-            Err(Unreadable { problem, .. }) => {
-                let concerns_it = of_file.drive.is_some() || annotations(ds).next().is_some();
+            (_, Some(problem)) => {
                 PolicyReading { policy: None, problem: Some(problem).filter(|_| concerns_it) }
             }
         }
     }
 }
 
-/// A policy that can't be read, or that does not fit the DaemonSet.
-struct Unreadable {
-    /// The policy to go on with: the rollout is paused.
-    policy: Policy,
-    problem: PolicyProblem,
-}
-
-fn with_annotations(of_file: &Policy, ds: &DaemonSet) -> Result<Policy, Unreadable> {
-    of_file.clone().with_annotations(ds, yaml::read).map_err(|invalid| {
-        let message = if invalid.annotation.is_empty() {
-            let (path, problem) = (&invalid.path, &invalid.message);
-            format!("The rollout is paused, since the policy of --policy does not fit: {path}: {problem}")
-        } else {
-            format!("The rollout is paused, since its policy can't be read: {invalid}")
-        };
-        let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", message);
-        Unreadable { policy: invalid.policy(of_file.clone()), problem }
-    })
+/// The policy to go on with. One that can't be read, or that does not fit the DaemonSet, is a problem, and the rollout is paused.
+fn with_annotations(of_file: &Policy, ds: &DaemonSet) -> (Policy, Option<PolicyProblem>) {
+    let invalid = match of_file.clone().with_annotations(ds, yaml::read) {
+        Ok(policy) => return (policy, None),
+        Err(invalid) => invalid,
+    };
+    let message = if invalid.annotation.is_empty() {
+        let (path, problem) = (&invalid.path, &invalid.message);
+        format!("The rollout is paused, since the policy of --policy does not fit: {path}: {problem}")
+    } else {
+        format!("The rollout is paused, since its policy can't be read: {invalid}")
+    };
+    let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", message);
+    (invalid.policy(of_file.clone()), Some(problem))
 }
 
 impl PolicyProblem {

@@ -40,12 +40,17 @@ fn story(cluster: &Cluster) -> Vec<String> {
     cluster.api.state().events.iter().filter(|reason| !pods.contains(&reason.as_str())).cloned().collect()
 }
 
-fn message(cluster: &Cluster, reason: &str) -> String {
+/// The only event with this reason.
+fn event(cluster: &Cluster, reason: &str) -> Value {
     let state = cluster.api.state();
     let events: Vec<&Value> =
         state.stored_events.values().filter(|event| event["reason"] == reason).collect();
     let [event] = events.as_slice() else { panic!("{reason}: {events:#?}") };
-    text(&event["message"]).to_owned()
+    (*event).clone()
+}
+
+fn message(cluster: &Cluster, reason: &str) -> String {
+    text(&event(cluster, reason)["message"]).to_owned()
 }
 
 /// The revision with the largest number.
@@ -443,10 +448,7 @@ async fn a_driver_sends_only_deletes_of_pods_marks_and_events() {
         "{:?}",
         story(&cluster)
     );
-    let state = cluster.api.state();
-    let started = state.stored_events.values().find(|event| event["reason"] == "RolloutStarted").unwrap();
-    assert_eq!(started["source"]["component"], "daemonset-driver");
-    drop(state);
+    assert_eq!(event(&cluster, "RolloutStarted")["source"]["component"], "daemonset-driver");
     cluster.finish(60).await;
 }
 
