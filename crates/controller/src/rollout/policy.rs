@@ -258,6 +258,20 @@ mod tests {
     }
 
     #[test]
+    fn the_policies_of_the_readme_are_valid() {
+        let readme = include_str!("../../README.md");
+        let between = |from: &str, to: &str| readme.split_once(from).unwrap().1.split_once(to).unwrap().0;
+        let steered = with_policy("RollingUpdate", between("rollout.daemonset/policy='", "'\n"));
+        let reading = read(Role::Controller, &steered);
+        assert_eq!(reading.problem, None);
+        assert_eq!(reading.policy.unwrap().rollout.unwrap().waves.len(), 3);
+        let driven: DaemonSet = from_value(yaml::read(between("```yaml\n", "```")).unwrap()).unwrap();
+        let reading = read(Role::Driver, &driven);
+        assert_eq!(reading.problem, None);
+        assert!(reading.policy.is_some_and(|policy| policy.rollout.is_some()));
+    }
+
+    #[test]
     fn a_comparison_reads_no_annotations() {
         let reading = read(Role::Comparison, &with_policy("RollingUpdate", "waves: 1"));
         assert_eq!((reading.policy, reading.problem), (Some(Policy::default()), None));
