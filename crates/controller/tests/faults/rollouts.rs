@@ -113,6 +113,28 @@ async fn waves_open_one_after_the_other_once_they_are_approved() {
     cluster.finish(60).await;
 }
 
+/// The revision gets another number: its old approval and marks no longer count.
+#[tokio::test(start_paused = true)]
+async fn an_undone_version_waits_for_approval_again() {
+    let cluster = Cluster::steady(3, rolling(1)).await;
+    cluster.annotate(POLICY, Some("waves: [{needsApproval: true}]"));
+    sleep(MINUTE).await;
+    let (begins, ends) = (["RolloutStarted", "WaveWaitsForApproval"], ["WaveOpened", "RolloutCompleted"]);
+    for (number, image) in [(2, NEW), (3, OLD)] {
+        let before = story(&cluster).len();
+        cluster.release(image);
+        sleep(MINUTE).await;
+        assert_eq!(cluster.nodes_with(image), 0);
+        let reported: BTreeSet<String> = story(&cluster)[before..].iter().cloned().collect();
+        assert_eq!(reported, begins.map(ToOwned::to_owned).into());
+        cluster.annotate(APPROVED, Some(&format!("{number}=1")));
+        cluster.done(HOUR).await;
+        sleep(MINUTE).await;
+        assert_eq!(story(&cluster)[before + 2..], ends);
+    }
+    cluster.finish(60).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pause_holds_every_further_node() {
     let cluster = Cluster::steady(8, rolling(1)).await;
@@ -335,6 +357,23 @@ async fn each_mark_is_written_and_reported_once_though_the_watch_lags() {
         ["RolloutStarted", "WaveOpened", "WaveOpened", "WaveOpened", "RolloutCompleted"],
         "{story:?}"
     );
+}
+
+/// The response to a mark is lost, or the call fails: the watch shows which, and the event follows.
+#[tokio::test(start_paused = true)]
+async fn a_mark_with_an_unknown_outcome_is_reported_once() {
+    for fault in [Fault::ErrorAfterwards, Fault::Error, Fault::BrokenAfterwards, Fault::Conflict] {
+        let cluster = Cluster::steady(4, rolling(2)).await;
+        cluster.annotate(POLICY, Some("waves: [{upTo: 1}, {}]"));
+        sleep(MINUTE).await;
+        cluster.fault(Verb::Patch, Kind::Revision, fault, 1);
+        cluster.release(NEW);
+        cluster.done(HOUR).await;
+        sleep(MINUTE).await;
+        assert_eq!(cluster.happened(fault), 1);
+        let expected = ["RolloutStarted", "WaveOpened", "WaveOpened", "RolloutCompleted"];
+        assert_eq!(story(&cluster)[1..], expected, "{fault:?}");
+    }
 }
 
 /// Another process finds the marks, and reports nothing again.
