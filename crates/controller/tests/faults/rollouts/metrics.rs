@@ -1,0 +1,60 @@
+//! The metrics of a steered rollout.
+
+use super::{MINUTE, NEW, POLICY, WAVES};
+use crate::cluster::Cluster;
+use crate::objects::rolling;
+use crate::store::{Actor, Kind, id};
+use tokio::time::sleep;
+
+/// The series of a DaemonSet, without those of other metrics.
+fn series(cluster: &Cluster) -> Vec<String> {
+    let text = cluster.metrics.text();
+    let of_rollouts = text.lines().filter(|line| line.starts_with("daemonset_rollout"));
+    let short = |line: &str| line.replace("namespace=\"monitoring\",daemonset=\"agent\",", "");
+    of_rollouts.map(|line| short(line).replace("daemonset_rollout_", "")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_wave_has_metrics_until_the_daemon_set_goes() {
+    let cluster = Cluster::steady(6, rolling(2)).await;
+    assert!(series(&cluster).is_empty());
+    cluster.annotate(POLICY, Some(WAVES));
+    cluster.release(NEW);
+    sleep(MINUTE).await;
+    let mut shown = series(&cluster);
+    shown.sort();
+    assert_eq!(
+        shown,
+        [
+            "stage{stage=\"GoingOn\"} 1",
+            "wave_available{wave=\"0\"} 1",
+            "wave_available{wave=\"1\"} 1",
+            "wave_available{wave=\"2\"} 1",
+            "wave_nodes{wave=\"0\"} 1",
+            "wave_nodes{wave=\"1\"} 3",
+            "wave_nodes{wave=\"2\"} 6",
+            "wave_open{wave=\"0\"} 1",
+            "wave_open{wave=\"1\"} 0",
+            "wave_open{wave=\"2\"} 0",
+            "wave_updated{wave=\"0\"} 1",
+            "wave_updated{wave=\"1\"} 1",
+            "wave_updated{wave=\"2\"} 1",
+        ]
+    );
+    cluster.annotate(POLICY, Some("waves: [{upTo: 1}]"));
+    sleep(MINUTE).await;
+    assert_eq!(series(&cluster).len(), 5, "{:?}", series(&cluster));
+    let many = "{}, ".repeat(30);
+    cluster.annotate(POLICY, Some(&format!("paused: true\nwaves: [{many}]")));
+    sleep(MINUTE).await;
+    assert_eq!(series(&cluster).len(), 1 + 4 * 20);
+    cluster.annotate(POLICY, None);
+    sleep(MINUTE).await;
+    assert!(series(&cluster).is_empty());
+    cluster.annotate(POLICY, Some(WAVES));
+    sleep(MINUTE).await;
+    assert!(!series(&cluster).is_empty());
+    cluster.api.state().store.remove(Actor::Others, &id(Kind::DaemonSet, "agent"));
+    sleep(MINUTE).await;
+    assert!(series(&cluster).is_empty());
+}
