@@ -55,23 +55,24 @@ impl Story {
             *self = Story::default();
             return Vec::new();
         };
-        let marks = marks(plan);
+        let marks = marks(plan, rollout);
         let next = match current.origin {
             // Its marks come with the next plan, and the other events after the one of the beginning.
             RevisionOrigin::Created => State::default(),
             _ => State::after(plan, rollout, &marks),
         };
         let revision = (current.name.clone(), current.number);
-        let begins = current.origin != RevisionOrigin::Kept || marks.contains(&RolloutReason::RolloutStarted);
-        let before = match self.reported.take() {
-            Some(reported) if reported.revision == revision => reported.state,
-            _ if begins => State::default(),
-            _ => next.without(&marks),
-        };
+        let starts = marks.contains(&RolloutReason::RolloutStarted);
+        let begins = starts || current.origin != RevisionOrigin::Kept;
+        let before = self.state_of(&revision).unwrap_or_else(|| match begins {
+            true => State::default(),
+            // An earlier process has reported it.
+            false => next.without(&marks),
+        });
         let words = Words { ds, plan, rollout, current };
         let mut events = Vec::new();
         self.by_mark.clear();
-        if marks.contains(&RolloutReason::RolloutStarted) && !next.is_complete {
+        if starts && !next.is_complete {
             self.by_mark.push((RolloutReason::RolloutStarted, words.started()));
         }
         for transition in Transition::ALL {
@@ -90,6 +91,12 @@ impl Story {
         events
     }
 
+    /// The reported state of this revision; `None` if the reports are about another one.
+    fn state_of(&self, revision: &(String, i64)) -> Option<State> {
+        let reported = self.reported.as_ref().filter(|reported| reported.revision == *revision);
+        reported.map(|reported| reported.state.clone())
+    }
+
     /// The event that follows this action, which is done.
     pub(crate) fn written(&mut self, action: &Action) -> Option<RolloutEvent> {
         let mark = mark_of(action)?;
@@ -103,18 +110,21 @@ impl Story {
 }
 
 /// The marks that a plan writes.
-fn marks(plan: &Plan) -> Vec<RolloutReason> {
-    plan.actions.iter().filter_map(mark_of).collect()
+fn marks(plan: &Plan, rollout: &RolloutReport) -> Vec<RolloutReason> {
+    // A revision that is created while the rollout is paused has no mark.
+    let begins = rollout.stage != RolloutStage::Paused;
+    plan.actions
+        .iter()
+        .filter_map(mark_of)
+        .filter(|mark| begins || *mark != RolloutReason::RolloutStarted)
+        .collect()
 }
 
-/// The mark that an action writes. A revision is created with the mark of its beginning, unless the rollout is paused.
+/// The mark that an action writes. A revision is created with the mark of its beginning.
 fn mark_of(action: &Action) -> Option<RolloutReason> {
     match action {
         Action::AnnotateRevision { reason, .. } => Some(*reason),
-        Action::CreateRevision { revision, .. } => {
-            let annotations = revision.pointer("/metadata/annotations")?.as_object()?;
-            annotations.keys().any(|key| key.ends_with("/started")).then_some(RolloutReason::RolloutStarted)
-        }
+        Action::CreateRevision { .. } => Some(RolloutReason::RolloutStarted),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Rollouts that people steer: the policy in the annotations of a DaemonSet, the marks on its revisions, and what is reported.
+//! Rollouts that people steer: the policy in the annotations of a DaemonSet, the marks on its revisions, events and metrics.
 //!
 //! The library decides; see [`Policy::rollout`](field@daemonset::Policy::rollout).
 

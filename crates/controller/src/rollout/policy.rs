@@ -1,4 +1,4 @@
-//! The policy of one DaemonSet: that of its annotations, on top of the one of `--policy`.
+//! The policy of one DaemonSet: its annotations on top of `--policy`.
 
 use super::annotations;
 use crate::yaml;
@@ -69,8 +69,8 @@ impl Policies {
         }
     }
 
-    /// This controller creates the pods, as the one of the cluster does beside a driver: of a policy to drive, only the update
-    /// is left to a driver. To drive it here would leave the DaemonSet without new pods.
+    /// This process is the controller that creates the pods: it leaves the update of a policy to drive to a driver, and does the
+    /// rest. To drive here would leave nodes that join without a pod.
     fn read_as_controller(&self, ds: &DaemonSet) -> PolicyReading {
         let (policy, unreadable) = with_annotations(&self.of_file, ds);
         let not_driven = policy.drive.is_some().then(|| PolicyProblem::not_driven(ds));

@@ -306,8 +306,11 @@ impl State {
         if request.kind == Kind::Event {
             self.events.push(text(&request.body["reason"]).to_owned());
             let name = text(&request.body["metadata"]["name"]).to_owned();
-            let earlier = self.stored_events.insert(name.clone(), request.body.clone());
-            assert!(earlier.is_none(), "{name} exists already");
+            if let Some(earlier) = self.stored_events.get(&name) {
+                assert_ne!(earlier["source"], request.body["source"], "{name} exists already");
+                return Err(status(409, "AlreadyExists", &format!("{name} already exists")));
+            }
+            self.stored_events.insert(name, request.body.clone());
             return Ok(request.body.clone());
         }
         if request.kind == Kind::Pod {

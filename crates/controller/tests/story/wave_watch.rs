@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The waves of a rollout: each has so many nodes, those of the waves before it included.
+/// The waves of a rollout.
 #[derive(Debug, Clone)]
 pub struct Waves {
+    /// The number of nodes of each wave and of the waves before it.
     sizes: Vec<usize>,
     /// How many of them may begin; a story raises it with each approval.
     pub approved: Arc<AtomicUsize>,

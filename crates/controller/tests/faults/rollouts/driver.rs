@@ -1,6 +1,6 @@
 //! A driver beside the cluster's own controller.
 
-use super::{BROKEN, MINUTE, NEW, OLD, POLICY, canary, event, story, touched_nodes, version};
+use super::{APPROVED, BROKEN, MINUTE, NEW, OLD, POLICY, canary, event, story, touched_nodes, version};
 use crate::cluster::{CONTROLLER, Cluster, HOUR};
 use crate::faults::{Fault, Verb};
 use crate::objects::rolling;
@@ -17,11 +17,16 @@ fn driven(rest: &str) -> String {
     format!("drive: {{type: RollingUpdate, rollingUpdate: {{maxUnavailable: 2}}}}\n{rest}")
 }
 
-/// Beside the cluster's own controller, which reads no annotation, for a DaemonSet with OnDelete.
+/// Beside the cluster's own controller, which reads no annotation.
 async fn with_driver(nodes: usize, policy: &str) -> Cluster {
+    with_driver_beside(Role::Comparison, nodes, policy).await
+}
+
+/// A DaemonSet with OnDelete, whose pods another process creates.
+async fn with_driver_beside(other: Role, nodes: usize, policy: &str) -> Cluster {
     let mut cluster = Cluster::steady(nodes, json!({"type": "OnDelete"})).await;
     cluster.api.state().store.invariants.max_unavailable = 2;
-    cluster.start(CONTROLLER, Role::Comparison).await;
+    cluster.start(CONTROLLER, other).await;
     cluster.annotate(POLICY, Some(policy));
     cluster.start(DRIVER, Role::Driver).await;
     sleep(MINUTE).await;
@@ -51,7 +56,27 @@ async fn a_driver_sends_only_deletes_of_pods_marks_and_events() {
     cluster.finish(60).await;
 }
 
-/// The driver lost the response to a delete, and is asked no more: it neither reads storage nor plans, again and again.
+/// Both processes set the marks, and hold the same nodes.
+#[tokio::test(start_paused = true)]
+async fn a_driver_beside_this_controller_keeps_the_waves() {
+    let policy = driven("waves: [{upTo: 1}, {upTo: 4, needsApproval: true}, {}]");
+    let cluster = with_driver_beside(Role::Controller, 8, &policy).await;
+    cluster.release(NEW);
+    sleep(MINUTE).await;
+    assert_eq!(cluster.nodes_with(NEW), 1);
+    // A held node gets its lost pod back in the old version.
+    let held = cluster.pods_of_agent().into_iter().find(|pod| image_of(pod) == OLD).expect("a pod");
+    cluster.allow_down(1);
+    cluster.api.state().store.remove(Actor::Others, &id(Kind::Pod, text(&held["metadata"]["name"])));
+    sleep(MINUTE).await;
+    assert_eq!((cluster.nodes_with(OLD), cluster.nodes_with(NEW)), (7, 1));
+    cluster.annotate(APPROVED, Some("2=2"));
+    cluster.done(HOUR).await;
+    sleep(MINUTE).await;
+    cluster.finish(100).await;
+}
+
+/// The response to a delete is lost, and then the DaemonSet is driven no more: nothing is read or planned again and again.
 #[tokio::test(start_paused = true)]
 async fn a_driver_rests_once_a_daemon_set_is_no_longer_driven() {
     let cluster = with_driver(4, &driven("")).await;

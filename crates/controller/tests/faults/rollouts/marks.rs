@@ -31,8 +31,8 @@ async fn a_rollout_survives_the_loss_of_its_marks() {
     cluster.finish(100).await;
 }
 
-/// The first moment at which a wave has begun early: it reaches a node before each node of the waves before it was available once. A
-/// wave has so many nodes, those of the waves before it included.
+/// The first moment at which a wave begins early: it reaches a node before each node of the earlier waves was available once. `sizes`
+/// has the number of nodes of each wave and of the waves before it.
 fn early_wave(cluster: &Cluster, image: &str, sizes: &[usize]) -> Option<String> {
     let state = cluster.api.state();
     let mut pods = BTreeMap::new();

@@ -6,7 +6,7 @@ use crate::objects::rolling;
 use crate::store::{Actor, Kind, id};
 use tokio::time::sleep;
 
-/// The series of a DaemonSet, without those of other metrics.
+/// The series of the DaemonSet's rollout.
 fn series(cluster: &Cluster) -> Vec<String> {
     let text = cluster.metrics.text();
     let of_rollouts = text.lines().filter(|line| line.starts_with("daemonset_rollout"));
