@@ -13,12 +13,12 @@ use tokio::time::sleep;
 
 const DRIVER: &str = "driver";
 
-fn driven(rest: &str) -> String {
+pub fn driven(rest: &str) -> String {
     format!("drive: {{type: RollingUpdate, rollingUpdate: {{maxUnavailable: 2}}}}\n{rest}")
 }
 
 /// Beside the cluster's own controller, which reads no annotation.
-async fn with_driver(nodes: usize, policy: &str) -> Cluster {
+pub async fn with_driver(nodes: usize, policy: &str) -> Cluster {
     with_driver_beside(Role::Comparison, nodes, policy).await
 }
 

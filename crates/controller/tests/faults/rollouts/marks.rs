@@ -1,5 +1,6 @@
 //! Marks that are lost, late, written with an unknown outcome, or found by another process.
 
+use super::driver::{driven, with_driver};
 use super::{APPROVED, MINUTE, NEW, POLICY, WAVES, current_revision, story};
 use crate::cluster::{CONTROLLER, Cluster, HOUR};
 use crate::faults::{Fault, Verb};
@@ -61,18 +62,26 @@ fn early_wave(cluster: &Cluster, image: &str, sizes: &[usize]) -> Option<String>
 
 #[test]
 fn waves_keep_their_order_under_random_faults() {
-    for seed in 0..10 {
+    for seed in 0..12 {
         let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
         paused.expect("a runtime").block_on(faulty_waves(seed));
     }
 }
 
+/// Alone, or as a driver.
 async fn faulty_waves(seed: u64) {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let strategy = if rng.bool() { rolling(2) } else { surging(2) };
-    let cluster = Cluster::steady(8, strategy).await;
-    cluster.annotate(POLICY, Some("waves: [{upTo: 1}, {upTo: 4}, {}]"));
-    sleep(MINUTE).await;
+    let waves = "waves: [{upTo: 1}, {upTo: 4}, {}]";
+    let cluster = match rng.u32(..3) {
+        0 => with_driver(8, &driven(waves)).await,
+        alone => {
+            let strategy = if alone == 1 { rolling(2) } else { surging(2) };
+            let cluster = Cluster::steady(8, strategy).await;
+            cluster.annotate(POLICY, Some(waves));
+            sleep(MINUTE).await;
+            cluster
+        }
+    };
     cluster.api.state().faults.at_random(rng.fork(), &crate::random_faults::ALL);
     for kind in [Kind::DaemonSet, Kind::Pod, Kind::Node, Kind::Revision] {
         cluster.lag(kind, Duration::from_millis(rng.u64(..3000)));
