@@ -33,7 +33,7 @@ use tokio::time::sleep;
 /// # Errors
 /// When it can't start, or when it loses its lease. A restart begins with fresh caches.
 pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
-    tracing::info!(policy = %serde_json::to_string(&policy)?, "starting");
+    tracing::info!(policy = %serde_json::to_string(&policy)?, role = ?args.role(), "starting");
     let needs_lease = args.leader_elect && args.executes_plans();
     let deadline = match needs_lease {
         true => RenewDeadline::new(BootClock::default()),

@@ -90,8 +90,7 @@ impl Worker {
         let revisions: [&ControllerRevision; 0] = [];
         let observed = Observed { daemon_set: ds, nodes: &nodes, pods: &pods, revisions };
         let stored = Snapshot::new(observed, planned_at).policy(in_flight.reconciler.policy()).check();
-        let stored = stored.as_ref().ok();
-        in_flight.settle(stored, read_at);
+        in_flight.settle(stored.as_ref().ok(), read_at);
         Ok(())
     }
 
