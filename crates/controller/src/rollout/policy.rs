@@ -275,5 +275,9 @@ mod tests {
     fn a_comparison_reads_no_annotations() {
         let reading = read(Role::Comparison, &with_policy("RollingUpdate", "waves: 1"));
         assert_eq!((reading.policy, reading.problem), (Some(Policy::default()), None));
+        let steered = with_policy("RollingUpdate", "{}");
+        let may_steer = [Role::Comparison, Role::Driver, Role::Controller]
+            .map(|role| Policies::new(Policy::default(), role).may_steer(&steered));
+        assert_eq!(may_steer, [false, true, true]);
     }
 }

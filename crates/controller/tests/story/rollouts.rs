@@ -93,8 +93,13 @@ impl Fleet {
 
     /// Waits for an event; returns its message.
     async fn event(&self, reason: &str) -> String {
+        self.event_after(reason, 0).await
+    }
+
+    /// Waits for an event after so many with this reason; returns its message.
+    async fn event_after(&self, reason: &str, known: usize) -> String {
         self.cluster
-            .until(&format!("event {reason}"), async |cluster| !events(cluster, reason).await.is_empty())
+            .until(&format!("event {reason}"), async |cluster| events(cluster, reason).await.len() > known)
             .await;
         let message = events(&self.cluster, reason).await.pop().unwrap_or_default();
         println!("          {message}");
@@ -142,6 +147,7 @@ async fn progressing(cluster: &Cluster) -> String {
     progressing.and_then(|condition| condition["reason"].as_str()).unwrap_or_default().to_owned()
 }
 
+/// The messages of the events with this reason, in their order: their names end with their times.
 async fn events(cluster: &Cluster, reason: &str) -> Vec<String> {
     let events = cluster.list(&cluster.core("events")).await;
     let of_reason = events.iter().filter(|event| event["reason"] == reason);
@@ -225,12 +231,12 @@ async fn broken_version(fleet: &Fleet, action: &str) {
             "waves: [{{upTo: 1}}, {{}}]\nonFailure: {{action: {action}, waitingSeconds: 5}}"
         ))
         .await;
-    let before = fleet.uids().await;
+    let (before, failures) = (fleet.uids().await, events(&fleet.cluster, "RolloutFailed").await.len());
     let waves = Waves::new(&[1, fleet.cluster.nodes], 1);
     let budget = BudgetWatch::start(&fleet.cluster, "web").await;
     let watch = watch(&fleet.cluster, "web", &image("broken"), &waves).await;
     fleet.set_version("broken").await;
-    let failed = fleet.event("RolloutFailed").await;
+    let failed = fleet.event_after("RolloutFailed", failures).await;
     assert!(failed.contains("ErrImagePull"), "{failed}");
     if action == "RollBack" {
         fleet.has_everywhere("v3").await;
