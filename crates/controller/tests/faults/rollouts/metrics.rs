@@ -1,9 +1,11 @@
 //! The metrics of a steered rollout.
 
-use super::{MINUTE, NEW, POLICY, WAVES};
+use super::{BROKEN, MINUTE, NEW, POLICY, WAVES};
 use crate::cluster::Cluster;
 use crate::objects::rolling;
-use crate::store::{Actor, Kind, id};
+use crate::pods::image_of;
+use crate::store::{Actor, Kind, id, text};
+use serde_json::Value;
 use tokio::time::sleep;
 
 /// The series of the DaemonSet's rollout.
@@ -57,4 +59,26 @@ async fn each_wave_has_metrics_until_the_daemon_set_goes() {
     cluster.api.state().store.remove(Actor::Others, &id(Kind::DaemonSet, "agent"));
     sleep(MINUTE).await;
     assert!(series(&cluster).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_does_not_start_is_updated_and_not_available() {
+    let cluster = Cluster::steady(4, rolling(1)).await;
+    cluster.annotate(POLICY, Some("waves: [{upTo: 1}]"));
+    cluster.release(BROKEN);
+    sleep(MINUTE).await;
+    let canary = || {
+        let shown = series(&cluster);
+        ["updated", "available"].map(|name| shown.contains(&format!("wave_{name}{{wave=\"0\"}} 1")))
+    };
+    assert_eq!(canary(), [true, false]);
+    let pods = cluster.pods_of_agent();
+    let pod = pods.iter().find(|pod| image_of(pod) == BROKEN).expect("a pod");
+    cluster.api.state().store.change(Actor::Others, &id(Kind::Pod, text(&pod["metadata"]["name"])), |pod| {
+        pod["metadata"]["deletionTimestamp"] = pod["metadata"]["creationTimestamp"].clone();
+        // No kubelet ends it.
+        pod["metadata"]["generateName"] = Value::Null;
+    });
+    sleep(MINUTE).await;
+    assert_eq!(canary(), [false, false], "it terminates");
 }
