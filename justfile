@@ -15,7 +15,7 @@ nightly:
 run +steps:
     .ci/run {{ steps }}
 
-# On a real cluster without a DaemonSet controller, at KUBECONFIG: the stories, with 50 random kills.
+# On a real cluster at KUBECONFIG: the stories, with 50 random kills. Where a DaemonSet controller runs, the stories of a driver.
 story:
     KILLS=50 cargo test --release -p daemonset-controller --test story -- --nocapture --test-threads 1
 

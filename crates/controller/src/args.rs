@@ -1,7 +1,9 @@
 //! The command line.
 
+use crate::event_recorder::DRIVER;
 use crate::label_selector::{check_dns_label, check_selector, check_subdomain};
 use crate::policy_file::{Override, policy};
+use crate::rollout::policy::Role;
 use clap::{Parser, ValueEnum};
 use daemonset::Policy;
 use serde_json::Value;
@@ -11,7 +13,7 @@ use std::path::PathBuf;
 /// A DaemonSet controller that replaces kube-controller-manager's and can explain each of its plans.
 ///
 /// Run it in a cluster whose own DaemonSet controller is off (`--controllers=*,-daemonset-controller`). Beside that one, run
-/// it only with --dry-run or --compare, which change nothing.
+/// it only with --dry-run or --compare, which change nothing, or with --drive, which updates the DaemonSets that ask for it.
 #[derive(Debug, Clone, Parser)]
 #[command(version, about)]
 pub struct Args {
@@ -36,6 +38,10 @@ pub struct Args {
     /// Compare each plan with the actions of another controller, report the differences, and change nothing.
     #[arg(long)]
     pub compare: bool,
+    /// Beside the cluster's own DaemonSet controller: update the DaemonSets with OnDelete whose policy has `drive`. Sends deletes of
+    /// pods, marks on ControllerRevisions and events, and leaves all other DaemonSets alone.
+    #[arg(long, conflicts_with = "compare")]
+    pub drive: bool,
     /// With --compare: seconds until an action of ours that the other controller does not do is a difference.
     #[arg(long, requires = "compare", default_value_t = 30, value_name = "SECONDS")]
     pub grace: u64,
@@ -57,8 +63,13 @@ pub struct Args {
     /// The namespace of the lease.
     #[arg(long, default_value = "kube-system", value_name = "NAMESPACE")]
     pub lease_namespace: String,
-    /// The name of the lease.
-    #[arg(long, default_value = "daemonset-controller", value_name = "NAME")]
+    /// The name of the lease; with --drive, daemonset-driver if none is given.
+    #[arg(
+        long,
+        default_value = "daemonset-controller",
+        default_value_if("drive", "true", DRIVER),
+        value_name = "NAME"
+    )]
     pub lease_name: String,
     /// Seconds that the lease is valid without renewal.
     #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(3..=3600))]
@@ -131,7 +142,8 @@ conditions: false (default) or true
 rollout: {waves, paused, approved, onFailure}
   Which nodes get a new version, in which order, and when to stop. Want it where a broken version must not reach all nodes.
 drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
-  Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters.
+  Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters, with
+  --drive; without that flag the file is refused, and the annotation of a DaemonSet drives nothing.
 markPrefix: rollout.daemonset
   The prefix of the annotations of a ControllerRevision with the state of its rollout.
 daemonTolerations: Kubernetes (default), None, or Given: [...]
@@ -155,6 +167,9 @@ impl Args {
         check("--lease-namespace", check_dns_label(&self.lease_namespace));
         check("--lease-name", check_subdomain(&self.lease_name));
         let policy = policy(self.policy.as_deref(), self.overrides());
+        if !self.drive && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
+            problems.push("policy.drive: only a process with --drive drives updates".to_owned());
+        }
         match policy {
             Ok(policy) if problems.is_empty() => Ok(policy),
             Ok(_) => Err(problems),
@@ -170,6 +185,15 @@ impl Args {
             .into_iter()
             .filter_map(|(flag, field, value)| Some(Override { flag, field, value: value? }));
         given.collect()
+    }
+
+    /// The process that reads the policies of DaemonSets.
+    pub fn role(&self) -> Role {
+        match (self.drive, self.compare) {
+            (true, _) => Role::Driver,
+            (false, true) => Role::Comparison,
+            (false, false) => Role::Controller,
+        }
     }
 
     /// Whether this process changes the cluster.
@@ -190,6 +214,20 @@ mod tests {
     fn a_dry_run_and_a_comparison_change_nothing() {
         let executes = [&[][..], &["--dry-run"], &["--compare"]].map(|flags| args(flags).executes_plans());
         assert_eq!(executes, [true, false, false]);
+    }
+
+    #[test]
+    fn a_driver_has_a_lease_of_its_own() {
+        let lease = |flags: &[&str]| args(flags).lease_name;
+        assert_eq!(
+            (lease(&[]), lease(&["--drive"])),
+            ("daemonset-controller".into(), "daemonset-driver".into())
+        );
+        assert_eq!(lease(&["--drive", "--lease-name=mine"]), "mine");
+        let roles = [&[][..], &["--drive"], &["--drive", "--dry-run"], &["--compare"]]
+            .map(|flags| args(flags).role());
+        assert_eq!(roles, [Role::Controller, Role::Driver, Role::Driver, Role::Comparison]);
+        assert!(Args::try_parse_from(["daemonset-controller", "--drive", "--compare"]).is_err());
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl Controller {
             Mode::Compare(comparison) => Some(comparison.clone()),
             Mode::Execute(_) | Mode::DryRun => None,
         };
-        let mapper = EventMapper::new(caches.clone(), worker.queue.clone());
+        let mapper = EventMapper::new(caches.clone(), worker.queue.clone(), worker.policies.clone());
         Watches::new(mapper, comparison, worker.connection.clone()).start(writers, reads, scope);
         caches.wait_until_filled().await?;
         tracing::info!(

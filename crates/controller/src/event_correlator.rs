@@ -4,10 +4,9 @@
 //! differ only by their message are combined after the ninth, and a DaemonSet has a limited number of writes.
 //!
 //! One rule differs. In client-go, all events of a DaemonSet share the 25 writes, and a rollout spends them on
-//! `SuccessfulCreate` and `SuccessfulDelete`: the `FailedCreate` that says why it no longer moves is not stored. Here each
-//! reason of a warning has 25 writes of its own.
+//! `SuccessfulCreate` and `SuccessfulDelete`: the `FailedCreate` that says why it no longer moves is not stored, nor would be its
+//! `RolloutCompleted`. Here each other reason has 25 writes of its own.
 
-use daemonset::EventType;
 use daemonset::model::Uid;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
@@ -56,8 +55,9 @@ struct ObjectEvents {
 /// The events that share tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Bucket {
-    Normal,
-    Warning(String),
+    /// A pod was created or deleted, as happens on every node.
+    Pods,
+    Reason(String),
 }
 
 struct TokenBucket {
@@ -82,7 +82,6 @@ impl EventCorrelator {
     pub(crate) fn correlate(
         &mut self,
         (uid, name): (&Uid, &str),
-        kind: EventType,
         (reason, message): (&str, &str),
         now: Timestamp,
     ) -> Option<Correlated> {
@@ -91,7 +90,7 @@ impl EventCorrelator {
         let new_name = format!("{name}.{:x}", self.last_name);
         let events = self.objects.entry(uid.clone()).or_default();
         let correlated = events.count(reason, message, (new_name, now));
-        events.take_token(kind, reason).then_some(correlated)
+        events.take_token(reason).then_some(correlated)
     }
 
     /// Drops the events of an object that is gone.
@@ -141,10 +140,10 @@ impl ObjectEvents {
         is_full
     }
 
-    fn take_token(&mut self, kind: EventType, reason: &str) -> bool {
-        let bucket = match kind == EventType::Normal {
-            true => Bucket::Normal,
-            false => Bucket::Warning(reason.to_owned()),
+    fn take_token(&mut self, reason: &str) -> bool {
+        let bucket = match reason {
+            "SuccessfulCreate" | "SuccessfulDelete" => Bucket::Pods,
+            _ => Bucket::Reason(reason.to_owned()),
         };
         let now = Instant::now();
         let bucket = self.buckets.entry(bucket).or_insert(TokenBucket { tokens: BURST, refilled_at: now });
@@ -174,29 +173,24 @@ mod tests {
         Timestamp::from_nanosecond(nanoseconds).unwrap()
     }
 
-    fn event(
-        correlator: &mut EventCorrelator,
-        kind: EventType,
-        reason: &str,
-        message: &str,
-    ) -> Option<Correlated> {
-        correlator.correlate((&"uid".into(), "agent"), kind, (reason, message), at(255))
+    fn event(correlator: &mut EventCorrelator, reason: &str, message: &str) -> Option<Correlated> {
+        correlator.correlate((&"uid".into(), "agent"), (reason, message), at(255))
     }
 
     /// An event of the normal reason, which has writes left.
     fn normal(correlator: &mut EventCorrelator, message: &str) -> Correlated {
-        event(correlator, EventType::Normal, "SuccessfulCreate", message).unwrap()
+        event(correlator, "SuccessfulCreate", message).unwrap()
     }
 
     /// How many of these equal events are written.
-    fn written(correlator: &mut EventCorrelator, kind: EventType, reason: &str, many: usize) -> usize {
-        (0..many).filter(|_| event(correlator, kind, reason, "message").is_some()).count()
+    fn written(correlator: &mut EventCorrelator, reason: &str, many: usize) -> usize {
+        (0..many).filter(|_| event(correlator, reason, "message").is_some()).count()
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_object_has_25_writes_at_once_and_one_more_in_five_minutes() {
         let mut correlator = EventCorrelator::default();
-        let mut writes = |many| written(&mut correlator, EventType::Normal, "SuccessfulCreate", many);
+        let mut writes = |many| written(&mut correlator, "SuccessfulCreate", many);
         assert_eq!(writes(30), 25);
         pass(5 * MINUTE - 1).await;
         assert_eq!(writes(1), 0);
@@ -213,15 +207,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_reason_of_a_warning_has_writes_of_its_own_and_normal_events_share_theirs() {
+    async fn creates_and_deletes_of_pods_share_their_writes_and_each_other_reason_has_its_own() {
         let mut correlator = EventCorrelator::default();
-        let mut writes = |kind, reason| written(&mut correlator, kind, reason, 30);
-        assert_eq!(writes(EventType::Normal, "SuccessfulCreate"), 25);
-        assert_eq!(writes(EventType::Normal, "SuccessfulDelete"), 0);
-        assert_eq!(writes(EventType::Warning, "FailedCreate"), 25);
-        assert_eq!(writes(EventType::Warning, "FailedDelete"), 25);
+        let mut writes = |reason| written(&mut correlator, reason, 30);
+        assert_eq!(writes("SuccessfulCreate"), 25);
+        assert_eq!(writes("SuccessfulDelete"), 0);
+        assert_eq!(writes("FailedCreate"), 25);
+        assert_eq!(writes("FailedDelete"), 25);
+        assert_eq!(writes("RolloutCompleted"), 25);
         correlator.forget(&"another".into());
-        assert_eq!(written(&mut correlator, EventType::Normal, "SuccessfulCreate", 1), 0);
+        assert_eq!(written(&mut correlator, "SuccessfulCreate", 1), 0);
         correlator.forget(&"uid".into());
         let first = normal(&mut correlator, "message");
         assert_eq!((first.count, first.is_update), (1, false), "the object is gone, and another one began");
@@ -236,9 +231,9 @@ mod tests {
         assert_eq!(normal(&mut correlator, "b").name, "agent.100", "two events never have one name");
         let again = normal(&mut correlator, "a");
         assert_eq!((again.name.as_str(), again.is_update, again.count), ("agent.ff", true, 2));
-        written(&mut correlator, EventType::Normal, "SuccessfulCreate", 30);
+        written(&mut correlator, "SuccessfulCreate", 30);
         pass(5 * MINUTE).await;
-        let last = event(&mut correlator, EventType::Normal, "SuccessfulCreate", "message").unwrap();
+        let last = event(&mut correlator, "SuccessfulCreate", "message").unwrap();
         assert_eq!(last.count, 31, "events that were not written count, too");
     }
 

@@ -3,9 +3,11 @@
 use crate::caches::{Caches, Key};
 use crate::change_log::ChangedObject;
 use crate::queue::Queue;
+use crate::rollout::policy::Policies;
 use daemonset::affected;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod};
+use daemonset::model::{ControllerRevision, DaemonSet, LabelSelector, Node, OwnerReference, Pod};
 use kube::runtime::watcher::Event;
+use serde_json::json;
 use std::sync::Arc;
 
 /// Puts the DaemonSets that a change concerns into the queue.
@@ -13,6 +15,7 @@ use std::sync::Arc;
 pub struct EventMapper {
     caches: Caches,
     queue: Arc<Queue<Key>>,
+    policies: Policies,
 }
 
 /// A watched kind of object.
@@ -32,8 +35,8 @@ pub(crate) trait WatchedObject: Sized {
 
 impl EventMapper {
     /// A mapper that looks owners up in these caches.
-    pub fn new(caches: Caches, queue: Arc<Queue<Key>>) -> Self {
-        EventMapper { caches, queue }
+    pub fn new(caches: Caches, queue: Arc<Queue<Key>>, policies: Policies) -> Self {
+        EventMapper { caches, queue, policies }
     }
 
     /// The caches that owners are looked up in.
@@ -168,13 +171,28 @@ impl WatchedObject for Node {
         for ds in affected(daemon_sets.iter().map(Arc::as_ref), pods, before, after) {
             mapper.queue.add(Key::from(ds));
         }
+        // The revision that a held node keeps may place pods where the template of the DaemonSet does not.
+        let mut steered = daemon_sets.iter().filter(|ds| mapper.policies.may_steer(ds)).peekable();
+        if steered.peek().is_some() && !affected([&on_all_nodes()], [], before, after).is_empty() {
+            steered.for_each(|ds| mapper.queue.add(Key::from(&**ds)));
+        }
     }
+}
+
+/// A DaemonSet that every relevant change of a node concerns.
+fn on_all_nodes() -> DaemonSet {
+    let mut ds = DaemonSet::default();
+    ds.spec.selector = Some(LabelSelector::default());
+    ds.spec.template = json!({});
+    ds
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, from_value, json};
+    use crate::rollout::policy::Role;
+    use daemonset::{Policy, RolloutPolicy};
+    use serde_json::{Value, from_value};
     use std::time::Duration;
 
     const POOLS: [&str; 4] = ["gpu", "batch", "web", "edge"];
@@ -197,7 +215,8 @@ mod tests {
             .unwrap();
             writers.daemon_sets.apply_watcher_event(&Event::Apply(ds));
         }
-        (EventMapper::new(caches, Arc::new(Queue::new(Duration::ZERO))), writers)
+        let policies = Policies::new(Policy::default(), Role::Controller);
+        (EventMapper::new(caches, Arc::new(Queue::new(Duration::ZERO)), policies), writers)
     }
 
     fn node(pool: &str, taints: Value, version: &str) -> Node {
@@ -230,6 +249,25 @@ mod tests {
         assert_eq!(woken(&mapper, EventMapper::enqueue_all), 45);
         let moved = node("web", json!([]), "4");
         assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&ready), &moved)), 25);
+    }
+
+    #[test]
+    fn a_node_that_the_template_excludes_wakes_a_daemon_set_whose_rollout_is_steered() {
+        let (mut mapper, mut writers) = mapper();
+        let steered: DaemonSet = from_value(json!({
+            "metadata": {"name": "s", "namespace": "ns", "annotations": {"rollout.daemonset/policy": "{}"}},
+            "spec": {"template": {"spec": {"nodeSelector": {"pool": "tpu"}}}},
+        }))
+        .unwrap();
+        writers.daemon_sets.apply_watcher_event(&Event::Apply(steered));
+        let tainted = json!([{"key": "a", "effect": "NoSchedule"}]);
+        let (before, after) = (node("gpu", json!([]), "1"), node("gpu", tainted, "2"));
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&before), &after)), 16);
+        let heartbeat = node("gpu", json!([]), "3");
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&before), &heartbeat)), 0);
+        mapper.policies =
+            Policies::new(Policy::default().rollout(RolloutPolicy::default()), Role::Controller);
+        assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&before), &after)), 46, "the file steers all");
     }
 
     #[test]

@@ -18,6 +18,8 @@ use tokio::sync::mpsc;
 
 /// The source of the events; Kubernetes' own controller has the same.
 pub const COMPONENT: &str = "daemonset-controller";
+/// The source of the events of a driver, which are beside those of the cluster's own controller.
+pub const DRIVER: &str = "daemonset-driver";
 /// Events that may wait to be sent; further ones are dropped, as in client-go.
 const MAX_WAITING: usize = 1000;
 
@@ -27,6 +29,7 @@ pub struct EventRecorder {
     queue: mpsc::Sender<QueuedEvent>,
     correlator: Arc<Mutex<EventCorrelator>>,
     clock: Clock,
+    component: &'static str,
 }
 
 /// An event that waits to be sent.
@@ -48,7 +51,13 @@ impl EventRecorder {
                 }
             }
         });
-        EventRecorder { queue, correlator: Arc::default(), clock }
+        EventRecorder { queue, correlator: Arc::default(), clock, component: COMPONENT }
+    }
+
+    /// The same with another source of its events.
+    #[must_use]
+    pub fn from_component(self, component: &'static str) -> Self {
+        EventRecorder { component, ..self }
     }
 
     /// The time that calls and their outcomes are dated with.
@@ -58,13 +67,13 @@ impl EventRecorder {
 
     /// The caller of a call that is made now for this DaemonSet.
     pub fn caller<'a>(&self, daemon_set: &'a DaemonSet) -> Caller<'a> {
-        Caller { daemon_set, component: COMPONENT, now: self.now() }
+        Caller { daemon_set, component: self.component, now: self.now() }
     }
 
     /// Records an event unless the DaemonSet had too many.
     pub fn record(&self, ds: &DaemonSet, kind: EventType, reason: &str, message: &str) {
         let about = (&ds.metadata.uid, ds.metadata.name.as_str());
-        let correlated = self.correlator().correlate(about, kind, (reason, message), self.now());
+        let correlated = self.correlator().correlate(about, (reason, message), self.now());
         let Some(correlated) = correlated else { return };
         let create = ApiCall::event(&self.caller(ds), kind, reason, &correlated.message);
         // A full queue drops the event: events are best effort.

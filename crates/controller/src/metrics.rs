@@ -1,5 +1,6 @@
 //! Metrics for Prometheus.
 
+use crate::rollout::metrics::RolloutMetrics;
 use daemonset::{Action, ActionOutcome};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -26,6 +27,8 @@ pub struct Metrics {
     pub queue_depth: Gauge,
     /// 1 while this process acts, else 0.
     pub leader: Gauge,
+    /// The rollouts that a policy steers.
+    pub rollouts: RolloutMetrics,
     actions: Family<ActionLabels, Counter>,
     findings: Family<FindingLabels, Counter>,
 }
@@ -68,6 +71,8 @@ impl Default for Metrics {
         registry.register("leader", "1 while this process acts, else 0", leader.clone());
         registry.register("actions", "Actions by type, reason and outcome", Family::clone(&actions));
         registry.register("compared", "Results of --compare by verdict", Family::clone(&findings));
+        let rollouts = RolloutMetrics::default();
+        rollouts.register(&mut registry);
         Metrics {
             registry: Arc::new(registry),
             reconcile_seconds,
@@ -76,6 +81,7 @@ impl Default for Metrics {
             refused_plans,
             queue_depth,
             leader,
+            rollouts,
             actions,
             findings,
         }

@@ -3,6 +3,7 @@
 use crate::caches::{Caches, Key};
 use crate::change_log::{Entries, LogPosition};
 use crate::in_flight::InFlight;
+use crate::rollout::Rollout;
 use daemonset::model::{DaemonSet, Uid};
 use daemonset::{Action, Change, Plan, Policy, StatusReason};
 use std::fmt::Write;
@@ -15,6 +16,8 @@ use tokio::time::Instant;
 pub struct PerDaemonSet {
     /// The calls that were sent for it.
     pub in_flight: InFlight,
+    /// Its rollout, if a policy steers it.
+    pub rollout: Rollout,
     /// When it left the cache; `None` while the cache has it.
     pub absent_since: Option<Instant>,
     /// How far its reconciler has read the change log.
@@ -32,6 +35,7 @@ impl PerDaemonSet {
     pub fn new(uid: Uid, policy: Policy) -> Self {
         PerDaemonSet {
             in_flight: InFlight::new(uid, policy),
+            rollout: Rollout::default(),
             absent_since: None,
             position: LogPosition::default(),
             last_seen: None,

@@ -3,6 +3,7 @@
 //! The file has the serde form of the library's [`Policy`]. Its fields are named only in the text of `--help`, so that a new
 //! field of the library works here at once.
 
+use crate::yaml;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{Observed, Policy, Snapshot};
 use jiff::Timestamp;
@@ -43,12 +44,10 @@ pub(crate) fn policy(file: Option<&Path>, overrides: Vec<Override>) -> Result<Po
 
 fn read(file: &Path) -> Result<Map<String, Value>, String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let options = serde_saphyr::options! { with_snippet: false };
-    match serde_saphyr::from_str_with_options(&text, options) {
-        Ok(Value::Object(fields)) => Ok(fields),
-        Ok(Value::Null) => Ok(Map::new()),
-        Ok(_) => Err("must be an object with the fields of a policy".to_owned()),
-        Err(error) => Err(error.to_string()),
+    match yaml::read(&text)? {
+        Value::Object(fields) => Ok(fields),
+        Value::Null => Ok(Map::new()),
+        _ => Err("must be an object with the fields of a policy".to_owned()),
     }
 }
 

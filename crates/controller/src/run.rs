@@ -8,7 +8,7 @@ use crate::compare::Comparison;
 use crate::compare::daemon_set::Timeouts;
 use crate::connection::Connection;
 use crate::controller::Controller;
-use crate::event_recorder::EventRecorder;
+use crate::event_recorder::{DRIVER, EventRecorder};
 use crate::executor::Executor;
 use crate::http_server;
 use crate::leader_election::{Leadership, Standby};
@@ -18,6 +18,7 @@ use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::renew_deadline::RenewDeadline;
 use crate::response::ActingClient;
+use crate::rollout::policy::Policies;
 use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
 use crate::watches::Scope;
 use crate::worker::{Mode, Worker};
@@ -32,7 +33,7 @@ use tokio::time::sleep;
 /// # Errors
 /// When it can't start, or when it loses its lease. A restart begins with fresh caches.
 pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
-    tracing::info!(policy = %serde_json::to_string(&policy)?, "starting");
+    tracing::info!(policy = %serde_json::to_string(&policy)?, role = ?args.role(), "starting");
     let needs_lease = args.leader_elect && args.executes_plans();
     let deadline = match needs_lease {
         true => RenewDeadline::new(BootClock::default()),
@@ -94,7 +95,10 @@ fn mode(args: &Args, comparison: Option<&Comparison>, writes: &ActingClient, met
         Some(comparison) => Mode::Compare(comparison.clone()),
         None if args.dry_run => Mode::DryRun,
         None => {
-            let events = EventRecorder::new(writes.clone(), Clock::default());
+            let mut events = EventRecorder::new(writes.clone(), Clock::default());
+            if args.drive {
+                events = events.from_component(DRIVER);
+            }
             Mode::Execute(Executor::new(writes.clone(), events, metrics.clone()))
         }
     }
@@ -110,7 +114,7 @@ fn worker(
         caches: caches.clone(),
         queue,
         mode,
-        policy,
+        policies: Policies::new(policy, args.role()),
         status_interval: Duration::from_millis(args.status_interval),
         recorder: args.record.as_deref().map(Recorder::new).transpose()?,
         metrics: metrics.clone(),

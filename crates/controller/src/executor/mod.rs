@@ -1,6 +1,6 @@
 //! Executes a plan: action by action, the pods of one batch concurrently, until the first failure.
 //!
-//! Each call is sent once, and its outcome is [recorded](InFlight), also if it is unknown: a pod that may have been created
+//! Each call is sent once, and its outcome is [recorded](crate::in_flight), also if it is unknown: a pod that may have been created
 //! counts until the watch shows it or storage does not.
 
 mod error;
@@ -9,12 +9,12 @@ mod reads;
 pub use error::ExecuteError;
 
 use crate::event_recorder::EventRecorder;
-use crate::in_flight::InFlight;
 use crate::metrics::Metrics;
+use crate::per_daemon_set::PerDaemonSet;
 use crate::renew_deadline::DeadlineOver;
 use crate::response::{ActingClient, ApiResponse, UnknownOutcome, is_namespace_terminating, shortened};
 use daemonset::kube::{ApiCall, Caller};
-use daemonset::model::{DaemonSet, ObjectRef, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
 use daemonset::{Action, ActionOutcome, EventType};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -31,8 +31,20 @@ pub struct Executor {
     metrics: Metrics,
 }
 
-/// An outcome, with the error that ends the plan if there is one.
-type CallResult = (ActionOutcome, Option<ExecuteError>);
+/// The result of one call.
+struct CallResult {
+    outcome: ActionOutcome,
+    /// The error that ends the plan.
+    error: Option<ExecuteError>,
+    /// The revision with the marks that the call has written.
+    marked: Option<ControllerRevision>,
+}
+
+impl CallResult {
+    fn done() -> Self {
+        CallResult { outcome: ActionOutcome::Done, error: None, marked: None }
+    }
+}
 
 impl Executor {
     /// An executor that sends with this client.
@@ -48,7 +60,7 @@ impl Executor {
         &self,
         ds: &DaemonSet,
         actions: &[Action],
-        in_flight: &mut InFlight,
+        state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
         if actions.iter().any(is_adoption) {
             self.check_before_adoption(ds).await?;
@@ -56,10 +68,10 @@ impl Executor {
         let mut result = Ok(());
         for group in Action::batches(actions) {
             match &result {
-                Ok(()) => result = self.execute_group(ds, group, in_flight).await,
+                Ok(()) => result = self.execute_group(ds, group, state).await,
                 Err(error) if error.allows_status() && group.iter().all(is_status_update) => {
                     // The plan has failed already: the outcome of the status update does not matter.
-                    let _ = self.execute_group(ds, group, in_flight).await;
+                    let _ = self.execute_group(ds, group, state).await;
                 }
                 Err(_) => {}
             }
@@ -80,6 +92,12 @@ impl Executor {
         self.events.record(ds, EventType::Warning, "InvalidDaemonSet", problems);
     }
 
+    /// Records an event about a DaemonSet, and logs it.
+    pub fn report(&self, ds: &DaemonSet, event_type: EventType, reason: &str, message: &str) {
+        log_event(ds, reason, message);
+        self.events.record(ds, event_type, reason, message);
+    }
+
     /// Drops the state of a DaemonSet that is gone.
     pub fn forget(&self, uid: &Uid) {
         self.events.forget(uid);
@@ -90,7 +108,7 @@ impl Executor {
         &self,
         ds: &DaemonSet,
         group: &[Action],
-        in_flight: &mut InFlight,
+        state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
         let mut waiting = group.iter();
         let mut under_way = FuturesUnordered::new();
@@ -100,14 +118,20 @@ impl Executor {
                 let Some(action) = waiting.next() else { break };
                 under_way.push(async move { (action, self.execute_action(ds, action).await) });
             }
-            let Some((action, (outcome, error))) = under_way.next().await else { break };
-            in_flight.record(action, &outcome, self.events.now());
+            let Some((action, CallResult { outcome, error, marked })) = under_way.next().await else { break };
+            state.in_flight.record(action, &outcome, self.events.now());
+            state.rollout.written.extend(marked);
+            if outcome == ActionOutcome::Done
+                && let Some(event) = state.rollout.story.written(action)
+            {
+                self.report(ds, event.event_type, event.reason, &event.message);
+            }
             match &error {
                 Some(ExecuteError::Unknown(unknown)) => {
-                    in_flight.record_unknown(action, unknown.settles_after);
+                    state.in_flight.record_unknown(action, unknown.settles_after);
                 }
                 Some(ExecuteError::Failed(_) | ExecuteError::Forbidden(_) | ExecuteError::Unreachable(_)) => {
-                    in_flight.retry_order.rejected(action)
+                    state.in_flight.retry_order.rejected(action)
                 }
                 Some(
                     ExecuteError::Outdated(_)
@@ -127,11 +151,10 @@ impl Executor {
     async fn execute_action(&self, ds: &DaemonSet, action: &Action) -> CallResult {
         let caller = self.events.caller(ds);
         if let Action::RecordEvent { event_type, reason, message, .. } = action {
-            log_event(ds, reason.as_str(), message);
-            self.events.record(ds, *event_type, reason.as_str(), message);
-            return (ActionOutcome::Done, None);
+            self.report(ds, *event_type, reason.as_str(), message);
+            return CallResult::done();
         }
-        let Some(call) = ApiCall::new(action, &caller) else { return (ActionOutcome::Done, None) };
+        let Some(call) = ApiCall::new(action, &caller) else { return CallResult::done() };
         let request = match call.to_request() {
             Ok(request) => request,
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
@@ -139,12 +162,18 @@ impl Executor {
         let response = self.client.send(request).await;
         self.record_event(&caller, action, &response);
         match response {
-            ApiResponse::Done(body) => (outcome(action, &body), None),
+            ApiResponse::Done(body) => {
+                CallResult { outcome: outcome(action, &body), error: None, marked: marked(action, &body) }
+            }
             ApiResponse::Rejected(status) => self.handle_rejection(ds, action, &status).await,
             ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
             ApiResponse::NotSent(error) => rejected(ExecuteError::Unreachable(error)),
             ApiResponse::DeadlineOver => rejected(ExecuteError::DeadlineOver),
-            ApiResponse::Unknown(unknown) => (ActionOutcome::Unknown, Some(ExecuteError::Unknown(unknown))),
+            ApiResponse::Unknown(unknown) => CallResult {
+                outcome: ActionOutcome::Unknown,
+                error: Some(ExecuteError::Unknown(unknown)),
+                marked: None,
+            },
         }
     }
 
@@ -153,19 +182,19 @@ impl Executor {
         match action {
             // The object is gone, as the action demands.
             Action::DeletePod { .. } | Action::DeleteRevision { .. } if status.is_not_found() => {
-                (ActionOutcome::Done, None)
+                CallResult::done()
             }
             // v1.36 `ReleasePod`: the object is gone, or has another owner already.
             Action::ReleasePod { .. } | Action::ReleaseRevision { .. }
                 if status.is_not_found() || status.is_invalid() =>
             {
-                (ActionOutcome::Done, None)
+                CallResult::done()
             }
             Action::CreateRevision { revision, .. } if status.is_already_exists() => {
                 let name =
                     revision.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
                 match self.has_own_revision(ds, name).await {
-                    Ok(true) => (ActionOutcome::Done, None),
+                    Ok(true) => CallResult::done(),
                     Ok(false) => rejected(outdated()),
                     Err(error) => rejected(error),
                 }
@@ -234,7 +263,7 @@ fn log_event(ds: &DaemonSet, reason: &str, message: &str) {
 }
 
 fn rejected(error: ExecuteError) -> CallResult {
-    (ActionOutcome::Rejected, Some(error))
+    CallResult { outcome: ActionOutcome::Rejected, error: Some(error), marked: None }
 }
 
 fn is_adoption(action: &Action) -> bool {
@@ -253,6 +282,14 @@ fn outcome(action: &Action, body: &[u8]) -> ActionOutcome {
         // A pod that ends later: its version is the one of the delete.
         (Action::DeletePod { .. }, Some(pod)) if is_terminating(body) => ActionOutcome::Changed(pod),
         _ => ActionOutcome::Done,
+    }
+}
+
+/// The revision after a write of its marks; `None` after other calls.
+fn marked(action: &Action, body: &[u8]) -> Option<ControllerRevision> {
+    match action {
+        Action::AnnotateRevision { .. } => serde_json::from_slice(body).ok(),
+        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The worker: takes DaemonSets from the queue, reconciles them one after the other, and puts them back after a failure.
 
 mod plan;
+mod steer;
 mod sync;
 
 use crate::caches::{Caches, Key};
@@ -13,11 +14,12 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::response::UnknownOutcome;
+use crate::rollout::policy::Policies;
 use crate::watches::{LONGEST_DELAY, RETRY_WHILE_STARTING};
-use daemonset::Policy;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use steer::Follow;
 use tokio::time::Instant;
 
 /// How long the state of a DaemonSet that left the cache is kept: longer than the library's memory honours calls in flight.
@@ -43,8 +45,8 @@ pub struct Worker {
     pub queue: Arc<Queue<Key>>,
     /// The use of each plan.
     pub mode: Mode,
-    /// The choices that the library leaves to its caller.
-    pub policy: Policy,
+    /// The choices that the library leaves to its caller, for each DaemonSet.
+    pub policies: Policies,
     /// The least time between two status updates of a DaemonSet, so that a large rollout does not write one for each pod.
     pub status_interval: Duration,
     /// Writes recordings, if asked to.
@@ -74,11 +76,15 @@ impl Worker {
         let Some(ds) = self.caches.daemon_set(key) else { return self.left_cache(key) };
         // The queue gives a key to one worker at a time: no other worker needs the state meanwhile.
         let state = self.states().remove(key).filter(|state| *state.uid() == ds.metadata.uid);
-        let mut state =
-            state.unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policy.clone()));
+        let mut state = state
+            .unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policies.of_file().clone()));
         state.absent_since = None;
-        let result = self.sync(key, &ds, &mut state).await;
-        if let Some(at) = state.in_flight.next_settle() {
+        let (result, settles_at) = match self.set_policy(key, &ds, &mut state) {
+            Follow::Plan => (self.sync(key, &ds, &mut state).await, state.in_flight.next_settle()),
+            // Outcomes that are still unknown are read when it is planned again.
+            Follow::LeaveAlone => (Ok(()), None),
+        };
+        if let Some(at) = settles_at {
             self.queue.add_at(key.clone(), at);
         }
         self.states().insert(key.clone(), state);
@@ -131,6 +137,7 @@ impl Worker {
     /// long as they may matter.
     fn left_cache(&self, key: &Key) {
         self.queue.forget(key);
+        self.metrics.rollouts.forget(key);
         let mut states = self.states();
         if let Some(state) = states.get_mut(key) {
             state.absent_since.get_or_insert_with(Instant::now);

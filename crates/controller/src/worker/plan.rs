@@ -4,6 +4,7 @@ use super::{Mode, Worker};
 use crate::caches::{Caches, Key};
 use crate::executor::ExecuteError;
 use crate::per_daemon_set::PerDaemonSet;
+use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{
     Action, ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Snapshot, Violation, audit, plan,
@@ -75,7 +76,7 @@ impl Worker {
     ) -> Result<Option<Audited>, ExecuteError> {
         if self.recorder.is_some() {
             // A recording has all objects.
-            return self.plan_listed(key, ds, state, &Input::from_caches(&self.caches, key));
+            return self.plan_listed(key, ds, state, Input::from_caches(&self.caches, key));
         }
         self.check_may_act()?;
         let start = Instant::now();
@@ -87,7 +88,7 @@ impl Worker {
         // A comparison with the plan of all objects needs these as they are in the changes.
         let log = cfg!(debug_assertions).then_some(log);
         let input = OnceCell::new();
-        let list = || input.get_or_init(|| Input::from_caches(&self.caches, key)).observed(ds);
+        let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
         let planned = state.in_flight.reconciler.plan_changes(list, at);
         drop(log);
         let plan = match planned {
@@ -111,12 +112,19 @@ impl Worker {
             violations
         } else {
             // The reconciler keeps no state: it has listed all objects.
-            let observed = input.get_or_init(|| Input::from_caches(&self.caches, key)).observed(ds);
+            let observed = input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
             let snapshot =
                 Snapshot::new(observed, at).memory(reconciler.memory()).policy(reconciler.policy());
             snapshot.check().map_or_else(|_| Vec::new(), |snapshot| audit(&snapshot, actions))
         };
         self.judge(key, state, audited, &violations, start)
+    }
+
+    /// The content of the caches now, with the revisions as this process has written them.
+    fn input(&self, key: &Key, written: &mut WrittenRevisions) -> Input {
+        let mut input = Input::from_caches(&self.caches, key);
+        input.revisions = written.newest(input.revisions);
+        input
     }
 
     /// As [`plan_changes`](Self::plan_changes), for other objects than those of the caches.
@@ -125,10 +133,11 @@ impl Worker {
         key: &Key,
         ds: &DaemonSet,
         state: &mut PerDaemonSet,
-        input: &Input,
+        mut input: Input,
     ) -> Result<Option<Audited>, ExecuteError> {
         self.check_may_act()?;
         let start = Instant::now();
+        input.revisions = state.rollout.written.newest(input.revisions);
         let mut at = ObservedAt::new(self.clock.now());
         at.pods_version = input.pods_version;
         let snapshot = match state.in_flight.reconciler.snapshot(input.observed(ds), at) {

@@ -33,7 +33,7 @@ impl Worker {
             Mode::Compare(comparison) => {
                 comparison.reconcile(ds, |reverted| self.plan_for_comparison(key, ds, state, reverted));
                 if comparison.take_back_off_reset(ds) {
-                    state.in_flight = InFlight::new(ds.metadata.uid.clone(), self.policy.clone());
+                    state.in_flight = InFlight::new(ds.metadata.uid.clone(), self.policies.of_file().clone());
                 }
                 Ok(())
             }
@@ -55,9 +55,10 @@ impl Worker {
             let revisions = executor.list_revisions(&key.namespace).await?;
             let mut stored = Input::from_caches(&self.caches, key);
             stored.revisions = revisions;
-            let Some(new) = self.plan_listed(key, ds, state, &stored)? else { return Ok(()) };
+            let Some(new) = self.plan_listed(key, ds, state, stored)? else { return Ok(()) };
             audited = new;
         }
+        self.report_rollout(executor, key, ds, &audited.plan, state);
         let requeue_at = requeue_time(&audited.plan);
         let result = self.execute(executor, key, ds, audited, state).await;
         match result {
@@ -86,7 +87,7 @@ impl Worker {
         let nodes = self.caches.nodes.state();
         let revisions: [&ControllerRevision; 0] = [];
         let observed = Observed { daemon_set: ds, nodes: &nodes, pods: &pods, revisions };
-        let stored = Snapshot::new(observed, planned_at).policy(&self.policy).check();
+        let stored = Snapshot::new(observed, planned_at).policy(in_flight.reconciler.policy()).check();
         in_flight.settle(stored.as_ref().ok(), read_at);
         Ok(())
     }
@@ -100,7 +101,7 @@ impl Worker {
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
         let actions = state.in_flight.retry_order.apply(plan.actions);
-        let result = executor.execute(ds, &actions, &mut state.in_flight).await;
+        let result = executor.execute(ds, &actions, state).await;
         // Also after a failure: the status of the other pods does not wait for the retry.
         if let Some(delay) = status_delay {
             self.queue.add_after(key.clone(), delay);
@@ -129,7 +130,7 @@ impl Worker {
         input.pods = reverted.pods(input.pods);
         input.revisions = reverted.revisions(input.revisions);
         input.is_always_recorded = !reverted.is_empty();
-        let Audited { plan, .. } = self.plan_listed(key, ds, state, &input).ok()??;
+        let Audited { plan, .. } = self.plan_listed(key, ds, state, input).ok()??;
         if reverted.is_empty() {
             self.requeue_at(key, requeue_time(&plan));
         } else {

@@ -3,6 +3,7 @@
 use crate::faults::{Call, FOREVER, Fault, Faults, Verb, status};
 use crate::patch;
 use crate::pods::node_of;
+use crate::rights::Rights;
 use crate::store::{Actor, Id, Kind, Store, id, text};
 use crate::watch_server;
 use axum::body::Body;
@@ -86,9 +87,11 @@ impl ApiServer {
         })))
     }
 
-    pub fn client(&self, connection: &Connection) -> Client {
+    /// A client with this name, which may do what these rights allow.
+    pub fn client(&self, name: &'static str, rights: Rights, connection: &Connection) -> Client {
         let api = self.clone();
-        let service = service_fn(move |request| api.clone().respond(request));
+        let rights = Arc::new(rights);
+        let service = service_fn(move |request| api.clone().respond(name, rights.clone(), request));
         Client::new(connection.layer().layer(service), NAMESPACE)
     }
 
@@ -96,9 +99,19 @@ impl ApiServer {
         self.0.lock().expect("a panic ends the test")
     }
 
-    async fn respond(self, request: Request<kube::client::Body>) -> ApiResult {
+    async fn respond(
+        self,
+        client: &'static str,
+        rights: Arc<Rights>,
+        request: Request<kube::client::Body>,
+    ) -> ApiResult {
         let request = parse(request).await?;
-        self.state().calls.push(Call { verb: request.verb, kind: request.kind });
+        self.state().calls.push(Call { client, verb: request.verb, kind: request.kind });
+        if !rights.allow(request.verb, request.kind) {
+            let missing =
+                format!("the role of {client} does not allow {:?} of {:?}", request.verb, request.kind);
+            self.state().store.invariants.broken.push(missing);
+        }
         sleep(LATENCY).await;
         let is_down = self.state().is_down;
         let knows_no_rights = self.state().knows_no_rights;
@@ -293,8 +306,11 @@ impl State {
         if request.kind == Kind::Event {
             self.events.push(text(&request.body["reason"]).to_owned());
             let name = text(&request.body["metadata"]["name"]).to_owned();
-            let earlier = self.stored_events.insert(name.clone(), request.body.clone());
-            assert!(earlier.is_none(), "{name} exists already");
+            if let Some(earlier) = self.stored_events.get(&name) {
+                assert_ne!(earlier["source"], request.body["source"], "{name} exists already");
+                return Err(status(409, "AlreadyExists", &format!("{name} already exists")));
+            }
+            self.stored_events.insert(name, request.body.clone());
             return Ok(request.body.clone());
         }
         if request.kind == Kind::Pod {

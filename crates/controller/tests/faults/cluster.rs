@@ -4,29 +4,33 @@ use crate::api_server::ApiServer;
 use crate::faults::{Fault, Verb};
 use crate::kubelet;
 use crate::objects::{create_foreign, daemon_set, node};
-use crate::pods::{controller_uid, image_of, is_available, is_deleting, node_of, version_of};
+use crate::pods::{controller_uid, image_of, is_available, is_deleting, is_live, node_of, version_of};
+use crate::rights::Rights;
 use crate::store::{Actor, Kind, id, text};
 use daemonset::Policy;
 use daemonset_controller::caches::Caches;
 use daemonset_controller::clock::{BootClock, Clock};
 use daemonset_controller::connection::Connection;
 use daemonset_controller::controller::Controller;
-use daemonset_controller::event_recorder::EventRecorder;
+use daemonset_controller::event_recorder::{DRIVER, EventRecorder};
 use daemonset_controller::executor::Executor;
 use daemonset_controller::metrics::Metrics;
 use daemonset_controller::queue::Queue;
 use daemonset_controller::renew_deadline::RenewDeadline;
 use daemonset_controller::response::ActingClient;
+use daemonset_controller::rollout::policy::{Policies, Role};
 use daemonset_controller::watches::Scope;
 use daemonset_controller::worker::{Mode, Worker};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 pub const AGENT: &str = "agent";
+/// The name of the controller's client.
+pub const CONTROLLER: &str = "controller";
 /// An image whose pods fail after their start.
 pub const CRASHES: &str = "agent:crashes";
 /// The time limit of a story.
@@ -41,7 +45,8 @@ pub struct Cluster {
     pub metrics: Metrics,
     /// The number of calls before the story.
     calls_before: usize,
-    _controller: Controller,
+    /// The processes, by the name of their client.
+    controllers: BTreeMap<&'static str, Controller>,
 }
 
 /// A clock that follows tokio's paused one, which jumps to the next timer whenever all tasks wait.
@@ -95,9 +100,38 @@ impl Cluster {
         deadline.renewed(Duration::ZERO, 10_000 * HOUR);
         let connection = Connection::new("https://10.0.0.1", clock.clone());
         let metrics = Metrics::default();
-        let lead = (deadline.clone(), connection.clone());
-        let controller = start(&api, clock, lead, metrics.clone()).await;
-        Cluster { api, connection, deadline, machine, metrics, calls_before: 0, _controller: controller }
+        let controllers = BTreeMap::new();
+        let mut cluster =
+            Cluster { api, connection, deadline, machine, metrics, calls_before: 0, controllers };
+        cluster.start(CONTROLLER, Role::Controller).await;
+        cluster
+    }
+
+    /// Starts a process. One that has this name already ends at once, as if it was killed.
+    pub async fn start(&mut self, name: &'static str, role: Role) {
+        self.controllers.remove(name);
+        let lead = (self.deadline.clone(), self.connection.clone());
+        let controller = start(&self.api, (name, role), lead, self.metrics.clone()).await;
+        self.controllers.insert(name, controller);
+    }
+
+    /// Sets an annotation of the DaemonSet, or removes it, as `kubectl annotate` does.
+    pub fn annotate(&self, key: &str, text: Option<&str>) {
+        self.api.state().store.change(Actor::Others, &id(Kind::DaemonSet, AGENT), |ds| {
+            let annotations = ds["metadata"]["annotations"].as_object_mut().expect("an object");
+            match text {
+                Some(text) => annotations.insert(key.to_owned(), json!(text)),
+                None => annotations.remove(key),
+            };
+        });
+    }
+
+    /// How many nodes have a live pod of this image.
+    pub fn nodes_with(&self, image: &str) -> usize {
+        let pods = self.pods_of_agent();
+        let nodes: BTreeSet<&str> =
+            pods.iter().filter(|pod| image_of(pod) == image && is_live(pod)).map(node_of).collect();
+        nodes.len()
     }
 
     async fn with_invariants(mut self, strategy: &Value) -> Self {
@@ -179,6 +213,12 @@ impl Cluster {
         self.count(|_, _| true)
     }
 
+    /// The calls of a client, in their order.
+    pub fn calls_of(&self, client: &str) -> Vec<(Verb, Kind)> {
+        let state = self.api.state();
+        state.calls.iter().filter(|call| call.client == client).map(|call| (call.verb, call.kind)).collect()
+    }
+
     pub fn count(&self, matches: impl Fn(Verb, Kind) -> bool) -> usize {
         self.api.state().calls[self.calls_before..]
             .iter()
@@ -223,7 +263,7 @@ impl Cluster {
     }
 
     /// Fails if an invariant was violated, after printing the log of all pods.
-    fn check_invariants(&self) {
+    pub fn check_invariants(&self) {
         assert_eq!(
             self.metrics.refused_plans.get(),
             0,
@@ -298,19 +338,27 @@ fn status_is_right(ds: &Value, nodes: usize) -> Result<(), String> {
 /// Starts the controller as `run` does, for the DaemonSets with the label `trial=yes`.
 async fn start(
     api: &ApiServer,
-    clock: Clock,
+    (name, role): (&'static str, Role),
     (deadline, connection): (RenewDeadline, Connection),
     metrics: Metrics,
 ) -> Controller {
-    let client = api.client(&connection);
+    let rights = match role {
+        Role::Driver => Rights::of_driver(),
+        Role::Controller | Role::Comparison => Rights::of_controller(),
+    };
+    let clock = api.state().store.clock.clone();
+    let client = api.client(name, rights, &connection);
     let writes = ActingClient::new(client.clone(), deadline);
     let (caches, writers) = Caches::empty();
-    let events = EventRecorder::new(writes.clone(), clock.clone());
+    let mut events = EventRecorder::new(writes.clone(), clock.clone());
+    if role == Role::Driver {
+        events = events.from_component(DRIVER);
+    }
     let worker = Worker {
         caches,
         queue: Arc::new(Queue::new(Duration::from_millis(50))),
         mode: Mode::Execute(Executor::new(writes, events, metrics.clone())),
-        policy: Policy::default(),
+        policies: Policies::new(Policy::default(), role),
         status_interval: Duration::from_millis(500),
         recorder: None,
         metrics,

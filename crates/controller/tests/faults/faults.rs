@@ -25,6 +25,8 @@ impl Verb {
 /// A call that came in.
 #[derive(Debug, Clone)]
 pub struct Call {
+    /// The name of the client.
+    pub client: &'static str,
     pub verb: Verb,
     pub kind: Kind,
 }

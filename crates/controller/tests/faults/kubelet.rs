@@ -18,7 +18,7 @@ pub struct Kubelets {
     since: BTreeMap<(String, bool), Instant>,
 }
 
-/// Runs until the test ends. Pods with these images fail after their start.
+/// Runs until the test ends. Pods with these images fail after their start; an image `non-existent` is never pulled.
 pub async fn run(api: ApiServer, failing: BTreeSet<String>) {
     let mut kubelets = Kubelets::default();
     let mut changed = api.state().store.changed.subscribe();
@@ -77,6 +77,11 @@ fn step(api: &ApiServer, pod: &Value, failing: &BTreeSet<String>) -> bool {
             return false;
         }
         store.change(Actor::Others, &own, |pod| pod["spec"]["nodeName"] = json!(node));
+    } else if image_of(pod).contains("non-existent") {
+        let waiting = json!({"name": "c", "state": {"waiting": {"reason": "ErrImagePull"}}});
+        let was_tried = !pod["status"]["containerStatuses"].is_null();
+        store.change(Actor::Others, &own, |pod| pod["status"]["containerStatuses"] = json!([waiting]));
+        return !was_tried;
     } else if failing.contains(image_of(pod)) {
         store.change(Actor::Others, &own, |pod| pod["status"] = json!({"phase": "Failed"}));
     } else if !is_finished(pod) {

@@ -25,6 +25,8 @@ mod pods;
 mod random_faults;
 mod rejections;
 mod responses;
+mod rights;
+mod rollouts;
 mod stopped_process;
 mod store;
 mod unknown_outcomes;

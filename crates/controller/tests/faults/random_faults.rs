@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::sleep;
 
-const ALL: [Fault; 14] = [
+pub const ALL: [Fault; 14] = [
     Fault::Conflict,
     Fault::Forbidden,
     Fault::TooManyRequests(2),
@@ -60,6 +60,10 @@ async fn story(seed: u64) -> BTreeMap<Fault, u32> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let strategy = if rng.bool() { rolling(2) } else { surging(2) };
     let cluster = Cluster::steady(6, strategy).await;
+    if rng.bool() {
+        let waves = "waves: [{upTo: 1}, {upTo: 50%, bakeSeconds: 1}, {}]\nconditions: true";
+        cluster.annotate("rollout.daemonset/policy", Some(waves));
+    }
     cluster.api.state().faults.at_random(rng.fork(), &ALL);
     for kind in [Kind::DaemonSet, Kind::Pod, Kind::Node, Kind::Revision] {
         if rng.bool() {

@@ -124,6 +124,17 @@ fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
 }
 
 #[test]
+fn a_file_drives_only_with_the_flag() {
+    let path = file("drive.yaml", "drive: {type: RollingUpdate}\n");
+    let path = format!("--policy={}", path.display());
+    assert!(check(&["--drive", &path]).is_ok_and(|policy| policy.drive.is_some()));
+    assert_eq!(
+        check(&[&path]),
+        Err(vec!["policy.drive: only a process with --drive drives updates".to_owned()])
+    );
+}
+
+#[test]
 fn each_problem_of_a_policy_file_is_named_with_its_path() {
     let path = file("bad.yaml", "unready: Never\nnoSuchField: 1\nburst: many\nuniqueLabelKey: a/b/c\n");
     let problems = check(&[&format!("--policy={}", path.display())]).unwrap_err();

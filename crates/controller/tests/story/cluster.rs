@@ -42,22 +42,32 @@ impl Cluster {
 
     /// Whether another DaemonSet controller runs here.
     pub async fn has_another_controller(&self) -> bool {
-        self.create("probe", json!({"maxUnavailable": 1})).await;
-        sleep(Duration::from_secs(3)).await;
-        let acted = !self.pods("probe").await.is_empty();
-        self.request(Method::DELETE, &self.apps("daemonsets/probe"), Value::Null, "").await.unwrap();
+        let acted = self.another_controller_acts().await;
         if acted {
             println!("skipped: another DaemonSet controller runs in this cluster");
         }
         acted
     }
 
+    /// Whether a new DaemonSet gets pods.
+    pub async fn another_controller_acts(&self) -> bool {
+        self.create("probe", json!({"maxUnavailable": 1})).await;
+        sleep(Duration::from_secs(3)).await;
+        let acted = !self.pods("probe").await.is_empty();
+        self.request(Method::DELETE, &self.apps("daemonsets/probe"), Value::Null, "").await.unwrap();
+        acted
+    }
+
     pub async fn create(&self, name: &str, limits: Value) {
+        self.create_with(name, json!({"type": "RollingUpdate", "rollingUpdate": limits})).await;
+    }
+
+    pub async fn create_with(&self, name: &str, strategy: Value) {
         let body = json!({
             "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name},
             "spec": {
                 "selector": {"matchLabels": {"app": name}},
-                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": limits},
+                "updateStrategy": strategy,
                 "template": {
                     "metadata": {"labels": {"app": name}},
                     "spec": {
@@ -77,6 +87,11 @@ impl Cluster {
 
     pub async fn set_limits(&self, name: &str, limits: Value) {
         self.patch(name, json!({"spec": {"updateStrategy": {"rollingUpdate": limits}}})).await;
+    }
+
+    /// As `kubectl annotate --overwrite`; `None` removes the annotation.
+    pub async fn annotate(&self, name: &str, key: &str, text: Option<&str>) {
+        self.patch(name, json!({"metadata": {"annotations": {key: text}}})).await;
     }
 
     pub async fn patch(&self, name: &str, body: Value) {

@@ -7,22 +7,35 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-const MANIFEST: &str = include_str!("../../deploy/rbac.yaml");
-const ACCOUNT: &str = "/api/v1/namespaces/kube-system/serviceaccounts/daemonset-controller";
+/// A manifest with the rights of a service account.
+#[derive(Clone, Copy)]
+pub struct Account {
+    manifest: &'static str,
+    name: &'static str,
+}
+
+impl Account {
+    pub const CONTROLLER: Account =
+        Account { manifest: include_str!("../../deploy/rbac.yaml"), name: "daemonset-controller" };
+    pub const DRIVER: Account =
+        Account { manifest: include_str!("../../deploy/driver-rbac.yaml"), name: "daemonset-driver" };
+}
 
 /// A running controller; killed when dropped.
 pub struct Controller {
     child: Child,
 }
 
-/// Applies deploy/rbac.yaml, and returns a kubeconfig for its service account.
-pub async fn kubeconfig(cluster: &Cluster) -> PathBuf {
-    let documents: Vec<Value> = serde_saphyr::from_multiple(MANIFEST).unwrap();
+/// Applies the manifest, and returns a kubeconfig for its service account.
+pub async fn kubeconfig(cluster: &Cluster, account: Account) -> PathBuf {
+    let documents: Vec<Value> = serde_saphyr::from_multiple(account.manifest).unwrap();
     for document in documents {
         apply(cluster, &document).await;
     }
     let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
-    let token = cluster.post(&format!("{ACCOUNT}/token"), request).await;
+    let token = cluster
+        .post(&format!("/api/v1/namespaces/kube-system/serviceaccounts/{}/token", account.name), request)
+        .await;
     let authorities = cluster.config.root_cert.clone().unwrap_or_default();
     // One file with all certificates as PEM.
     let pem: String = authorities.iter().map(|der| pem(der)).collect();

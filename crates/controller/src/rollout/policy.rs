@@ -1,0 +1,283 @@
+//! The policy of one DaemonSet: its annotations on top of `--policy`.
+
+use super::annotations;
+use crate::yaml;
+use daemonset::Policy;
+use daemonset::model::DaemonSet;
+
+/// Where the policies of the DaemonSets come from.
+#[derive(Debug, Clone)]
+pub struct Policies {
+    of_file: Policy,
+    role: Role,
+}
+
+/// The process that reads the policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The DaemonSet controller of the cluster.
+    Controller,
+    /// It drives updates beside the DaemonSet controller of the cluster (`--drive`).
+    Driver,
+    /// It compares its plans with the actions of a controller that reads no annotations (`--compare`).
+    Comparison,
+}
+
+/// The policy of a DaemonSet, as far as it can be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyReading {
+    /// The policy in force; `None` if this process leaves the DaemonSet alone.
+    pub policy: Option<Policy>,
+    /// A problem that its author should know.
+    pub problem: Option<PolicyProblem>,
+}
+
+/// A problem of a policy, as an event about the DaemonSet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyProblem {
+    /// The reason of the event.
+    pub reason: &'static str,
+    /// Its text.
+    pub message: String,
+    /// The annotations that have the problem: a problem is reported once for each text.
+    texts: Vec<(String, String)>,
+}
+
+impl Policies {
+    /// Policies on top of this one.
+    pub fn new(of_file: Policy, role: Role) -> Self {
+        Policies { of_file, role }
+    }
+
+    /// The policy without any annotation.
+    pub fn of_file(&self) -> &Policy {
+        &self.of_file
+    }
+
+    /// Whether a policy may steer the rollout of this DaemonSet.
+    pub fn may_steer(&self, ds: &DaemonSet) -> bool {
+        let by_annotations = self.role != Role::Comparison && annotations(ds).next().is_some();
+        by_annotations || self.of_file.rollout.is_some()
+    }
+
+    /// The policy of this DaemonSet.
+    pub fn read(&self, ds: &DaemonSet) -> PolicyReading {
+        match self.role {
+            Role::Comparison => PolicyReading { policy: Some(self.of_file.clone()), problem: None },
+            Role::Controller => self.read_as_controller(ds),
+            Role::Driver => self.read_as_driver(ds),
+        }
+    }
+
+    /// This process is the controller that creates the pods: it leaves the update of a policy to drive to a driver, and does the
+    /// rest. To drive here would leave nodes that join without a pod.
+    fn read_as_controller(&self, ds: &DaemonSet) -> PolicyReading {
+        let (policy, unreadable) = with_annotations(&self.of_file, ds);
+        let not_driven = policy.drive.is_some().then(|| PolicyProblem::not_driven(ds));
+        PolicyReading { policy: Some(policy.drive(None)), problem: unreadable.or(not_driven) }
+    }
+
+    /// A policy that can't be read drives nothing: nobody knows within which limits.
+    fn read_as_driver(&self, ds: &DaemonSet) -> PolicyReading {
+        let mut of_file = self.of_file.clone();
+        if ds.spec.update_strategy.kind != "OnDelete" {
+            // The policy of the file is for the DaemonSets that can be driven.
+            of_file.drive = None;
+        }
+        let concerns_it = of_file.drive.is_some() || annotations(ds).next().is_some();
+        match with_annotations(&of_file, ds) {
+            (policy, None) => {
+                PolicyReading { policy: Some(policy).filter(|policy| policy.drive.is_some()), problem: None }
+            }
+            (_, Some(problem)) => {
+                PolicyReading { policy: None, problem: Some(problem).filter(|_| concerns_it) }
+            }
+        }
+    }
+}
+
+/// The policy to go on with. One that can't be read, or that does not fit the DaemonSet, is a problem, and the rollout is paused.
+fn with_annotations(of_file: &Policy, ds: &DaemonSet) -> (Policy, Option<PolicyProblem>) {
+    let invalid = match of_file.clone().with_annotations(ds, yaml::read) {
+        Ok(policy) => return (policy, None),
+        Err(invalid) => invalid,
+    };
+    let message = if invalid.annotation.is_empty() {
+        let (path, problem) = (&invalid.path, &invalid.message);
+        format!("The rollout is paused, since the policy of --policy does not fit: {path}: {problem}")
+    } else {
+        format!("The rollout is paused, since its policy can't be read: {invalid}")
+    };
+    let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", message);
+    (invalid.policy(of_file.clone()), Some(problem))
+}
+
+impl PolicyProblem {
+    fn new(ds: &DaemonSet, reason: &'static str, message: String) -> Self {
+        let texts = annotations(ds).map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+        PolicyProblem { reason, message, texts }
+    }
+
+    fn not_driven(ds: &DaemonSet) -> Self {
+        let message = "The policy drives the update, but this controller runs without --drive: outdated pods wait until a driver or a \
+                       person deletes them";
+        PolicyProblem::new(ds, "UpdateNotDriven", message.to_owned())
+    }
+}
+
+impl super::Rollout {
+    /// The problem, if it was not reported yet.
+    pub(crate) fn new_problem(&mut self, problem: Option<PolicyProblem>) -> Option<&PolicyProblem> {
+        let is_new = self.problem != problem;
+        self.problem = problem;
+        self.problem.as_ref().filter(|_| is_new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollout::Rollout;
+    use daemonset::model::IntOrString;
+    use daemonset::{RolloutPolicy, UnreadyPolicy};
+    use serde_json::{Value, from_value, json};
+
+    const DRIVE: &str = "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 2}}";
+
+    fn ds(strategy: &str, annotations: Value) -> DaemonSet {
+        let metadata = json!({"name": "a", "namespace": "ns", "uid": "u", "annotations": annotations});
+        from_value(json!({"metadata": metadata, "spec": {"updateStrategy": {"type": strategy}}})).unwrap()
+    }
+
+    fn with_policy(strategy: &str, text: &str) -> DaemonSet {
+        ds(strategy, json!({"rollout.daemonset/policy": text}))
+    }
+
+    fn read(role: Role, ds: &DaemonSet) -> PolicyReading {
+        Policies::new(Policy::default(), role).read(ds)
+    }
+
+    fn reason(reading: &PolicyReading) -> Option<&str> {
+        reading.problem.as_ref().map(|problem| problem.reason)
+    }
+
+    #[test]
+    fn annotations_are_read_as_yaml_and_json_on_top_of_the_file() {
+        let yaml = "# the canary\nwaves:\n- upTo: 10%\n  nodes: {matchLabels: {pool: a}}\n- {}\napproved: {3: 2}\nconditions: true\n";
+        let json = r#"{"waves": [{"upTo": "10%", "nodes": {"matchLabels": {"pool": "a"}}}, {}], "approved": {"3": 2}, "conditions": true}"#;
+        let of_file = Policy::default().unready(UnreadyPolicy::WithinBudget).burst(7);
+        let policies = Policies::new(of_file, Role::Controller);
+        let [one, other] =
+            [yaml, json].map(|text| policies.read(&with_policy("RollingUpdate", text)).policy.unwrap());
+        assert_eq!(one, other);
+        assert_eq!((one.burst, one.unready, one.conditions), (7, UnreadyPolicy::WithinBudget, true));
+        let rollout = one.rollout.unwrap();
+        assert_eq!((rollout.waves[0].up_to, rollout.approved[&3]), (Some(IntOrString::Percent(10)), 2));
+    }
+
+    #[test]
+    fn a_policy_that_cannot_be_read_pauses_and_names_the_field() {
+        for (text, part) in [
+            ("waves: [", "rollout.daemonset/policy: "),
+            ("waves: [{upto: 1}]", "waves[0].upto: unknown field"),
+            ("waves: 3\n", "waves: invalid type"),
+            ("paused: true\npaused: false", "duplicate"),
+            ("", "must be an object"),
+        ] {
+            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
+            let (policy, problem) = (reading.policy.unwrap(), reading.problem.unwrap());
+            assert!(policy.rollout.is_some_and(|rollout| rollout.paused), "{text}");
+            assert!(problem.message.contains(part), "{}", problem.message);
+            assert_eq!((problem.reason, problem.message.lines().count()), ("InvalidRolloutPolicy", 1));
+        }
+    }
+
+    /// The policy of the file may fit one DaemonSet and not the other.
+    #[test]
+    fn a_policy_of_the_file_that_does_not_fit_pauses() {
+        let on_failure: daemonset::FailurePolicy = from_value(json!({"availableWithinSeconds": 30})).unwrap();
+        let of_file = Policy::default().rollout(RolloutPolicy::default().on_failure(on_failure));
+        let policies = Policies::new(of_file, Role::Controller);
+        let mut ds = ds("RollingUpdate", json!({}));
+        assert_eq!(policies.read(&ds).problem, None);
+        ds.spec.min_ready_seconds = 60;
+        let reading = policies.read(&ds);
+        assert!(reading.policy.unwrap().rollout.unwrap().paused);
+        let message = reading.problem.unwrap().message;
+        assert!(
+            message.contains("the policy of --policy does not fit: onFailure.availableWithinSeconds: "),
+            "{message}"
+        );
+        assert_eq!(Policies::new(policies.of_file, Role::Driver).read(&ds).problem, None, "it is not driven");
+    }
+
+    #[test]
+    fn a_problem_is_reported_once_for_each_text() {
+        let mut rollout = Rollout::default();
+        let mut is_reported = |text: &str| {
+            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
+            rollout.new_problem(reading.problem).is_some()
+        };
+        let reported = ["waves: 1", "waves: 1", "waves: 2", "{}", "waves: 2"].map(&mut is_reported);
+        assert_eq!(reported, [true, false, true, false, true]);
+    }
+
+    #[test]
+    fn a_driver_plans_only_what_asks_to_be_driven() {
+        let driven = read(Role::Driver, &with_policy("OnDelete", DRIVE));
+        assert!(driven.policy.is_some_and(|policy| policy.drive.is_some()) && driven.problem.is_none());
+        for (strategy, text, expected) in [
+            ("OnDelete", "{}", None),
+            ("RollingUpdate", "{}", None),
+            ("RollingUpdate", DRIVE, Some("InvalidRolloutPolicy")),
+            ("OnDelete", "drive: {type: OnDelete}", Some("InvalidRolloutPolicy")),
+            ("OnDelete", "waves: 1", Some("InvalidRolloutPolicy")),
+        ] {
+            let reading = read(Role::Driver, &with_policy(strategy, text));
+            assert_eq!((&reading.policy, reason(&reading)), (&None, expected), "{strategy} {text}");
+        }
+    }
+
+    #[test]
+    fn the_file_of_a_driver_drives_every_daemon_set_with_on_delete() {
+        let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
+        let policies = Policies::new(Policy::default().drive(Some(drive)), Role::Driver);
+        assert!(policies.read(&ds("OnDelete", json!({}))).policy.is_some());
+        let other = policies.read(&ds("RollingUpdate", json!({})));
+        assert_eq!((other.policy, other.problem), (None, None));
+    }
+
+    #[test]
+    fn a_controller_leaves_the_update_to_a_driver() {
+        let reading =
+            read(Role::Controller, &with_policy("OnDelete", &format!("{DRIVE}\nwaves: [{{upTo: 1}}]")));
+        assert_eq!(reason(&reading), Some("UpdateNotDriven"));
+        let policy = reading.policy.unwrap();
+        assert!(policy.drive.is_none());
+        assert_eq!(policy.rollout.unwrap().waves.len(), 1, "held nodes keep the old version");
+    }
+
+    #[test]
+    fn the_policies_of_the_readme_are_valid() {
+        let readme = include_str!("../../README.md");
+        let between = |from: &str, to: &str| readme.split_once(from).unwrap().1.split_once(to).unwrap().0;
+        let steered = with_policy("RollingUpdate", between("rollout.daemonset/policy='", "'\n"));
+        let reading = read(Role::Controller, &steered);
+        assert_eq!(reading.problem, None);
+        assert_eq!(reading.policy.unwrap().rollout.unwrap().waves.len(), 3);
+        let driven: DaemonSet = from_value(yaml::read(between("```yaml\n", "```")).unwrap()).unwrap();
+        let reading = read(Role::Driver, &driven);
+        assert_eq!(reading.problem, None);
+        assert!(reading.policy.is_some_and(|policy| policy.rollout.is_some()));
+    }
+
+    #[test]
+    fn a_comparison_reads_no_annotations() {
+        let reading = read(Role::Comparison, &with_policy("RollingUpdate", "waves: 1"));
+        assert_eq!((reading.policy, reading.problem), (Some(Policy::default()), None));
+        let steered = with_policy("RollingUpdate", "{}");
+        let may_steer = [Role::Comparison, Role::Driver, Role::Controller]
+            .map(|role| Policies::new(Policy::default(), role).may_steer(&steered));
+        assert_eq!(may_steer, [false, true, true]);
+    }
+}
