@@ -320,7 +320,7 @@ impl<'r, 'a> Input<'r, 'a> {
         let is_judged = matches!(stage, Stage::GoingOn | Stage::Paused);
         let failing = self.facts.iter().filter_map(|facts| facts.failing.due_at()).min();
         RequeueReason::first([
-            (waves.opens_at.filter(|_| *stage == Stage::GoingOn), RequeueReason::WaveDone),
+            (waves.done_at.filter(|_| *stage == Stage::GoingOn), RequeueReason::WaveDone),
             (failing.filter(|_| is_judged), RequeueReason::FailureDue),
             (deadline.filter(|_| *stage == Stage::GoingOn), RequeueReason::ProgressDeadline),
         ])

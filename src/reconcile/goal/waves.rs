@@ -20,6 +20,8 @@ pub(crate) struct Waves {
     releases_all: bool,
     /// When the next wave opens, if time is all that it waits for.
     pub(crate) opens_at: Option<Timestamp>,
+    /// When the last open wave is done, if time is all that it waits for: the next one opens then, or waits for approval.
+    pub(crate) done_at: Option<Timestamp>,
 }
 
 /// A wave, with its nodes.
@@ -55,6 +57,7 @@ impl Waves {
             released: Vec::new().into(),
             releases_all: policy.waves.is_empty() && may_open,
             opens_at: None,
+            done_at: None,
         };
         if waves.list.is_empty() {
             return waves;
@@ -83,6 +86,10 @@ impl Waves {
             }
             state.done = done(input, &union, wave);
             before = state.done;
+            waves.done_at = match before {
+                Done::At(at) => Some(at),
+                Done::No | Done::Yes => None,
+            };
         }
         waves
     }

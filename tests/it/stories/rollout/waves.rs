@@ -66,6 +66,15 @@ fn a_wave_opens_when_the_one_before_has_baked() {
 }
 
 #[test]
+fn the_end_of_a_bake_is_looked_at_even_if_no_wave_opens_then() {
+    let before_approval = json!({"waves": [{"upTo": 1, "bakeSeconds": 600}, {"needsApproval": true}]});
+    assert_eq!(requeue(&canary(before_approval.clone(), 599).plan()), Some((1, "WaveDone".to_owned())));
+    assert_eq!(requeue(&canary(before_approval, 600).plan()), None);
+    let last = json!({"waves": [{"upTo": 1, "bakeSeconds": 600}]});
+    assert_eq!(requeue(&canary(last, 599).plan()), Some((1, "WaveDone".to_owned())));
+}
+
+#[test]
 fn pods_bake_for_min_ready_seconds_at_least() {
     let waves = json!({"waves": [{"upTo": 1, "bakeSeconds": 5}, {}]});
     assert_eq!(deletes(&canary(waves.clone(), 29).min_ready(30).plan()), Vec::<String>::new());
