@@ -365,7 +365,7 @@ impl Reconciler {
     /// would list all objects. It changes nothing.
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Option<Plan> {
         let kept = self.kept.0.as_ref()?;
-        Some(plan(&kept.whole(&self.memory, at.into())))
+        Some(kept.explain(&self.memory, at.into()))
     }
 
     /// The safety rules that these actions break, as [`audit`](crate::audit) of all objects finds them; `None` where

@@ -160,11 +160,18 @@ impl Kept {
             next_change: changes.map(|(at, reason, _)| (*at, *reason)),
             place_free_at: places_free.map(|(at, _)| *at),
             taken: taken.filter_map(|slot| self.objects.node(*slot)).map(|node| &*node.facts.name).collect(),
-            pod_names: match self.spec.policy.pod_names {
-                snapshot::PodNames::Generated => None,
-                snapshot::PodNames::Deterministic => Some(&self.objects),
-            },
+            pod_names: self.pod_names(),
             pod_template: self.pod_template.clone(),
+        }
+    }
+}
+
+impl Kept {
+    /// The names of all pods, where a new one must not have any of them.
+    pub(super) fn pod_names(&self) -> Option<&dyn PodNames> {
+        match self.spec.policy.pod_names {
+            snapshot::PodNames::Generated => None,
+            snapshot::PodNames::Deterministic => Some(&self.objects),
         }
     }
 }

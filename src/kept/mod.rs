@@ -22,9 +22,13 @@ use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, NodeName};
 use crate::pod_manifest::Shared;
+use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::claim::verdict_on_pod;
 use crate::reconcile::classify::Evidence;
-use crate::reconcile::steps::{Decision, Steps};
+use crate::reconcile::outside::Outside;
+use crate::reconcile::plan_decided;
+use crate::reconcile::steps::{Decision, Steps, decide_beside};
+use crate::report::Plan;
 use crate::snapshot::index::RevisionFacts;
 use crate::snapshot::spec::Spec;
 use crate::snapshot::{ObservedAt, Snapshot};
@@ -138,7 +142,15 @@ impl Kept {
         self.standings.insert(&named, &node.standing);
     }
 
-    /// A snapshot of the whole cluster, as far as the facts go.
+    /// The plan of the whole cluster.
+    pub(crate) fn explain(&self, memory: &Memory, at: ObservedAt) -> Plan {
+        let snapshot = self.whole(memory, at);
+        let outside = Outside { pod_names: self.pod_names(), ..Outside::NONE };
+        let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &outside), &FromTemplate);
+        plan
+    }
+
+    /// A snapshot of the whole cluster, as far as the facts go: pods of others that are on no known node are missing.
     pub(crate) fn whole(&self, memory: &Memory, at: ObservedAt) -> Snapshot<'_> {
         let slots: Vec<facts::Slot> =
             self.objects.nodes.iter().map(|(slot, _)| slot as facts::Slot).collect();

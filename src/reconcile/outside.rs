@@ -151,7 +151,7 @@ impl Outside<'static> {
         &NONE
     }
 
-    const NONE: Outside<'static> = Outside {
+    pub(crate) const NONE: Outside<'static> = Outside {
         sums: Sums::NONE,
         held: 0,
         reached: Reached { pending: 0, not_ready: 0, not_yet_available: 0, available: 0 },

@@ -170,7 +170,7 @@ impl Controller {
             }
         }
         reconciled.requeue = self.wake_up;
-        environment.record(Actor::Controller, Change::Reconciled(reconciled));
+        environment.record(Actor::Controller, Change::Reconciled(Box::new(reconciled)));
     }
 
     fn decide(&mut self, now: Timestamp) -> Option<Decision> {

@@ -110,7 +110,7 @@ pub enum Change {
         report: Box<RolloutReport>,
     },
     /// The controller reconciled, and executed its plan up to the end or up to the first refused action.
-    Reconciled(Reconciled),
+    Reconciled(Box<Reconciled>),
     /// The controller crashed. It restarts with fresh lists, and without its memory unless `memory_kept`.
     ControllerCrashed {
         /// The number of actions of its plan that it had executed.

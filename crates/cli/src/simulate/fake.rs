@@ -215,7 +215,7 @@ impl World {
         let (number, requeue) = (1, None);
         let it =
             Reconciled { number, revision, budget, created: 0, deleted: 0, planned: 0, refused: 0, requeue };
-        self.record(Actor::Controller, Change::Reconciled(it));
+        self.record(Actor::Controller, Change::Reconciled(Box::new(it)));
     }
 
     fn create(&mut self, node: usize) {

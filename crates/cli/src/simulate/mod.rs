@@ -60,10 +60,9 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         [] => std::slice::from_ref(&simulation.setting),
         several => several,
     };
-    let grown = scene.grown(input.recording);
     let mut runs = Vec::new();
     for setting in settings {
-        let mut recording = grown.clone();
+        let mut recording = scene.grown(&input.recording);
         // The other options hold for every setting that is compared.
         for setting in [&simulation.setting, setting] {
             setting.apply(&mut recording);
@@ -74,8 +73,9 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
             Stop::Input(policy::message(&error, file))
         })?;
         recording.snapshot().map_err(|error| source.stop(error))?;
-        let label = if simulation.compare.is_empty() { &recording.name } else { &setting.label };
-        runs.push(scene.run(&recording, label, policy.rollout.as_ref().map(policy::words), &Progress));
+        let label =
+            if simulation.compare.is_empty() { recording.name.clone() } else { setting.label.clone() };
+        runs.push(scene.run(recording, &label, policy.rollout.as_ref().map(policy::words), &Progress));
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;

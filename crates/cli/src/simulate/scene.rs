@@ -52,16 +52,16 @@ pub(crate) struct Ran {
 
 impl Scene {
     /// The cluster that settings are tried in.
-    pub(crate) fn grown(&self, recorded: Recording) -> Recording {
+    pub(crate) fn grown(&self, recorded: &Recording) -> Recording {
         match self.nodes {
-            Some(nodes) => resize(&recorded, nodes as usize),
-            None => recorded,
+            Some(nodes) => resize(recorded, nodes as usize),
+            None => recorded.clone(),
         }
     }
 
     pub(crate) fn run(
         &self,
-        recording: &Recording,
+        recording: Recording,
         label: &str,
         policy: Option<String>,
         progress: &Progress,
@@ -75,12 +75,14 @@ impl Scene {
             settings.controller.reads_annotations = true;
             settings.container_statuses = true;
         }
-        let mut cluster = Cluster::from_recording(settings, self.seed, recording);
+        let mut cluster = Cluster::from_recording(settings, self.seed, &recording);
+        // Pods that have just become Ready when the dump was taken are available by then.
+        let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
+        // The cluster has copies of all objects, of which there may be hundreds of thousands.
+        drop(recording);
         let start = cluster.now();
         let mut asked = start;
         if let Release::New(behaviour) = self.release {
-            // Pods that have just become Ready when the dump was taken are available by then.
-            let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
             cluster.run_for(MARGIN.saturating_add(min_ready));
             asked = cluster.now();
             let taint = self.settings.absence_taint.as_ref();

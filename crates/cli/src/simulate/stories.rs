@@ -36,7 +36,7 @@ fn spec(min_ready: i64, max_unavailable: u32) -> Change {
 fn reconciled(revision: &str, max_unavailable: u32) -> Change {
     let mut budget = Budget::default();
     budget.max_unavailable = max_unavailable;
-    Change::Reconciled(Reconciled {
+    Change::Reconciled(Box::new(Reconciled {
         number: 1,
         revision: revision.to_owned(),
         budget,
@@ -45,7 +45,7 @@ fn reconciled(revision: &str, max_unavailable: u32) -> Change {
         planned: 0,
         refused: 0,
         requeue: None,
-    })
+    }))
 }
 
 fn terminating(pod: PodIdentity, reason: DeleteReason) -> Change {
