@@ -81,8 +81,9 @@ pub(super) struct PodRuntime {
     /// Rises whenever the pod leaves its expected course (start, crash, deletion, node down); timers of an earlier
     /// epoch are stale.
     pub(super) epoch: u32,
-    /// The history records its events, because it belongs to the DaemonSet or could be adopted.
-    pub(super) in_history: bool,
+    /// The name of the pod in the history; `None` for a pod that the history leaves out, because it neither belongs to the
+    /// DaemonSet nor could be adopted.
+    pub(super) identity: Option<Arc<PodIdentity>>,
 }
 
 /// The requirements and the behaviour of each version of the template, by the hash of its revision.
@@ -270,18 +271,16 @@ impl Environment {
     }
 
     /// The pod as the history names it; `None` for pods that the history leaves out.
-    pub(super) fn identity(&self, uid: &Uid) -> Option<PodIdentity> {
-        let runtime = self.runtimes.get(uid).filter(|runtime| runtime.in_history)?;
-        let pod = self.pod(uid)?;
-        Some(PodIdentity {
-            node: runtime.node.clone(),
-            pod: pod.metadata.name.clone(),
-            uid: uid.clone(),
-            revision: runtime.revision.clone(),
-        })
+    pub(super) fn identity(&self, uid: &Uid) -> Option<Arc<PodIdentity>> {
+        self.runtimes.get(uid).and_then(|runtime| runtime.identity.clone())
     }
 
-    pub(super) fn record_pod(&mut self, by: Actor, uid: &Uid, change: impl FnOnce(PodIdentity) -> Change) {
+    pub(super) fn record_pod(
+        &mut self,
+        by: Actor,
+        uid: &Uid,
+        change: impl FnOnce(Arc<PodIdentity>) -> Change,
+    ) {
         if let Some(identity) = self.identity(uid) {
             self.record(by, change(identity));
         }

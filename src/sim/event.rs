@@ -7,6 +7,7 @@ use crate::rollout_report::RolloutReport;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One event. In JSON, `t`, `by` and the fields of the change are members of one object, and `event` names the
 /// change.
@@ -42,25 +43,25 @@ pub enum Actor {
 #[non_exhaustive]
 pub enum Change {
     /// A pod of the DaemonSet was created.
-    PodCreated(PodIdentity),
+    PodCreated(Arc<PodIdentity>),
     /// A pod was deleted and is terminating: it is no longer available.
     PodTerminating {
         /// The pod.
         #[serde(flatten)]
-        pod: PodIdentity,
+        pod: Arc<PodIdentity>,
         /// The reason, if the controller deleted it.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<DeleteReason>,
     },
     /// A pod's object is gone.
-    PodGone(PodIdentity),
+    PodGone(Arc<PodIdentity>),
     /// A pod's condition Ready became True.
-    PodReady(PodIdentity),
+    PodReady(Arc<PodIdentity>),
     /// A pod's condition Ready became False.
     PodUnready {
         /// The pod.
         #[serde(flatten)]
-        pod: PodIdentity,
+        pod: Arc<PodIdentity>,
         /// The cause.
         reason: PodTrouble,
     },
@@ -68,7 +69,7 @@ pub enum Change {
     PodFailed {
         /// The pod.
         #[serde(flatten)]
-        pod: PodIdentity,
+        pod: Arc<PodIdentity>,
         /// The cause.
         reason: PodTrouble,
     },
@@ -120,7 +121,7 @@ pub enum Change {
     },
 }
 
-/// A pod and its target node.
+/// A pod and its target node. The events of a pod share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(clippy::exhaustive_structs, reason = "programs that draw or test traces build events")]
 pub struct PodIdentity {

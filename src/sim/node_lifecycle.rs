@@ -212,7 +212,7 @@ impl Environment {
 
     /// Whether a pod of the DaemonSet is Ready and stays.
     fn serves(&self, uid: &Uid) -> bool {
-        let ours = self.runtimes.get(uid).is_some_and(|runtime| runtime.in_history);
+        let ours = self.runtimes.get(uid).is_some_and(|runtime| runtime.identity.is_some());
         ours && self.pod(uid).is_some_and(|pod| is_ready(pod) && pod.metadata.deletion_timestamp.is_none())
     }
 

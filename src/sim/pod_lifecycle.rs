@@ -1,7 +1,7 @@
 //! The lifecycle of running pods: creation, start, readiness, crashes, failure.
 
 use super::environment::{Environment, PodRuntime, namespaced_name};
-use super::event::{Actor, Change, PodTrouble};
+use super::event::{Actor, Change, PodIdentity, PodTrouble};
 use super::event_queue::{PodTransition, Timer, later};
 use super::random::Purpose;
 use super::requirements::PodRequirements;
@@ -62,6 +62,10 @@ impl Environment {
             }
             Arc::new(requirements)
         });
+        let identity = in_history.then(|| {
+            let (pod, uid) = (pod.metadata.name.clone(), pod.metadata.uid.clone());
+            Arc::new(PodIdentity { node: node.clone(), pod, uid, revision: revision.clone() })
+        });
         let mut attempt = 0;
         if let Some(kubelet) = self.kubelets.get_mut(&node) {
             let attempts = kubelet.attempts.entry(revision.clone()).or_default();
@@ -79,7 +83,7 @@ impl Environment {
             attempt,
             restarts: 0,
             epoch: 0,
-            in_history,
+            identity,
         }
     }
 

@@ -88,7 +88,9 @@ impl Cluster {
             let pods = environment.kubelets.get(name).map(|kubelet| kubelet.pods.clone()).unwrap_or_default();
             for uid in pods
                 .iter()
-                .filter(|uid| environment.runtimes.get(*uid).is_some_and(|runtime| !runtime.in_history))
+                .filter(|uid| {
+                    environment.runtimes.get(*uid).is_some_and(|runtime| runtime.identity.is_none())
+                })
                 .cloned()
                 .collect::<Vec<_>>()
             {

@@ -5,6 +5,7 @@ use daemonset::DeleteReason;
 use daemonset::model::{DaemonSetSpec, Labels, Taint};
 use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, availability};
 use serde_json::json;
+use std::sync::Arc;
 
 #[derive(Default)]
 struct History(Vec<Event>);
@@ -59,8 +60,13 @@ impl History {
     }
 }
 
-fn identity(node: &str, pod: &str) -> PodIdentity {
-    PodIdentity { node: node.into(), pod: pod.to_owned(), uid: pod.into(), revision: "v1".to_owned() }
+fn identity(node: &str, pod: &str) -> Arc<PodIdentity> {
+    Arc::new(PodIdentity {
+        node: node.into(),
+        pod: pod.to_owned(),
+        uid: pod.into(),
+        revision: "v1".to_owned(),
+    })
 }
 
 fn state(node: &str, labels: &[(&str, &str)], taints: &[&str]) -> NodeState {

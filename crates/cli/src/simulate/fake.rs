@@ -6,6 +6,7 @@ use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, R
 use daemonset::{Budget, DeleteReason};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A rollout that was never simulated.
 #[derive(Clone)]
@@ -41,7 +42,7 @@ impl Default for Fake {
 }
 
 struct Pod {
-    identity: PodIdentity,
+    identity: Arc<PodIdentity>,
     revision: usize,
     ready_at: i64,
     ready: bool,
@@ -222,7 +223,7 @@ impl World {
         self.serial += 1;
         let revision = format!("{:010x}", 0x006b_4c7c_96bb_u64 + 0x1234_5678 * self.revision as u64);
         let pod = format!("node-exporter-{:05x}", self.serial * 7919 % 1_048_573);
-        let identity = PodIdentity { node: name(node), uid: pod.as_str().into(), pod, revision };
+        let identity = Arc::new(PodIdentity { node: name(node), uid: pod.as_str().into(), pod, revision });
         self.record(Actor::Controller, Change::PodCreated(identity.clone()));
         let ready_at = self.now + 8 + (self.serial * 31 % 11) as i64;
         let revision = self.revision;

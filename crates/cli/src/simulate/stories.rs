@@ -10,6 +10,7 @@ use daemonset::model::{Labels, NodeName, Taint};
 use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use daemonset::{Budget, DeleteReason};
 use serde_json::json;
+use std::sync::Arc;
 
 /// A trace, built second by second.
 #[derive(Default)]
@@ -19,9 +20,9 @@ struct Trace {
 }
 
 /// Name and revision; the node is called like the first letter.
-fn pod(name: &str, revision: &str) -> PodIdentity {
+fn pod(name: &str, revision: &str) -> Arc<PodIdentity> {
     let node = NodeName::from(name.get(..1).unwrap());
-    PodIdentity { node, pod: name.to_owned(), uid: name.into(), revision: revision.to_owned() }
+    Arc::new(PodIdentity { node, pod: name.to_owned(), uid: name.into(), revision: revision.to_owned() })
 }
 
 fn node(name: &str, ready: bool) -> NodeState {
@@ -48,7 +49,7 @@ fn reconciled(revision: &str, max_unavailable: u32) -> Change {
     }))
 }
 
-fn terminating(pod: PodIdentity, reason: DeleteReason) -> Change {
+fn terminating(pod: Arc<PodIdentity>, reason: DeleteReason) -> Change {
     Change::PodTerminating { pod, reason: Some(reason) }
 }
 
