@@ -270,7 +270,8 @@ impl<'r, 'a> Input<'r, 'a> {
                 Some(base) => base.placement(self.fleet.node_view(node)),
                 None => self.fleet.placement(node),
             };
-            if placement == Placement::Run {
+            // A node that only the current template wants waits for its wave, too.
+            if placement == Placement::Run || (facts.takes_part && goal != NodeGoal::Current) {
                 targets += 1;
                 if goal != NodeGoal::Current || !facts.is_available || facts.has_outdated {
                     return false;
