@@ -195,13 +195,16 @@ impl<'r, 'a> Input<'r, 'a> {
 
     /// A policy that is added to a settled fleet begins no rollout.
     fn is_settled(&self) -> bool {
-        let unmarked =
-            self.marks.started.is_none() && self.marks.failed.is_none() && self.marks.completed.is_none();
-        let mut facts = self.facts.iter();
+        let Marks { started, wave, failed, completed } = self.marks;
+        let unmarked = started.is_none() && wave.is_none() && failed.is_none() && completed.is_none();
+        let facts = || self.facts.iter();
+        // A pause removes the mark of the start: a rollout whose last old pods are just being replaced is not complete.
+        let is_missing = |facts: &RolloutFacts| facts.takes_part && !facts.has_it && !facts.is_down;
         unmarked
             && self.exists
-            && facts.clone().any(|facts| facts.has_updated)
-            && facts.all(|facts| !facts.has_outdated)
+            && facts().any(|facts| facts.has_updated)
+            && facts().all(|facts| !facts.has_outdated)
+            && !(self.policy.paused && facts().any(is_missing))
     }
 
     fn failing_among(&self, nodes: impl Iterator<Item = NodeIx>) -> u32 {

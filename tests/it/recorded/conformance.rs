@@ -9,7 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Cases whose contract answer is wrong, each with the reason.
-const EXCEPTIONS: [(&str, &str); 0] = [];
+const EXCEPTIONS: [(&str, &str); 4] = [
+    ("steered-chaos-1-00822", PAUSED_WITHOUT_PODS),
+    ("steered-chaos-1-02797", PAUSED_WITHOUT_PODS),
+    ("steered-steady-1-00027", PAUSED_WITHOUT_PODS),
+    (
+        "steered-unscheduled-1-01884",
+        "a valid mark `wave` shows that the rollout has begun: the fleet is not settled",
+    ),
+];
+
+const PAUSED_WITHOUT_PODS: &str = "a pause removes `started`: while nodes lack pods, a paused fleet may be in the middle of its rollout, and is not settled";
 
 /// One line of a case file; the recording is the line itself.
 #[derive(Deserialize)]

@@ -227,6 +227,25 @@ fn a_policy_that_is_added_to_a_settled_fleet_begins_no_rollout() {
     assert_eq!(creates(&missing), [("c".to_owned(), "new".to_owned())], "c joins: nothing is held");
 }
 
+/// The pause has removed the mark of the start, and the last old pod is just being replaced.
+#[test]
+fn a_rollout_that_is_paused_between_two_pods_is_no_settled_fleet() {
+    let fleet = |rollout: Value, wave: Option<&str>| {
+        let wave = wave.map(mark);
+        let marked_wave: Vec<_> = wave.iter().map(|wave| ("wave", wave.as_str())).collect();
+        let fleet = given(rolling(1)).policy(json!({"rollout": rollout}));
+        let fleet = fleet.revisions([revision("old", 1), marked("new", 2, &marked_wave)]);
+        let plan = fleet.node(node("a").has(new())).node(node("b")).plan();
+        (marks(&plan), creates(&plan))
+    };
+    let old = vec![("b".to_owned(), "old".to_owned())];
+    assert_eq!(fleet(json!({"paused": true}), None), (vec![], old.clone()), "b is held");
+    let waves = json!({"waves": [{"upTo": 1}, {"needsApproval": true}]});
+    let started = vec!["started=".to_owned()];
+    assert_eq!(fleet(waves.clone(), Some("0")), (started, old), "a rollout with a wave has begun");
+    assert_eq!(fleet(waves, None).0, ["started=", "completed="], "a policy was added");
+}
+
 #[test]
 fn after_the_end_nothing_is_held_or_judged() {
     let rollout = json!({"paused": true, "waves": [{"upTo": 0}], "onFailure": {"maxRestarts": 0}});
