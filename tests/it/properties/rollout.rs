@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A random fleet whose rollout is steered, with marks on its revisions.
-fn steered() -> impl Strategy<Value = Recording> {
+pub(super) fn steered() -> impl Strategy<Value = Recording> {
     let marks = prop::collection::vec((0_usize..5, mark()), 0..6);
     (world::world(), policy(), marks, containers()).prop_map(|(world, rollout, marks, containers)| {
         let mut recording = world.recording();

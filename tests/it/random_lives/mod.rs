@@ -3,6 +3,8 @@
 //! `PROPTEST_CASES=100000 cargo test --release --features sim --test it random_lives::` sets the number of runs.
 
 mod commands;
+#[cfg(daemonset_mutants)]
+mod mutants;
 mod rollout;
 mod steered;
 mod steering;
