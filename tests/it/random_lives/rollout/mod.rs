@@ -50,10 +50,6 @@ pub enum Since {
 impl RolloutWatcher {
     /// Processes everything new; `behind` is the lag of the caches now.
     pub fn watch(&mut self, cluster: &Cluster, behind: Behind, since: Since) {
-        if self.policy.is_none() && self.revisions.is_empty() {
-            // No rollout is steered in this life.
-            return;
-        }
         self.behind = behind;
         self.just_failed = None;
         self.note_revisions(cluster, since);
