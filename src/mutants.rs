@@ -17,6 +17,28 @@ pub enum Mutant {
     SurgeWithoutWaiting,
     /// Nodes that the update took down are not remembered.
     TakenForgotten,
+    /// A wave opens although the ones before it are not done.
+    WaveNotDone,
+    /// A wave opens although nobody has approved it.
+    ApprovalIgnored,
+    /// A pause holds no node.
+    PauseIgnored,
+    /// The mark `failed` stops nothing.
+    FailureIgnored,
+    /// A failed version stops the rollout, and is never rolled back.
+    RollBackForgotten,
+    /// The verdict that the new version has failed is not marked.
+    VerdictNotMarked,
+    /// A revision that has failed may be base.
+    FailedBase,
+    /// Nodes in no open wave get the new version.
+    HeldNodeUpdated,
+    /// A node that has the new version, but is in no open wave, goes back to base.
+    ReachedNodeTakenBack,
+    /// The mark `wave` is set to the first wave again.
+    WaveLowered,
+    /// A rollout is complete although some pods are not available.
+    CompletedTooEarly,
 }
 
 thread_local! {

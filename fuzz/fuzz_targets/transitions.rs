@@ -18,7 +18,13 @@
 #[path = "../../tests/it/random_lives/commands.rs"]
 mod commands;
 #[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../../tests/it/random_lives/trial.rs"]
+#[path = "../../tests/it/random_lives/rollout/mod.rs"]
+mod rollout;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/it/random_lives/steering.rs"]
+mod steering;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/it/random_lives/trial/mod.rs"]
 mod trial;
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../../tests/it/random_lives/watcher.rs"]
@@ -103,7 +109,11 @@ fn beginning([seed, nodes, kind, limit, min_ready, flag, scope]: [u8; 7]) -> (Be
         min_ready: min_ready % 31,
         memory_survives: is_odd(flag),
         taints_absence: is_odd(flag / 2),
-        policy: Choices { excuses_down: is_odd(flag / 4), respects_lifecycle: is_odd(flag / 8) },
+        policy: Choices {
+            excuses_down: is_odd(flag / 4),
+            respects_lifecycle: is_odd(flag / 8),
+            steering: None,
+        },
     };
     let scope = match scope % 3 {
         0 => Scope::QuickCaches,

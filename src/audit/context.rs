@@ -66,7 +66,7 @@ impl<'s> Context<'s> {
             snapshot,
             goals,
             actions,
-            lineage: Lineage::new(snapshot, goals, actions),
+            lineage: Lineage::new(snapshot, Some(goals), actions),
             stages: PodStages::new(snapshot),
             subjects: subjects(snapshot, actions, &pods, &revisions),
             marks: IndexVec::repeat(Marks::default(), snapshot.pods.len()),

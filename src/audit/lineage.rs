@@ -14,14 +14,15 @@ use std::cmp::Reverse;
 
 /// The revisions that belong to the DaemonSet or may be adopted.
 pub(super) struct Lineage<'s> {
-    goals: &'s Goals<'s>,
+    /// `None` while the goals themselves are derived.
+    goals: Option<&'s Goals<'s>>,
     policy: ClassificationPolicy,
     pub(super) members: Vec<Member<'s>>,
     /// The one to keep of the members with the template; if no member has it, the released revision that has both the
     /// template and the name for it.
     current: Option<Member<'s>>,
     /// The current one is a released revision.
-    current_is_released: bool,
+    pub(super) current_is_released: bool,
     /// The hash of the template's revision, be it there or created by the list.
     pub(super) current_hash: Option<&'s str>,
     /// Whether this hash label, says that a pod is updated.
@@ -42,7 +43,11 @@ pub(super) struct Member<'s> {
 }
 
 impl<'s> Lineage<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot<'s>, goals: &'s Goals<'s>, actions: &'s [Action]) -> Self {
+    pub(super) fn new(
+        snapshot: &'s Snapshot<'s>,
+        goals: Option<&'s Goals<'s>>,
+        actions: &'s [Action],
+    ) -> Self {
         let key = snapshot.spec.policy.unique_label_key.as_str();
         let ours = enumerate(&snapshot.revisions).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
@@ -111,8 +116,8 @@ impl<'s> Lineage<'s> {
     /// Whether a pod is of the revision that is the goal of its node: updated, where that is the current one.
     pub(super) fn is_of_goal(&self, pod: &PodFacts) -> bool {
         // Without a base, the usual case, no node is looked up.
-        let base = self.goals.base().and_then(|_| self.goals.base_of(pod.node?));
-        match base {
+        let goals = self.goals.filter(|goals| goals.base().is_some());
+        match goals.and_then(|goals| goals.base_of(pod.node?)) {
             Some(base) => pod.hash.is_some_and(|hash| *self.hashes.at(hash) == base.hash),
             None => self.is_updated(pod),
         }
@@ -120,14 +125,14 @@ impl<'s> Lineage<'s> {
 
     /// The same of a pod that is not seen yet.
     pub(super) fn is_goal_of(&self, node: NodeIx, hash: &str) -> bool {
-        match self.goals.base_of(node) {
+        match self.goals.and_then(|goals| goals.base_of(node)) {
             Some(base) => base.hash == hash,
             None => self.has_template(hash),
         }
     }
 
     /// Proposal: Controller; v1.36 `util.IsPodUpdated`.
-    fn is_updated(&self, pod: &PodFacts) -> bool {
+    pub(super) fn is_updated(&self, pod: &PodFacts) -> bool {
         let by_hash = pod.hash.map(|hash| self.names_template(hash));
         match (self.policy, by_hash) {
             (ClassificationPolicy::HashFirst, Some(by_hash)) => by_hash,

@@ -2,7 +2,7 @@
 //!
 //! Written independently of the code that plans: it has its own notion of owned, live, ready, available, updated and in
 //! flight, and its own arithmetic on limits. It shares with the planner only the checked input: placements, the selector,
-//! tolerations, and the numbers for the labels and owners of pods; under a rollout also the goals of the nodes.
+//! tolerations, and the numbers for the labels and owners of pods.
 
 mod claims;
 mod context;
@@ -76,7 +76,7 @@ pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
         return findings.in_order();
     }
     list::check(snapshot, actions, &mut findings);
-    let goals = Goals::new(snapshot);
+    let goals = Goals::new(snapshot, actions);
     status::check(snapshot, &goals, actions, &mut findings);
     if status::check_untouched(snapshot, actions, &mut findings) {
         return findings.in_order();

@@ -1,6 +1,8 @@
 //! Base: the revision for the nodes that the rollout has not reached.
 
 use super::marks::{completed_at, has_failed};
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
 use crate::problem::Problems;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::{History, Revision, Role};
@@ -33,6 +35,10 @@ impl<'a> Base<'a> {
     pub(super) fn choose(fleet: &Fleet<'a>, history: &History<'a>) -> Option<Self> {
         let prefix = fleet.snapshot.spec.policy.mark_prefix.as_str();
         let live = live_pods(fleet, history);
+        #[cfg(daemonset_mutants)]
+        let has_failed = |annotations, prefix: &str, number| {
+            has_failed(annotations, prefix, number) && !is_active(Mutant::FailedBase)
+        };
         let is_candidate = |(_, revision): &(HistoryIx, &Revision<'a>)| {
             revision.role == Role::Old
                 && revision.view.is_some_and(|view| {

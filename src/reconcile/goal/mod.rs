@@ -11,6 +11,8 @@ pub(crate) mod node;
 pub(crate) mod waves;
 
 use crate::action::RequeueReason;
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::snapshot::placement::Placement;
@@ -139,12 +141,16 @@ struct Input<'r, 'a> {
 
 impl<'a> Rollout<'a> {
     fn new(fleet: &Fleet<'a>, history: &History<'a>, policy: &RolloutPolicy) -> Self {
+        #[cfg(daemonset_mutants)]
+        let policy = &with_errors(policy);
         let input = Input::new(fleet, history, policy);
         let base = Base::choose(fleet, history);
         let settled = input.is_settled();
         let over = settled || (input.marks.completed.is_some() && input.marks.failed.is_none());
         let too_many = (!over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
         let failed_before = input.marks.failed.filter(|_| policy.on_failure.is_some() && !over);
+        #[cfg(daemonset_mutants)]
+        let failed_before = failed_before.filter(|_| !is_active(Mutant::FailureIgnored));
         let may_open = !(over || policy.paused || too_many.is_some() || failed_before.is_some());
         let mut waves = Waves::new(&input, may_open);
         let deadline = if may_open { input.deadline(&waves) } else { None };
@@ -195,13 +201,22 @@ impl<'r, 'a> Input<'r, 'a> {
 
     /// A policy that is added to a settled fleet begins no rollout.
     fn is_settled(&self) -> bool {
-        let unmarked =
-            self.marks.started.is_none() && self.marks.failed.is_none() && self.marks.completed.is_none();
-        let mut facts = self.facts.iter();
+        let Marks { started, failed, completed, .. } = self.marks;
+        let unmarked = started.is_none() && failed.is_none() && completed.is_none();
+        let facts = || self.facts.iter();
         unmarked
             && self.exists
-            && facts.clone().any(|facts| facts.has_updated)
-            && facts.all(|facts| !facts.has_outdated)
+            && facts().any(|facts| facts.has_updated)
+            && facts().all(|facts| !facts.has_outdated)
+            && !self.may_have_begun()
+    }
+
+    /// Whether a fleet that looks settled may be in the middle of its rollout: a pause removes the mark of the start, and the
+    /// last old pods may be on their way out. Only a caller with a memory acts on the answer, plan after plan.
+    fn may_have_begun(&self) -> bool {
+        let is_missing = |facts: &RolloutFacts| facts.takes_part && !facts.has_it && !facts.is_down;
+        let is_paused_midway = self.policy.paused && self.facts.iter().any(is_missing);
+        self.fleet.snapshot.memory.is_some() && (self.marks.wave.is_some() || is_paused_midway)
     }
 
     fn failing_among(&self, nodes: impl Iterator<Item = NodeIx>) -> u32 {
@@ -270,7 +285,13 @@ impl<'r, 'a> Input<'r, 'a> {
                 Some(base) => base.placement(self.fleet.node_view(node)),
                 None => self.fleet.placement(node),
             };
-            if placement == Placement::Run {
+            #[cfg(daemonset_mutants)]
+            if is_active(Mutant::CompletedTooEarly) && goal == NodeGoal::Current {
+                targets += 1;
+                continue;
+            }
+            // A node that only the current template wants waits for its wave, too.
+            if placement == Placement::Run || (facts.takes_part && goal != NodeGoal::Current) {
                 targets += 1;
                 if goal != NodeGoal::Current || !facts.is_available || facts.has_outdated {
                     return false;
@@ -291,6 +312,8 @@ impl<'r, 'a> Input<'r, 'a> {
         if !self.exists {
             return Vec::new();
         }
+        #[cfg(daemonset_mutants)]
+        let newly_failed = newly_failed.filter(|_| !is_active(Mutant::VerdictNotMarked));
         if let Some(reason) = newly_failed {
             return vec![MarkChange::Failed(reason)];
         }
@@ -303,6 +326,10 @@ impl<'r, 'a> Input<'r, 'a> {
         if *stage == Stage::GoingOn {
             let opened = waves.last_open.filter(|_| waves.last_open > wave.map(|wave| wave.index));
             marks.extend(opened.map(MarkChange::Wave));
+            #[cfg(daemonset_mutants)]
+            if is_active(Mutant::WaveLowered) && wave.is_some_and(|wave| wave.index > 0) {
+                marks.push(MarkChange::Wave(0));
+            }
         }
         if complete && completed.is_none() && failed.is_none() {
             marks.push(MarkChange::Completed);
@@ -330,6 +357,11 @@ impl<'r, 'a> Input<'r, 'a> {
 fn goals(input: &Input<'_, '_>, stage: &Stage, waves: &Waves, has_base: bool) -> IndexVec<NodeIx, NodeGoal> {
     let held = if has_base { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent };
     let is_released = |node: NodeIx| input.facts.at(node).has_it || waves.releases(node);
+    #[cfg(daemonset_mutants)]
+    let is_released = |node: NodeIx| {
+        let is_taken_back = is_active(Mutant::ReachedNodeTakenBack) && !waves.releases(node);
+        is_active(Mutant::HeldNodeUpdated) || (is_released(node) && !is_taken_back)
+    };
     let reaches_all = waves.all_open() && input.participants.iter().all(|node| is_released(*node));
     let goal = |(node, facts): (NodeIx, &RolloutFacts)| match stage {
         Stage::Over => NodeGoal::Current,
@@ -340,4 +372,14 @@ fn goals(input: &Input<'_, '_>, stage: &Stage, waves: &Waves, has_base: bool) ->
         Stage::GoingOn | Stage::Paused | Stage::Stopped(_) => held,
     };
     input.facts.enumerated().map(goal).collect()
+}
+
+#[cfg(daemonset_mutants)]
+fn with_errors(policy: &RolloutPolicy) -> RolloutPolicy {
+    let mut policy = policy.clone();
+    policy.paused &= !is_active(Mutant::PauseIgnored);
+    if let Some(on_failure) = policy.on_failure.as_mut().filter(|_| is_active(Mutant::RollBackForgotten)) {
+        on_failure.action = FailureAction::Pause;
+    }
+    policy
 }

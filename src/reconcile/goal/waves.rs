@@ -2,6 +2,8 @@
 
 use super::Input;
 use crate::kubernetes::Selector;
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
 use crate::problem::Problems;
 use crate::snapshot::Wave;
 use crate::snapshot::position::{IndexVec, NodeIx, Position};
@@ -69,6 +71,11 @@ impl Waves {
         let mut goes_on = true;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
             state.is_approved = !wave.needs_approval || approved > index;
+            #[cfg(daemonset_mutants)]
+            {
+                state.is_approved |= is_active(Mutant::ApprovalIgnored);
+                before = if is_active(Mutant::WaveNotDone) { Done::Yes } else { before };
+            }
             let was_open = input.marks.wave.is_some_and(|mark| index <= mark.index);
             let opens = may_open && before == Done::Yes && state.is_approved;
             if !(goes_on && (was_open || opens)) {

@@ -106,6 +106,18 @@ impl Cluster {
         Ok(uid)
     }
 
+    /// Edits an annotation of a revision by hand, or removes it.
+    pub fn annotate_revision(&mut self, name: &str, key: &str, value: Option<&str>) {
+        let revisions = &self.environment.objects.revisions;
+        let named = revisions.iter().find(|(_, revision)| revision.metadata.name == name);
+        let Some(uid) = named.map(|(uid, _)| uid.clone()) else { return };
+        self.environment.change_revision(&uid, |revision| {
+            let others = revision.metadata.annotations.iter().filter(|(other, _)| *other != key);
+            revision.metadata.annotations = others.chain(value.map(|value| (key, value))).collect();
+        });
+        self.send();
+    }
+
     /// Deletes a pod, with its grace period.
     pub fn delete_pod(&mut self, uid: &Uid) {
         self.environment.delete_pod(Actor::User, uid, None);

@@ -1,9 +1,10 @@
 //! The controller of the model: it calls the crate's own `reconcile` and `Memory` with real objects.
 
-use super::objects::{Objects, Phase, Pod, PodId, Spec, Strategy, node_name};
+use super::objects::{Mark, Marks, Objects, Phase, Pod, PodId, Revision, Spec, Strategy, node_name};
+use super::world::Steering;
 use crate::support::{given, new, node, now, pod, rolling, surging, template};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod as RealPod, Taint};
-use daemonset::{Action, CreateReason, Memory, Policy, Recording, UnreadyPolicy, reconcile};
+use daemonset::{Action, CreateReason, Memory, Policy, Recording, RolloutPolicy, UnreadyPolicy, reconcile};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -49,8 +50,9 @@ impl Hash for Remembered {
 /// One action of a plan that changes something in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
-    CreateRevision { version: u8, number: u8 },
+    CreateRevision { version: u8, number: u8, started: bool },
     Renumber { version: u8, number: u8 },
+    Mark { version: u8, mark: Mark },
     Delete(PodId),
     Create { node: u8, version: u8, beside: bool },
 }
@@ -75,6 +77,7 @@ pub fn fingerprint(value: &impl Hash) -> u64 {
 pub struct Controller {
     nodes: Vec<Node>,
     policy: Policy,
+    steering: Option<Steering>,
     min_ready_seconds: i32,
     /// For each version: its hash, its revision and one of its pods.
     versions: Vec<(String, ControllerRevision, RealPod)>,
@@ -91,12 +94,18 @@ impl Controller {
         Controller {
             nodes: fleet.recording().nodes,
             policy: Policy::default().unready(unready),
+            steering: None,
             min_ready_seconds,
             versions: (0..versions).map(of_version).collect(),
             plans: Mutex::default(),
             #[cfg(daemonset_mutants)]
             mutant: None,
         }
+    }
+
+    /// The rollouts are steered.
+    pub fn steered(self, steering: Option<Steering>) -> Self {
+        Controller { steering, ..self }
     }
 
     /// `tainted` are the nodes with a taint that no template tolerates.
@@ -140,10 +149,13 @@ impl Controller {
         recording.pods = cache.pods.iter().map(|pod| self.real_pod(pod)).collect();
         let revisions = cache.revisions.iter().map(|revision| {
             let (_, stored, _) = &self.versions[usize::from(revision.version)];
-            ControllerRevision { revision: revision.number.into(), ..stored.clone() }
+            let mut stored = ControllerRevision { revision: revision.number.into(), ..stored.clone() };
+            stored.metadata.annotations = annotations(revision).into_iter().collect();
+            stored
         });
         recording.revisions = revisions.collect();
-        recording.policy = self.policy.clone();
+        recording.policy =
+            self.policy.clone().rollout(self.steering.map(|steering| rollout(steering, cache.spec)));
         recording.memory = Some(memory.clone());
         recording
     }
@@ -160,6 +172,11 @@ impl Controller {
                 false
             }
             Phase::Crashed => false,
+            Phase::Failing => {
+                real.status.container_statuses =
+                    serde_json::from_value(json!([{"restartCount": 1}])).unwrap();
+                false
+            }
             Phase::Young => {
                 ready.last_transition_time = Some(now());
                 true
@@ -180,10 +197,15 @@ impl Controller {
             Action::CreateRevision { revision, .. } => Some(Step::CreateRevision {
                 version: self.version(revision["metadata"]["labels"]["controller-revision-hash"].as_str()),
                 number: u8::try_from(revision["revision"].as_i64().unwrap()).unwrap(),
+                started: !revision["metadata"]["annotations"].is_null(),
             }),
             Action::RenumberRevision { revision, number, .. } => Some(Step::Renumber {
                 version: self.version(revision.name.strip_prefix("agent-")),
                 number: u8::try_from(*number).unwrap(),
+            }),
+            Action::AnnotateRevision { revision, annotations, .. } => Some(Step::Mark {
+                version: self.version(revision.name.strip_prefix("agent-")),
+                mark: annotations.iter().map(|(key, value)| mark(key, value.as_deref())).next().unwrap(),
             }),
             Action::DeletePod { pod, .. } => Some(Step::Delete(pod_id(&pod.name))),
             Action::CreatePod { node, pod, reason, .. } => Some(Step::Create {
@@ -197,7 +219,6 @@ impl Controller {
             | Action::AdoptRevision { .. }
             | Action::ReleaseRevision { .. }
             | Action::LabelRevision { .. }
-            | Action::AnnotateRevision { .. }
             | Action::LabelPod { .. }
             | Action::DeleteRevision { .. } => panic!("nothing in the model asks for {action:?}"),
         }
@@ -206,6 +227,45 @@ impl Controller {
     fn version(&self, hash: Option<&str>) -> u8 {
         let found = self.versions.iter().position(|(known, _, _)| Some(known.as_str()) == hash);
         u8::try_from(found.unwrap()).unwrap()
+    }
+}
+
+/// A canary, and everything else once both waves are approved.
+fn rollout(steering: Steering, spec: Spec) -> RolloutPolicy {
+    let action = match steering {
+        Steering::Pause => "Pause",
+        Steering::RollBack => "RollBack",
+    };
+    serde_json::from_value(json!({
+        "paused": spec.paused,
+        "approved": if spec.approved { json!({"2": 2}) } else { json!({}) },
+        "waves": [{"upTo": 1}, {"needsApproval": true}],
+        "onFailure": {"action": action, "maxRestarts": 0},
+    }))
+    .unwrap()
+}
+
+fn annotations(revision: &Revision) -> Vec<(String, String)> {
+    let Revision { number, marks: Marks { started, wave, failed, completed }, .. } = revision;
+    let mark = |name: &str, rest: &str| {
+        (format!("rollout.daemonset/{name}"), format!("{number} {} {rest}", now()).trim_end().to_owned())
+    };
+    let marks = [
+        started.then(|| mark("started", "")),
+        wave.map(|wave| mark("wave", &wave.to_string())),
+        failed.then(|| mark("failed", "TooManyFailures")),
+        completed.then(|| mark("completed", "")),
+    ];
+    marks.into_iter().flatten().collect()
+}
+
+fn mark(key: &str, value: Option<&str>) -> Mark {
+    match key.strip_prefix("rollout.daemonset/").unwrap() {
+        "started" => Mark::Started(value.is_some()),
+        "wave" => Mark::Wave(Some(value.unwrap().rsplit(' ').next().unwrap().parse().unwrap())),
+        "failed" => Mark::Failed,
+        "completed" => Mark::Completed,
+        other => panic!("no mark: {other}"),
     }
 }
 

@@ -11,6 +11,8 @@
 //! - **Readiness that the cache does not show.** An outdated pod that is not Ready is deleted without a budget, even if
 //!   it has become Ready in the meantime and no cache shows it yet. Such a delete breaks no promise, but its node
 //!   counts as down for later deletes. Pods that go down by themselves do not count either.
+//! - **Marks that the cache lacks**, where a person steers the rollout: the cache shows a mark that the controller has set. A known
+//!   limit, which a test in `mutants.rs` shows.
 //! - **Nodes** that join, leave or change their taints (but for a taint of the daemon's absence), failed pods and their back-off, pods that others delete or own,
 //!   and template generations: the properties and the stories cover them.
 //!
@@ -33,7 +35,7 @@ use state::State;
 use stateright::{Checker, HasDiscoveries, Model, Property};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use world::{Boundary, Move, World};
+use world::{Boundary, Move, Steering, World};
 
 struct Checked {
     world: World,
@@ -46,7 +48,9 @@ impl Checked {
         let unready =
             if boundary.unready_within_budget { UnreadyPolicy::WithinBudget } else { UnreadyPolicy::AtOnce };
         let min_ready = if boundary.young { 60 } else { 0 };
-        let controller = Controller::new(boundary.nodes, boundary.user_moves + 1, min_ready, unready);
+        let versions = if boundary.steering.is_some() { 2 } else { boundary.user_moves + 1 };
+        let controller = Controller::new(boundary.nodes, versions, min_ready, unready);
+        let controller = controller.steered(boundary.steering);
         Checked { world: World { boundary, controller }, good: Mutex::default() }
     }
 
@@ -60,7 +64,8 @@ impl Checked {
         let mut path = Vec::new();
         let mut state = state.clone();
         for _ in 0..100 {
-            if !state.is_complete() {
+            let rolls_back = self.world.boundary.steering == Some(Steering::RollBack);
+            if !(state.is_complete() || (rolls_back && state.is_rolled_back())) {
                 let here = fingerprint(&state);
                 if !good.contains(&here) {
                     path.push(here);
@@ -99,6 +104,11 @@ impl Model for Checked {
             Property::always(Broken::ALL[3].1, |_, state: &State| state.broken != Some(Broken::ALL[3].0)),
             Property::always(Broken::ALL[4].1, |_, state: &State| state.broken != Some(Broken::ALL[4].0)),
             Property::always(Broken::ALL[5].1, |_, state: &State| state.broken != Some(Broken::ALL[5].0)),
+            Property::always(Broken::ALL[6].1, |_, state: &State| state.broken != Some(Broken::ALL[6].0)),
+            Property::always(Broken::ALL[7].1, |_, state: &State| state.broken != Some(Broken::ALL[7].0)),
+            Property::always(Broken::ALL[8].1, |_, state: &State| state.broken != Some(Broken::ALL[8].0)),
+            Property::always(Broken::ALL[9].1, |_, state: &State| state.broken != Some(Broken::ALL[9].0)),
+            Property::always(Broken::ALL[10].1, |_, state: &State| state.broken != Some(Broken::ALL[10].0)),
             Property::always("always an end, once there is peace", Checked::comes_to_an_end),
             Property::sometimes("a rollout completes", |_, s: &State| {
                 s.is_complete() && s.real.spec.version > 0
@@ -106,6 +116,10 @@ impl Model for Checked {
             Property::sometimes("the cache is four events behind", |_, s: &State| s.undelivered.len() >= 4),
             Property::sometimes("two nodes are down by our hand", |_, s: &State| {
                 s.down.iter().filter(|down| **down).count() > 1
+            }),
+            Property::sometimes("a version is rolled back", |_, s: &State| s.is_rolled_back()),
+            Property::sometimes("a wave waits for its approval", |_, s: &State| {
+                s.canary_done && !s.real.spec.approved
             }),
             Property::sometimes("a node has two pods", |_, s: &State| s.has_a_doubled_node()),
             Property::sometimes("a node stays without a pod, by our hand", |checked: &Checked, s: &State| {
@@ -118,7 +132,12 @@ impl Model for Checked {
         let surges = strategies.iter().any(|strategy| matches!(strategy, Surge(_)));
         let taints_absence = self.world.boundary.taints_absence;
         let two_down = strategies.contains(&Replace(2));
+        let steering = self.world.boundary.steering;
         properties.retain(|property| match property.name {
+            "a version is rolled back" => steering == Some(Steering::RollBack),
+            "a wave waits for its approval" => steering.is_some(),
+            // A version that has failed stays where it is until a person decides.
+            "always an end, once there is peace" if steering == Some(Steering::Pause) => false,
             "a node has two pods" => surges,
             "two nodes are down by our hand" => two_down,
             // No pod comes back to a node that the update took down.
@@ -170,6 +189,8 @@ fn two_nodes(strategies: &[Strategy]) -> Boundary {
         bad_answers: true,
         unready_within_budget: false,
         taints_absence: false,
+        steering: None,
+        marks_lag: false,
     }
 }
 
@@ -230,6 +251,24 @@ fn the_promises_hold_while_nodes_are_tainted_for_the_daemons_absence() {
     explore("absence taints, 3 nodes", taints(three_nodes(&[Replace(1)])), 400);
     let limits = Boundary { bad_answers: false, ..three_nodes(&[Replace(2), Replace(1)]) };
     explore("absence taints, maxUnavailable 2 and 1", taints(limits), 1_000);
+}
+
+/// Releases version 1 with a canary, and steers it.
+fn steered(steering: Steering, strategy: Strategy) -> Boundary {
+    Boundary {
+        user_moves: 3,
+        failures: 1,
+        bad_answers: false,
+        steering: Some(steering),
+        ..two_nodes(&[strategy])
+    }
+}
+
+#[test]
+fn the_promises_hold_while_a_person_steers_the_rollout() {
+    explore("steered, rolled back", steered(Steering::RollBack, Replace(1)), 7_000);
+    explore("steered, stopped", steered(Steering::Pause, Replace(1)), 3_000);
+    explore("steered, surge", steered(Steering::RollBack, Surge(1)), 2_000);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use super::objects::Strategy::{self, Replace, Surge};
 use super::promises::Broken;
-use super::world::Boundary;
-use super::{Checked, shortest_counterexample, two_nodes};
+use super::world::{Boundary, Steering};
+use super::{Checked, shortest_counterexample, steered, two_nodes};
 use daemonset::mutants::Mutant;
 
 fn is_found(mutant: Mutant, strategy: Strategy, expected: Broken) {
@@ -46,4 +46,52 @@ fn forgotten_creates_are_found() {
 #[test]
 fn a_surge_that_does_not_wait_is_found() {
     is_found(Mutant::SurgeWithoutWaiting, Surge(1), Broken::DownUnderSurge);
+}
+
+fn is_found_while_steered(mutant: Mutant, steering: Steering, expected: Broken) {
+    is_found_within(mutant, steered(steering, Replace(1)), expected);
+}
+
+#[test]
+fn a_wave_that_does_not_wait_is_found() {
+    is_found_while_steered(Mutant::WaveNotDone, Steering::Pause, Broken::WaveTooEarly);
+}
+
+#[test]
+fn a_wave_without_approval_is_found() {
+    is_found_while_steered(Mutant::ApprovalIgnored, Steering::Pause, Broken::WaveTooEarly);
+}
+
+#[test]
+fn an_ignored_pause_is_found() {
+    is_found_while_steered(Mutant::PauseIgnored, Steering::Pause, Broken::PauseIgnored);
+}
+
+#[test]
+fn an_ignored_failure_is_found() {
+    is_found_while_steered(Mutant::FailureIgnored, Steering::RollBack, Broken::FailureSpreads);
+}
+
+#[test]
+fn an_update_of_a_held_node_is_found() {
+    is_found_while_steered(Mutant::HeldNodeUpdated, Steering::Pause, Broken::WaveTooEarly);
+}
+
+#[test]
+fn a_wave_that_is_closed_again_is_found() {
+    is_found_while_steered(Mutant::WaveLowered, Steering::Pause, Broken::WaveClosed);
+}
+
+#[test]
+fn a_rollout_that_is_completed_too_early_is_found() {
+    is_found_while_steered(Mutant::CompletedTooEarly, Steering::Pause, Broken::PauseIgnored);
+}
+
+/// A known limit: a plan knows a mark only once the cache shows it. With a watch of revisions that lags behind the one of pods,
+/// the verdict is forgotten with the pods that were its evidence, and the version that has failed comes back for a while.
+#[test]
+fn a_cache_without_the_marks_that_were_just_set_is_found() {
+    let boundary = Boundary { marks_lag: true, ..steered(Steering::RollBack, Replace(1)) };
+    let (name, _) = shortest_counterexample(|| Checked::new(boundary.clone())).unwrap();
+    assert!(Broken::ALL.contains(&(Broken::FailureSpreads, name)), "{name}");
 }

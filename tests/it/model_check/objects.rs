@@ -8,6 +8,8 @@ pub enum Phase {
     Starting,
     /// It was Ready, and became not Ready by itself.
     Crashed,
+    /// Its containers have restarted too often for the rollout's failure policy, and it never becomes Ready.
+    Failing,
     /// Ready for less than minReadySeconds.
     Young,
     Available,
@@ -67,6 +69,10 @@ pub enum Strategy {
 pub struct Spec {
     pub version: u8,
     pub strategy: Strategy,
+    /// The annotations that steer the rollout.
+    pub paused: bool,
+    /// Both waves of version 1.
+    pub approved: bool,
 }
 
 /// A revision; there is at most one of each version.
@@ -74,6 +80,36 @@ pub struct Spec {
 pub struct Revision {
     pub version: u8,
     pub number: u8,
+    pub marks: Marks,
+}
+
+/// The marks of a revision, all of them valid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Marks {
+    pub started: bool,
+    pub wave: Option<u8>,
+    pub failed: bool,
+    pub completed: bool,
+}
+
+/// A change of a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mark {
+    Started(bool),
+    Wave(Option<u8>),
+    Failed,
+    Completed,
+}
+
+impl Marks {
+    pub fn set(&mut self, mark: Mark) {
+        match mark {
+            Mark::Started(started) => self.started = started,
+            Mark::Wave(wave) => self.wave = wave,
+            Mark::Failed => self.failed = true,
+            Mark::Completed => self.completed = true,
+        }
+    }
 }
 
 /// All objects; each list is sorted.
@@ -91,6 +127,17 @@ impl Objects {
 
     pub fn pods_of(&self, node: u8) -> impl Iterator<Item = &Pod> {
         self.pods.iter().filter(move |pod| pod.id.node == node)
+    }
+
+    /// The marks of a version's revision.
+    pub fn marks(&self, version: u8) -> Marks {
+        let found = self.revisions.iter().find(|revision| revision.version == version);
+        found.map_or_else(Marks::default, |revision| revision.marks)
+    }
+
+    /// Whether the revision of the spec has failed.
+    pub fn has_failed(&self) -> bool {
+        self.marks(self.spec.version).failed
     }
 
     /// Adds the pod, or replaces the pod of the same serial.

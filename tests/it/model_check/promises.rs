@@ -1,7 +1,7 @@
 //! Promises that each step of the controller must keep, judged by the real state and by the controller's knowledge.
 
 use super::controller::Step;
-use super::objects::{Phase, Pod, PodId, Strategy};
+use super::objects::{Mark, Phase, Pod, PodId, Strategy};
 use super::state::State;
 
 /// A broken promise.
@@ -19,27 +19,43 @@ pub enum Broken {
     Twin,
     /// A second delete, although the first one was accepted and is remembered.
     DeletedTwice,
+    /// A node gets the new version under a pause.
+    PauseIgnored,
+    /// A node beside the canary gets the new version before the canary was available once and both waves were approved.
+    WaveTooEarly,
+    /// A node gets the version that has failed.
+    FailureSpreads,
+    /// A node loses the new version, which has not failed.
+    TakenBack,
+    /// The mark of the last open wave goes back.
+    WaveClosed,
 }
 
 impl Broken {
-    pub const ALL: [(Broken, &'static str); 6] = [
+    pub const ALL: [(Broken, &'static str); 11] = [
         (Broken::Budget, "never more nodes down by our hand than maxUnavailable"),
         (Broken::DownUnderSurge, "never a node down by our hand under surge"),
         (Broken::Doubled, "never more doubled nodes than maxSurge"),
         (Broken::SecondPod, "never a second pod on a node without surge"),
         (Broken::Twin, "never two live pods of a version, nor three, on a node"),
         (Broken::DeletedTwice, "never a pod deleted twice"),
+        (Broken::PauseIgnored, "never a further node under a pause"),
+        (Broken::WaveTooEarly, "never a second node before the canary is done and approved"),
+        (Broken::FailureSpreads, "never a further node on a version that has failed"),
+        (Broken::TakenBack, "never a node taken back from a version that has not failed"),
+        (Broken::WaveClosed, "never an open wave closed by the controller"),
     ];
 }
 
 /// The limits of the spec that the controller has seen: it can't know a newer one.
 pub struct Promises<'s> {
     state: &'s State,
+    steered: bool,
 }
 
 impl<'s> Promises<'s> {
-    pub fn new(state: &'s State) -> Self {
-        Promises { state }
+    pub fn new(state: &'s State, steered: bool) -> Self {
+        Promises { state, steered }
     }
 
     /// Whether this delete takes the last available pod of a node. A node whose other pod went down by itself does not
@@ -55,8 +71,51 @@ impl<'s> Promises<'s> {
     pub fn broken_by(&self, step: Step) -> Option<Broken> {
         match step {
             Step::CreateRevision { .. } | Step::Renumber { .. } => None,
-            Step::Delete(id) => self.broken_by_delete(id),
-            Step::Create { node, version, beside } => self.broken_by_create(node, version, beside),
+            Step::Mark { version, mark } => self.broken_by_mark(version, mark),
+            Step::Delete(id) => self.broken_by_delete(id).or_else(|| self.broken_by_reach(step)),
+            Step::Create { node, version, beside } => {
+                self.broken_by_create(node, version, beside).or_else(|| self.broken_by_reach(step))
+            }
+        }
+    }
+
+    fn broken_by_mark(&self, version: u8, mark: Mark) -> Option<Broken> {
+        let State { cache, canary_done, .. } = self.state;
+        let Mark::Wave(wave) = mark else { return None };
+        if cache.marks(version).wave > wave {
+            return Some(Broken::WaveClosed);
+        }
+        let due = *canary_done && cache.spec.approved;
+        (wave > Some(0) && !due).then_some(Broken::WaveTooEarly)
+    }
+
+    /// Whether a node that does not have version 1 gets it, or one that has it loses it.
+    fn broken_by_reach(&self, step: Step) -> Option<Broken> {
+        let State { real, cache, canary_done, .. } = self.state;
+        if !self.steered || cache.spec.version == 0 {
+            return None;
+        }
+        let failed = real.has_failed() || cache.has_failed();
+        let node = match step {
+            Step::Create { node, version: 1, .. } => node,
+            Step::Delete(id) => match real.pod(id) {
+                Some(pod) if pod.version == 0 && pod.phase == Phase::Available => id.node,
+                Some(pod) if pod.version == 1 && !failed => return Some(Broken::TakenBack),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let new = |pod: &Pod| pod.version == 1 && pod.phase != Phase::Terminating;
+        if real.pods_of(node).any(new) {
+            return None;
+        }
+        if failed {
+            Some(Broken::FailureSpreads)
+        } else if cache.spec.paused {
+            Some(Broken::PauseIgnored)
+        } else {
+            let due = *canary_done && cache.spec.approved;
+            (node > 0 && !due).then_some(Broken::WaveTooEarly)
         }
     }
 

@@ -1,7 +1,7 @@
 //! The state of the model: the objects in the API server and in the cache, and the effects of single events on them.
 
 use super::controller::{Remembered, Step};
-use super::objects::{Objects, Phase, Pod, PodEvent, PodId, Revision, Spec, Undelivered};
+use super::objects::{Mark, Marks, Objects, Phase, Pod, PodEvent, PodId, Revision, Spec, Undelivered};
 use super::promises::{Broken, Promises};
 use daemonset::model::ObjectRef;
 use daemonset::{ActionOutcome, Memory};
@@ -16,6 +16,8 @@ pub struct State {
     pub memory: Remembered,
     /// For each node: the controller deleted an available pod there, and no pod has been available since.
     pub down: Vec<bool>,
+    /// The canary of version 1 has been available.
+    pub canary_done: bool,
     pub user_moves: u8,
     pub failures: u8,
     pub broken: Option<Broken>,
@@ -27,6 +29,13 @@ impl State {
         let good = |pod: &Pod| pod.phase == Phase::Available && pod.version == self.real.spec.version;
         let alone = (0_u8..).zip(&self.down).all(|(node, _)| self.real.pods_of(node).count() == 1);
         self.undelivered.is_empty() && alone && self.real.pods.iter().all(good)
+    }
+
+    /// Whether each node is back on version 0, because version 1 has failed.
+    pub fn is_rolled_back(&self) -> bool {
+        let good = |pod: &Pod| pod.phase == Phase::Available && pod.version == 0;
+        let alone = (0_u8..).zip(&self.down).all(|(node, _)| self.real.pods_of(node).count() == 1);
+        self.undelivered.is_empty() && alone && self.real.has_failed() && self.real.pods.iter().all(good)
     }
 
     pub fn has_a_doubled_node(&self) -> bool {
@@ -82,25 +91,36 @@ impl State {
 
     pub(super) fn note_availability(&mut self, pod: Pod) {
         if pod.phase == Phase::Available {
+            self.canary_done |= pod.version == 1 && pod.id.node == 0;
             self.down[usize::from(pod.id.node)] = false;
         }
     }
 
     /// The API server executes a step.
-    pub(super) fn take(&mut self, step: Step) -> ActionOutcome {
+    pub(super) fn take(&mut self, step: Step, marks_lag: bool) -> ActionOutcome {
         match step {
-            Step::CreateRevision { version, number } => {
+            Step::CreateRevision { version, number, started } => {
                 if self.real.revisions.iter().any(|revision| revision.version == version) {
                     return ActionOutcome::Rejected;
                 }
-                self.revision_is(Revision { version, number })
+                let marks = Marks { started, ..Marks::default() };
+                self.revision_is(Revision { version, number, marks })
+            }
+            Step::Mark { version, mark } => {
+                let outcome = self.mark(version, mark);
+                if !marks_lag {
+                    // The cache shows the revision as it is after the write.
+                    self.cache.revisions.clone_from(&self.real.revisions);
+                    self.undelivered.revisions.clear();
+                }
+                outcome
             }
             Step::Renumber { version, number } => {
                 let seen = self.cache.revisions.iter().find(|revision| revision.version == version);
                 if !self.real.revisions.iter().any(|revision| Some(revision) == seen) {
                     return ActionOutcome::Rejected;
                 }
-                self.revision_is(Revision { version, number })
+                self.revision_is(Revision { version, number, marks: Marks::default() })
             }
             Step::Delete(id) => {
                 if Promises::takes_down(self, id) {
@@ -124,6 +144,14 @@ impl State {
                 })
             }
         }
+    }
+
+    /// Changes a mark, by the controller or by hand.
+    pub(super) fn mark(&mut self, version: u8, mark: Mark) -> ActionOutcome {
+        let stored = self.real.revisions.iter().find(|revision| revision.version == version);
+        let Some(mut revision) = stored.copied() else { return ActionOutcome::Rejected };
+        revision.marks.set(mark);
+        self.revision_is(revision)
     }
 
     pub(super) fn revision_is(&mut self, revision: Revision) -> ActionOutcome {

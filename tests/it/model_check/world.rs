@@ -5,7 +5,9 @@
 //! an answer at any step of the plan.
 
 use super::controller::{Controller, Reconciled, Remembered};
-use super::objects::{Objects, Phase, Pod, PodEvent, PodId, Revision, Spec, Strategy, Undelivered};
+use super::objects::{
+    Mark, Marks, Objects, Phase, Pod, PodEvent, PodId, Revision, Spec, Strategy, Undelivered,
+};
 use super::promises::Promises;
 use super::state::State;
 use daemonset::{ActionOutcome, Memory};
@@ -29,6 +31,18 @@ pub struct Boundary {
     /// Whether a node is tainted at once while no Ready pod is there. The memory then survives crashes: nothing else knows
     /// which nodes the update has taken down.
     pub taints_absence: bool,
+    /// Rollouts are steered: a canary, then all other nodes once a person has approved. The user releases one version,
+    /// approves, pauses and edits marks.
+    pub steering: Option<Steering>,
+    /// The cache may lack the marks that the controller has set itself.
+    pub marks_lag: bool,
+}
+
+/// The policy for a version that has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steering {
+    Pause,
+    RollBack,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +65,12 @@ pub enum Move {
     Edit,
     Revert,
     Switch(Strategy),
+    /// The containers of this pod restart too often.
+    Fails(PodId),
+    Approve,
+    Pause(bool),
+    /// The mark `wave` of version 1 is removed by hand.
+    LoseWave,
 }
 
 /// How much of a plan is executed.
@@ -70,8 +90,16 @@ impl World {
         let available = |node| Pod { id: PodId { node, serial: 0 }, version: 0, phase: Phase::Available };
         let real = Objects {
             pods: (0..self.boundary.nodes).map(available).collect(),
-            spec: Spec { version: 0, strategy: self.boundary.strategies[0] },
-            revisions: vec![Revision { version: 0, number: 1 }],
+            spec: Spec { version: 0, strategy: self.boundary.strategies[0], paused: false, approved: false },
+            revisions: vec![Revision {
+                version: 0,
+                number: 1,
+                marks: Marks {
+                    started: self.boundary.steering.is_some(),
+                    completed: self.boundary.steering.is_some(),
+                    ..Marks::default()
+                },
+            }],
         };
         State {
             cache: real.clone(),
@@ -79,6 +107,7 @@ impl World {
             undelivered: Undelivered::default(),
             memory: Remembered::new(Memory::default()),
             down: vec![false; usize::from(self.boundary.nodes)],
+            canary_done: false,
             user_moves: self.boundary.user_moves,
             failures: self.boundary.failures,
             broken: None,
@@ -93,9 +122,12 @@ impl World {
         self.reconciles(state, moves);
         for pod in &state.real.pods {
             moves.extend(self.progress(pod));
-            if state.failures > 0 && pod.phase.is_ready() {
+            if state.failures > 0 && pod.phase.is_ready() && self.boundary.steering.is_none() {
                 moves.push(Move::GoesDown(pod.id));
             }
+        }
+        if self.boundary.steering.is_some() {
+            return steers(state, moves);
         }
         if state.user_moves > 0 {
             moves.push(Move::Edit);
@@ -105,6 +137,16 @@ impl World {
             let others = self.boundary.strategies.iter().filter(|s| **s != state.real.spec.strategy);
             moves.extend(others.map(|strategy| Move::Switch(*strategy)));
         }
+    }
+
+    /// Lets a person open everything.
+    fn opened(&self, mut state: State) -> State {
+        let Spec { paused, approved, .. } = state.real.spec;
+        if self.boundary.steering.is_some() && (paused || !approved) {
+            (state.real.spec.paused, state.real.spec.approved) = (false, true);
+            state.undelivered.specs.push(state.real.spec);
+        }
+        state
     }
 
     fn deliveries(&self, state: &State, moves: &mut Vec<Move>) {
@@ -133,7 +175,7 @@ impl World {
         match pod.phase {
             Phase::Starting | Phase::Crashed => Some(Move::BecomesReady(pod.id)),
             Phase::Young => Some(Move::BecomesAvailable(pod.id)),
-            Phase::Available => None,
+            Phase::Available | Phase::Failing => None,
             Phase::Terminating => Some(Move::IsGone(pod.id)),
         }
     }
@@ -176,6 +218,16 @@ impl World {
             Move::Edit => state.user(|spec| spec.version += 1),
             Move::Revert => state.user(|spec| spec.version -= 1),
             Move::Switch(strategy) => state.user(|spec| spec.strategy = strategy),
+            Move::Approve => state.user(|spec| spec.approved = true),
+            Move::Pause(paused) => state.user(|spec| spec.paused = paused),
+            Move::Fails(id) => {
+                state.failures -= 1;
+                state.pod_is(id, Phase::Failing);
+            }
+            Move::LoseWave => {
+                state.user_moves -= 1;
+                state.mark(1, Mark::Wave(None));
+            }
         }
         state
     }
@@ -193,10 +245,10 @@ impl World {
         let last = cut.steps.min(reconciled.steps.len());
         for (position, (step, action)) in reconciled.steps.iter().take(last).enumerate() {
             if state.broken.is_none() {
-                state.broken = Promises::new(state).broken_by(*step);
+                state.broken = Promises::new(state, self.boundary.steering.is_some()).broken_by(*step);
             }
             let lost = cut.last_answer_lost && position + 1 == last;
-            let outcome = state.take(*step);
+            let outcome = state.take(*step, self.boundary.marks_lag);
             if outcome == ActionOutcome::Rejected {
                 break;
             }
@@ -212,7 +264,7 @@ impl World {
     /// One round without disturbances: every watch event delivered, one whole plan executed, every pod as far as it can
     /// get.
     pub fn in_peace(&self, state: &State) -> State {
-        let mut state = state.clone();
+        let mut state = self.opened(state.clone());
         while !state.undelivered.is_empty() {
             let mut moves = Vec::new();
             self.deliveries(&state, &mut moves);
@@ -222,4 +274,22 @@ impl World {
         let progress: Vec<_> = state.real.pods.iter().filter_map(|pod| self.progress(pod)).collect();
         progress.into_iter().fold(state, |state, next| self.after(&state, next))
     }
+}
+
+/// The moves of a person who steers, and the failure of a new pod.
+fn steers(state: &State, moves: &mut Vec<Move>) {
+    let new = state.real.pods.iter().filter(|pod| pod.version == 1);
+    let fails = new.filter(|pod| pod.phase == Phase::Starting && state.failures > 0);
+    moves.extend(fails.map(|pod| Move::Fails(pod.id)));
+    if state.user_moves == 0 {
+        return;
+    }
+    let spec = state.real.spec;
+    if spec.version == 0 {
+        moves.push(Move::Edit);
+        return;
+    }
+    moves.extend((!spec.approved).then_some(Move::Approve));
+    moves.push(Move::Pause(!spec.paused));
+    moves.extend(state.real.marks(1).wave.map(|_| Move::LoseWave));
 }

@@ -5,6 +5,8 @@ mod changes;
 mod conditions;
 mod faults;
 mod invariants;
+#[cfg(daemonset_mutants)]
+mod mutants;
 mod oracle;
 mod reach;
 mod rollout;

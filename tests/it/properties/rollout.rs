@@ -3,15 +3,18 @@
 use super::world;
 use crate::support::{apply, observe};
 use daemonset::model::Labels;
-use daemonset::{Action, Binding, NodePlacement, Plan, PodState, Policy, Recording, audit, plan, reconcile};
+use daemonset::{
+    Action, Binding, DeleteReason, NodePlacement, Plan, PodState, Policy, Recording, WaveProgress, audit,
+    plan, reconcile,
+};
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A random fleet whose rollout is steered, with marks on its revisions.
-fn steered() -> impl Strategy<Value = Recording> {
+pub(super) fn steered() -> impl Strategy<Value = Recording> {
     let marks = prop::collection::vec((0_usize..5, mark()), 0..6);
     (world::world(), policy(), marks, containers()).prop_map(|(world, rollout, marks, containers)| {
         let mut recording = world.recording();
@@ -127,14 +130,39 @@ fn nodes_with_it(recording: &Recording, current: &Plan) -> Vec<String> {
     current.report.nodes.iter().filter(has_it).map(|node| node.node.to_string()).collect()
 }
 
-/// The nodes that this plan gives the new version: by a create, or by taking away the old one.
+/// The nodes that this plan gives the new version: by a create, or by taking away an old pod that is Ready. On the way back
+/// to base only creates count.
 fn reached(plan: &Plan, current: &Plan) -> Vec<String> {
     let Some(revision) = &current.report.current_revision else { return Vec::new() };
+    let goes_back = stage_of(plan) == "RolledBack";
     let node = |action: &Action| match action {
         Action::CreatePod { node, pod, .. } if pod.revision_hash() == revision.hash => Some(node.to_string()),
+        Action::DeletePod { node, reason, .. } if is_update_of_ready(*reason) && !goes_back => {
+            Some(node.to_string())
+        }
         _ => None,
     };
     plan.actions.iter().filter_map(node).collect()
+}
+
+fn is_update_of_ready(reason: DeleteReason) -> bool {
+    matches!(reason, DeleteReason::OutdatedAvailable | DeleteReason::OutdatedNotYetAvailable)
+}
+
+/// How far the rollout may go; empty without one.
+fn stage_of(plan: &Plan) -> String {
+    let stage = plan.report.rollout.as_ref().map(|rollout| serde_json::to_value(&rollout.stage).unwrap());
+    stage.map_or_else(String::new, |stage| stage["type"].as_str().unwrap().to_owned())
+}
+
+/// The nodes of the open waves.
+fn open(plan: &Plan) -> BTreeSet<String> {
+    let rollout = plan.report.rollout.as_ref();
+    let waves = rollout.into_iter().flat_map(|rollout| &rollout.waves);
+    let is_open = |wave: &&daemonset::WaveReport| {
+        matches!(wave.progress, WaveProgress::Updating | WaveProgress::Baking { .. } | WaveProgress::Done)
+    };
+    waves.filter(is_open).flat_map(|wave| wave.nodes.iter().map(ToString::to_string)).collect()
 }
 
 proptest! {
@@ -182,11 +210,7 @@ proptest! {
         if policy.waves.is_empty() || over || rollout.base.is_none() {
             return Ok(());
         }
-        let open = rollout.waves.iter().filter(|wave| {
-            let progress = serde_json::to_value(wave.progress).unwrap()["type"].as_str().unwrap().to_owned();
-            ["Updating", "Baking", "Done"].contains(&progress.as_str())
-        });
-        let open: Vec<String> = open.flat_map(|wave| wave.nodes.iter().map(ToString::to_string)).collect();
+        let open = open(&plan);
         let current = unsteered(&recording);
         let has = nodes_with_it(&recording, &current);
         let takes_part = |name: &String| {
@@ -196,6 +220,36 @@ proptest! {
         for node in reached(&plan, &current) {
             prop_assert!(open.contains(&node) || has.contains(&node) || !takes_part(&node), "{node}");
         }
+    }
+
+    #[test]
+    fn a_node_that_has_it_is_not_taken_back_but_by_a_roll_back(recording in steered()) {
+        let plan = planned(&recording);
+        if stage_of(&plan) == "RolledBack" {
+            return Ok(());
+        }
+        let current = unsteered(&recording);
+        let pods = |node: &daemonset::NodeVerdict| node.pods.clone();
+        let updated = current.report.nodes.iter().flat_map(pods).filter(|pod| pod.updated && is_live(pod.state));
+        let updated: BTreeSet<_> = updated.map(|pod| pod.pod.uid.to_string()).collect();
+        for action in &plan.actions {
+            if let Action::DeletePod { pod, reason, .. } = action {
+                let taken = is_update_of_ready(*reason) && updated.contains(pod.uid.as_str());
+                prop_assert!(!taken, "{action}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_mark_of_a_wave_no_further_wave_is_open(recording in steered()) {
+        let plan = planned(&recording);
+        let mut without = recording;
+        for revision in &mut without.revisions {
+            let kept = revision.metadata.annotations.iter().filter(|(key, _)| *key != "rollout.daemonset/wave");
+            revision.metadata.annotations = kept.collect();
+        }
+        let again = planned(&without);
+        prop_assert!(open(&again).is_subset(&open(&plan)), "{:?}, with the mark {:?}", open(&again), open(&plan));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Events that may happen to a cluster: actions of users, failures of nodes, caches and the controller, and time.
 
+use super::steering::{MarkEdit, Steering, edit_mark, edit_policy, is_current};
 use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, Uid, UpdateStrategy};
 use daemonset::sim::{Behaviour, Cluster, Distribution, Kind, Probability};
 use jiff::SignedDuration;
@@ -8,34 +9,103 @@ use serde_json::{Value, json};
 /// One event. A number identifies a node or a pod: its position, modulo the number of nodes or pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    Release { version: u8 },
+    Release {
+        version: u8,
+    },
     Strategy(Limits),
-    MinReady { seconds: u8 },
-    Tolerate { dedicated: bool },
-    Select { ssd: bool },
-    HistoryLimit { revisions: u8 },
-    DeletePod { pod: u8 },
-    FailPod { pod: u8 },
-    CrashPod { pod: u8 },
-    Taint { node: u8, execute: bool },
-    Untaint { node: u8 },
-    Cordon { node: u8 },
-    Uncordon { node: u8 },
-    TakeDown { node: u8 },
-    BringUp { node: u8 },
-    ShutDown { node: u8 },
-    Condition { node: u8, kind: u8, is_true: bool },
+    MinReady {
+        seconds: u8,
+    },
+    Tolerate {
+        dedicated: bool,
+    },
+    Select {
+        ssd: bool,
+    },
+    HistoryLimit {
+        revisions: u8,
+    },
+    DeletePod {
+        pod: u8,
+    },
+    FailPod {
+        pod: u8,
+    },
+    CrashPod {
+        pod: u8,
+    },
+    Taint {
+        node: u8,
+        execute: bool,
+    },
+    Untaint {
+        node: u8,
+    },
+    Cordon {
+        node: u8,
+    },
+    Uncordon {
+        node: u8,
+    },
+    TakeDown {
+        node: u8,
+    },
+    BringUp {
+        node: u8,
+    },
+    ShutDown {
+        node: u8,
+    },
+    Condition {
+        node: u8,
+        kind: u8,
+        is_true: bool,
+    },
     AddNode,
-    RemoveNode { node: u8 },
-    Label { node: u8, ssd: bool },
-    Crash { after: u8 },
-    Refuse { percent: u8 },
-    LoseAnswers { percent: u8 },
-    Lag { kind: u8, seconds: u8 },
-    Freeze { kind: u8 },
-    Thaw { kind: u8 },
+    RemoveNode {
+        node: u8,
+    },
+    Label {
+        node: u8,
+        ssd: bool,
+    },
+    Crash {
+        after: u8,
+    },
+    Refuse {
+        percent: u8,
+    },
+    LoseAnswers {
+        percent: u8,
+    },
+    Lag {
+        kind: u8,
+        seconds: u8,
+    },
+    Freeze {
+        kind: u8,
+    },
+    Thaw {
+        kind: u8,
+    },
     LoseMemory,
-    ListThePast { seconds: u8 },
+    ListThePast {
+        seconds: u8,
+    },
+    /// A new rollout policy, or none.
+    Steer(Option<Steering>),
+    Pause {
+        paused: bool,
+    },
+    /// Approves this many waves of the current revision.
+    Approve {
+        waves: u8,
+    },
+    Mark {
+        revision: u8,
+        mark: u8,
+        edit: MarkEdit,
+    },
 }
 
 /// Conditions of nodes that leave, but for the one of a shutdown.
@@ -56,6 +126,11 @@ impl Command {
     /// an older server.
     pub fn is_beyond_promises(self) -> bool {
         matches!(self, Command::LoseMemory | Command::ListThePast { .. })
+    }
+
+    /// Whether it changes the rollout policy.
+    pub fn steers(self) -> bool {
+        matches!(self, Command::Steer(_) | Command::Pause { .. } | Command::Approve { .. })
     }
 
     /// Executes the command.
@@ -122,6 +197,14 @@ impl Command {
             Command::ListThePast { seconds } => {
                 cluster.relist_from_the_past(SignedDuration::from_secs(seconds.into()));
             }
+            Command::Steer(steering) => {
+                edit_policy(cluster, |rollout| *rollout = steering.map(Steering::policy));
+            }
+            Command::Pause { paused } => edit_policy(cluster, |rollout| {
+                rollout.iter_mut().for_each(|rollout| rollout.paused = paused);
+            }),
+            Command::Approve { waves } => approve(cluster, waves),
+            Command::Mark { revision, mark, edit } => edit_mark(cluster, revision, mark, edit),
         }
     }
 }
@@ -149,9 +232,23 @@ impl Limits {
     }
 }
 
+fn approve(cluster: &mut Cluster, waves: u8) {
+    let Some(ds) = cluster.daemon_set() else { return };
+    let current = cluster.revisions().filter(|revision| is_current(revision, ds));
+    let Some(number) = current.map(|revision| revision.revision).max() else { return };
+    edit_policy(cluster, |rollout| {
+        rollout.iter_mut().for_each(|rollout| {
+            rollout.approved.insert(number, waves.into());
+        });
+    });
+}
+
 pub fn set_version(template: &mut Value, version: u8) {
     template["spec"]["containers"][0]["image"] = format!("v{version}").into();
 }
+
+/// A version that never becomes Ready.
+pub const BROKEN: u8 = 6;
 
 /// The behaviour of a version: some versions crash, some never become Ready, some are evicted.
 pub fn behaviour(version: u8) -> Behaviour {
@@ -166,6 +263,7 @@ pub fn behaviour(version: u8) -> Behaviour {
         3 => quick.never_ready(Probability::percent(60)),
         4 => quick.evicted(Probability::percent(30)),
         5 => quick.lifetime(Some(Distribution::uniform(millis(5_000), millis(60_000)))),
+        BROKEN => quick.never_ready(Probability::ALWAYS),
         _ => quick,
     }
 }

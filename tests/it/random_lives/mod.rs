@@ -3,6 +3,11 @@
 //! `PROPTEST_CASES=100000 cargo test --release --features sim --test it random_lives::` sets the number of runs.
 
 mod commands;
+#[cfg(daemonset_mutants)]
+mod mutants;
+mod rollout;
+mod steered;
+mod steering;
 mod trial;
 pub mod upstream;
 mod watcher;
@@ -15,6 +20,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use steered::{steering, steers};
 use trial::{Beginning, Choices, Trial};
 
 /// The reference state machine holds only the beginning of a run, because the promises are checked on the history.
@@ -37,8 +43,10 @@ fn beginning() -> impl Strategy<Value = Beginning> {
 }
 
 fn policy() -> impl Strategy<Value = Choices> {
-    (any::<bool>(), any::<bool>())
-        .prop_map(|(excuses_down, respects_lifecycle)| Choices { excuses_down, respects_lifecycle })
+    let steering = prop::option::weighted(0.5, steering());
+    (any::<bool>(), any::<bool>(), steering).prop_map(|(excuses_down, respects_lifecycle, steering)| {
+        Choices { excuses_down, respects_lifecycle, steering }
+    })
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
@@ -51,11 +59,11 @@ fn limits() -> impl Strategy<Value = Limits> {
     ]
 }
 
-/// A random step. `stale` allows caches to lag; `beyond` allows events after which no promise holds.
-fn step(stale: bool, beyond: bool) -> BoxedStrategy<Step> {
+/// A random step.
+fn step(life: &Life) -> BoxedStrategy<Step> {
     let millis =
         prop_oneof![1 => Just(0), 3 => 1_u32..3_000, 4 => 3_000_u32..30_000, 1 => 30_000_u32..120_000];
-    (command(stale, beyond), millis).prop_map(|(command, millis)| Step { command, millis }).boxed()
+    (command(life), millis).prop_map(|(command, millis)| Step { command, millis }).boxed()
 }
 
 /// One command, and the time that passes after it.
@@ -65,10 +73,12 @@ struct Step {
     millis: u32,
 }
 
-fn command(stale: bool, beyond: bool) -> BoxedStrategy<Command> {
-    let version = || prop_oneof![6 => 0_u8..3, 3 => 3_u8..6];
+fn command(life: &Life) -> BoxedStrategy<Command> {
+    let (steered, stale, beyond) = (life.beginning.policy.steering.is_some(), life.stale, life.beyond);
+    let versions = if steered { 3_u8..7 } else { 3_u8..6 };
+    let version = prop_oneof![6 => 0_u8..3, 3 => versions];
     let mut all: Vec<(u32, BoxedStrategy<Command>)> = vec![
-        (12, version().prop_map(|version| Command::Release { version }).boxed()),
+        (12, version.prop_map(|version| Command::Release { version }).boxed()),
         (4, limits().prop_map(Command::Strategy).boxed()),
         (2, select(vec![0_u8, 5, 30]).prop_map(|seconds| Command::MinReady { seconds }).boxed()),
         (2, any::<bool>().prop_map(|dedicated| Command::Tolerate { dedicated }).boxed()),
@@ -94,12 +104,15 @@ fn command(stale: bool, beyond: bool) -> BoxedStrategy<Command> {
                 .boxed(),
         ),
         (2, Just(Command::AddNode).boxed()),
-        (1, any::<u8>().prop_map(|node| Command::RemoveNode { node }).boxed()),
+        (3, any::<u8>().prop_map(|node| Command::RemoveNode { node }).boxed()),
         (1, (any::<u8>(), any::<bool>()).prop_map(|(node, ssd)| Command::Label { node, ssd }).boxed()),
         (5, (0_u8..8).prop_map(|after| Command::Crash { after }).boxed()),
         (1, select(vec![0_u8, 20]).prop_map(|percent| Command::Refuse { percent }).boxed()),
         (2, select(vec![0_u8, 20]).prop_map(|percent| Command::LoseAnswers { percent }).boxed()),
     ];
+    if steered {
+        all.push((20, steers()));
+    }
     if stale {
         all.push((
             6,
@@ -119,7 +132,9 @@ fn command(stale: bool, beyond: bool) -> BoxedStrategy<Command> {
 #[derive(Debug, Clone)]
 struct Life {
     beginning: Beginning,
+    /// Caches may lag.
     stale: bool,
+    /// Events may happen after which no promise holds.
     beyond: bool,
 }
 
@@ -134,7 +149,7 @@ impl ReferenceStateMachine for Lives {
     }
 
     fn transitions(life: &Life) -> BoxedStrategy<Step> {
-        step(life.stale, life.beyond)
+        step(life)
     }
 
     fn apply(life: Life, _: &Step) -> Life {
@@ -181,12 +196,27 @@ prop_state_machine! {
     fn promises_hold_in_every_random_life(sequential 1..25 => Lives);
 }
 
-/// Runs random lives to their end, and calls `each` with each of them.
-fn lives(count: u32, begin: fn(Beginning) -> Trial, mut each: impl FnMut(Trial) -> ControlFlow<()>) {
+/// Runs random lives with an unsteered rollout, and calls `each` with each of them.
+fn lives(count: u32, begin: fn(Beginning) -> Trial, each: impl FnMut(Trial) -> ControlFlow<()>) {
+    lives_that(count, |life| life.beginning.policy.steering.is_none(), begin, each);
+}
+
+/// Runs `count` random lives that fit.
+fn lives_that(
+    count: u32,
+    fits: fn(&Life) -> bool,
+    begin: fn(Beginning) -> Trial,
+    mut each: impl FnMut(Trial) -> ControlFlow<()>,
+) {
     let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    for _ in 0..count {
+    let mut begun = 0;
+    while begun < count {
         let life = Lives::init_state().new_tree(&mut runner).unwrap().current();
+        if !fits(&life) {
+            continue;
+        }
+        begun += 1;
         let steps = prop::collection::vec(Lives::transitions(&life), 1..25);
         let steps = steps.new_tree(&mut runner).unwrap().current();
         let mut trial = begin(life.beginning);
@@ -277,7 +307,7 @@ fn without_memory_node_after_node_is_taken() {
 }
 
 /// The number of runs that is enough to reach everything in `EVERYTHING`.
-const LIVES: u32 = 300;
+const LIVES: u32 = 400;
 
 /// Events and situations that the runs must reach.
 const EVERYTHING: &[&str] = &[

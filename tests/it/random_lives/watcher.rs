@@ -44,12 +44,15 @@ pub struct Behind {
     pub pods: SignedDuration,
     pub nodes: SignedDuration,
     pub spec: SignedDuration,
+    pub revisions: SignedDuration,
 }
 
 #[derive(Default)]
 pub struct Watcher {
     seen: usize,
     behind: Behind,
+    /// Whether the policy has ever steered rollouts.
+    pub is_steered: bool,
     pub excesses: Vec<Excess>,
     pub tally: Tally,
     specs: Vec<(Timestamp, DaemonSetSpec)>,
@@ -272,10 +275,12 @@ impl Watcher {
     }
 
     /// Whether a node is a target, for each combination of a spec and a node state that the controller may have seen
-    /// together: the caches of different kinds may overtake each other.
+    /// together: the caches of different kinds may overtake each other. Where the rollout is steered, any earlier template
+    /// may be the one of the node's goal.
     fn may_seem<'w>(&'w self, node: &'w Node, t: Timestamp) -> impl Iterator<Item = bool> + 'w {
         let states = move || since(&node.states, t - self.behind.nodes);
-        self.specs_in_window(t).flat_map(move |spec| {
+        let earliest = if self.is_steered { Timestamp::MIN } else { t - self.behind.spec };
+        since(&self.specs, earliest).flat_map(move |spec| {
             states().map(|state| state.as_ref().is_some_and(|state| is_target(spec, state)))
         })
     }
@@ -338,7 +343,7 @@ fn limit(spec: &DaemonSetSpec, targets: usize) -> usize {
 }
 
 /// Whether a node is a target, by the node selector and the tolerations, which are all that these templates use.
-fn is_target(spec: &DaemonSetSpec, node: &NodeState) -> bool {
+pub fn is_target(spec: &DaemonSetSpec, node: &NodeState) -> bool {
     let template = &spec.template["spec"];
     let selected = template["nodeSelector"]
         .as_object()

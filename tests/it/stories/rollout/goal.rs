@@ -227,6 +227,25 @@ fn a_policy_that_is_added_to_a_settled_fleet_begins_no_rollout() {
     assert_eq!(creates(&missing), [("c".to_owned(), "new".to_owned())], "c joins: nothing is held");
 }
 
+/// The pause has removed the mark of the start, and the last old pod is just being replaced.
+#[test]
+fn a_rollout_that_is_paused_between_two_pods_is_no_settled_fleet() {
+    let fleet = |rollout: Value, wave: Option<&str>| {
+        let wave = wave.map(mark);
+        let marked_wave: Vec<_> = wave.iter().map(|wave| ("wave", wave.as_str())).collect();
+        let fleet = given(rolling(1)).policy(json!({"rollout": rollout})).with("/memory", json!({}));
+        let fleet = fleet.revisions([revision("old", 1), marked("new", 2, &marked_wave)]);
+        let plan = fleet.node(node("a").has(new())).node(node("b")).plan();
+        (marks(&plan), creates(&plan))
+    };
+    let old = vec![("b".to_owned(), "old".to_owned())];
+    assert_eq!(fleet(json!({"paused": true}), None), (vec![], old.clone()), "b is held");
+    let waves = json!({"waves": [{"upTo": 1}, {"needsApproval": true}]});
+    let started = vec!["started=".to_owned()];
+    assert_eq!(fleet(waves.clone(), Some("0")), (started, old), "a rollout with a wave has begun");
+    assert_eq!(fleet(waves, None).0, ["started=", "completed="], "a policy was added");
+}
+
 #[test]
 fn after_the_end_nothing_is_held_or_judged() {
     let rollout = json!({"paused": true, "waves": [{"upTo": 0}], "onFailure": {"maxRestarts": 0}});
@@ -285,6 +304,49 @@ fn a_taken_node_is_back_with_a_ready_pod_of_its_goal() {
     assert!(remembers(paused, old().not_ready()));
     assert!(!remembers(json!({}), new()));
     assert!(remembers(json!({}), old()), "the update has not come back");
+}
+
+/// Neither an available pod nor one that is outdated for its goal: a pod of base is not, where base is the goal.
+#[test]
+fn a_held_node_whose_pod_of_base_is_not_ready_is_being_replaced() {
+    let figures = |rollout: Value| {
+        let fleet = steered(rollout).node(node("a").has(new())).node(node("b").has(old().not_ready()));
+        let budget = fleet.plan().report.budget.unwrap();
+        (budget.unavailable, budget.being_replaced)
+    };
+    assert_eq!(figures(json!({"paused": true})), (1, 1));
+    assert_eq!(figures(json!({})), (1, 0), "the update replaces it first");
+}
+
+/// A held node that is down for 100 seconds. The rollout reached it when its pod of base was created or, if that came later,
+/// with the current revision.
+#[test]
+fn the_excuse_of_a_held_node_goes_by_its_pod_of_base() {
+    let fleet = |revision_created: i64| {
+        let mut current = marked("new", 2, &[("started", &mark(""))]);
+        current["metadata"]["creationTimestamp"] = json!(at(-revision_created));
+        let policy = json!({"rollout": {"paused": true}, "downNodes": "ExcuseIfDownBefore"});
+        given(rolling(1)).policy(policy).revisions([revision("old", 1), current])
+    };
+    let down = || node("b").ready("Unknown", Some(at(-100)));
+    let excused = |fleet: Given| fleet.plan().report.budget.unwrap().excused;
+    let seen = |pod_created: i64, revision_created: i64| {
+        let base = old().not_ready().created_ago(pod_created);
+        excused(fleet(revision_created).node(node("a").has(new())).node(down().has(base)))
+    };
+    assert_eq!(seen(50, 60), 1, "it was down before both");
+    assert_eq!(seen(50, 600), 0, "the revision is older, and no pod there is outside the goal");
+    assert_eq!(seen(300, 60), 0, "it went down under the pod of its goal");
+    let unseen = |created: i64, revision_created: i64| {
+        let memory = json!({"creates": {"b": {"revision": "old", "at": at(-created).to_string()}}});
+        let fleet = fleet(revision_created).with("/memory", memory);
+        excused(fleet.node(node("a").has(old())).node(down()))
+    };
+    assert_eq!(
+        (unseen(50, 60), unseen(50, 600), unseen(200, 60)),
+        (1, 0, 0),
+        "the same before a list shows the pod"
+    );
 }
 
 /// Lost: down, with a pod of its goal that is not Ready. The old version is the goal of a held node.

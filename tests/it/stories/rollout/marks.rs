@@ -1,6 +1,6 @@
 //! Marks: the state of a rollout on its revision.
 
-use super::{mark, marked, marks, revisions, steered};
+use super::{creates, mark, marked, marks, revisions, steered};
 use crate::support::{at, given, new, node, old, revision, rolling, template};
 use daemonset::{Action, Plan, RolloutReason};
 use serde_json::{Value, json};
@@ -86,6 +86,25 @@ fn the_end_needs_an_available_pod_on_each_target_node() {
     assert_eq!(fleet(new().ready_for(29)), Vec::<String>::new());
     assert_eq!(fleet(old()), Vec::<String>::new());
     assert_eq!(marks(&steered(json!({})).plan()), Vec::<String>::new(), "there is no target node");
+}
+
+#[test]
+fn the_end_waits_for_nodes_that_only_the_new_version_wants() {
+    let tolerates = json!([{"key": "gpu", "operator": "Exists"}]);
+    let mut current = marked("new", 2, &[("started", &mark("")), ("wave", &mark("0"))]);
+    current["data"]["spec"]["template"]["spec"]["tolerations"] = tolerates.clone();
+    let fleet = |approved: Value| {
+        let waves = json!([{"upTo": 1}, {"needsApproval": true}]);
+        let fleet = steered(json!({"waves": waves, "approved": approved}));
+        let fleet = fleet.revisions([revision("old", 1), current.clone()]);
+        let fleet = fleet.with("/daemonSet/spec/template/spec/tolerations", tolerates.clone());
+        let fleet = fleet.node(node("a").has(new().tolerates("gpu")));
+        let plan = fleet.node(node("b").taint("gpu", "NoSchedule")).plan();
+        (marks(&plan), creates(&plan))
+    };
+    assert_eq!(fleet(json!({})), (vec![], vec![]), "base does not want b, and nobody has approved its wave");
+    let created = vec![("b".to_owned(), "new".to_owned())];
+    assert_eq!(fleet(json!({"2": 2})), (vec!["wave=1".to_owned()], created));
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! One run: a cluster, its events, and the complaints about its controller. The fuzz target `transitions` uses such
 //! runs, too.
 
-use super::commands::{CONDITIONS, Command, Limits, behaviour};
+mod ending;
+
+use super::commands::{Command, Limits, behaviour};
+use super::rollout::{RolloutWatcher, Since};
+use super::steering::Steering;
 use super::watcher::{Behind, Watcher};
 use daemonset::model::{Pod, Taint};
-use daemonset::sim::{Cluster, Distribution, Kind, Planner, Probability, RolloutEnd, Settings};
+use daemonset::sim::{Cluster, Distribution, Kind, Planner, Settings};
 use daemonset::{
-    Action, ActionOutcome, DownNodesPolicy, Evidence, LifecyclePolicy, NodeOutcome, Policy, Recording,
-    Snapshot, audit, plan, reconcile,
+    Action, ActionOutcome, DownNodesPolicy, Evidence, LifecyclePolicy, Policy, Recording, Snapshot, audit,
+    plan, reconcile,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -33,6 +37,7 @@ pub struct Beginning {
 pub struct Choices {
     pub excuses_down: bool,
     pub respects_lifecycle: bool,
+    pub steering: Option<Steering>,
 }
 
 impl Choices {
@@ -44,7 +49,7 @@ impl Choices {
         if self.respects_lifecycle {
             policy.lifecycle = LifecyclePolicy::Respect;
         }
-        policy
+        policy.rollout(self.steering.map(Steering::policy))
     }
 }
 
@@ -74,9 +79,12 @@ const LONGEST_LAG: SignedDuration = SignedDuration::from_secs(200);
 pub struct Trial {
     pub cluster: Cluster,
     pub watcher: Watcher,
+    pub rollouts: RolloutWatcher,
     /// Complaints about single decisions, judged by their snapshots.
     complaints: Complaints,
     frozen_since: Option<Timestamp>,
+    /// Whether the watcher of rollouts looks at a plan after each command.
+    takes_notes: bool,
     /// Whether a command was performed after which no controller could keep the budget.
     beyond_promises: bool,
 }
@@ -85,6 +93,11 @@ impl Trial {
     /// A run in which this crate decides.
     pub fn begin(beginning: Beginning) -> Self {
         Trial::decided_by(reconcile, beginning.settings(), beginning)
+    }
+
+    /// The same, which notes how far plans find the rollout.
+    pub fn begin_with_notes(beginning: Beginning) -> Self {
+        Trial { takes_notes: true, ..Trial::begin(beginning) }
     }
 
     /// A run in which this crate decides for a caller without memory.
@@ -109,8 +122,17 @@ impl Trial {
             "selector": {"matchLabels": {"app": "agent"}}, "template": template,
             "updateStrategy": beginning.limits.strategy(), "minReadySeconds": beginning.min_ready}});
         cluster.create_daemon_set(serde_json::from_value(daemon_set).unwrap());
-        let watcher = Watcher::default();
-        let mut trial = Trial { cluster, watcher, complaints, frozen_since: None, beyond_promises: false };
+        let (watcher, rollouts) = (Watcher::default(), RolloutWatcher::default());
+        let mut trial = Trial {
+            cluster,
+            watcher,
+            rollouts,
+            complaints,
+            frozen_since: None,
+            takes_notes: false,
+            beyond_promises: false,
+        };
+        trial.note_policy();
         trial.pass(SignedDuration::from_secs(30));
         trial
     }
@@ -121,8 +143,22 @@ impl Trial {
         }
         self.beyond_promises |= command.is_beyond_promises();
         command.perform(&mut self.cluster);
-        self.watch();
+        if command.steers() {
+            self.note_policy();
+        }
+        self.watch(Since::ACommand);
         self.pass(SignedDuration::from_millis(millis.into()));
+        if self.takes_notes
+            && let Some(Ok(plan)) = self.cluster.plan()
+        {
+            plan.report.rollout.iter().for_each(|rollout| self.rollouts.note_plan(rollout));
+        }
+    }
+
+    fn note_policy(&mut self) {
+        let noted = &mut self.rollouts.policy;
+        self.cluster.configure_controller(|controller| noted.clone_from(&controller.policy.rollout));
+        self.watcher.is_steered |= noted.is_some();
     }
 
     /// Lets time pass, step by step. No cache stays frozen for longer than memory holds actions in flight.
@@ -134,7 +170,7 @@ impl Trial {
                 self.thaw();
             }
             self.cluster.step();
-            self.watch();
+            self.watch(Since::AStep);
         }
         self.cluster.run_until(until);
         if thaws_at.is_some_and(|thaws_at| thaws_at <= until) {
@@ -149,8 +185,8 @@ impl Trial {
         self.frozen_since = None;
     }
 
-    fn watch(&mut self) {
-        watch(&mut self.watcher, &self.cluster);
+    fn watch(&mut self, since: Since) {
+        watch(&mut self.watcher, &mut self.rollouts, &self.cluster, since);
     }
 
     /// All broken promises. The budget counts only while every command so far lets a controller keep it.
@@ -160,6 +196,8 @@ impl Trial {
         if !self.beyond_promises {
             let excesses = self.watcher.excesses.iter();
             broken.extend(excesses.map(|excess| format!("{}: {excess:?}", excess.figure)));
+            let breaches = self.rollouts.breaches.iter();
+            broken.extend(breaches.map(|breach| format!("{}: {breach:?}", breach.promise)));
         }
         broken
     }
@@ -167,120 +205,6 @@ impl Trial {
     pub fn is_beyond_promises(&self) -> bool {
         self.beyond_promises
     }
-
-    /// Ends all disturbances: nodes are up, caches are quick, requests are answered, and the newest version is a good
-    /// one. The rollout must then end within the maximum time of its rounds.
-    pub fn settle(&mut self) -> Result<(), String> {
-        self.thaw();
-        for kind in 0..4 {
-            Command::Lag { kind, seconds: 0 }.perform(&mut self.cluster);
-        }
-        self.cluster.configure_controller(|controller| {
-            controller.refused = Probability::NEVER;
-            controller.answer_lost = Probability::NEVER;
-        });
-        self.cluster.set_absence_taint(None);
-        for node in 0..u8::try_from(self.cluster.nodes().count()).unwrap() {
-            Command::BringUp { node }.perform(&mut self.cluster);
-            for kind in (0..).take(CONDITIONS.len()) {
-                Command::Condition { node, kind, is_true: false }.perform(&mut self.cluster);
-            }
-        }
-        Command::Release { version: 1 }.perform(&mut self.cluster);
-        let bound = self.bound();
-        let waits = self.cluster.daemon_set().unwrap().spec.update_strategy.kind == "OnDelete";
-        let last = self.cluster.now() + bound;
-        let patience = SignedDuration::from_hours(1);
-        if waits {
-            self.pass(bound);
-        } else {
-            // The caches catch up: a status of the past must not end the rollout.
-            let a_while = SignedDuration::from_secs(5);
-            self.pass(a_while);
-            let mut end = self.watch_rollout(patience, bound);
-            if bring_back(&mut self.cluster) {
-                self.pass(a_while);
-                end = self.watch_rollout(patience, bound);
-            }
-            if end != RolloutEnd::Complete {
-                return Err(format!("{end:?} at {last}: {:#?}", self.cluster.plan()));
-            }
-            // Cleanup after the rollout.
-            self.pass(SignedDuration::from_mins(6));
-        }
-        self.at_rest(waits)
-    }
-
-    fn watch_rollout(&mut self, patience: SignedDuration, bound: SignedDuration) -> RolloutEnd {
-        let Trial { cluster, watcher, .. } = self;
-        cluster.watch_rollout(patience, bound, |cluster| watch(watcher, cluster))
-    }
-
-    /// The maximum duration of the rest of the rollout. Each round stops, binds, pulls and starts pods, and waits for
-    /// minReadySeconds; before the first one a back-off, an action in flight or a container restart may have to end.
-    fn bound(&self) -> SignedDuration {
-        let spec = &self.cluster.daemon_set().unwrap().spec;
-        let targets = self.cluster.nodes().count().max(1);
-        let at_once = match spec.update_strategy.kind.as_str() {
-            "RollingUpdate" => {
-                let limits = spec.update_strategy.rolling_update.clone().unwrap_or_default();
-                let nodes = |limit: Option<daemonset::model::IntOrString>| {
-                    limit.map_or(0, |l| l.scaled(targets as u32))
-                };
-                nodes(limits.max_surge).max(nodes(limits.max_unavailable)).max(1)
-            }
-            _ => 1,
-        };
-        let rounds = targets.div_ceil(at_once as usize) + 2;
-        let round = 10 + 1 + 2 + 1 + 5 + i64::from(spec.min_ready_seconds) + 5;
-        let before = 15 * 60 + 300 + 300 + 60;
-        SignedDuration::from_secs(before + rounds as i64 * round)
-    }
-
-    /// Whether the rollout is complete and every node has the right pods.
-    fn at_rest(&self, on_delete: bool) -> Result<(), String> {
-        let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
-        for verdict in &plan.report.nodes {
-            let live = verdict.pods.iter().filter(|pod| pod.deleted.is_none()).count();
-            let target = matches!(verdict.placement, daemonset::NodePlacement::Run);
-            let updated = verdict.pods.iter().all(|pod| pod.updated);
-            // A surge pod that was created when its node stopped being a target waits unbound beside the other pod.
-            let waits = !target && verdict.outcome == NodeOutcome::WaitsForReady;
-            if (live > 1 && !waits) || (target && live == 0) || (target && !on_delete && !updated) {
-                return Err(format!("not as it should be: {verdict:#?}"));
-            }
-            let stays_by_withdrawn = !target
-                && !on_delete
-                && verdict
-                    .pods
-                    .iter()
-                    .any(|pod| !pod.updated && self.tolerates_dedicated(pod.pod.uid.as_str()));
-            if stays_by_withdrawn {
-                return Err(format!("stays though its toleration is withdrawn: {verdict:#?}"));
-            }
-        }
-        let busy =
-            plan.actions.iter().any(|a| !matches!(a, Action::Requeue { .. } | Action::RecordEvent { .. }));
-        if busy { Err(format!("still busy: {:#?}", plan.actions)) } else { Ok(()) }
-    }
-
-    fn tolerates_dedicated(&self, uid: &str) -> bool {
-        let pod = self.cluster.pods().find(|pod| pod.metadata.uid.as_str() == uid);
-        pod.is_some_and(|pod| pod.spec.tolerations.iter().any(|t| t.key == "dedicated"))
-    }
-}
-
-/// A person looks at the nodes that an update took down and that are no target nodes any more: they hold the budget until
-/// they are back. Whether there are any.
-fn bring_back(cluster: &mut Cluster) -> bool {
-    let plan = cluster.plan().unwrap().unwrap();
-    let taken: Vec<_> =
-        plan.report.nodes.iter().filter(|node| node.counts.taken).map(|node| &node.node).collect();
-    for node in &taken {
-        cluster.untaint(node.as_str(), "dedicated");
-        cluster.label_node(node.as_str(), "disk", "ssd");
-    }
-    !taken.is_empty()
 }
 
 /// A planner whose decisions are all judged.
@@ -306,10 +230,12 @@ impl<B: Planner> Planner for Judged<B> {
 }
 
 /// The lag of the caches. It must be read after each step, because it changes with every event.
-fn watch(watcher: &mut Watcher, cluster: &Cluster) {
+fn watch(watcher: &mut Watcher, rollouts: &mut RolloutWatcher, cluster: &Cluster, since: Since) {
     let behind = |kind| cluster.cache_lag(kind);
     let (pods, nodes, spec) = (behind(Kind::Pods), behind(Kind::Nodes), behind(Kind::DaemonSets));
-    watcher.watch(cluster.history(), Behind { pods, nodes, spec });
+    let behind = Behind { pods, nodes, spec, revisions: behind(Kind::Revisions) };
+    watcher.watch(cluster.history(), behind);
+    rollouts.watch(cluster, behind, since);
 }
 
 /// The complaints about one decision, judged by its snapshot alone.

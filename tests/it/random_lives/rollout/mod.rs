@@ -1,0 +1,340 @@
+//! Checks the promises of a steered rollout against the actual state of the cluster: released nodes, waves, failures, the
+//! way back. It reads the history and the stored revisions, and has its own definitions, straight from the contract.
+//!
+//! A controller decides by caches. A step of it is a breach only if no state of nodes, pods, spec and revisions allows it
+//! that its caches may have shown: each of its caches shows some instant since the oldest change that it still lacks.
+
+mod fleet;
+mod view;
+
+use super::watcher::Behind;
+use daemonset::model::DaemonSetSpec;
+use daemonset::sim::{Actor, Change, Cluster, Event, PodIdentity};
+use daemonset::{DeleteReason, FailureAction, RolloutPolicy, RolloutReport, RolloutStage, WaveProgress};
+use fleet::{Fleet, since};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeSet;
+pub use view::{Revision, View};
+
+/// A step that no view allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breach {
+    pub promise: &'static str,
+    pub at: Timestamp,
+    pub subject: String,
+}
+
+#[derive(Default)]
+pub struct RolloutWatcher {
+    seen: usize,
+    behind: Behind,
+    /// The policy that the next plan follows.
+    pub policy: Option<RolloutPolicy>,
+    specs: Vec<(Timestamp, DaemonSetSpec)>,
+    revisions: Vec<(Timestamp, Vec<Revision>)>,
+    fleet: Fleet,
+    /// The revision that the last plan has marked as failed.
+    just_failed: Option<String>,
+    pub breaches: Vec<Breach>,
+    /// The marks and states of rollouts in this life.
+    pub reached: BTreeSet<&'static str>,
+}
+
+/// The cause of the changes since the last look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    ACommand,
+    AStep,
+}
+
+impl RolloutWatcher {
+    /// Processes everything new; `behind` is the lag of the caches now.
+    pub fn watch(&mut self, cluster: &Cluster, behind: Behind, since: Since) {
+        self.behind = behind;
+        self.just_failed = None;
+        self.note_revisions(cluster, since);
+        for event in &cluster.history()[self.seen..] {
+            if event.by == Actor::Controller {
+                self.judge(event);
+            }
+            if let Change::DaemonSetChanged { spec, .. } = &event.change {
+                self.specs.push((event.t, DaemonSetSpec::clone(spec)));
+            }
+            self.fleet.apply(event);
+        }
+        self.seen = cluster.history().len();
+    }
+
+    /// Notes how far a plan finds the rollout.
+    pub fn note_plan(&mut self, rollout: &RolloutReport) {
+        self.reached.insert(match rollout.stage {
+            RolloutStage::Over => "over",
+            RolloutStage::GoingOn => "going on",
+            RolloutStage::Stopped { .. } => "stopped",
+            RolloutStage::RolledBack { .. } => "rolled back",
+            _ => "paused by a person",
+        });
+        self.reached.extend(rollout.waves.iter().filter_map(|wave| match wave.progress {
+            WaveProgress::WaitsForWaveBefore => Some("wave waits for the one before"),
+            WaveProgress::WaitsForApproval => Some("wave waits for approval"),
+            WaveProgress::Baking { .. } => Some("wave bakes"),
+            _ => None,
+        }));
+    }
+
+    /// The marks of a plan come before its creates and deletes.
+    fn note_revisions(&mut self, cluster: &Cluster, since: Since) {
+        let revisions: Vec<Revision> = cluster.revisions().map(Revision::new).collect();
+        let before = self.revisions.last().map_or(&[][..], |(_, revisions)| revisions);
+        if before == revisions {
+            return;
+        }
+        let before = before.to_vec();
+        self.revisions.push((cluster.now(), revisions.clone()));
+        if since == Since::ACommand {
+            return;
+        }
+        for after in &revisions {
+            let Some(before) = before.iter().find(|before| before.name == after.name) else { continue };
+            for mark in super::steering::MARKS {
+                let (old, new) = (before.marks.get(mark), after.marks.get(mark));
+                if old != new {
+                    self.judge_mark(cluster.now(), after, mark, new.map(String::as_str));
+                }
+            }
+        }
+    }
+
+    fn judge(&mut self, event: &Event) {
+        let t = event.t;
+        let (promise, pod, allowed) = match &event.change {
+            Change::PodCreated(pod) => {
+                let fails = self.views(t).all(|view| self.has_failed(view, &pod.revision));
+                let promise = if fails { "failed" } else { "released" };
+                (promise, pod, self.views(t).any(|view| self.may_create(view, t, pod)))
+            }
+            Change::PodTerminating { pod, reason: Some(reason) } => {
+                let updates = match reason {
+                    DeleteReason::OutdatedAvailable | DeleteReason::OutdatedNotYetAvailable => true,
+                    // Beside a pod of base the pair ends on a held node, too.
+                    DeleteReason::SuccessorAvailable => {
+                        let bases: Vec<&str> = self.views(t).flat_map(View::bases).collect();
+                        !bases.iter().any(|base| self.possibly_has(t, pod.node.as_str(), base))
+                    }
+                    // Others may lose a pod that is not Ready, but a node keeps the new version.
+                    DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending => {
+                        self.views(t).all(|view| self.is_current(view, &pod.revision))
+                    }
+                    _ => return,
+                };
+                let is_new = self.views(t).all(|view| self.is_current(view, &pod.revision));
+                let promise = if is_new { "taken back" } else { "released" };
+                (promise, pod, !updates || self.views(t).any(|view| self.may_delete(view, t, pod)))
+            }
+            _ => return,
+        };
+        if !allowed {
+            let subject = format!("{pod:?} by {:?}", event.change);
+            self.breaches.push(Breach { promise, at: t, subject });
+        }
+    }
+
+    /// The specs and revisions that the controller may have seen together.
+    fn views(&self, t: Timestamp) -> impl Iterator<Item = View<'_>> {
+        let revisions = move || since(&self.revisions, t - self.behind.revisions);
+        let views = since(&self.specs, t - self.behind.spec)
+            .flat_map(move |spec| revisions().map(move |revisions| View { spec, revisions }));
+        views.filter(move |view| self.knows_the_verdict(*view))
+    }
+
+    /// Whether a view has the verdict of this plan, which takes effect at once.
+    fn knows_the_verdict(&self, view: View<'_>) -> bool {
+        let is_failed = |revision: &&Revision| self.just_failed.as_ref() == Some(&revision.name);
+        view.revisions.iter().find(is_failed).is_none_or(Revision::has_failed)
+    }
+
+    /// Whether a revision with this hash has failed and is not the current one.
+    fn has_failed(&self, view: View<'_>, hash: &str) -> bool {
+        let failed = |revision: &Revision| revision.hash == hash && revision.has_failed();
+        !self.is_current(view, hash) && view.revisions.iter().any(failed)
+    }
+
+    fn may_create(&self, view: View<'_>, t: Timestamp, pod: &PodIdentity) -> bool {
+        let hash = pod.revision.as_str();
+        if self.is_current(view, hash) {
+            return view.bases().is_empty() || self.may_get(view, t, pod.node.as_str());
+        }
+        self.policy.is_some() && !view.is_over() && view.bases().contains(&hash)
+    }
+
+    fn may_delete(&self, view: View<'_>, t: Timestamp, pod: &PodIdentity) -> bool {
+        let goes_back = self.rolls_back(view) && !view.bases().contains(&pod.revision.as_str());
+        let updates = !self.is_current(view, &pod.revision) && self.may_get(view, t, pod.node.as_str());
+        goes_back || updates || (view.bases().len() > 1 && self.rolls_back(view))
+    }
+
+    fn is_stopped(&self, view: View<'_>) -> bool {
+        let policy = self.policy.as_ref();
+        policy.is_some_and(|p| p.paused || (p.on_failure.is_some() && view.mark("failed").is_some()))
+    }
+
+    fn rolls_back(&self, view: View<'_>) -> bool {
+        let on_failure = self.policy.as_ref().and_then(|policy| policy.on_failure.as_ref());
+        let wants = on_failure.is_some_and(|policy| policy.action == FailureAction::RollBack);
+        wants && view.mark("failed").is_some() && !view.bases().is_empty()
+    }
+
+    /// Whether the node may get the new version, or has it already.
+    fn may_get(&self, view: View<'_>, t: Timestamp, node: &str) -> bool {
+        let Some(policy) = &self.policy else { return true };
+        if view.is_over() || self.may_be_settled(view, t) {
+            return true;
+        }
+        if self.rolls_back(view) {
+            return false;
+        }
+        let has_it = view.current().is_some_and(|current| self.possibly_has(t, node, &current.hash));
+        let goes_on = !self.is_stopped(view);
+        has_it || (goes_on && (policy.waves.is_empty() || self.may_be_in_open_wave(view, t, node)))
+    }
+
+    /// A policy that is added to a settled fleet begins no rollout.
+    fn may_be_settled(&self, view: View<'_>, t: Timestamp) -> bool {
+        let unmarked = view.mark("started").is_none() && view.mark("failed").is_none();
+        let Some(current) = view.current().filter(|_| unmarked) else { return false };
+        self.fleet.has_no_surely_other(t, self.behind, &current.hash)
+    }
+
+    fn may_be_in_open_wave(&self, view: View<'_>, t: Timestamp, node: &str) -> bool {
+        let policy = self.policy.as_ref().map_or(&[][..], |policy| &policy.waves);
+        let seen = self.seen_by(view, t);
+        let marked = view.wave();
+        for (index, wave) in policy.iter().enumerate() {
+            let was_open = marked.is_some_and(|marked| index <= marked);
+            // Only a revision that a plan creates or renumbers opens waves before they are marked.
+            let may_open = || self.is_approved(view, index) && self.may_be_done(view, t, index);
+            if !was_open && !may_open() {
+                return false;
+            }
+            if seen.may_be_in(wave, node) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn seen_by<'w>(&'w self, view: View<'w>, t: Timestamp) -> fleet::Seen<'w> {
+        let hash = view.current().map(|current| current.hash.as_str());
+        fleet::Seen { fleet: &self.fleet, spec: view.spec, hash, t, behind: self.behind }
+    }
+
+    fn is_approved(&self, view: View<'_>, index: usize) -> bool {
+        let Some(policy) = &self.policy else { return false };
+        // A cache that lacks a revision gives its number to the next one, too.
+        let may_be = |number: i64| number == view.number() || !self.behind.revisions.is_zero();
+        let approved =
+            policy.approved.iter().any(|(number, count)| may_be(*number) && *count as usize > index);
+        !policy.waves.get(index).is_some_and(|wave| wave.needs_approval) || approved
+    }
+
+    /// Whether all waves before this one may have seemed done.
+    fn may_be_done(&self, view: View<'_>, t: Timestamp, index: usize) -> bool {
+        let Some(policy) = &self.policy else { return true };
+        let Some(last) = index.checked_sub(1).and_then(|last| policy.waves.get(last)) else { return true };
+        let bake = last.bake_seconds.max(u32::try_from(view.spec.min_ready_seconds).unwrap());
+        let bake = SignedDuration::from_secs(bake.into());
+        let seen = self.seen_by(view, t);
+        let lagging = seen.lagging(&policy.waves[..index], bake).count();
+        let may_fail = match policy.on_failure.as_ref().and_then(|policy| policy.max_failures) {
+            Some(daemonset::model::IntOrString::Int(nodes)) => nodes as usize,
+            _ => 0,
+        };
+        lagging <= may_fail
+    }
+
+    fn possibly_has(&self, t: Timestamp, node: &str, hash: &str) -> bool {
+        self.fleet.possibly_has(t - self.behind.pods, node, hash)
+    }
+
+    /// Judges a mark that the controller has set or removed.
+    fn judge_mark(&mut self, t: Timestamp, revision: &Revision, mark: &'static str, value: Option<&str>) {
+        let rest = value.map(|value| value.splitn(3, ' ').nth(2).unwrap_or_default());
+        let views: Vec<View<'_>> =
+            self.views(t).filter(|view| self.is_current(*view, &revision.hash)).collect();
+        let policy = self.policy.as_ref();
+        let (allowed, reached) = match (mark, rest) {
+            ("started", Some(_)) => {
+                let reached = if self.reached.contains("paused") { "resumed" } else { "started" };
+                (policy.is_some_and(|policy| !policy.paused), reached)
+            }
+            ("started", None) => (policy.is_some_and(|policy| policy.paused), "paused"),
+            ("failed", Some(reason)) => {
+                let reached =
+                    if reason == "TooManyFailures" { "too many failures" } else { "deadline exceeded" };
+                (policy.is_some_and(|policy| policy.on_failure.is_some()), reached)
+            }
+            ("wave", Some(index)) => {
+                let index: usize = index.parse().unwrap();
+                let due = views.iter().any(|view| {
+                    let opened =
+                        view.wave().filter(|_| self.before_this_step(t, *view)).map_or(0, |wave| wave + 1);
+                    !self.is_stopped(*view)
+                        && opened <= index
+                        && (opened..=index)
+                            .all(|wave| self.is_approved(*view, wave) && self.may_be_done(*view, t, wave))
+                });
+                let approval = policy
+                    .is_some_and(|policy| policy.waves.get(index).is_some_and(|wave| wave.needs_approval));
+                (
+                    due,
+                    if approval {
+                        "wave opened after approval"
+                    } else if index > 0 {
+                        "later wave opened"
+                    } else {
+                        "first wave opened"
+                    },
+                )
+            }
+            ("completed", Some(_)) => {
+                let complete = views.iter().any(|view| self.may_be_complete(*view, t));
+                (complete, "completed")
+            }
+            _ => (false, "mark removed"),
+        };
+        self.reached.insert(reached);
+        if mark == "failed" {
+            self.just_failed = Some(revision.name.clone());
+        }
+        if !allowed {
+            let subject = format!("{mark} {value:?} on {} {}", revision.name, revision.number);
+            self.breaches.push(Breach { promise: "marks", at: t, subject });
+        }
+    }
+
+    /// Whether this hash is the one of the view's template, also where the view lacks the revision that is stored already.
+    fn is_current(&self, view: View<'_>, hash: &str) -> bool {
+        let stored = || {
+            let (_, revisions) = self.revisions.last()?;
+            View { revisions, ..view }.current()
+        };
+        view.current().or_else(stored).is_some_and(|current| current.hash == hash)
+    }
+
+    /// Whether these revisions are older than the step at this instant: the marks of the step do not justify themselves.
+    fn before_this_step(&self, t: Timestamp, view: View<'_>) -> bool {
+        let last = self.revisions.last();
+        last.is_none_or(|(at, revisions)| *at < t || !std::ptr::eq(revisions.as_slice(), view.revisions))
+    }
+
+    fn may_be_complete(&self, view: View<'_>, t: Timestamp) -> bool {
+        let min_ready = SignedDuration::from_secs(view.spec.min_ready_seconds.into());
+        self.may_be_settled_before(view, t) || self.seen_by(view, t).may_all_have_it(min_ready)
+    }
+
+    fn may_be_settled_before(&self, view: View<'_>, t: Timestamp) -> bool {
+        // The same plan sets `started`.
+        let Some(current) = view.current() else { return false };
+        view.mark("failed").is_none() && self.fleet.has_no_surely_other(t, self.behind, &current.hash)
+    }
+}

@@ -1,0 +1,96 @@
+//! Random rollout policies, and lives in which people steer: approve, pause, edit marks and policies.
+
+use super::commands::Command;
+use super::steering::{FailureChoice, MarkEdit, Steering, UpTo, WaveChoice};
+use super::trial::Trial;
+use super::{lives_that, until};
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+pub fn steering() -> impl Strategy<Value = Steering> {
+    let wave = || prop::option::weighted(0.7, wave());
+    ((wave(), wave(), wave()), prop::bool::weighted(0.1), prop::option::weighted(0.7, failure()))
+        .prop_map(|((a, b, c), paused, on_failure)| Steering { waves: [a, b, c], paused, on_failure })
+}
+
+fn wave() -> impl Strategy<Value = WaveChoice> {
+    let up_to = prop_oneof![
+        2 => Just(None),
+        4 => (0_u8..4).prop_map(|nodes| Some(UpTo::Nodes(nodes))),
+        1 => Just(Some(UpTo::Percent(34))),
+    ];
+    let ssd = prop_oneof![5 => Just(None), 2 => any::<bool>().prop_map(Some)];
+    (ssd, up_to, select(vec![0_u8, 0, 10, 60]), prop::bool::weighted(0.3))
+        .prop_map(|(ssd, up_to, bake, approval)| WaveChoice { ssd, up_to, bake, approval })
+}
+
+fn failure() -> impl Strategy<Value = FailureChoice> {
+    let deadline = select(vec![None, None, Some(60), Some(300)]);
+    (any::<bool>(), select(vec![0_u8, 0, 1]), select(vec![40_u8, 90]), deadline).prop_map(
+        |(rolls_back, max_failures, available_within, deadline)| FailureChoice {
+            rolls_back,
+            max_failures,
+            available_within,
+            deadline,
+        },
+    )
+}
+
+/// Commands of a person who steers the rollout.
+pub fn steers() -> BoxedStrategy<Command> {
+    let mark = select(vec![0_u8, 1, 1, 2, 2, 3]);
+    let edit = prop_oneof![
+        3 => Just(MarkEdit::Remove),
+        1 => Just(MarkEdit::Garbage),
+        1 => Just(MarkEdit::OfAnotherNumber),
+        2 => any::<u8>().prop_map(|rest| MarkEdit::Set { rest }),
+    ];
+    prop_oneof![
+        2 => prop::option::weighted(0.9, steering()).prop_map(Command::Steer),
+        3 => any::<bool>().prop_map(|paused| Command::Pause { paused }),
+        3 => (0_u8..4).prop_map(|waves| Command::Approve { waves }),
+        4 => (any::<u8>(), mark, edit)
+            .prop_map(|(revision, mark, edit)| Command::Mark { revision, mark, edit }),
+    ]
+    .boxed()
+}
+
+/// Runs random lives whose rollouts are steered.
+pub fn steered_lives(count: u32, each: impl FnMut(Trial) -> ControlFlow<()>) {
+    lives_that(count, |life| life.beginning.policy.steering.is_some(), Trial::begin_with_notes, each);
+}
+
+#[test]
+fn the_steered_lives_reach_everything() {
+    let mut missing: BTreeSet<&str> = EVERYTHING.iter().copied().collect();
+    steered_lives(LIVES, |trial| {
+        missing.retain(|thing| !trial.rollouts.reached.contains(thing));
+        until(missing.is_empty())
+    });
+    assert!(missing.is_empty(), "never reached in {LIVES} lives: {missing:?}");
+}
+
+/// The number of runs that is enough to reach everything in `EVERYTHING`.
+const LIVES: u32 = 300;
+
+/// Marks that the controller must set in some life, and states of a rollout that some plan must find.
+const EVERYTHING: &[&str] = &[
+    "started",
+    "first wave opened",
+    "later wave opened",
+    "wave opened after approval",
+    "paused",
+    "resumed",
+    "too many failures",
+    "deadline exceeded",
+    "completed",
+    "wave waits for the one before",
+    "wave waits for approval",
+    "wave bakes",
+    "over",
+    "going on",
+    "stopped",
+    "rolled back",
+];
