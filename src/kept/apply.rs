@@ -31,7 +31,7 @@ pub enum Change<'a> {
     Node(NodeView<'a>),
     /// The node with this name is gone.
     NodeGone(&'a str),
-    /// A pod. Those of other namespaces do no harm.
+    /// A pod. Those of other namespaces do no harm. A pod stays on its node: the API server binds it once.
     Pod(PodView<'a>),
     /// The pod with this namespace and name is gone.
     PodGone {

@@ -141,8 +141,7 @@ impl<'s> Rollout<'s> {
         let is_unmarked = marks.started.is_none() && marks.failed.is_none();
         let may_have_begun = marks.wave.is_some() || policy.paused && nodes.lack_pods();
         let acts = snapshot.memory.is_some();
-        let is_settled =
-            exists && is_unmarked && nodes.have_only_updated_pods() && !(acts && may_have_begun);
+        let is_settled = exists && is_unmarked && nodes.have_only_updated_pods() && !(acts && may_have_begun);
         let is_over = is_settled || (marks.completed.is_some() && marks.failed.is_none());
         let too_many = !is_over && nodes.too_many_fail();
         let had_failed = !is_over && policy.on_failure.is_some() && marks.failed.is_some();

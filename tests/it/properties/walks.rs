@@ -245,9 +245,9 @@ impl Walk {
                 pod.metadata.owner_references.clear();
                 self.put_pod(pod);
             }
-            8 => {
-                let node = format!("n{:02}", self.choose(20));
-                pod.spec.node_name = node.as_str().into();
+            // The API server binds a pod once: it never moves to another node.
+            8 if pod.spec.node_name.as_str().is_empty() => {
+                pod.spec.node_name = pod.spec.affinity_node.clone().unwrap_or_default();
                 self.put_pod(pod);
             }
             _ => self.put_pod(pod),
