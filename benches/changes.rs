@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-const SCENARIOS: [Scenario; 3] = [Scenario::Steady, Scenario::MidRollout, Scenario::Surge];
+const SCENARIOS: [Scenario; 4] = [Scenario::Steady, Scenario::MidRollout, Scenario::Waves, Scenario::Surge];
 const SIZES: [usize; 2] = [1_000, 15_000];
 const EVENTS: usize = 20;
 /// The maximum number of instructions of an event, on average. A surge takes the most.

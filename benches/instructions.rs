@@ -9,8 +9,14 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const SCENARIOS: [Scenario; 5] =
-    [Scenario::Steady, Scenario::MidRollout, Scenario::Surge, Scenario::Broken, Scenario::Bootstrap];
+const SCENARIOS: [Scenario; 6] = [
+    Scenario::Steady,
+    Scenario::MidRollout,
+    Scenario::Waves,
+    Scenario::Surge,
+    Scenario::Broken,
+    Scenario::Bootstrap,
+];
 const SIZES: [usize; 3] = [1_000, 5_000, 15_000];
 /// The maximum ratio of the instructions per node at the largest size to those at the smallest size: sorting is not
 /// quite linear.

@@ -34,8 +34,14 @@ impl Case {
 
 fn cases() -> impl Iterator<Item = Case> {
     let small = Case { scenario: Scenario::MidRollout, nodes: 5 };
-    let scenarios =
-        [Scenario::Steady, Scenario::MidRollout, Scenario::Surge, Scenario::Broken, Scenario::Bootstrap];
+    let scenarios = [
+        Scenario::Steady,
+        Scenario::MidRollout,
+        Scenario::Waves,
+        Scenario::Surge,
+        Scenario::Broken,
+        Scenario::Bootstrap,
+    ];
     let large = scenarios.into_iter().flat_map(|scenario| SIZES.map(|nodes| Case { scenario, nodes }));
     [small].into_iter().chain(large)
 }
@@ -94,7 +100,7 @@ fn expect_the_scenario(case: Case, snapshot: &Snapshot<'_>) {
     let creates = actions.iter().filter(|action| matches!(action, Action::CreatePod { .. })).count();
     let as_it_should = match case.scenario {
         Scenario::Steady => actions.is_empty(),
-        Scenario::MidRollout | Scenario::Broken => {
+        Scenario::MidRollout | Scenario::Waves | Scenario::Broken => {
             case.nodes < 1_000 || deletes >= case.nodes.min(5_000) / 40
         }
         Scenario::Surge => deletes > 0 && creates >= case.nodes.min(5_000) / 40,

@@ -277,9 +277,8 @@ impl Reconciler {
     /// that it gives, not in the number of nodes.
     ///
     /// `list` gives all objects. It is called where the changes do not suffice: for the first plan, after a change of how
-    /// objects are read (another selector, another placement or other policy), for each plan with a [rollout policy](crate::Policy::rollout) or
-    /// [`drive`](crate::Policy::drive), and after [`plan`](Self::plan) or
-    /// [`snapshot`](Self::snapshot). Every other change must have been applied, in any order. After a watch has been
+    /// objects are read (another selector, another placement, other policy, another base of a [steered
+    /// rollout](field@crate::Policy::rollout)), and after [`plan`](Self::plan) or [`snapshot`](Self::snapshot). Every other change must have been applied, in any order. After a watch has been
     /// interrupted, [`forget_objects`](Self::forget_objects) lets the next plan list them again.
     ///
     /// The plan is the same as that of all objects, but for [`Report::nodes`](crate::Report::nodes): it has the verdicts
@@ -327,7 +326,7 @@ impl Reconciler {
         let kept = self.kept.0.as_mut().filter(|kept| !kept.is_sparse());
         let Some(kept) = kept else { return Ok(self.plan_listed(list(), at)?) };
         let before = self.verification.is_due().then(|| self.memory.clone());
-        let planned = kept.plan(&mut self.memory, at);
+        let Ok(planned) = kept.plan(&mut self.memory, at) else { return Ok(self.plan_listed(list(), at)?) };
         let Some(before) = before else { return Ok(planned) };
         let snapshot = Snapshot::new(list(), at).memory(&before).policy(&self.policy).check()?;
         match difference(&planned, &plan(&snapshot)) {
@@ -353,10 +352,7 @@ impl Reconciler {
     {
         let snapshot = self.snapshot(observed, at)?;
         let decision = decide(&snapshot);
-        // The waves of a rollout policy depend on all nodes together: every plan of a steered rollout lists them.
-        if !self.policy.is_steered() {
-            self.kept = KeptState(Some(Box::new(Kept::new(&snapshot, &decision, &self.memory))));
-        }
+        self.kept = KeptState(Some(Box::new(Kept::new(&snapshot, &decision, &self.memory))));
         let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
         Ok(planned)
     }
@@ -365,14 +361,15 @@ impl Reconciler {
     /// would list all objects. It changes nothing.
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Option<Plan> {
         let kept = self.kept.0.as_ref()?;
-        Some(kept.explain(&self.memory, at.into()))
+        kept.explain(&self.memory, at.into()).ok()
     }
 
     /// The safety rules that these actions break, as [`audit`](crate::audit) of all objects finds them; `None` where
-    /// [`plan_changes`](Self::plan_changes) would list all objects. An object of another owner is not kept: an action on it
+    /// [`plan_changes`](Self::plan_changes) would list all objects, and with a [rollout policy](field@crate::Policy::rollout), whose waves need
+    /// labels that are not kept. An object of another owner is not kept: an action on it
     /// is an [`UnknownObject`](crate::ViolationKind::UnknownObject). Its cost grows as nodes and pods do.
     pub fn audit(&self, actions: &[Action], at: impl Into<ObservedAt>) -> Option<Vec<Violation>> {
-        let kept = self.kept.0.as_ref()?;
+        let kept = self.kept.0.as_ref().filter(|_| self.policy.rollout.is_none())?;
         Some(audit(&kept.whole(&self.memory, at.into()), actions))
     }
 

@@ -2,7 +2,8 @@
 
 use crate::model::NodeName;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::sync::Arc;
 
 /// The rollout of the current revision, if [`Policy::rollout`](field@crate::Policy::rollout) steers it.
 ///
@@ -78,10 +79,15 @@ pub enum RolloutStage {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WaveReport {
-    /// Those that have the new version first, then by name. A node may belong to several waves.
-    pub nodes: Vec<NodeName>,
+    /// By name. A node may belong to several waves.
+    #[serde(serialize_with = "as_list")]
+    pub nodes: Arc<[NodeName]>,
     /// How far it is.
     pub progress: WaveProgress,
+}
+
+fn as_list<S: Serializer>(nodes: &Arc<[NodeName]>, serializer: S) -> Result<S::Ok, S::Error> {
+    nodes.as_ref().serialize(serializer)
 }
 
 /// How far a wave is.

@@ -18,6 +18,9 @@ pub enum Scenario {
     /// maxUnavailable 10 %. About half of the pods are updated, some are starting, and there is room for more
     /// deletions.
     MidRollout,
+    /// As mid-rollout, steered by a policy of three waves, of which two are open: nodes of the third are held on the old
+    /// version.
+    Waves,
     /// maxSurge 10 %. About half of the pods are updated, some nodes have two pods, and there is room for more.
     Surge,
     /// maxUnavailable 10 %; every pod is outdated and not Ready.
@@ -31,6 +34,7 @@ impl fmt::Display for Scenario {
         f.pad(match self {
             Scenario::Steady => "steady",
             Scenario::MidRollout => "mid-rollout",
+            Scenario::Waves => "waves",
             Scenario::Surge => "surge",
             Scenario::Broken => "broken",
             Scenario::Bootstrap => "bootstrap",
@@ -59,6 +63,10 @@ impl Fleet {
             policy: Policy::default(),
             now: NOW,
         };
+        if scenario == Scenario::Waves {
+            fleet.policy = serde_json::from_value(objects::three_waves()).unwrap();
+            fleet.revisions.iter_mut().for_each(objects::mark);
+        }
         order::shuffle(&mut fleet.nodes);
         order::shuffle(&mut fleet.pods);
         if scenario == Scenario::Steady {
@@ -152,6 +160,7 @@ fn daemon_pods(scenario: Scenario, number: usize, kind: Kind) -> Vec<Value> {
     let pod = |made, health| objects::pod(number, made, health);
     let old = if number % 10 == 3 { Made::LongAgo } else { Made::Before };
     let permille = order::scatter(number as u64) % 1000;
+    let scenario = if scenario == Scenario::Waves { Scenario::MidRollout } else { scenario };
     match (kind, scenario, permille) {
         (Kind::Windows, _, _) | (_, Scenario::Bootstrap, _) => vec![],
         (_, Scenario::Broken, _) => vec![pod(old, Health::NotReady)],
@@ -174,6 +183,6 @@ fn daemon_pods(scenario: Scenario, number: usize, kind: Kind) -> Vec<Value> {
             vec![pod(old, Health::Available), pod(Made::Now, Health::Available)]
         }
         (_, Scenario::Surge, 525..527) => vec![pod(old, Health::NotReady)],
-        (_, Scenario::MidRollout | Scenario::Surge, _) => vec![pod(old, Health::Available)],
+        (_, Scenario::MidRollout | Scenario::Waves | Scenario::Surge, _) => vec![pod(old, Health::Available)],
     }
 }

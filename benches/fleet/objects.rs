@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use super::order::{scatter, suffix};
+use daemonset::model::ControllerRevision;
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -117,7 +118,11 @@ fn uid(number: u64) -> String {
 pub(super) fn daemon_set(scenario: Scenario) -> Value {
     let rolling_update = match scenario {
         Scenario::Surge => json!({"maxUnavailable": 0, "maxSurge": "10%"}),
-        Scenario::Steady | Scenario::MidRollout | Scenario::Broken | Scenario::Bootstrap => {
+        Scenario::Steady
+        | Scenario::MidRollout
+        | Scenario::Waves
+        | Scenario::Broken
+        | Scenario::Bootstrap => {
             json!({"maxUnavailable": "10%", "maxSurge": 0})
         }
     };
@@ -225,6 +230,32 @@ fn revision(made: Made) -> Value {
         "data": {"spec": {"template": template}},
         "revision": made.generation(),
     })
+}
+
+/// A canary, two of three zones, and the rest.
+pub(super) fn three_waves() -> Value {
+    let zones = json!(["eu-central-1a", "eu-central-1b"]);
+    let in_zones = json!([{"key": "topology.kubernetes.io/zone", "operator": "In", "values": zones}]);
+    let on_failure =
+        json!({"maxFailures": "20%", "availableWithinSeconds": 600, "progressDeadlineSeconds": 3600});
+    json!({"rollout": {
+        "waves": [{"upTo": "1%", "bakeSeconds": 60}, {"nodes": {"matchExpressions": in_zones}}, {"bakeSeconds": 60}],
+        "onFailure": on_failure,
+    }})
+}
+
+/// Marks the rollout of the newest revision as begun, in its second wave; others as completed.
+pub(super) fn mark(revision: &mut ControllerRevision) {
+    let number = revision.revision;
+    let mark = |what: &str, rest: &str| {
+        (format!("rollout.daemonset/{what}"), format!("{number} {}{rest}", before_now(100)))
+    };
+    let marks = if number == i64::from(Made::Now.generation()) {
+        vec![mark("started", ""), mark("wave", " 1")]
+    } else {
+        vec![mark("completed", "")]
+    };
+    revision.metadata.annotations.extend(marks);
 }
 
 fn owner_reference() -> Value {

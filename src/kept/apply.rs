@@ -1,6 +1,7 @@
 //! Changes of objects, one at a time.
 
 use super::facts::Relation;
+use super::rollout::KeptRollout;
 use super::{Basis, Kept, Meaning};
 use crate::action::Action;
 use crate::kubernetes::ownership::ClaimVerdict;
@@ -9,6 +10,7 @@ use crate::memory::Memory;
 use crate::model::{ControllerRevision, DaemonSet, TemplateFidelity};
 use crate::problem::Problems;
 use crate::reconcile::classify;
+use crate::reconcile::goal::waves::WaveFilter;
 use crate::reconcile::history::{History, Role};
 use crate::snapshot::PodNames;
 use crate::snapshot::index::RevisionFacts;
@@ -97,13 +99,28 @@ impl Kept {
     fn change_node(&mut self, node: &NodeView<'_>) {
         let placement = self.spec.template.rules().decide(node).placement;
         self.objects.put_node(node, placement);
+        self.change_rollout_node(node);
         self.recheck.known(node.name);
+    }
+
+    /// The waves of a node depend on its labels.
+    fn change_rollout_node(&mut self, node: &NodeView<'_>) {
+        let (Some(rollout), Some(policy)) = (&mut self.rollout, &self.spec.policy.rollout) else { return };
+        let Some(slot) = self.objects.node_slot(node.name) else { return };
+        let Some(name) = self.objects.node(slot).map(|node| Arc::clone(&node.facts.name)) else { return };
+        let filters: Vec<WaveFilter<'_>> = policy.waves.iter().map(WaveFilter::new).collect();
+        if rollout.put_node(&(name, slot), node, &filters) {
+            self.objects.mark_dirty(slot);
+        }
     }
 
     fn remove_node(&mut self, name: &str, memory: &Memory) {
         let Some(slot) = self.objects.node_slot(name) else { return };
         self.set_standing(slot, super::standing::Standing::default());
         self.objects.remove_node(slot);
+        if let Some(rollout) = &mut self.rollout {
+            rollout.remove_node(slot);
+        }
         self.recheck.unknown(name, memory);
     }
 
@@ -164,12 +181,22 @@ impl Kept {
             return old.map_or(Ok(()), |_| self.remove_revision(revision.namespace, revision.name));
         }
         self.recover_template()?;
-        self.is_history_stale = true;
         let revision = ControllerRevision::from(revision);
+        if old.is_some_and(|old| self.revisions.get(old) == Some(&revision)) {
+            return Ok(());
+        }
+        self.is_history_stale = true;
         match old.and_then(|position| {
             Some((self.revisions.get_mut(position)?, self.revision_facts.get_mut(position)?))
         }) {
-            Some((old, old_facts)) => (*old, *old_facts) = (revision, facts),
+            Some((old, old_facts)) => {
+                let is_base = |rollout: &KeptRollout| rollout.has_base(old.metadata.uid.as_str());
+                if old.data != revision.data && self.rollout.as_deref().is_some_and(is_base) {
+                    // The nodes were placed by the template that it had.
+                    return Err(NotKept);
+                }
+                (*old, *old_facts) = (revision, facts);
+            }
             None => {
                 self.revisions.push(revision);
                 self.revision_facts.push(facts);
@@ -239,6 +266,7 @@ impl Kept {
         Basis {
             current_hash: history.current_hash().to_owned(),
             created_at: history.current().view.and_then(|view| view.created_at),
+            exists: history.current().view.is_some(),
             meanings: BTreeMap::from_iter(hashes),
         }
     }

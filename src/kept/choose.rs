@@ -151,7 +151,10 @@ impl Kept {
         let is_outside = |slot: &Slot| !chosen.slots.contains(slot);
         let changes = standings.changes.iter().find(|(_, _, slot)| is_outside(slot));
         let places_free = standings.places_free.iter().find(|(_, slot)| is_outside(slot));
-        let taken = standings.taken.iter().filter(|slot| is_outside(slot));
+        let names = |slots: &'k BTreeSet<Slot>| -> Vec<&'k str> {
+            let outside = slots.iter().filter(|slot| is_outside(slot));
+            outside.filter_map(|slot| self.objects.node(*slot)).map(|node| &*node.facts.name).collect()
+        };
         Outside {
             sums,
             held,
@@ -159,7 +162,9 @@ impl Kept {
             hashes: self.objects.live_hashes().collect(),
             next_change: changes.map(|(at, reason, _)| (*at, *reason)),
             place_free_at: places_free.map(|(at, _)| *at),
-            taken: taken.filter_map(|slot| self.objects.node(*slot)).map(|node| &*node.facts.name).collect(),
+            taken: names(&standings.taken),
+            held_without_pod: names(&standings.held_without_pod),
+            rollout: self.rollout.as_ref().and_then(|rollout| rollout.state(chosen.slots.iter().copied())),
             pod_names: self.pod_names(),
             pod_template: self.pod_template.clone(),
         }

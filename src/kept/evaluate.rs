@@ -14,7 +14,7 @@ use crate::reconcile::outside::{Addend, Figure, Figures};
 use crate::reconcile::progress::{counted_cause, has_outdated, is_done, waits_for_the_limit};
 use crate::reconcile::status::Tally;
 use crate::reconcile::update::{replace, surge};
-use crate::reconcile::warnings::has_ready_outdated;
+use crate::reconcile::warnings::{has_ready_outdated, is_held_without_pod};
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
@@ -74,7 +74,8 @@ impl Steps<'_> {
             .figures(counts.figures(Figures::default()), is_target)
             .with(Figure::Done, is_target && is_done(fleet, node))
             .with(Figure::Outdated, is_target && has_outdated(fleet, node))
-            .with(Figure::ReadyOutdated, is_target && has_ready_outdated(fleet, node));
+            .with(Figure::ReadyOutdated, is_target && has_ready_outdated(fleet, node))
+            .with(Figure::NotReached, is_target && fleet.goal.of(node).is_held());
         let conflicts = fleet
             .pods_of(node)
             .filter(|(_, pod)| pod.is_live() && classifier.class(self.snapshot.facts(pod.view)).conflict);
@@ -95,7 +96,11 @@ impl Steps<'_> {
                 .with(Act::Leaves, is_leaving(fleet, node))
                 .with(Act::KeepsOutdated, keeping.any(|(index, _)| node_sync.given_up_for(index).is_some()))
                 .with(Act::Creates, node_sync.creates_on(node))
-                .with(Act::Waits, waits),
+                .with(Act::Waits, waits)
+                .with(
+                    Act::HeldWithoutPod,
+                    is_target && self.snapshot.drives() && is_held_without_pod(fleet, node),
+                ),
             group: candidate.map(|pod| group(pod.readiness)),
             number: candidate.and_then(|pod| self.number(pod)).into(),
             instants: (instants != Instants::default()).then(|| Box::new(instants)),
@@ -128,7 +133,7 @@ impl Steps<'_> {
         let name = snapshot.node(node).name;
         let memory = snapshot.memory.as_ref();
         Instants {
-            due: self.due(name, pods, memory),
+            due: [self.due(name, pods, memory), self.failing_at(node)].into_iter().flatten().min(),
             change: RequeueReason::first([
                 (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
                 (node_sync.held(node).map(|held| held.until), RequeueReason::BackOff),
@@ -140,6 +145,11 @@ impl Steps<'_> {
             },
             refused: memory.filter(|_| !by_name).and_then(|memory| memory.refused_at(name, snapshot.now)),
         }
+    }
+
+    /// When time alone lets the new version fail on the node.
+    fn failing_at(&self, node: NodeIx) -> Option<Timestamp> {
+        self.fleet.goal.rollout()?.state.nodes.at(node).facts.failing.due_at()
     }
 
     fn due(&self, name: &str, pods: &[PodIx], memory: Option<&Memory>) -> Option<Timestamp> {

@@ -14,27 +14,36 @@ mod facts;
 mod objects;
 mod plan;
 mod recheck;
+mod rollout;
 mod standing;
 
 pub use apply::Change;
+pub(crate) use apply::NotKept;
 
 use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, NodeName};
 use crate::pod_manifest::Shared;
 use crate::reconcile::actions::FromTemplate;
-use crate::reconcile::claim::verdict_on_pod;
+use crate::reconcile::claim::{claim, verdict_on_pod};
 use crate::reconcile::classify::Evidence;
+use crate::reconcile::fleet::Fleet;
+use crate::reconcile::goal::RolloutState;
+use crate::reconcile::goal::waves::WaveFilter;
+use crate::reconcile::history::History;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
 use crate::reconcile::steps::{Decision, Steps, decide_beside};
 use crate::report::Plan;
 use crate::snapshot::index::RevisionFacts;
+use crate::snapshot::position::{NodeIx, enumerate};
 use crate::snapshot::spec::Spec;
 use crate::snapshot::{ObservedAt, Snapshot};
+use facts::Slot;
 use jiff::Timestamp;
 use objects::Objects;
 use recheck::Recheck;
+use rollout::KeptRollout;
 use standing::Standings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,6 +58,8 @@ pub(crate) struct Kept {
     objects: Objects,
     standings: Standings,
     recheck: Recheck,
+    /// The rollout, if the policy steers it.
+    rollout: Option<Box<KeptRollout>>,
     /// The history that the standings rest on; `None` where they must be found anew.
     basis: Option<Basis>,
     /// Whether a revision or the DaemonSet has changed since the last plan.
@@ -64,6 +75,8 @@ pub(crate) struct Kept {
 struct Basis {
     current_hash: String,
     created_at: Option<Timestamp>,
+    /// The current revision is there.
+    exists: bool,
     /// The meaning of each hash that a pod carries.
     meanings: BTreeMap<Arc<str>, Meaning>,
 }
@@ -82,6 +95,7 @@ impl Kept {
             objects: Objects::default(),
             standings: Standings::default(),
             recheck: Recheck::default(),
+            rollout: None,
             basis: None,
             is_history_stale: false,
             pod_template: None,
@@ -102,6 +116,7 @@ impl Kept {
         for pod in &snapshot.pods {
             kept.put_pod(pod);
         }
+        kept.rollout = kept.rollout_of(snapshot, decision);
         kept.recheck = Recheck::new(memory, &kept.objects);
         if let Decision::Synced(steps) = decision {
             kept.take_standings(snapshot, steps);
@@ -123,6 +138,30 @@ impl Kept {
         }
     }
 
+    /// The rollout of a decision on the whole.
+    fn rollout_of(&self, snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Option<Box<KeptRollout>> {
+        let policy = snapshot.spec.policy.rollout.as_ref()?;
+        let steps = match decision {
+            Decision::Synced(steps) => Some(steps),
+            Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
+        };
+        let decided = steps.and_then(|steps| Some((steps, &steps.fleet.goal.rollout()?.state)));
+        let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
+        let filters: Vec<WaveFilter<'_>> = policy.waves.iter().map(WaveFilter::new).collect();
+        let nodes = enumerate::<NodeIx, _>(&snapshot.nodes).zip(&self.objects.nodes);
+        for ((position, view), (slot, node)) in nodes {
+            let slot = slot as Slot;
+            rollout.put_node(&(Arc::clone(&node.facts.name), slot), view, &filters);
+            if let Some((Steps { fleet, history, .. }, state)) =
+                decided.as_ref().map(|(steps, state)| (&***steps, state))
+            {
+                let facts = state.nodes.at(position).facts.clone();
+                rollout.set_facts(slot, facts, rollout::live_hashes(fleet, history, position));
+            }
+        }
+        Some(Box::new(rollout))
+    }
+
     /// The standings of all nodes, from a decision on the whole: its nodes are in the order of the slots.
     fn take_standings(&mut self, snapshot: &Snapshot<'_>, steps: &Steps<'_>) {
         let Steps { history, fleet, node_sync, claim, .. } = steps;
@@ -134,7 +173,7 @@ impl Kept {
         self.basis = Some(self.basis_of(history));
     }
 
-    fn set_standing(&mut self, slot: facts::Slot, standing: standing::Standing) {
+    fn set_standing(&mut self, slot: Slot, standing: standing::Standing) {
         let Some(node) = self.objects.nodes.get_mut(slot as usize) else { return };
         let named = (Arc::clone(&node.facts.name), slot);
         let old = std::mem::replace(&mut node.standing, standing);
@@ -143,17 +182,35 @@ impl Kept {
     }
 
     /// The plan of the whole cluster.
-    pub(crate) fn explain(&self, memory: &Memory, at: ObservedAt) -> Plan {
+    ///
+    /// # Errors
+    /// [`NotKept`] as [`plan`](Self::plan).
+    pub(crate) fn explain(&self, memory: &Memory, at: ObservedAt) -> Result<Plan, NotKept> {
         let snapshot = self.whole(memory, at);
-        let outside = Outside { pod_names: self.pod_names(), ..Outside::NONE };
+        let rollout = self.rollout_in(&snapshot)?;
+        let outside = Outside { pod_names: self.pod_names(), rollout, ..Outside::NONE };
         let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &outside), &FromTemplate);
-        plan
+        Ok(plan)
+    }
+
+    /// The state of the rollout in a snapshot of the whole cluster.
+    fn rollout_in(&self, snapshot: &Snapshot<'_>) -> Result<Option<RolloutState>, NotKept> {
+        let Some(mut rollout) = self.rollout.clone() else { return Ok(None) };
+        let claim = claim(snapshot);
+        let Ok(history) = History::new(snapshot, &claim.revisions) else { return Ok(None) };
+        let fleet = Fleet::build(snapshot, Outside::none(), &claim, &history);
+        let slots: Vec<Slot> = self.all_slots().collect();
+        rollout.look_at(&fleet, &history, &slots)?;
+        Ok(rollout.state(slots.into_iter()))
     }
 
     /// A snapshot of the whole cluster, as far as the facts go: pods of others that are on no known node are missing.
     pub(crate) fn whole(&self, memory: &Memory, at: ObservedAt) -> Snapshot<'_> {
-        let slots: Vec<facts::Slot> =
-            self.objects.nodes.iter().map(|(slot, _)| slot as facts::Slot).collect();
+        let slots: Vec<Slot> = self.all_slots().collect();
         excerpt::excerpt(self, &slots, memory.clone(), at)
+    }
+
+    fn all_slots(&self) -> impl Iterator<Item = Slot> {
+        self.objects.nodes.iter().map(|(slot, _)| slot as Slot)
     }
 }

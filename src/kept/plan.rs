@@ -1,6 +1,9 @@
 //! A plan from the kept state.
 
+use super::apply::NotKept;
 use super::facts::Slot;
+use super::rollout::KeptRollout;
+use super::standing::Standing;
 use super::{Basis, Kept, evaluate, excerpt};
 use crate::action::Action;
 use crate::memory::Memory;
@@ -8,6 +11,7 @@ use crate::model::NodeName;
 use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::claim::{claim, claim_revisions};
 use crate::reconcile::fleet::Fleet;
+use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::node_sync;
 use crate::reconcile::outside::Outside;
@@ -15,15 +19,27 @@ use crate::reconcile::plan_decided;
 use crate::reconcile::steps::decide_beside;
 use crate::report::Plan;
 use crate::snapshot::ObservedAt;
+use std::borrow::Cow;
 use std::sync::Arc;
+
+/// The end of an evaluation.
+enum Evaluated {
+    /// The standings of all nodes, and the part of the memory about them.
+    Standings(Vec<Standing>, Memory),
+    /// These further nodes have other goals now.
+    OtherGoals(Vec<Slot>),
+}
 
 impl Kept {
     /// The plan of the whole cluster. Its report has the verdicts of the nodes that have changed since the last plan or that
     /// the plan can touch. `memory` observes the objects.
-    pub(crate) fn plan(&mut self, memory: &mut Memory, at: ObservedAt) -> Plan {
+    ///
+    /// # Errors
+    /// [`NotKept`] if a rollout has another base: all objects must be listed again. The memory is then as it was.
+    pub(crate) fn plan(&mut self, memory: &mut Memory, at: ObservedAt) -> Result<Plan, NotKept> {
         self.advance(at);
         let names = self.names_to_compare(memory);
-        let changed = self.changed(&names, memory, at);
+        let changed = self.changed(&names, memory, at)?;
         let (plan, before, after) = self.decide(changed, &names, memory, at);
         memory.forget(&before, &after);
         for node in self.recheck.forget(&before, &after) {
@@ -37,7 +53,7 @@ impl Kept {
         if let Some(template) = created {
             self.pod_template = Some(Arc::clone(template));
         }
-        plan
+        Ok(plan)
     }
 
     /// Lets time go on, or back: then every standing may change.
@@ -65,22 +81,41 @@ impl Kept {
 
     /// Finds the standings of the dirty nodes. Returns these nodes, with the part of the memory about them and about the nodes
     /// of these names.
-    fn changed(&mut self, names: &[NodeName], memory: &Memory, at: ObservedAt) -> (Vec<Slot>, Memory) {
+    fn changed(
+        &mut self,
+        names: &[NodeName],
+        memory: &Memory,
+        at: ObservedAt,
+    ) -> Result<(Vec<Slot>, Memory), NotKept> {
         names.iter().for_each(|node| self.mark_dirty(node));
         self.compare_history(at);
         let mut changed = Vec::new();
-        while let Some(slot) = self.objects.next_dirty() {
-            changed.push(slot);
+        loop {
+            while let Some(slot) = self.objects.next_dirty() {
+                changed.push(slot);
+            }
+            changed.sort_unstable();
+            let part = self.part_of(memory, &changed, names);
+            if self.basis.is_none() {
+                // Without a history no node has a standing: they stay dirty.
+                changed.iter().for_each(|slot| self.objects.mark_dirty(*slot));
+                return Ok((changed, part));
+            }
+            let mut rollout = self.rollout.take();
+            let evaluated = self.evaluate(&changed, part, at, rollout.as_deref_mut());
+            self.rollout = rollout;
+            match evaluated? {
+                Evaluated::Standings(standings, part) => {
+                    for (slot, standing) in changed.iter().zip(standings) {
+                        self.set_standing(*slot, standing);
+                    }
+                    return Ok((changed, part));
+                }
+                Evaluated::OtherGoals(nodes) => {
+                    nodes.into_iter().for_each(|slot| self.objects.mark_dirty(slot))
+                }
+            }
         }
-        changed.sort_unstable();
-        let part = self.part_of(memory, &changed, names);
-        if self.basis.is_some() {
-            let part = self.evaluate(&changed, part, at);
-            return (changed, part);
-        }
-        // Without a history no node has a standing: they stay dirty.
-        changed.iter().for_each(|slot| self.objects.mark_dirty(*slot));
-        (changed, part)
     }
 
     /// Marks all nodes where the history has changed in a way that standings depend on.
@@ -108,33 +143,38 @@ impl Kept {
         self.basis = basis;
     }
 
-    /// Finds the standings of these nodes, and gives the part of the memory about them back.
-    fn evaluate(&mut self, slots: &[Slot], part: Memory, at: ObservedAt) -> Memory {
-        if slots.is_empty() {
-            return part;
+    /// The standings of these nodes, unless a rollout has other goals for further ones now.
+    fn evaluate(
+        &self,
+        slots: &[Slot],
+        part: Memory,
+        at: ObservedAt,
+        rollout: Option<&mut KeptRollout>,
+    ) -> Result<Evaluated, NotKept> {
+        if slots.is_empty() && rollout.is_none() {
+            return Ok(Evaluated::Standings(Vec::new(), part));
         }
-        let (standings, part) = {
-            let snapshot = excerpt::excerpt(self, slots, part, at);
-            let claim = claim(&snapshot);
-            let Ok(history) = History::new(&snapshot, &claim.revisions) else {
-                return snapshot.memory.unwrap_or_default();
-            };
-            let fleet = Fleet::build(&snapshot, Outside::none(), &claim, &history);
-            let node_sync = node_sync(&fleet);
-            let steps = evaluate::Steps {
-                snapshot: &snapshot,
-                history: &history,
-                fleet: &fleet,
-                node_sync: &node_sync,
-            };
-            let standings = steps.standings(&claim);
-            drop((fleet, history));
-            (standings, snapshot.memory.unwrap_or_default())
+        let snapshot = excerpt::excerpt(self, slots, part, at);
+        let claim = claim(&snapshot);
+        let Ok(history) = History::new(&snapshot, &claim.revisions) else {
+            return Ok(Evaluated::Standings(Vec::new(), snapshot.memory.unwrap_or_default()));
         };
-        for (slot, standing) in slots.iter().zip(standings) {
-            self.set_standing(*slot, standing);
+        let mut fleet = Fleet::build(&snapshot, Outside::none(), &claim, &history);
+        if let Some(rollout) = rollout {
+            let mut others = rollout.look_at(&fleet, &history, slots)?;
+            others.retain(|slot| slots.binary_search(slot).is_err());
+            if !others.is_empty() {
+                return Ok(Evaluated::OtherGoals(others));
+            }
+            let state = rollout.state(slots.iter().copied());
+            fleet = fleet.towards(Goal::of_state(state.map(Cow::Owned), &history));
         }
-        part
+        let node_sync = node_sync(&fleet);
+        let steps =
+            evaluate::Steps { snapshot: &snapshot, history: &history, fleet: &fleet, node_sync: &node_sync };
+        let standings = steps.standings(&claim);
+        drop((fleet, history));
+        Ok(Evaluated::Standings(standings, snapshot.memory.unwrap_or_default()))
     }
 
     /// Decides on the nodes that the plan can touch and on the changed ones, beside all others. Returns the part of the memory
@@ -148,8 +188,8 @@ impl Kept {
     ) -> (Plan, Memory, Memory) {
         let gone = std::mem::take(&mut self.recheck.pods);
         let chosen = self.choose(&changed, memory);
-        let outside = self.outside(&chosen);
         let slots: Vec<Slot> = chosen.slots.iter().copied().collect();
+        let outside = self.outside(&chosen);
         // Most often a plan can touch no node but those that have changed.
         let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
         let gone = gone.into_iter().filter_map(|uid| memory.deletes.get_key_value(&uid));
@@ -157,7 +197,7 @@ impl Kept {
         let mut after = before.clone();
         let snapshot = excerpt::excerpt(self, &slots, before, at);
         let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &outside), &FromTemplate);
-        after.observe(&snapshot);
+        after.observe_beside(&snapshot, &outside);
         (plan, snapshot.memory.unwrap_or_default(), after)
     }
 
@@ -176,6 +216,7 @@ impl Basis {
     fn allows(&self, other: &Basis) -> bool {
         self.current_hash == other.current_hash
             && self.created_at == other.created_at
+            && self.exists == other.exists
             && self
                 .meanings
                 .iter()

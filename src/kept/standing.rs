@@ -54,6 +54,8 @@ pub(super) enum Act {
     Creates,
     /// Only the budget or a person holds its outdated pod.
     Waits,
+    /// A driven rollout holds it, and it has no pod.
+    HeldWithoutPod,
 }
 
 /// The part of a node in a plan.
@@ -163,6 +165,7 @@ pub(super) struct Standings {
     pub(super) keeping_outdated: BTreeSet<Slot>,
     pub(super) creating: BTreeSet<Named>,
     pub(super) taken: BTreeSet<Slot>,
+    pub(super) held_without_pod: BTreeSet<Slot>,
     pub(super) due: BTreeSet<(Timestamp, Slot)>,
     pub(super) changes: BTreeSet<(Timestamp, RequeueReason, Slot)>,
     pub(super) places_free: BTreeSet<(Timestamp, Slot)>,
@@ -204,6 +207,7 @@ impl Standings {
         insert_if(standing.acts.has(Act::KeepsOutdated), &mut self.keeping_outdated, || slot);
         insert_if(standing.acts.has(Act::Creates), &mut self.creating, || node.clone());
         insert_if(standing.addend.figures.has(Figure::Taken), &mut self.taken, || slot);
+        insert_if(standing.acts.has(Act::HeldWithoutPod), &mut self.held_without_pod, || slot);
         let Instants { due, change, place_free, .. } = standing.instants();
         self.due.extend(due.map(|at| (at, slot)));
         self.changes.extend(change.map(|(at, reason)| (at, reason, slot)));
@@ -234,6 +238,9 @@ impl Standings {
         }
         if standing.addend.figures.has(Figure::Taken) {
             self.taken.remove(&slot);
+        }
+        if standing.acts.has(Act::HeldWithoutPod) {
+            self.held_without_pod.remove(&slot);
         }
         let Instants { due, change, place_free, .. } = standing.instants();
         due.map(|at| self.due.remove(&(at, slot)));

@@ -5,7 +5,6 @@ use super::finding::{Finding, Rule, Severity};
 use super::format::{count, node_names};
 use super::manifest::{Item, Lifetime};
 use crate::model::{DaemonSet, IntOrString, NodeName};
-use crate::reconcile::goal::waves::WaveState;
 use crate::reconcile::goal::{Rollout, Stage};
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::{FailureAction, FailurePolicy, InvalidRolloutPolicy, MARK_PREFIX, RolloutPolicy, Wave};
@@ -147,10 +146,11 @@ impl<'c> Rules<'c, '_> {
     fn about_nodes(&self, rollout: &Rollout<'_>) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut before: BTreeSet<NodeIx> = BTreeSet::new();
-        for ((index, wave), state) in self.waves().zip(&rollout.waves.list) {
-            findings.extend(self.wave_without_nodes(index, wave, state));
-            findings.extend(self.wave_adds_nothing(index, state, &before));
-            before.extend(&state.nodes);
+        for ((index, wave), nodes) in self.waves().zip(&rollout.state.waves) {
+            let nodes = nodes.inside();
+            findings.extend(self.wave_without_nodes(index, wave, nodes));
+            findings.extend(self.wave_adds_nothing(index, nodes, &before));
+            before.extend(nodes);
         }
         findings.extend(self.nodes_in_no_wave(rollout, &before));
         findings.extend(self.canary_may_fail(rollout));
@@ -158,7 +158,7 @@ impl<'c> Rules<'c, '_> {
         findings
     }
 
-    fn wave_without_nodes(&self, index: usize, wave: &Wave, state: &WaveState) -> Option<Finding> {
+    fn wave_without_nodes(&self, index: usize, wave: &Wave, nodes: &[NodeIx]) -> Option<Finding> {
         let cut = wave.up_to.is_some_and(|up_to| up_to.is_zero());
         let (field, why) = match (&wave.nodes, cut) {
             (_, true) => ("upTo", "It is 0"),
@@ -169,30 +169,30 @@ impl<'c> Rules<'c, '_> {
             .finding(Rule::WaveWithoutNodes, Severity::Warning, &format!("waves[{index}].{field}"))
             .why(format_args!("{why}: the wave has no node, and neither bakes nor shows a failure"))
             .remedy("Correct it, or remove the wave");
-        state.nodes.is_empty().then_some(finding)
+        nodes.is_empty().then_some(finding)
     }
 
     fn wave_adds_nothing(
         &self,
         index: usize,
-        state: &WaveState,
+        nodes: &[NodeIx],
         before: &BTreeSet<NodeIx>,
     ) -> Option<Finding> {
-        let all_before = state.nodes.iter().all(|node| before.contains(node));
+        let all_before = nodes.iter().all(|node| before.contains(node));
         let finding = self
             .finding(Rule::WaveAddsNoNode, Severity::Advice, &format!("waves[{index}]"))
             .why(format_args!(
                 "Its {} {} to the waves before it: it updates nothing, and only waits",
-                count(state.nodes.len() as u64, "node"),
-                if state.nodes.len() == 1 { "belongs" } else { "all belong" }
+                count(nodes.len() as u64, "node"),
+                if nodes.len() == 1 { "belongs" } else { "all belong" }
             ))
             .remedy("Give it more nodes, or remove it");
-        (all_before && !state.nodes.is_empty()).then_some(finding)
+        (all_before && !nodes.is_empty()).then_some(finding)
     }
 
     /// A partition keeps nodes on the old version on purpose.
     fn nodes_in_no_wave(&self, rollout: &Rollout<'_>, in_waves: &BTreeSet<NodeIx>) -> Option<Finding> {
-        let takes_part = rollout.facts.enumerated().filter(|(_, facts)| facts.takes_part);
+        let takes_part = rollout.state.nodes.enumerated().filter(|(_, node)| node.facts.takes_part);
         let all: Vec<NodeIx> = takes_part.map(|(node, _)| node).collect();
         let held = all.iter().filter(|node| !in_waves.contains(node));
         let held: Vec<NodeName> = held.map(|node| self.context.node_name(*node)).collect();
@@ -215,15 +215,15 @@ impl<'c> Rules<'c, '_> {
     /// without an end: only a deadline would end it.
     fn canary_may_fail(&self, rollout: &Rollout<'_>) -> Option<Finding> {
         let failure = self.policy.on_failure.as_ref()?;
-        let first = u32::try_from(rollout.waves.list.first()?.nodes.len()).ok()?;
-        let all = rollout.facts.iter().filter(|facts| facts.takes_part).count();
-        let may_fail = failure.may_fail(u32::try_from(all).ok()?);
+        let first = u32::try_from(rollout.state.waves.first()?.inside().len()).ok()?;
+        let all = rollout.state.course.nodes;
+        let may_fail = failure.may_fail(all);
         let most = failure.max_failures.unwrap_or(IntOrString::Int(0));
         let finding = self
             .finding(Rule::CanaryMayFail, Severity::Warning, "onFailure.maxFailures")
             .why(format_args!(
                 "It is {most} and lets {may_fail} of {} fail, and wave 0 has {}: a version that fails on all of wave 0 has not failed, and the rollout waits for good",
-                count(all as u64, "node"),
+                count(all, "node"),
                 count(first, "node")
             ))
             .remedy("Allow fewer failures than the first wave has nodes, or set progressDeadlineSeconds");
@@ -233,7 +233,7 @@ impl<'c> Rules<'c, '_> {
     /// A rollout that is over has made its revision the base of the next one.
     fn no_base(&self, rollout: &Rollout<'_>) -> Option<Finding> {
         let failure = self.policy.on_failure.as_ref()?;
-        let is_lacking = rollout.base.is_none() && rollout.stage != Stage::Over;
+        let is_lacking = rollout.base.is_none() && rollout.state.course.stage != Stage::Over;
         let fleet = &self.context.sync.fleet;
         let (severity, why) = match fleet.pods.iter().any(|pod| pod.is_live()) {
             true => (Severity::Warning, "No old revision is there to go back to, or each has failed itself"),

@@ -9,6 +9,7 @@ use crate::model::NodeName;
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use crate::reconcile::claim::verdict_on_pod;
+use crate::reconcile::outside::Outside;
 use crate::snapshot::Snapshot;
 use crate::view::PodView;
 use indexmap::IndexSet;
@@ -47,6 +48,11 @@ impl Memory {
     /// version of the outcome or a later one: a pod that was created and is gone already is shown by that alone. Call it for each snapshot, before or after
     /// planning it: an entry that is never compared with the snapshot which shows it lasts until it expires.
     pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
+        self.observe_beside(snapshot, Outside::none());
+    }
+
+    /// As [`observe`](Self::observe), for a snapshot of some nodes.
+    pub(crate) fn observe_beside(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
         let shown = self.shown(snapshot);
         let mut not_terminating = UidSet::default();
         if !self.deletes.is_empty() {
@@ -60,7 +66,7 @@ impl Memory {
         });
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
-        self.forget_taken(snapshot);
+        self.forget_taken(snapshot, outside);
     }
 
     /// The in-flight creates that this snapshot does not show, by node.

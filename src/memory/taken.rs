@@ -9,6 +9,7 @@ use crate::reconcile::claim::{claim_revisions, verdict_on_pod};
 use crate::reconcile::classify::Classifier;
 use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::history::History;
+use crate::reconcile::outside::Outside;
 use crate::reconcile::steps::fleet_towards_goal;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
@@ -36,11 +37,11 @@ struct Present {
 impl Memory {
     /// Forgets a taken node once a Ready pod of its goal is there, or the node is gone. A Ready target node without such a pod
     /// is forgotten after a while, too: its pod counts as unavailable there. No other node is: nothing else counts it.
-    pub(super) fn forget_taken(&mut self, snapshot: &Snapshot<'_>) {
+    pub(super) fn forget_taken(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
         if self.taken.is_empty() {
             return;
         }
-        let Present { back, ready_targets } = self.present(snapshot);
+        let Present { back, ready_targets } = self.present(snapshot, outside);
         let expiry = SignedDuration::from_secs(snapshot.spec.policy.taken_expiry_seconds.into());
         self.taken.retain(|node, taken| {
             let Some(node) = snapshot.index.node(node.as_str()) else { return false };
@@ -50,9 +51,9 @@ impl Memory {
     }
 
     /// The taken nodes that are back; empty while the current revision's name is taken.
-    fn present(&self, snapshot: &Snapshot<'_>) -> Present {
+    fn present(&self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) -> Present {
         let steered = snapshot.spec.policy.rollout.is_some();
-        let fleet = steered.then(|| fleet_towards_goal(snapshot)).flatten();
+        let fleet = steered.then(|| fleet_towards_goal(snapshot, outside)).flatten();
         let names = self.taken.keys().filter_map(|node| snapshot.index.node(node.as_str()));
         let is_ready_target = |node: &NodeIx| match &fleet {
             Some(fleet) => fleet.is_ready_target(*node),

@@ -171,7 +171,7 @@ fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<A
         // The other controller adopts it first.
         return;
     }
-    actions.extend(rollout.marks.iter().map(|mark| {
+    actions.extend(rollout.state.course.marks.iter().map(|mark| {
         let key = marks::key(&snapshot.spec.policy.mark_prefix, mark.name());
         let annotations = BTreeMap::from([(key, mark.value(current.number, snapshot.now))]);
         Action::AnnotateRevision { revision: view.object_ref(), annotations, reason: mark.reason() }

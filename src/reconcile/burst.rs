@@ -116,7 +116,7 @@ fn next_change(
         (fleet.expects_until, RequeueReason::InFlightExpiry),
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]);
-    let of_rollout = fleet.goal.rollout().and_then(|rollout| rollout.due);
+    let of_rollout = fleet.goal.rollout().and_then(|rollout| rollout.state.course.due);
     [here, of_rollout, fleet.outside.next_change].into_iter().flatten().min()
 }
 

@@ -5,7 +5,7 @@ use crate::action::{Action, DeleteReason};
 use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::burst::Creation;
-use crate::reconcile::explain_rollout::{Holds, rollout};
+use crate::reconcile::explain_rollout::{hold_reason, rollout};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::progress::Progress;
 use crate::reconcile::steps::{Decision, Steps};
@@ -103,7 +103,6 @@ struct Explainer<'d> {
     chosen_not_yet_available: u32,
     chosen_available: u32,
     chosen_unready: u32,
-    holds: Holds<'d>,
 }
 
 impl<'d> Explainer<'d> {
@@ -134,7 +133,6 @@ impl<'d> Explainer<'d> {
             chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady])
                 + reached.pending
                 + reached.not_ready,
-            holds: Holds::new(&steps.fleet),
         }
     }
 
@@ -208,7 +206,7 @@ impl<'d> Explainer<'d> {
         }
         // The exception, a pod that may go, waits as any other.
         if fleet.goal.of(node).is_held() && candidate(fleet, &self.steps.node_sync, node).is_none() {
-            return NodeOutcome::HeldByRollout { because: self.holds.reason(node) };
+            return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
         }
         if let Some((_, outdated)) = candidate(fleet, &self.steps.node_sync, node) {
             return self.why_outdated_stays(node, outdated, pods);

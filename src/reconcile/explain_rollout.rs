@@ -1,32 +1,46 @@
 //! The report of a rollout that the policy steers, and why it has not reached a node.
 
+use crate::model::NodeName;
 use crate::reconcile::fleet::Fleet;
+use crate::reconcile::goal::course::Course;
 use crate::reconcile::goal::waves::{Done, WaveState, Waves};
-use crate::reconcile::goal::{Rollout, Stage};
-use crate::rollout_report::{FailingNode, HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
+use crate::reconcile::goal::{Rollout, Stage, WaveNodes};
+use crate::rollout_report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use crate::snapshot::position::NodeIx;
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The state of the rollout; `None` if the policy steers none.
 pub(super) fn rollout(fleet: &Fleet<'_>) -> Option<RolloutReport> {
-    let rollout = fleet.goal.rollout()?;
-    let taking_part = || rollout.facts.iter().filter(|facts| facts.takes_part);
-    let is_judged = rollout.stage != Stage::Over;
-    let evidence = |(node, facts): (NodeIx, &crate::reconcile::goal::node::RolloutFacts)| {
-        let evidence = facts.failing.evidence().filter(|_| is_judged)?.clone();
-        Some(FailingNode { node: fleet.node_view(node).name.into(), evidence })
-    };
-    let mut failing: Vec<FailingNode> = rollout.facts.enumerated().filter_map(evidence).collect();
-    failing.sort_unstable_by(|a, b| a.node.cmp(&b.node));
+    let Rollout { base, state } = fleet.goal.rollout()?;
+    let course = &*state.course;
+    let is_judged = course.stage != Stage::Over;
+    let waves = state.waves.iter().zip(&course.waves.list).enumerate();
     Some(RolloutReport {
-        stage: stage(&rollout.stage),
-        base: rollout.base.as_ref().map(|base| base.view.name.to_owned()),
-        base_hash: rollout.base.as_ref().map(|base| base.hash.to_owned()),
-        nodes: taking_part().count() as u32,
-        updated: taking_part().filter(|facts| facts.has_it).count() as u32,
-        waves: waves(fleet, rollout),
-        failing,
+        stage: stage(&course.stage),
+        base: base.as_ref().map(|base| base.view.name.to_owned()),
+        base_hash: base.as_ref().map(|base| base.hash.to_owned()),
+        nodes: course.nodes,
+        updated: course.updated,
+        waves: waves
+            .map(|(index, (nodes, wave))| WaveReport {
+                nodes: names(fleet, nodes),
+                progress: progress(course, index, wave),
+            })
+            .collect(),
+        failing: if is_judged { state.failing.clone() } else { Vec::new() },
     })
+}
+
+/// By name.
+fn names(fleet: &Fleet<'_>, nodes: &WaveNodes) -> Arc<[NodeName]> {
+    match nodes {
+        WaveNodes::Named(names) => Arc::clone(names),
+        WaveNodes::Inside(nodes) => {
+            let mut nodes = nodes.clone();
+            nodes.sort_unstable_by(|a, b| fleet.snapshot.index.by_name(*a, *b));
+            nodes.into_iter().map(|node| fleet.node_view(node).name.into()).collect()
+        }
+    }
 }
 
 fn stage(stage: &Stage) -> RolloutStage {
@@ -39,17 +53,8 @@ fn stage(stage: &Stage) -> RolloutStage {
     }
 }
 
-fn waves(fleet: &Fleet<'_>, rollout: &Rollout<'_>) -> Vec<WaveReport> {
-    let name = |node: &NodeIx| fleet.node_view(*node).name.into();
-    let report = |(index, wave): (usize, &WaveState)| WaveReport {
-        nodes: wave.nodes.iter().map(name).collect(),
-        progress: progress(rollout, index, wave),
-    };
-    rollout.waves.list.iter().enumerate().map(report).collect()
-}
-
-fn progress(rollout: &Rollout<'_>, index: usize, wave: &WaveState) -> WaveProgress {
-    if rollout.stage == Stage::Over {
+fn progress(course: &Course, index: usize, wave: &WaveState) -> WaveProgress {
+    if course.stage == Stage::Over {
         return WaveProgress::Done;
     }
     if wave.is_open {
@@ -59,9 +64,9 @@ fn progress(rollout: &Rollout<'_>, index: usize, wave: &WaveState) -> WaveProgre
             Done::No => WaveProgress::Updating,
         };
     }
-    let next = next_wave(&rollout.waves);
-    let is_due = index == next && before(&rollout.waves, index) == Done::Yes;
-    match rollout.stage {
+    let next = next_wave(&course.waves);
+    let is_due = index == next && before(&course.waves, index) == Done::Yes;
+    match course.stage {
         Stage::GoingOn if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
         Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) if is_due => WaveProgress::Stopped,
         Stage::Over | Stage::GoingOn | Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => {
@@ -80,43 +85,23 @@ fn before(waves: &Waves, index: usize) -> Done {
     index.checked_sub(1).and_then(|before| waves.list.get(before)).map_or(Done::Yes, |wave| wave.done)
 }
 
-/// Why the rollout has not reached each node.
-pub(super) struct Holds<'r> {
-    rollout: Option<&'r Rollout<'r>>,
-    /// The first wave of each node.
-    first_waves: BTreeMap<NodeIx, usize>,
-}
-
-impl<'r> Holds<'r> {
-    pub(super) fn new(fleet: &'r Fleet<'r>) -> Self {
-        let rollout = fleet.goal.rollout();
-        let mut first_waves = BTreeMap::new();
-        let waves = rollout.iter().flat_map(|rollout| rollout.waves.list.iter().enumerate());
-        for (index, wave) in waves {
-            for node in &wave.nodes {
-                first_waves.entry(*node).or_insert(index);
-            }
+/// Why the rollout has not reached a node that is held.
+pub(super) fn hold_reason(fleet: &Fleet<'_>, node: NodeIx) -> HoldReason {
+    let Some(rollout) = fleet.goal.rollout() else { return HoldReason::NoWave };
+    let (course, node) = (&*rollout.state.course, rollout.state.nodes.at(node));
+    match &course.stage {
+        Stage::Paused => return HoldReason::Paused,
+        Stage::Stopped(reason) | Stage::RolledBack(reason) => {
+            return HoldReason::Stopped { reason: reason.clone() };
         }
-        Holds { rollout, first_waves }
+        Stage::GoingOn | Stage::Over => {}
     }
-
-    /// For a node that is held.
-    pub(super) fn reason(&self, node: NodeIx) -> HoldReason {
-        let Some(rollout) = self.rollout else { return HoldReason::NoWave };
-        match &rollout.stage {
-            Stage::Paused => return HoldReason::Paused,
-            Stage::Stopped(reason) | Stage::RolledBack(reason) => {
-                return HoldReason::Stopped { reason: reason.clone() };
-            }
-            Stage::GoingOn | Stage::Over => {}
-        }
-        if !rollout.facts.at(node).takes_part {
-            return HoldReason::Outside;
-        }
-        let Some(wave) = self.first_waves.get(&node) else { return HoldReason::NoWave };
-        let next = next_wave(&rollout.waves);
-        let progress =
-            rollout.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(rollout, next, wave));
-        HoldReason::Wave { wave: *wave as u32, next: next as u32, progress, opens_at: rollout.waves.opens_at }
+    if !node.facts.takes_part {
+        return HoldReason::Outside;
     }
+    let Some(wave) = node.first_wave else { return HoldReason::NoWave };
+    let next = next_wave(&course.waves);
+    let progress =
+        course.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(course, next, wave));
+    HoldReason::Wave { wave, next: next as u32, progress, opens_at: course.waves.opens_at }
 }

@@ -5,6 +5,7 @@
 
 use crate::action::RequeueReason;
 use crate::pod_manifest::Shared;
+use crate::reconcile::goal::RolloutState;
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
 use jiff::Timestamp;
 use std::fmt;
@@ -35,9 +36,11 @@ pub(crate) enum Figure {
     Outdated,
     /// With a Ready outdated pod.
     ReadyOutdated,
+    /// A target node that the rollout has not reached.
+    NotReached,
 }
 
-const FIGURES: usize = Figure::ReadyOutdated as usize + 1;
+const FIGURES: usize = Figure::NotReached as usize + 1;
 
 /// The figures in which one node counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -133,6 +136,10 @@ pub(crate) struct Outside<'o> {
     pub(crate) place_free_at: Option<Timestamp>,
     /// The taken nodes there.
     pub(crate) taken: Vec<&'o str>,
+    /// The target nodes there that have no pod and that a rollout holds, while it is driven.
+    pub(crate) held_without_pod: Vec<&'o str>,
+    /// The state of the rollout, where the nodes of the snapshot do not suffice to find it.
+    pub(crate) rollout: Option<RolloutState>,
     /// Whether a pod there has this name.
     pub(crate) pod_names: Option<&'o dyn PodNames>,
     /// The pod template of an earlier plan, for the same DaemonSet and policy.
@@ -159,6 +166,8 @@ impl Outside<'static> {
         next_change: None,
         place_free_at: None,
         taken: Vec::new(),
+        held_without_pod: Vec::new(),
+        rollout: None,
         pod_names: None,
         pod_template: None,
     };

@@ -96,7 +96,7 @@ impl Progress {
             outdated: outside.sums.get(Figure::Outdated),
             held: outside.held,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
-            not_reached: fleet.targets().filter(|node| fleet.goal.of(*node).is_held()).count() as u32,
+            not_reached: not_reached(fleet),
             phase: fleet.goal.rollout().map_or(Phase::Updating, phase),
         };
         let updates = Updates::new(update);
@@ -118,12 +118,19 @@ impl Progress {
     }
 }
 
+/// How many target nodes the rollout has not reached.
+pub(crate) fn not_reached(fleet: &Fleet<'_>) -> u32 {
+    let here = fleet.targets().filter(|node| fleet.goal.of(*node).is_held()).count() as u32;
+    here + fleet.outside.sums.get(Figure::NotReached)
+}
+
 fn phase(rollout: &Rollout<'_>) -> Phase {
-    let waves = &rollout.waves;
+    let course = &rollout.state.course;
+    let waves = &course.waves;
     let last = waves.last_open.and_then(|last| Some((last, waves.list.get(last)?)));
     let next = waves.last_open.map_or(0, |last| last + 1);
     let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
-    match &rollout.stage {
+    match &course.stage {
         Stage::Paused => Phase::Paused,
         Stage::Stopped(reason) => Phase::Stopped { reason: reason.clone() },
         Stage::RolledBack(reason) => {

@@ -77,10 +77,13 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
 }
 
 /// The fleet with the goals of its nodes; `None` where a plan ends early for a name collision.
-pub(crate) fn fleet_towards_goal<'s>(snapshot: &'s Snapshot<'s>) -> Option<Fleet<'s>> {
+pub(crate) fn fleet_towards_goal<'s>(
+    snapshot: &'s Snapshot<'s>,
+    outside: &'s Outside<'s>,
+) -> Option<Fleet<'s>> {
     let claim = claim(snapshot);
     let history = History::new(snapshot, &claim.revisions).ok()?;
-    let fleet = Fleet::build(snapshot, Outside::none(), &claim, &history);
+    let fleet = Fleet::build(snapshot, outside, &claim, &history);
     let goal = Goal::new(&fleet, &history);
     Some(fleet.towards(goal))
 }

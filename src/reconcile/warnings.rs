@@ -4,6 +4,7 @@ use crate::model::{IntOrString, NodeName};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::outside::Figure;
+use crate::reconcile::progress::not_reached;
 use crate::reconcile::steps::Steps;
 use crate::report::Warning;
 use crate::snapshot::Snapshot;
@@ -82,20 +83,27 @@ pub(crate) fn has_ready_outdated(fleet: &Fleet<'_>, node: NodeIx) -> bool {
 fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     let fleet = &steps.fleet;
     let Some(rollout) = fleet.goal.rollout() else { return Vec::new() };
-    let held = || fleet.targets().filter(|node| fleet.goal.of(*node).is_held());
     let mut warnings = Vec::new();
     if rollout.base.is_none() {
-        let nodes = held().count() as u32;
+        let nodes = not_reached(fleet);
         warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
-        warnings.extend(rollout.lacks_base_to_go_back_to().then_some(Warning::NothingToRollBackTo));
+        let lacks_base = rollout.state.course.lacks_base_to_go_back_to();
+        warnings.extend(lacks_base.then_some(Warning::NothingToRollBackTo));
     }
     if fleet.snapshot.drives() {
-        let lost = held().filter(|node| fleet.pods_of(*node).next().is_none());
-        let mut nodes: Vec<NodeName> = lost.map(|node| fleet.node_view(node).name.into()).collect();
+        let lost = fleet.targets().filter(|node| is_held_without_pod(fleet, *node));
+        let names = lost.map(|node| fleet.node_view(node).name);
+        let names = names.chain(fleet.outside.held_without_pod.iter().copied());
+        let mut nodes: Vec<NodeName> = names.map(NodeName::from).collect();
         nodes.sort_unstable();
         warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
     }
     warnings
+}
+
+/// Whether a target node has no pod, and is held: under drive the other controller creates the new version there.
+pub(crate) fn is_held_without_pod(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    fleet.goal.of(node).is_held() && fleet.pods_of(node).next().is_none()
 }
 
 fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {

@@ -12,6 +12,7 @@ use crate::sim::cluster::Steering;
 use crate::snapshot::Policy;
 use jiff::Timestamp;
 use std::mem;
+use std::sync::Arc;
 
 /// The last plan's view of it.
 #[derive(Debug, Default)]
@@ -60,15 +61,10 @@ impl SteeredRollout {
     }
 }
 
-/// Everything about a rollout but its count of updated nodes, the order of its nodes and the end of a bake, which may change with
-/// each pod.
+/// Everything about a rollout but its count of updated nodes and the end of a bake, which may change with each pod.
 fn milestones(report: &RolloutReport) -> impl PartialEq + use<> {
-    let waves = report.waves.iter().map(|wave| {
-        let mut nodes = wave.nodes.clone();
-        nodes.sort_unstable();
-        (nodes, mem::discriminant(&wave.progress))
-    });
-    let waves: Vec<(Vec<NodeName>, mem::Discriminant<WaveProgress>)> = waves.collect();
+    let waves = report.waves.iter().map(|wave| (wave.nodes.clone(), mem::discriminant(&wave.progress)));
+    let waves: Vec<(Arc<[NodeName]>, mem::Discriminant<WaveProgress>)> = waves.collect();
     let failing: Vec<NodeName> = report.failing.iter().map(|failing| failing.node.clone()).collect();
     (report.stage.clone(), report.base.clone(), report.nodes, waves, failing)
 }

@@ -147,11 +147,6 @@ impl Policy {
         self
     }
 
-    /// Whether it steers rollouts: then the plan for one node depends on the others.
-    pub(crate) fn is_steered(&self) -> bool {
-        self.rollout.is_some() || self.drive.is_some()
-    }
-
     pub(crate) fn is_default(&self) -> bool {
         is_default(self)
     }

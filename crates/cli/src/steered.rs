@@ -278,7 +278,7 @@ impl<'a> Steered<'a> {
     pub(crate) fn in_no_wave(&self) -> Option<(usize, Vec<&'a str>)> {
         let waves = &self.report.waves;
         let in_waves: BTreeSet<&str> =
-            waves.iter().flat_map(|wave| &wave.nodes).map(|node| node.as_str()).collect();
+            waves.iter().flat_map(|wave| wave.nodes.iter()).map(|node| node.as_str()).collect();
         let nodes = (self.report.nodes as usize).saturating_sub(in_waves.len());
         let reaches_all = matches!(self.report.stage, RolloutStage::Over | RolloutStage::RolledBack { .. });
         if nodes == 0 || waves.is_empty() || reaches_all {

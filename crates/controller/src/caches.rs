@@ -94,6 +94,11 @@ impl Caches {
         self.filled.load(Ordering::Relaxed)
     }
 
+    /// The revision of this name, as the watch has shown it last.
+    pub fn revision(&self, of: &ControllerRevision) -> Option<Arc<ControllerRevision>> {
+        self.revisions.get(&ObjectRef::new(&of.metadata.name).within(&of.metadata.namespace))
+    }
+
     /// The version that the cache of pods has reached, if known. Read it before the pods: they may be newer then, not older.
     pub fn pods_version(&self) -> Option<u64> {
         Some(self.pods_version.load(Ordering::Acquire)).filter(|version| *version > 0)

@@ -5,7 +5,7 @@ use crate::change_log::{Entries, LogPosition};
 use crate::in_flight::InFlight;
 use crate::rollout::Rollout;
 use daemonset::model::{DaemonSet, Uid};
-use daemonset::{Action, Change, Plan, Policy, StatusReason};
+use daemonset::{Action, Change, Plan, Policy, RevisionView, StatusReason};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +54,9 @@ impl PerDaemonSet {
     pub fn catch_up(&mut self, log: &Entries, caches: &Caches, ds: &Arc<DaemonSet>) {
         let reconciler = &mut self.in_flight.reconciler;
         log.catch_up(&mut self.position, reconciler, caches, &ds.metadata.namespace);
+        for revision in self.rollout.written.refresh(|written| caches.revision(written)) {
+            reconciler.apply(Change::Revision(RevisionView::from(&*revision)));
+        }
         if self.last_seen.as_ref().is_none_or(|seen| !Arc::ptr_eq(seen, ds)) {
             reconciler.apply(Change::DaemonSet(ds));
             self.last_seen = Some(Arc::clone(ds));

@@ -177,8 +177,10 @@ impl<'a> Fleet<'a> {
     pub(crate) fn towards(mut self, goal: Goal<'a>) -> Self {
         // Without a rollout, or without base, nothing changes.
         if let Some(base) = goal.base() {
-            for node in self.nodes.positions().filter(|node| goal.of(*node).is_base()) {
-                self.turn_to_base(node, base);
+            for node in self.nodes.positions() {
+                if let Some(placement) = goal.base_placement(node) {
+                    self.turn_to_base(node, placement, base);
+                }
             }
             for create in self.in_flight.iter_mut().filter(|create| goal.of(create.node).is_base()) {
                 create.of_goal = base.is_revision_of(create.revision);
@@ -188,10 +190,9 @@ impl<'a> Fleet<'a> {
         self
     }
 
-    fn turn_to_base(&mut self, node: NodeIx, base: &Base<'_>) {
+    fn turn_to_base(&mut self, node: NodeIx, placement: Placement, base: &Base<'_>) {
         let first = self.nodes.at(node).first_pod;
         let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
-        let placement = base.placement(self.snapshot.node(node));
         self.nodes.change(node, |node| node.placement = placement);
         for pod in (first.index()..end.index()).map(FleetIx::new) {
             self.pods.change(pod, |pod| pod.of_goal = base.is_revision_of(pod.revision));

@@ -1,11 +1,38 @@
 //! The facts about one node that a rollout is decided by, each from its own pods alone.
 
+use super::NodeGoal;
 use super::failure::{Failing, failing};
 use crate::reconcile::fleet::{Fleet, PodStage};
 use crate::snapshot::FailurePolicy;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{NodeIx, neutral};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
+
+/// A node, its place in the rollout, and its goal.
+#[derive(Debug, Clone)]
+pub(crate) struct RolloutNode {
+    pub(crate) facts: RolloutFacts,
+    /// The first wave that it belongs to.
+    pub(crate) first_wave: Option<u32>,
+    pub(crate) goal: NodeGoal,
+    /// Its placement by the template of base, where base is its goal.
+    pub(crate) base_placement: Option<Placement>,
+}
+
+neutral!(RolloutNode, RolloutNode::new(RolloutFacts::NONE));
+
+impl RolloutNode {
+    /// It has no wave yet, and so it is held.
+    const fn new(facts: RolloutFacts) -> Self {
+        RolloutNode { facts, first_wave: None, goal: NodeGoal::HeldOnCurrent, base_placement: None }
+    }
+}
+
+impl From<RolloutFacts> for RolloutNode {
+    fn from(facts: RolloutFacts) -> Self {
+        RolloutNode::new(facts)
+    }
+}
 
 /// A node, as the rollout of the current revision sees it. It depends on the objects of the node, the current template and
 /// the failure policy; only [`failing`](field@Self::failing) changes with time alone.
@@ -13,6 +40,8 @@ use jiff::{SignedDuration, Timestamp};
 pub(crate) struct RolloutFacts {
     /// It takes part in the rollout: it is a target node of the current template, or keeps the pod that it has.
     pub(crate) takes_part: bool,
+    /// It is a target node of the current template.
+    pub(super) is_target: bool,
     /// A live updated pod is there, or one is in flight.
     pub(crate) has_it: bool,
     /// The node itself is not Ready.
@@ -24,19 +53,20 @@ pub(crate) struct RolloutFacts {
     /// An updated pod is available.
     pub(crate) is_available: bool,
     /// An updated pod is Ready.
-    is_ready: bool,
+    pub(super) is_ready: bool,
     /// Since when the first of its Ready updated pods has been Ready; `None` if that is unknown.
-    ready_since: Option<Timestamp>,
+    pub(super) ready_since: Option<Timestamp>,
     /// The newest creation of an updated pod that is not terminating, and the newest Ready transition of one that is Ready.
     pub(crate) progressed_at: Option<Timestamp>,
     /// Its failure, now or later.
     pub(crate) failing: Failing,
 }
 
-neutral!(
-    RolloutFacts,
-    RolloutFacts {
+impl RolloutFacts {
+    /// Nothing is there, and nothing should be.
+    pub(crate) const NONE: RolloutFacts = RolloutFacts {
         takes_part: false,
+        is_target: false,
         has_it: false,
         is_down: false,
         has_updated: false,
@@ -46,18 +76,16 @@ neutral!(
         ready_since: None,
         progressed_at: None,
         failing: Failing::Never,
-    }
-);
+    };
 
-impl RolloutFacts {
     /// `judged_by` is the failure policy, where the rollout is judged.
-    pub(super) fn new(fleet: &Fleet<'_>, node: NodeIx, judged_by: Option<&FailurePolicy>) -> Self {
+    pub(crate) fn new(fleet: &Fleet<'_>, node: NodeIx, judged_by: Option<&FailurePolicy>) -> Self {
         let in_flight = fleet.in_flight(node);
         let mut facts = RolloutFacts {
             is_down: fleet.node_view(node).ready == Some(false),
             has_it: in_flight.is_some_and(|create| create.updated),
             has_outdated: in_flight.is_some_and(|create| !create.updated),
-            ..neutral_facts()
+            ..RolloutFacts::NONE
         };
         for (_, pod) in fleet.pods_of(node) {
             let view = fleet.view(pod);
@@ -81,6 +109,7 @@ impl RolloutFacts {
             }
         }
         facts.has_it |= facts.has_updated;
+        facts.is_target = fleet.placement(node) == Placement::Run;
         facts.takes_part = match fleet.placement(node) {
             Placement::Run => true,
             Placement::ContinueOnly(_) => facts.has_it,
@@ -92,22 +121,8 @@ impl RolloutFacts {
         facts
     }
 
-    /// The instant from which an updated pod has been Ready for so long; `None` without a Ready one, and if it is unknown since
-    /// when it is.
-    pub(super) fn done_at(&self, duration: SignedDuration, now: Timestamp) -> Option<Timestamp> {
-        if duration.is_zero() {
-            return self.is_ready.then_some(now);
-        }
-        self.ready_since.and_then(|since| since.checked_add(duration).ok())
-    }
-
     /// A node that is down itself and does not have the new version holds nobody up.
     pub(super) fn is_out_of_reach(&self) -> bool {
         self.is_down && !self.has_it
     }
-}
-
-fn neutral_facts() -> RolloutFacts {
-    use crate::snapshot::position::Neutral;
-    RolloutFacts::neutral().clone()
 }

@@ -1,23 +1,27 @@
 //! Waves: which nodes they have, which are open, and when the next one opens.
 
-use super::Input;
+use super::course::Input;
+use super::node::RolloutNode;
+use super::tally::{Bounds, Cell, Laggards};
 use crate::kubernetes::Selector;
+use crate::model::IntOrString;
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use crate::problem::Problems;
+use crate::reconcile::fleet::Fleet;
 use crate::snapshot::Wave;
-use crate::snapshot::position::{IndexVec, NodeIx, Position};
+use crate::snapshot::position::{IndexVec, NodeIx};
+use crate::view::LabelsView;
 use jiff::{SignedDuration, Timestamp};
+use std::cmp::Ordering;
 
 /// The waves of a rollout.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Waves {
     /// Empty where all nodes are released at once.
     pub(crate) list: Vec<WaveState>,
     /// The last open one. All before it are open.
     pub(crate) last_open: Option<usize>,
-    /// Whether each node is in an open wave; empty without waves.
-    released: IndexVec<NodeIx, bool>,
     /// Without waves everything is released, unless the rollout is stopped.
     releases_all: bool,
     /// When the next wave opens, if time is all that it waits for.
@@ -26,11 +30,9 @@ pub(crate) struct Waves {
     pub(crate) done_at: Option<Timestamp>,
 }
 
-/// A wave, with its nodes.
-#[derive(Debug)]
+/// A wave.
+#[derive(Debug, Clone)]
 pub(crate) struct WaveState {
-    /// Those that have it first, then by name. A node may belong to several waves.
-    pub(crate) nodes: Vec<NodeIx>,
     pub(crate) is_open: bool,
     /// Enough waves are approved.
     pub(crate) is_approved: bool,
@@ -50,23 +52,18 @@ pub(crate) enum Done {
 
 impl Waves {
     /// `may_open` is false where the rollout is stopped: then only waves that were open before are.
-    pub(super) fn new(input: &Input<'_, '_>, may_open: bool) -> Self {
+    pub(super) fn new(input: &Input<'_>, may_open: bool) -> Self {
         let policy = input.policy;
-        let nodes = input.fleet.nodes.len();
+        let closed = WaveState { is_open: false, is_approved: true, done: Done::No };
         let mut waves = Waves {
-            list: policy.waves.iter().map(|wave| WaveState::new(input, wave)).collect(),
+            list: vec![closed; policy.waves.len()],
             last_open: None,
-            released: Vec::new().into(),
             releases_all: policy.waves.is_empty() && may_open,
             opens_at: None,
             done_at: None,
         };
-        if waves.list.is_empty() {
-            return waves;
-        }
-        waves.released = IndexVec::repeat(false, nodes);
         let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
-        let mut union: Vec<NodeIx> = Vec::new();
+        let mut reached: Cell<Bounds> = Cell::default();
         let mut before = Done::Yes;
         let mut goes_on = true;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
@@ -87,11 +84,8 @@ impl Waves {
             }
             state.is_open = true;
             waves.last_open = Some(index);
-            for node in &state.nodes {
-                let is_new = waves.released.change(*node, |released| !std::mem::replace(released, true));
-                union.extend(is_new.filter(|is_new| *is_new).map(|_| *node));
-            }
-            state.done = done(input, &union, wave);
+            reached.merge(&input.tally.of_wave(index));
+            state.done = done(input, &input.that_must_not_lag(reached.clone()), wave);
             before = state.done;
             waves.done_at = match before {
                 Done::At(at) => Some(at),
@@ -101,9 +95,9 @@ impl Waves {
         waves
     }
 
-    /// Whether an open wave has the node, or there are none.
-    pub(crate) fn releases(&self, node: NodeIx) -> bool {
-        self.releases_all || (node.index() < self.released.len() && *self.released.at(node))
+    /// Whether an open wave has the nodes whose first wave is this one, or there are no waves.
+    pub(super) fn releases(&self, first_wave: Option<usize>) -> bool {
+        self.releases_all || first_wave.is_some_and(|wave| Some(wave) <= self.last_open)
     }
 
     pub(crate) fn all_open(&self) -> bool {
@@ -111,35 +105,76 @@ impl Waves {
     }
 }
 
-impl WaveState {
-    /// The nodes that match, in their order, up to the limit.
-    fn new(input: &Input<'_, '_>, wave: &Wave) -> Self {
-        // The snapshot's check has reported the problems.
-        let mut checked = Problems::default();
-        let selector =
-            wave.nodes.as_ref().map(|nodes| Selector::compile(nodes, "policy.rollout", &mut checked));
-        let matches = |node: &&NodeIx| {
-            let labels = input.fleet.node_view(**node).labels;
-            selector.as_ref().is_none_or(|selector| selector.matches(labels))
-        };
-        let mut nodes: Vec<NodeIx> = input.participants.iter().filter(matches).copied().collect();
-        if let Some(up_to) = wave.up_to {
-            nodes.truncate(up_to.scaled(nodes.len() as u32) as usize);
-        }
-        WaveState { nodes, is_open: false, is_approved: true, done: Done::No }
+/// Whether each node of the open waves has an updated pod that is Ready for as long as this wave bakes.
+fn done(input: &Input<'_>, nodes: &Laggards<Bounds>, wave: &Wave) -> Done {
+    let snapshot = input.snapshot;
+    let duration = snapshot.spec.min_ready().max(SignedDuration::from_secs(wave.bake_seconds.into()));
+    if duration.is_zero() {
+        return if nodes.not_ready == 0 { Done::Yes } else { Done::No };
+    }
+    if nodes.since_unknown > 0 {
+        return Done::No;
+    }
+    let Some(last) = nodes.ready_since.last() else { return Done::Yes };
+    match last.checked_add(duration) {
+        Ok(at) if at <= snapshot.now => Done::Yes,
+        Ok(at) => Done::At(at),
+        Err(_) => Done::No,
     }
 }
 
-/// Whether each node of the open waves has an updated pod that is Ready for as long as this wave bakes.
-fn done(input: &Input<'_, '_>, nodes: &[NodeIx], wave: &Wave) -> Done {
-    let snapshot = input.fleet.snapshot;
-    let duration = snapshot.spec.min_ready().max(SignedDuration::from_secs(wave.bake_seconds.into()));
-    let mut last = snapshot.now;
-    for facts in input.that_must_not_lag(nodes) {
-        match facts.done_at(duration, snapshot.now) {
-            Some(at) => last = last.max(at),
-            None => return Done::No,
-        }
+/// The nodes that a wave may have.
+#[derive(Debug)]
+pub(crate) struct WaveFilter<'p> {
+    /// `None` for all.
+    selector: Option<Selector<'p>>,
+}
+
+impl<'p> WaveFilter<'p> {
+    pub(crate) fn new(wave: &'p Wave) -> Self {
+        // The snapshot's check has reported the problems.
+        let mut checked = Problems::default();
+        let compile = |nodes| Selector::compile(nodes, "policy.rollout", &mut checked);
+        WaveFilter { selector: wave.nodes.as_ref().map(compile) }
     }
-    if last <= snapshot.now { Done::Yes } else { Done::At(last) }
+
+    pub(crate) fn matches(&self, labels: LabelsView<'_>) -> bool {
+        self.selector.as_ref().is_none_or(|selector| selector.matches(labels))
+    }
+}
+
+/// How many of so many matching nodes a wave has.
+pub(crate) fn size_of_wave(up_to: Option<IntOrString>, matching: usize) -> usize {
+    up_to.map_or(matching, |up_to| (up_to.scaled(matching as u32) as usize).min(matching))
+}
+
+/// The nodes of each wave, in no order, and the first wave of each node. A node may belong to several waves.
+pub(super) fn choose_nodes(
+    fleet: &Fleet<'_>,
+    nodes: &mut IndexVec<NodeIx, RolloutNode>,
+    waves: &[Wave],
+) -> Vec<Vec<NodeIx>> {
+    let chosen = waves.iter().enumerate().map(|(index, wave)| {
+        let filter = WaveFilter::new(wave);
+        let takes_part = nodes.enumerated().filter(|(_, node)| node.facts.takes_part).map(|(node, _)| node);
+        let matching = takes_part.filter(|node| filter.matches(fleet.node_view(*node).labels));
+        let mut matching: Vec<NodeIx> = matching.collect();
+        let size = size_of_wave(wave.up_to, matching.len());
+        if size < matching.len() {
+            matching.select_nth_unstable_by(size, |a, b| {
+                by_turn(nodes.at(*a), nodes.at(*b)).then_with(|| fleet.snapshot.index.by_name(*a, *b))
+            });
+            matching.truncate(size);
+        }
+        for node in &matching {
+            nodes.change(*node, |node| node.first_wave = node.first_wave.or(Some(index as u32)));
+        }
+        matching
+    });
+    chosen.collect()
+}
+
+/// Nodes that have the new version come first.
+fn by_turn(a: &RolloutNode, b: &RolloutNode) -> Ordering {
+    b.facts.has_it.cmp(&a.facts.has_it)
 }

@@ -3,7 +3,6 @@
 use super::{calm, calm_without_nodes, current_revision, found, line, pod_field, says, text};
 use crate::support::{Given, new, node, on_delete, revision};
 use daemonset::lint::{Preflight, lint};
-use daemonset::model::DaemonSet;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -196,7 +195,7 @@ mod rehearsed {
     use jiff::SignedDuration;
 
     /// Pods become Ready 2 minutes after their start.
-    fn rehearsed(rollout: Value, change: impl FnOnce(&mut DaemonSet)) -> Option<Finding> {
+    fn rehearsed(rollout: Value, change: impl FnOnce(&mut daemonset::model::DaemonSet)) -> Option<Finding> {
         let mut recording = calm().recording();
         change(&mut recording.daemon_set);
         let rollout: RolloutPolicy = serde_json::from_value(rollout).unwrap();

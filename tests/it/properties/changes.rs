@@ -1,6 +1,7 @@
 //! Random histories: a reconciler that is given each change plans as one that is given all objects.
 
-use super::world::{self, World};
+use super::rollout::steered;
+use super::world;
 use crate::support::execute;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
 use daemonset::{
@@ -14,14 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A history: the cluster changes from one random fleet to the next, one object at a time.
 #[derive(Debug, Clone)]
 pub struct History {
-    pub worlds: Vec<World>,
+    pub fleets: Vec<Recording>,
     /// Decides the order of the changes, and the moments between them.
     pub seed: u64,
 }
 
 pub fn history() -> impl Strategy<Value = History> {
-    (prop::collection::vec(world::world(), 2..4), any::<u64>())
-        .prop_map(|(worlds, seed)| History { worlds, seed })
+    let fleet = prop_oneof![world::world().prop_map(|world| world.recording()), steered()];
+    (prop::collection::vec(fleet, 2..4), any::<u64>()).prop_map(|(fleets, seed)| History { fleets, seed })
 }
 
 /// Random numbers: the same for the same seed.
@@ -397,11 +398,10 @@ fn same(kept: &Plan, whole: &Plan) -> Result<(), String> {
 
 /// Lives through a history. Returns how many plans came from applied changes.
 pub fn live(history: &History) -> Result<u32, String> {
-    let recordings: Vec<Recording> = history.worlds.iter().map(World::recording).collect();
-    let mut pair = Pair::new(&recordings[0], history.seed);
+    let mut pair = Pair::new(&history.fleets[0], history.seed);
     pair.plan()?;
-    for recording in &recordings[1..] {
-        pair.go_to(recording)?;
+    for fleet in &history.fleets[1..] {
+        pair.go_to(fleet)?;
     }
     Ok(pair.kept_plans)
 }

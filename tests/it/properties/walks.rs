@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const STEPS: u32 = 200;
 
 /// The walks whose reach is counted.
-const WALKS: u64 = 20;
+const WALKS: u64 = 40;
 
 /// A cluster on its way.
 struct Walk {
@@ -47,8 +47,11 @@ fn start(choices: &mut Choices) -> Recording {
         "inFlightExpirySeconds": one_of(choices, &[json!(300), json!(10)]),
         "takenExpirySeconds": one_of(choices, &[json!(3600), json!(60)]),
     });
-    let node =
-        |number: usize| json!({"metadata": {"name": format!("n{number:02}"), "labels": {"pool": "web"}}});
+    let policy = with_rollout(policy, choices, &strategy);
+    let node = |number: usize| {
+        let zone = ["a", "b", "c"][number % 3];
+        json!({"metadata": {"name": format!("n{number:02}"), "labels": {"pool": "web", "zone": zone}}})
+    };
     let min_ready = one_of(choices, &[json!(0), json!(0), json!(7), json!(30)]);
     let history = one_of(choices, &[json!(10), json!(0), json!(1)]);
     from_value(json!({
@@ -70,6 +73,54 @@ fn start(choices: &mut Choices) -> Recording {
         },
     }))
     .unwrap()
+}
+
+/// Every second walk has a rollout that its policy steers, or that another controller's pods are driven to.
+fn with_rollout(mut policy: Value, choices: &mut Choices, strategy: &Value) -> Value {
+    if choices.one_in(2) {
+        return policy;
+    }
+    let drives = strategy["type"] == "OnDelete" && choices.one_in(2);
+    if drives {
+        policy["drive"] = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}});
+        if choices.one_in(4) {
+            return policy;
+        }
+    }
+    let wave = |choices: &mut Choices| {
+        let selectors = [
+            Value::Null,
+            Value::Null,
+            json!({"matchLabels": {"zone": "a"}}),
+            json!({"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["c"]}]}),
+        ];
+        let limits = [Value::Null, Value::Null, json!(1), json!(2), json!("25%"), json!("60%")];
+        let bake_seconds = [0, 0, 0, 5, 20][choices.below(5)];
+        json!({
+            "nodes": selectors[choices.below(selectors.len())],
+            "upTo": limits[choices.below(limits.len())],
+            "bakeSeconds": bake_seconds,
+            "needsApproval": choices.one_in(6),
+        })
+    };
+    let waves = choices.below(4);
+    let mut rollout = json!({"waves": Vec::from_iter((0..waves).map(|_| wave(choices)))});
+    if choices.one_in(2) {
+        let action = if drives || choices.one_in(2) { "Pause" } else { "RollBack" };
+        let most = [json!(0), json!(2), json!("30%")];
+        let seconds = [Value::Null, json!(40), json!(90)];
+        let (restarts, waiting) = ([Value::Null, json!(2)], [Value::Null, json!(10)]);
+        rollout["onFailure"] = json!({
+            "action": action,
+            "maxFailures": most[choices.below(most.len())],
+            "maxRestarts": restarts[choices.below(2)],
+            "waitingSeconds": waiting[choices.below(2)],
+            "availableWithinSeconds": seconds[choices.below(3)],
+            "progressDeadlineSeconds": seconds[choices.below(3)],
+        });
+    }
+    policy["rollout"] = rollout;
+    policy
 }
 
 impl Walk {
@@ -215,7 +266,15 @@ impl Walk {
     fn change_pod(&mut self) {
         let Some(mut pod) = self.any_pod() else { return };
         let name = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
-        match self.choose(14) {
+        match self.choose(16) {
+            13 => {
+                let restarts = self.choose(5);
+                let reason = ["ErrImagePull", "ContainerCreating"][self.choose(2)];
+                let waits = json!({"waiting": {"reason": reason}});
+                let status = json!({"name": "c", "restartCount": restarts, "state": waits});
+                pod.status.container_statuses = vec![from_value(status).unwrap()];
+                self.set_ready(pod, false);
+            }
             0 | 1 => self.set_ready(pod, false),
             2 | 9 | 10 | 11 => {
                 pod.status.phase = "Failed".to_owned();
@@ -282,6 +341,9 @@ impl Walk {
                 node.spec.taints = vec![from_value::<Taint>(taint).unwrap()];
             }
             5 | 6 => node.spec.taints.clear(),
+            7 if self.choose(2) == 0 => {
+                node.metadata.labels.extend([("zone", ["a", "b", "c"][self.choose(3)])]);
+            }
             7 => node.metadata.labels.extend([("pool", "batch")]),
             8 => node.metadata.labels.extend([("pool", "web")]),
             _ => node.spec.unschedulable = !node.spec.unschedulable,
@@ -319,8 +381,23 @@ impl Walk {
         let chosen = self.choose(revisions);
         let Some(mut revision) = self.pair.cache.revisions.values().nth(chosen).cloned() else { return };
         let name = revision.metadata.name.clone();
-        match self.choose(4) {
+        match self.choose(7) {
             0 => self.pair.change(&Event::Revision(name, None)),
+            4.. => {
+                // A person edits the marks.
+                let marks = revision.metadata.annotations.iter();
+                let marks: Vec<(String, String)> =
+                    marks.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+                let removed = self.choose(marks.len() + 1);
+                let kept = marks.iter().enumerate().filter(|(mark, _)| *mark != removed);
+                let kept = kept.map(|(_, (key, value))| (key.as_str(), value.as_str()));
+                revision.metadata.annotations = kept.collect();
+                if self.choose(4) == 0 {
+                    let mark = format!("{} {} Failed", revision.revision, self.pair.now);
+                    revision.metadata.annotations.extend([("rollout.daemonset/failed", mark.as_str())]);
+                }
+                self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
+            }
             1 => {
                 revision.metadata.labels.extend([("controller-revision-hash", "edited")]);
                 self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
@@ -346,6 +423,12 @@ impl Walk {
             89 => {
                 let mut policy = self.pair.policy();
                 policy.burst = [1, 2, 250][self.choose(3)];
+                let numbers = self.pair.cache.revisions.values().map(|revision| revision.revision);
+                let approved = numbers.map(|number| (number, 3)).collect();
+                let paused = self.choose(3) == 0;
+                if let Some(rollout) = &mut policy.rollout {
+                    (rollout.approved, rollout.paused) = (approved, paused);
+                }
                 self.pair.set_policy(policy);
             }
             _ => self.pair.pass_time(),
@@ -380,6 +463,11 @@ proptest! {
 const REACHED: &[&str] = &[
     "AdoptPod SelectorMatches",
     "AdoptRevision SelectorMatches",
+    "AnnotateRevision RolloutCompleted",
+    "AnnotateRevision RolloutFailed",
+    "AnnotateRevision RolloutPaused",
+    "AnnotateRevision RolloutStarted",
+    "AnnotateRevision WaveOpened",
     "CreatePod MissingPod",
     "CreatePod Surge",
     "CreateRevision NewTemplate",
@@ -398,9 +486,12 @@ const REACHED: &[&str] = &[
     "RenumberRevision CurrentAgain",
     "Requeue BackOff",
     "Requeue Burst",
+    "Requeue FailureDue",
     "Requeue InFlightExpiry",
     "Requeue MinReadySeconds",
+    "Requeue ProgressDeadline",
     "Requeue TerminationOverdue",
+    "Requeue WaveDone",
     "UpdateStatus Changed",
     "counts downBefore",
     "counts excused",
@@ -415,6 +506,7 @@ const REACHED: &[&str] = &[
     "outcome Delete",
     "outcome HeldByMaxSurge",
     "outcome HeldByMaxUnavailable",
+    "outcome HeldByRollout",
     "outcome NotTarget",
     "outcome UpToDate",
     "outcome WaitsForBackOff",
@@ -426,7 +518,9 @@ const REACHED: &[&str] = &[
     "outcome WaitsForReturn",
     "outcome WaitsForTermination",
     "plans from changes",
+    "warning NoBase",
     "warning NodesTaken",
+    "warning NothingToRollBackTo",
     "warning PodsOnUnknownNodes",
 ];
 

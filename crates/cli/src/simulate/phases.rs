@@ -81,7 +81,7 @@ impl Steered {
 
     fn add(&mut self, t: i64, report: &RolloutReport) {
         for (number, wave) in report.waves.iter().enumerate() {
-            for node in &wave.nodes {
+            for node in wave.nodes.iter() {
                 if !self.waves.contains_key(node.as_str()) {
                     self.waves.insert(node.as_str().to_owned(), number);
                 }

@@ -89,7 +89,7 @@ impl Case<'_> {
     fn lack(&self, steered: &Steered<'_>) -> String {
         let mut open = steered.report.waves.iter().enumerate().filter(|(index, _)| steered.is_open(*index));
         let nodes: BTreeSet<&str> =
-            open.clone().flat_map(|(_, wave)| &wave.nodes).map(|node| node.as_str()).collect();
+            open.clone().flat_map(|(_, wave)| wave.nodes.iter()).map(|node| node.as_str()).collect();
         if let Some(WaveProgress::Baking { until, .. }) = open.next_back().map(|(_, wave)| wave.progress) {
             return format!(" (baking until {until}, {})", words::relative(until, self.now));
         }

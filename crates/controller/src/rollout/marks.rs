@@ -33,16 +33,39 @@ impl WrittenRevisions {
 
     /// These revisions, each as it was written where the cache lags behind.
     pub fn newest(&mut self, mut cached: Vec<Arc<ControllerRevision>>) -> Vec<Arc<ControllerRevision>> {
-        // Not once a list shows it: the next one may come from a cache that lags, after one from storage.
-        self.0.retain(|_, written| written.at.elapsed() < LONGEST_LAG);
+        self.forget_old();
         for revision in &mut cached {
-            if let Some(written) = self.0.get(&revision.metadata.uid)
-                && version(revision) < version(&written.revision)
-            {
-                *revision = written.revision.clone();
-            }
+            self.put_newer(revision);
         }
         cached
+    }
+
+    /// The written revisions that the cache has, as [`newest`](Self::newest) gives them, and those that it gives as cached since
+    /// this call.
+    pub fn refresh(
+        &mut self,
+        cached: impl Fn(&ControllerRevision) -> Option<Arc<ControllerRevision>>,
+    ) -> Vec<Arc<ControllerRevision>> {
+        let is_same =
+            |one: &ControllerRevision, other: &ControllerRevision| one.metadata.uid == other.metadata.uid;
+        let revisions = self.0.values().filter_map(|written| {
+            cached(&written.revision).filter(|cached| is_same(cached, &written.revision))
+        });
+        let revisions = revisions.collect();
+        self.newest(revisions)
+    }
+
+    /// Not once a list shows it: the next one may come from a cache that lags, after one from storage.
+    fn forget_old(&mut self) {
+        self.0.retain(|_, written| written.at.elapsed() < LONGEST_LAG);
+    }
+
+    fn put_newer(&self, revision: &mut Arc<ControllerRevision>) {
+        if let Some(written) = self.0.get(&revision.metadata.uid)
+            && version(revision) < version(&written.revision)
+        {
+            *revision = written.revision.clone();
+        }
     }
 }
 
@@ -83,6 +106,23 @@ mod tests {
         written.extend([revision("a", "9")]);
         assert!(newest(&mut written, &[]).is_empty());
         assert_eq!(newest(&mut written, &[("a", "3")]), ["9"], "the cache shows its creation at last");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_written_revision_is_refreshed_until_it_counts_no_more() {
+        let mut written = WrittenRevisions::default();
+        written.extend([revision("a", "9"), revision("gone", "5")]);
+        let mut refreshed = |version: &str| {
+            let cached =
+                |of: &ControllerRevision| (of.metadata.name == "a").then(|| Arc::new(revision("a", version)));
+            let revisions = written.refresh(cached);
+            revisions.iter().map(|revision| revision.metadata.resource_version.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(refreshed("3"), ["9"]);
+        assert_eq!(refreshed("11"), ["11"]);
+        advance(Duration::from_secs(60)).await;
+        assert_eq!(refreshed("3"), ["3"], "the last refresh gave the written one");
+        assert!(refreshed("3").is_empty());
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,0 +1,378 @@
+//! The nodes of a rollout that the policy steers: their places in the waves, and the sums from which its course follows.
+//!
+//! A change of one node moves that node, and at most one other one a wave over the limit of that wave.
+
+use super::apply::NotKept;
+use super::facts::Slot;
+use super::standing::Named;
+use crate::model::{IntOrString, NodeName};
+use crate::reconcile::fleet::Fleet;
+use crate::reconcile::goal::base::{KnownBase, live_pods};
+use crate::reconcile::goal::course::{Course, judged_by};
+use crate::reconcile::goal::node::{RolloutFacts, RolloutNode};
+use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
+use crate::reconcile::goal::waves::{WaveFilter, size_of_wave};
+use crate::reconcile::goal::{RolloutState, WaveNodes};
+use crate::reconcile::history::History;
+use crate::rollout_report::{FailingNode, FailureEvidence};
+use crate::snapshot::RolloutPolicy;
+use crate::snapshot::placement::Placement;
+use crate::snapshot::position::NodeIx;
+use crate::view::NodeView;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The rollout of the current revision, whose base stays the same.
+#[derive(Debug, Clone)]
+pub(super) struct KeptRollout {
+    base: Option<KnownBase>,
+    waves: Vec<Members>,
+    /// By slot.
+    nodes: Vec<Option<Member>>,
+    tally: Tally<Counted>,
+    /// The nodes that fail, by name.
+    failing: BTreeMap<Arc<str>, FailureEvidence>,
+    /// How many live pods of nodes carry each hash.
+    live: BTreeMap<Arc<str>, u32>,
+    /// How many nodes do not take part, but are wanted by the template of base.
+    wanted_by_base: u32,
+    /// As the last plan found it.
+    course: Option<Arc<Course>>,
+    /// Nodes whose facts or waves have changed since then.
+    changed: Vec<Slot>,
+}
+
+/// A node.
+#[derive(Debug, Clone)]
+struct Member {
+    name: Arc<str>,
+    node: RolloutNode,
+    /// Its placement by the template of base, if there is one.
+    by_base: Option<Placement>,
+    /// The waves whose selectors match it.
+    matches: Box<[u32]>,
+    /// The hashes of its live pods.
+    live: Vec<Arc<str>>,
+}
+
+/// Its turn in a wave: nodes that have the new version come first, then it goes by name.
+type Turn = (bool, Named);
+
+/// The nodes that match a wave.
+#[derive(Debug, Clone)]
+struct Members {
+    up_to: Option<IntOrString>,
+    /// Those of the wave.
+    inside: BTreeSet<Turn>,
+    /// Those beyond its limit.
+    beyond: BTreeSet<Turn>,
+    /// Those of the wave, by name; `None` where they must be listed anew.
+    names: Option<Arc<[NodeName]>>,
+}
+
+/// Instants, each with the number of nodes that have it.
+#[derive(Debug, Clone, Default)]
+struct Counted(BTreeMap<Timestamp, u32>);
+
+impl Instants for Counted {
+    fn bounds(&self) -> Bounds {
+        let first = self.0.first_key_value().zip(self.0.last_key_value());
+        first.map_or_else(Bounds::default, |((first, _), (last, _))| Bounds::new(*first, *last))
+    }
+}
+
+impl Counted {
+    fn add(&mut self, at: Timestamp) {
+        *self.0.entry(at).or_default() += 1;
+    }
+
+    fn remove(&mut self, at: Timestamp) {
+        let Some(nodes) = self.0.get_mut(&at) else { return };
+        *nodes -= 1;
+        if *nodes == 0 {
+            self.0.remove(&at);
+        }
+    }
+}
+
+impl KeptRollout {
+    pub(super) fn new(policy: &RolloutPolicy, base: Option<KnownBase>) -> Self {
+        let members =
+            |up_to| Members { up_to, inside: BTreeSet::new(), beyond: BTreeSet::new(), names: None };
+        KeptRollout {
+            base,
+            waves: policy.waves.iter().map(|wave| members(wave.up_to)).collect(),
+            nodes: Vec::new(),
+            tally: Tally::new(policy.waves.len()),
+            failing: BTreeMap::new(),
+            live: BTreeMap::new(),
+            wanted_by_base: 0,
+            course: None,
+            changed: Vec::new(),
+        }
+    }
+
+    /// Puts a node with these labels and taints among the nodes. Returns whether something has changed on which its goal or
+    /// its placement depends.
+    pub(super) fn put_node(
+        &mut self,
+        (name, slot): &Named,
+        view: &NodeView<'_>,
+        filters: &[WaveFilter<'_>],
+    ) -> bool {
+        let by_base = self.base.as_ref().map(|base| base.placement(view));
+        let matches = (0..).zip(filters).filter(|(_, filter)| filter.matches(view.labels));
+        let matches: Box<[u32]> = matches.map(|(wave, _)| wave).collect();
+        let old = self.member(*slot);
+        if old.is_some_and(|old| old.by_base == by_base && old.matches == matches) {
+            return false;
+        }
+        let (facts, live) =
+            self.take_node(*slot).map_or((RolloutFacts::NONE, Vec::new()), |old| (old.node.facts, old.live));
+        let member = Member {
+            name: Arc::clone(name),
+            node: RolloutFacts::NONE.into(),
+            by_base,
+            matches,
+            live: Vec::new(),
+        };
+        let index = *slot as usize;
+        if self.nodes.len() <= index {
+            self.nodes.resize_with(index + 1, || None);
+        }
+        if let Some(place) = self.nodes.get_mut(index) {
+            *place = Some(member);
+        }
+        self.count(*slot, true);
+        self.set_facts(*slot, facts, live);
+        true
+    }
+
+    pub(super) fn remove_node(&mut self, slot: Slot) {
+        self.take_node(slot);
+    }
+
+    fn take_node(&mut self, slot: Slot) -> Option<Member> {
+        self.member(slot)?;
+        self.set_facts(slot, RolloutFacts::NONE, Vec::new());
+        self.count(slot, false);
+        self.nodes.get_mut(slot as usize)?.take()
+    }
+
+    /// The node has other facts, or other live pods.
+    pub(super) fn set_facts(&mut self, slot: Slot, facts: RolloutFacts, live: Vec<Arc<str>>) {
+        self.count(slot, false);
+        let Some(Some(member)) = self.nodes.get_mut(slot as usize) else { return };
+        let old = member.turn(slot);
+        member.node.facts = facts;
+        member.live = live;
+        let new = member.turn(slot);
+        let mut moved = Vec::new();
+        if old != new {
+            for wave in &member.matches {
+                let members = self.waves.get_mut(*wave as usize);
+                moved.extend(
+                    members.into_iter().flat_map(|members| members.exchange(old.as_ref(), new.as_ref())),
+                );
+            }
+        }
+        member.node.first_wave = first_wave(&self.waves, member, slot);
+        self.changed.push(slot);
+        self.count(slot, true);
+        for other in moved.into_iter().filter(|other| *other != slot) {
+            self.find_first_wave(other);
+        }
+    }
+
+    /// Another node has moved over the limit of a wave.
+    fn find_first_wave(&mut self, slot: Slot) {
+        let Some(member) = self.member(slot) else { return };
+        let first_wave = first_wave(&self.waves, member, slot);
+        if member.node.first_wave == first_wave {
+            return;
+        }
+        self.count(slot, false);
+        if let Some(Some(member)) = self.nodes.get_mut(slot as usize) {
+            member.node.first_wave = first_wave;
+        }
+        self.count(slot, true);
+        self.changed.push(slot);
+    }
+
+    fn member(&self, slot: Slot) -> Option<&Member> {
+        self.nodes.get(slot as usize)?.as_ref()
+    }
+
+    /// Adds a node to the sums, or takes it out of them.
+    fn count(&mut self, slot: Slot, is_added: bool) {
+        let KeptRollout { nodes, tally, failing, live, wanted_by_base, .. } = self;
+        let Some(Some(member)) = nodes.get(slot as usize) else { return };
+        let facts = &member.node.facts;
+        let is_wanted_by_base = !facts.takes_part && member.by_base == Some(Placement::Run);
+        if is_added {
+            tally.change(&member.node, |sum| *sum += 1, Counted::add);
+            *wanted_by_base += u32::from(is_wanted_by_base);
+            let evidence = facts.failing.evidence();
+            failing.extend(evidence.map(|evidence| (Arc::clone(&member.name), evidence.clone())));
+            for hash in &member.live {
+                *live.entry(Arc::clone(hash)).or_default() += 1;
+            }
+            return;
+        }
+        tally.change(&member.node, |sum| *sum -= 1, Counted::remove);
+        *wanted_by_base -= u32::from(is_wanted_by_base);
+        if facts.failing.is_now() {
+            failing.remove(&member.name);
+        }
+        for hash in &member.live {
+            if let Some(pods) = live.get_mut(hash) {
+                *pods -= 1;
+            }
+        }
+        live.retain(|_, pods| *pods > 0);
+    }
+
+    /// Finds the facts of these nodes and the course anew. Returns the nodes that have another goal now.
+    ///
+    /// # Errors
+    /// [`NotKept`] if there is another base: the placement of the nodes by its template is not known.
+    pub(super) fn look_at(
+        &mut self,
+        fleet: &Fleet<'_>,
+        history: &History<'_>,
+        slots: &[Slot],
+    ) -> Result<Vec<Slot>, NotKept> {
+        let Some(policy) = &fleet.snapshot.spec.policy.rollout else { return Ok(Vec::new()) };
+        let judged_by = judged_by(policy, history);
+        for (node, slot) in fleet.nodes.positions().zip(slots) {
+            let facts = RolloutFacts::new(fleet, node, judged_by);
+            self.set_facts(*slot, facts, live_hashes(fleet, history, node));
+        }
+        let mut live = live_pods(fleet, history, fleet.strays().map(|(_, pod)| pod));
+        for (hash, pods) in &self.live {
+            if let Some(revision) = history.position(hash) {
+                live.change(revision, |sum| *sum += pods);
+            }
+        }
+        let base = KnownBase::choose(fleet.snapshot, history, &live, self.base.as_ref());
+        if base.as_ref().map(|base| &base.uid) != self.base.as_ref().map(|base| &base.uid) {
+            return Err(NotKept);
+        }
+        let keeps_others = || self.wanted_by_base > 0;
+        let tally = self.tally.bounds();
+        let course = Course::new(fleet.snapshot, history, policy, &tally, base.is_some(), keeps_others);
+        let is_same = self.course.as_ref().is_some_and(|old| old.reach() == course.reach());
+        let mut others = std::mem::take(&mut self.changed);
+        if !is_same {
+            others = (0..self.nodes.len() as Slot).collect();
+        }
+        others.retain(|slot| {
+            let Some(Some(Member { node, .. })) = self.nodes.get_mut(*slot as usize) else { return false };
+            let goal = course.goal(node);
+            std::mem::replace(&mut node.goal, goal) != goal
+        });
+        self.waves.iter_mut().for_each(Members::list_names);
+        self.course = Some(Arc::new(course));
+        Ok(others)
+    }
+
+    /// The state of the rollout, with these nodes; `None` before the course was found.
+    pub(super) fn state(&self, slots: impl Iterator<Item = Slot>) -> Option<RolloutState> {
+        let nodes = slots.filter_map(|slot| self.member(slot)).map(|member| RolloutNode {
+            base_placement: member.by_base.filter(|_| member.node.goal.is_base()),
+            ..member.node.clone()
+        });
+        let failing = self
+            .failing
+            .iter()
+            .map(|(node, evidence)| FailingNode { node: (&**node).into(), evidence: evidence.clone() });
+        Some(RolloutState {
+            base: self.base.clone(),
+            course: Arc::clone(self.course.as_ref()?),
+            nodes: Vec::from_iter(nodes).into(),
+            waves: self.waves.iter().map(|wave| WaveNodes::Named(wave.names())).collect(),
+            failing: failing.collect(),
+        })
+    }
+
+    /// Whether this revision is base.
+    pub(super) fn has_base(&self, uid: &str) -> bool {
+        self.base.as_ref().is_some_and(|base| base.uid.as_str() == uid)
+    }
+}
+
+/// The hashes of the live pods of a node.
+pub(super) fn live_hashes(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx) -> Vec<Arc<str>> {
+    let live = fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| pod.is_live());
+    let revisions = live.filter_map(|pod| pod.revision);
+    revisions.map(|revision| Arc::from(&*history.revision(revision).hash)).collect()
+}
+
+impl Member {
+    /// `None` for a node that does not take part.
+    fn turn(&self, slot: Slot) -> Option<Turn> {
+        let facts = &self.node.facts;
+        facts.takes_part.then(|| (!facts.has_it, (Arc::clone(&self.name), slot)))
+    }
+}
+
+fn first_wave(waves: &[Members], member: &Member, slot: Slot) -> Option<u32> {
+    let turn = member.turn(slot)?;
+    let is_inside = |wave: &&u32| waves.get(**wave as usize).is_some_and(|wave| wave.inside.contains(&turn));
+    member.matches.iter().find(is_inside).copied()
+}
+
+impl Members {
+    /// Puts a node in another turn. Returns the nodes that came or went, that node included.
+    fn exchange(&mut self, old: Option<&Turn>, new: Option<&Turn>) -> BTreeSet<Slot> {
+        // A node that leaves and comes back is neither.
+        let mut moved = BTreeSet::new();
+        let mut toggle = |slot: Slot| {
+            if !moved.remove(&slot) {
+                moved.insert(slot);
+            }
+        };
+        if let Some(old) = old {
+            if self.inside.remove(old) {
+                toggle(old.1.1);
+            }
+            self.beyond.remove(old);
+        }
+        if let Some(new) = new {
+            if self.beyond.first().is_some_and(|first| first < new) {
+                self.beyond.insert(new.clone());
+            } else {
+                self.inside.insert(new.clone());
+                toggle(new.1.1);
+            }
+        }
+        let size = size_of_wave(self.up_to, self.inside.len() + self.beyond.len());
+        while self.inside.len() > size {
+            let Some(last) = self.inside.pop_last() else { break };
+            toggle(last.1.1);
+            self.beyond.insert(last);
+        }
+        while self.inside.len() < size {
+            let Some(first) = self.beyond.pop_first() else { break };
+            toggle(first.1.1);
+            self.inside.insert(first);
+        }
+        if !moved.is_empty() {
+            self.names = None;
+        }
+        moved
+    }
+
+    fn list_names(&mut self) {
+        if self.names.is_none() {
+            let mut names: Vec<&str> = self.inside.iter().map(|(_, (name, _))| &**name).collect();
+            names.sort_unstable();
+            self.names = Some(names.into_iter().map(NodeName::from).collect());
+        }
+    }
+
+    fn names(&self) -> Arc<[NodeName]> {
+        self.names.clone().unwrap_or_default()
+    }
+}

@@ -1,0 +1,271 @@
+//! Sums over the nodes of a rollout. The course of the rollout follows from them alone, whoever keeps them: a decision on
+//! all nodes counts each node once, and a [kept state](crate::kept) counts the changed ones anew.
+
+use super::node::{RolloutFacts, RolloutNode};
+use jiff::Timestamp;
+
+/// Instants of many nodes, of which the first and the last matter.
+pub(crate) trait Instants: Default {
+    fn bounds(&self) -> Bounds;
+}
+
+/// The first and the last of some instants.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Bounds(Option<(Timestamp, Timestamp)>);
+
+impl Instants for Bounds {
+    fn bounds(&self) -> Bounds {
+        *self
+    }
+}
+
+impl Bounds {
+    pub(crate) fn new(first: Timestamp, last: Timestamp) -> Self {
+        Bounds(Some((first, last)))
+    }
+
+    pub(super) fn first(self) -> Option<Timestamp> {
+        self.0.map(|(first, _)| first)
+    }
+
+    pub(super) fn last(self) -> Option<Timestamp> {
+        self.0.map(|(_, last)| last)
+    }
+
+    fn add(&mut self, at: Timestamp) {
+        self.merge(Bounds::new(at, at));
+    }
+
+    fn merge(&mut self, other: Bounds) {
+        self.0 = match (self.0, other.0) {
+            (Some((first, last)), Some((other_first, other_last))) => {
+                Some((first.min(other_first), last.max(other_last)))
+            }
+            (one, None) | (None, one) => one,
+        };
+    }
+}
+
+/// The sums of a rollout.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally<I> {
+    /// The nodes that take part, by their first wave and by whether they have the new version. Nodes without a wave come last.
+    groups: Vec<[Cell<I>; 2]>,
+    pub(super) counts: Counts,
+    /// When time alone lets a node fail.
+    failing_at: I,
+}
+
+/// Counts of nodes, whether they take part or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// With a live updated pod.
+    pub(super) updated: u32,
+    /// With a live outdated pod, or one in flight.
+    pub(super) outdated: u32,
+    /// They take part, are up, and lack the new version.
+    pub(super) missing: u32,
+    /// Target nodes of the current template.
+    pub(super) targets: u32,
+    /// Those of them that lack an available updated pod or have a live outdated one.
+    pub(super) unfinished: u32,
+}
+
+/// Some nodes that take part.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cell<I> {
+    pub(super) nodes: u32,
+    pub(super) failing: u32,
+    /// Those within reach that do not fail.
+    healthy: Laggards<I>,
+    /// Those within reach that fail.
+    failed: Laggards<I>,
+    /// When their new pods last came or became Ready.
+    progressed_at: I,
+}
+
+/// Nodes that a wave or the deadline waits for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Laggards<I> {
+    /// Without a Ready updated pod.
+    pub(super) not_ready: u32,
+    /// Of which it is unknown since when an updated pod has been Ready, be it that none is.
+    pub(super) since_unknown: u32,
+    /// Without an available updated pod.
+    pub(super) unavailable: u32,
+    /// Since when the others have a Ready updated pod.
+    pub(super) ready_since: I,
+}
+
+impl<I: Default> Tally<I> {
+    pub(crate) fn new(waves: usize) -> Self {
+        let groups = std::iter::repeat_with(Default::default).take(waves + 1).collect();
+        Tally { groups, counts: Counts::default(), failing_at: I::default() }
+    }
+
+    /// Changes the sums to which a node belongs: `count` changes a number, `instant` adds or removes an instant.
+    pub(crate) fn change(
+        &mut self,
+        node: &RolloutNode,
+        count: impl Fn(&mut u32),
+        instant: impl Fn(&mut I, Timestamp),
+    ) {
+        let facts = &node.facts;
+        self.counts.change(facts, &count);
+        if let Some(at) = facts.failing.due_at() {
+            instant(&mut self.failing_at, at);
+        }
+        if !facts.takes_part {
+            return;
+        }
+        let last = self.groups.len() - 1;
+        let group = node.first_wave.map_or(last, |wave| (wave as usize).min(last));
+        let Some([without, with]) = self.groups.get_mut(group) else { return };
+        (if facts.has_it { with } else { without }).change(facts, count, instant);
+    }
+}
+
+impl Tally<Bounds> {
+    pub(crate) fn add(&mut self, node: &RolloutNode) {
+        self.change(node, |sum| *sum += 1, Bounds::add);
+    }
+}
+
+impl<I: Instants> Tally<I> {
+    pub(crate) fn bounds(&self) -> Tally<Bounds> {
+        Tally {
+            groups: self.groups.iter().map(|group| group.each_ref().map(Cell::bounds)).collect(),
+            counts: self.counts,
+            failing_at: self.failing_at.bounds(),
+        }
+    }
+
+    /// Those whose first wave is this one, be it that they have the new version or not.
+    pub(super) fn of_wave(&self, wave: usize) -> Cell<Bounds> {
+        self.sum(|first_wave, _| first_wave == Some(wave))
+    }
+
+    /// All that take part, chosen by their first wave and by whether they have the new version.
+    pub(super) fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> Cell<Bounds> {
+        let waves = self.groups.len() - 1;
+        let mut sum = Cell::default();
+        for (wave, group) in self.groups.iter().enumerate() {
+            let first_wave = (wave < waves).then_some(wave);
+            for (cell, has_it) in group.iter().zip([false, true]) {
+                if is_chosen(first_wave, has_it) {
+                    sum.merge(&cell.bounds());
+                }
+            }
+        }
+        sum
+    }
+
+    /// When time alone lets the next node fail.
+    pub(super) fn next_failing_at(&self) -> Option<Timestamp> {
+        self.failing_at.bounds().first()
+    }
+}
+
+impl Counts {
+    fn change(&mut self, facts: &RolloutFacts, count: impl Fn(&mut u32)) {
+        let Counts { updated, outdated, missing, targets, unfinished } = self;
+        let is_finished = facts.is_available && !facts.has_outdated;
+        for (counts, sum) in [
+            (facts.has_updated, updated),
+            (facts.has_outdated, outdated),
+            (facts.takes_part && !facts.has_it && !facts.is_down, missing),
+            (facts.is_target, targets),
+            (facts.is_target && !is_finished, unfinished),
+        ] {
+            if counts {
+                count(sum);
+            }
+        }
+    }
+}
+
+impl<I> Cell<I> {
+    fn change(
+        &mut self,
+        facts: &RolloutFacts,
+        count: impl Fn(&mut u32),
+        instant: impl Fn(&mut I, Timestamp),
+    ) {
+        let fails = facts.failing.is_now();
+        count(&mut self.nodes);
+        if fails {
+            count(&mut self.failing);
+        }
+        if let Some(at) = facts.progressed_at {
+            instant(&mut self.progressed_at, at);
+        }
+        if facts.is_out_of_reach() {
+            return;
+        }
+        let laggards = if fails { &mut self.failed } else { &mut self.healthy };
+        if !facts.is_ready {
+            count(&mut laggards.not_ready);
+        }
+        if !facts.is_available {
+            count(&mut laggards.unavailable);
+        }
+        match facts.ready_since {
+            Some(since) => instant(&mut laggards.ready_since, since),
+            None => count(&mut laggards.since_unknown),
+        }
+    }
+}
+
+impl<I: Instants> Cell<I> {
+    fn bounds(&self) -> Cell<Bounds> {
+        Cell {
+            nodes: self.nodes,
+            failing: self.failing,
+            healthy: self.healthy.bounds(),
+            failed: self.failed.bounds(),
+            progressed_at: self.progressed_at.bounds(),
+        }
+    }
+}
+
+impl<I: Instants> Laggards<I> {
+    fn bounds(&self) -> Laggards<Bounds> {
+        Laggards {
+            not_ready: self.not_ready,
+            since_unknown: self.since_unknown,
+            unavailable: self.unavailable,
+            ready_since: self.ready_since.bounds(),
+        }
+    }
+}
+
+impl Cell<Bounds> {
+    pub(super) fn merge(&mut self, other: &Cell<Bounds>) {
+        self.nodes += other.nodes;
+        self.failing += other.failing;
+        self.healthy.merge(&other.healthy);
+        self.failed.merge(&other.failed);
+        self.progressed_at.merge(other.progressed_at);
+    }
+
+    /// Those that must not lag: all within reach, but for the failing ones where these are `tolerated`.
+    pub(super) fn that_must_not_lag(mut self, tolerated: bool) -> Laggards<Bounds> {
+        if !tolerated {
+            self.healthy.merge(&self.failed);
+        }
+        self.healthy
+    }
+
+    pub(super) fn last_progress(&self) -> Option<Timestamp> {
+        self.progressed_at.last()
+    }
+}
+
+impl Laggards<Bounds> {
+    fn merge(&mut self, other: &Laggards<Bounds>) {
+        self.not_ready += other.not_ready;
+        self.since_unknown += other.since_unknown;
+        self.unavailable += other.unavailable;
+        self.ready_since.merge(other.ready_since);
+    }
+}
