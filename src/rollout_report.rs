@@ -82,6 +82,10 @@ pub struct WaveReport {
     /// By name. A node may belong to several waves.
     #[serde(serialize_with = "as_list")]
     pub nodes: Arc<[NodeName]>,
+    /// Those of `nodes` with a live pod of the new version.
+    pub updated: u32,
+    /// Those of `nodes` with an available pod of the new version.
+    pub available: u32,
     /// How far it is.
     pub progress: WaveProgress,
 }

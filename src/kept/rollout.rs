@@ -12,7 +12,7 @@ use crate::reconcile::goal::course::{Course, judged_by};
 use crate::reconcile::goal::node::{RolloutFacts, RolloutNode};
 use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
 use crate::reconcile::goal::waves::{WaveFilter, size_of_wave};
-use crate::reconcile::goal::{RolloutState, WaveNodes};
+use crate::reconcile::goal::{RolloutState, WaveFigures, WaveNodes};
 use crate::reconcile::history::History;
 use crate::rollout_report::{FailingNode, FailureEvidence};
 use crate::snapshot::RolloutPolicy;
@@ -67,6 +67,8 @@ struct Members {
     inside: BTreeSet<Turn>,
     /// Those beyond its limit.
     beyond: BTreeSet<Turn>,
+    /// Of those of the wave.
+    figures: WaveFigures,
     /// Those of the wave, by name; `None` where they must be listed anew.
     names: Option<Arc<[NodeName]>>,
 }
@@ -98,8 +100,13 @@ impl Counted {
 
 impl KeptRollout {
     pub(super) fn new(policy: &RolloutPolicy, base: Option<KnownBase>) -> Self {
-        let members =
-            |up_to| Members { up_to, inside: BTreeSet::new(), beyond: BTreeSet::new(), names: None };
+        let members = |up_to| Members {
+            up_to,
+            inside: BTreeSet::new(),
+            beyond: BTreeSet::new(),
+            figures: WaveFigures::default(),
+            names: None,
+        };
         KeptRollout {
             base,
             waves: policy.waves.iter().map(|wave| members(wave.up_to)).collect(),
@@ -164,24 +171,42 @@ impl KeptRollout {
     pub(super) fn set_facts(&mut self, slot: Slot, facts: RolloutFacts, live: Vec<Arc<str>>) {
         self.count(slot, false);
         let Some(Some(member)) = self.nodes.get_mut(slot as usize) else { return };
-        let old = member.turn(slot);
+        let (old, figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
         member.node.facts = facts;
         member.live = live;
-        let new = member.turn(slot);
+        let (new, new_figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
         let mut moved = Vec::new();
-        if old != new {
-            for wave in &member.matches {
-                let members = self.waves.get_mut(*wave as usize);
-                moved.extend(
-                    members.into_iter().flat_map(|members| members.exchange(old.as_ref(), new.as_ref())),
-                );
+        for wave in &member.matches {
+            let Some(members) = self.waves.get_mut(*wave as usize) else { continue };
+            if old.as_ref().is_some_and(|old| members.inside.contains(old)) {
+                members.figures.subtract(figures);
+            }
+            if old != new {
+                let others = members.exchange(old.as_ref(), new.as_ref()).into_iter();
+                moved.extend(others.filter(|other| *other != slot).map(|other| (*wave, other)));
+            }
+            if new.as_ref().is_some_and(|new| members.inside.contains(new)) {
+                members.figures.add(new_figures);
             }
         }
         member.node.first_wave = first_wave(&self.waves, member, slot);
         self.changed.push(slot);
         self.count(slot, true);
-        for other in moved.into_iter().filter(|other| *other != slot) {
+        for (wave, other) in moved {
+            self.count_moved(wave, other);
             self.find_first_wave(other);
+        }
+    }
+
+    /// Another node has come into a wave, or has left it.
+    fn count_moved(&mut self, wave: u32, slot: Slot) {
+        let Some(Some(member)) = self.nodes.get(slot as usize) else { return };
+        let Some(members) = self.waves.get_mut(wave as usize) else { return };
+        let figures = WaveFigures::new(&member.node.facts);
+        if member.turn(slot).is_some_and(|turn| members.inside.contains(&turn)) {
+            members.figures.add(figures);
+        } else {
+            members.figures.subtract(figures);
         }
     }
 
@@ -291,7 +316,7 @@ impl KeptRollout {
             base: self.base.clone(),
             course: Arc::clone(self.course.as_ref()?),
             nodes: Vec::from_iter(nodes).into(),
-            waves: self.waves.iter().map(|wave| WaveNodes::Named(wave.names())).collect(),
+            waves: self.waves.iter().map(|wave| WaveNodes::Named(wave.names(), wave.figures)).collect(),
             failing: failing.collect(),
         })
     }

@@ -4,7 +4,7 @@ use crate::model::NodeName;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::course::Course;
 use crate::reconcile::goal::waves::{Done, WaveState, Waves};
-use crate::reconcile::goal::{Rollout, Stage, WaveNodes};
+use crate::reconcile::goal::{Rollout, RolloutState, Stage, WaveFigures, WaveNodes};
 use crate::rollout_report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use crate::snapshot::position::NodeIx;
 use std::sync::Arc;
@@ -22,25 +22,26 @@ pub(super) fn rollout(fleet: &Fleet<'_>) -> Option<RolloutReport> {
         nodes: course.nodes,
         updated: course.updated,
         waves: waves
-            .map(|(index, (nodes, wave))| WaveReport {
-                nodes: names(fleet, nodes),
-                progress: progress(course, index, wave),
+            .map(|(index, (nodes, wave))| {
+                let (nodes, WaveFigures { updated, available }) = wave_nodes(fleet, state, nodes);
+                WaveReport { nodes, updated, available, progress: progress(course, index, wave) }
             })
             .collect(),
         failing: if is_judged { state.failing.clone() } else { Vec::new() },
     })
 }
 
-/// By name.
-fn names(fleet: &Fleet<'_>, nodes: &WaveNodes) -> Arc<[NodeName]> {
-    match nodes {
-        WaveNodes::Named(names) => Arc::clone(names),
-        WaveNodes::Inside(nodes) => {
-            let mut nodes = nodes.clone();
-            nodes.sort_unstable_by(|a, b| fleet.snapshot.index.by_name(*a, *b));
-            nodes.into_iter().map(|node| fleet.node_view(node).name.into()).collect()
-        }
-    }
+/// The nodes of a wave, by name.
+fn wave_nodes(fleet: &Fleet<'_>, state: &RolloutState, nodes: &WaveNodes) -> (Arc<[NodeName]>, WaveFigures) {
+    let nodes = match nodes {
+        WaveNodes::Named(names, figures) => return (Arc::clone(names), *figures),
+        WaveNodes::Inside(nodes) => nodes,
+    };
+    let mut figures = WaveFigures::default();
+    nodes.iter().for_each(|node| figures.add(WaveFigures::new(&state.nodes.at(*node).facts)));
+    let mut nodes = nodes.clone();
+    nodes.sort_unstable_by(|a, b| fleet.snapshot.index.by_name(*a, *b));
+    (nodes.into_iter().map(|node| fleet.node_view(node).name.into()).collect(), figures)
 }
 
 fn stage(stage: &Stage) -> RolloutStage {

@@ -206,7 +206,7 @@ impl Controller {
         self.invalid = None;
         self.reconciles += 1;
         let reconciled = reconciled(self.reconciles, &plan);
-        let moved = self.rollout.see(&plan);
+        let moved = self.rollout.see(&plan, |node| objects.nodes.contains_key(node));
         let actions = match (&mut self.planner, before) {
             (Some(planner), Some(memory)) => {
                 let snapshot = Snapshot::new(observed, at).memory(&memory).policy(&policy);

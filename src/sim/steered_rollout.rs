@@ -11,6 +11,7 @@ use crate::rollout_report::{RolloutReport, RolloutStage, WaveProgress, WaveRepor
 use crate::sim::cluster::Steering;
 use crate::snapshot::Policy;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
@@ -23,23 +24,29 @@ pub(super) struct SteeredRollout {
     revision: String,
     /// Until when time alone moves it: a wave bakes, or a failure or a deadline is due.
     pub(super) waits_until: Option<Timestamp>,
-    /// Every target node has the goal of its rollout, or is held.
-    pub(super) is_at_rest: bool,
+    /// The target nodes that neither have the goal of the rollout nor are held.
+    restless: BTreeSet<NodeName>,
 }
 
 impl SteeredRollout {
-    /// Learns from a plan. Returns [`Change::RolloutMoved`] if the rollout has moved.
-    pub(super) fn see(&mut self, plan: &Plan) -> Option<Change> {
+    /// Learns from a plan, whose report has the verdicts of the changed nodes at least; `exists` knows all nodes. Returns
+    /// [`Change::RolloutMoved`] if the rollout has moved.
+    pub(super) fn see(&mut self, plan: &Plan, exists: impl Fn(&str) -> bool) -> Option<Change> {
         let Some(report) = &plan.report.rollout else {
             *self = SteeredRollout::default();
             return None;
         };
         self.waits_until = waits_until(plan, report);
-        self.is_at_rest = plan.report.nodes.iter().all(|verdict| {
-            let outcome =
+        self.restless.retain(|node| exists(node.as_str()));
+        for verdict in &plan.report.nodes {
+            let is_settled =
                 matches!(verdict.outcome, NodeOutcome::UpToDate | NodeOutcome::HeldByRollout { .. });
-            outcome || verdict.placement != NodePlacement::Run
-        });
+            if is_settled || verdict.placement != NodePlacement::Run {
+                self.restless.remove(&verdict.node);
+            } else {
+                self.restless.insert(verdict.node.clone());
+            }
+        }
         let revision = plan.report.current_revision.as_ref().map_or("", |revision| revision.hash.as_str());
         let is_same = self.report.as_ref().is_some_and(|before| milestones(before) == milestones(report));
         if is_same && self.revision == revision {
@@ -55,9 +62,14 @@ impl SteeredRollout {
         self.report.as_ref().map(|report| &report.stage)
     }
 
+    /// Every target node has the goal of the rollout, or is held.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.restless.is_empty()
+    }
+
     /// The new version has failed, and every target node is on the old one again.
     pub(super) fn is_rolled_back(&self) -> bool {
-        self.is_at_rest && matches!(self.stage(), Some(RolloutStage::RolledBack { .. }))
+        self.is_at_rest() && matches!(self.stage(), Some(RolloutStage::RolledBack { .. }))
     }
 }
 

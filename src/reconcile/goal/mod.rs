@@ -86,14 +86,38 @@ pub(crate) enum WaveNodes {
     /// They are in the snapshot, in no order.
     Inside(Vec<NodeIx>),
     /// By name.
-    Named(Arc<[NodeName]>),
+    Named(Arc<[NodeName]>, WaveFigures),
+}
+
+/// How many nodes of a wave have a live pod of the new version, and an available one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct WaveFigures {
+    pub(crate) updated: u32,
+    pub(crate) available: u32,
+}
+
+impl WaveFigures {
+    /// Those of one node.
+    pub(crate) fn new(facts: &RolloutFacts) -> Self {
+        WaveFigures { updated: facts.has_updated.into(), available: facts.is_available.into() }
+    }
+
+    pub(crate) fn add(&mut self, other: WaveFigures) {
+        self.updated += other.updated;
+        self.available += other.available;
+    }
+
+    pub(crate) fn subtract(&mut self, other: WaveFigures) {
+        self.updated -= other.updated;
+        self.available -= other.available;
+    }
 }
 
 impl WaveNodes {
     pub(crate) fn inside(&self) -> &[NodeIx] {
         match self {
             WaveNodes::Inside(nodes) => nodes,
-            WaveNodes::Named(_) => &[],
+            WaveNodes::Named(..) => &[],
         }
     }
 }

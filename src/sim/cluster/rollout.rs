@@ -65,7 +65,7 @@ impl Cluster {
         let rollout = &self.controller.rollout;
         match rollout.stage() {
             Some(RolloutStage::Stopped { .. }) => RolloutEnd::Stopped,
-            Some(_) if rollout.is_at_rest => RolloutEnd::Held,
+            Some(_) if rollout.is_at_rest() => RolloutEnd::Held,
             Some(_) | None => RolloutEnd::Stuck,
         }
     }

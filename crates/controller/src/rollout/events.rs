@@ -56,7 +56,7 @@ impl Story {
             return Vec::new();
         };
         let marks = marks(plan, rollout);
-        let next = match current.origin {
+        let mut next = match current.origin {
             // Its marks come with the next plan, and the other events after the one of the beginning.
             RevisionOrigin::Created => State::default(),
             _ => State::after(plan, rollout, &marks),
@@ -69,6 +69,8 @@ impl Story {
             // An earlier process has reported it.
             false => next.without(&marks),
         });
+        // It is told once: a node that goes down later is not the rollout's.
+        next.is_back |= before.is_back && matches!(rollout.stage, RolloutStage::RolledBack { .. });
         let words = Words { ds, plan, rollout, current };
         let mut events = Vec::new();
         self.by_mark.clear();
@@ -89,6 +91,12 @@ impl Story {
         self.reported = Some(Reported { revision, state });
         self.next = next;
         events
+    }
+
+    /// Whether a failed version was rolled back, and the end of that is reported: further plans need not have the verdicts of
+    /// all nodes.
+    pub(crate) fn has_gone_back(&self) -> bool {
+        self.reported.as_ref().is_some_and(|reported| reported.state.is_back)
     }
 
     /// The reported state of this revision; `None` if the reports are about another one.

@@ -1,8 +1,7 @@
 //! Metrics of the rollouts that a policy steers.
 
 use crate::caches::Key;
-use daemonset::model::NodeName;
-use daemonset::{NodeVerdict, Plan, PodState, RolloutStage, WaveProgress, WaveReport};
+use daemonset::{Plan, RolloutStage, WaveProgress, WaveReport};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -45,22 +44,6 @@ struct Series {
     stage: &'static str,
 }
 
-/// The figures of one wave.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Figures {
-    nodes: usize,
-    updated: usize,
-    available: usize,
-    is_open: bool,
-}
-
-/// Whether a node has a live pod of the new version, and an available one.
-#[derive(Debug, Clone, Copy)]
-struct NodeFigures {
-    is_updated: bool,
-    is_available: bool,
-}
-
 impl RolloutMetrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register("rollout_stage", "1 for the stage of a steered rollout", self.stages.clone());
@@ -85,8 +68,6 @@ impl RolloutMetrics {
     /// Shows the rollout of this plan; without one the DaemonSet has no series.
     pub(crate) fn show(&self, key: &Key, plan: &Plan) {
         let Some(rollout) = &plan.report.rollout else { return self.forget(key) };
-        let nodes: HashMap<&NodeName, NodeFigures> =
-            plan.report.nodes.iter().map(|verdict| (&verdict.node, NodeFigures::new(verdict))).collect();
         let series = Series { waves: rollout.waves.len().min(MAX_WAVES), stage: stage(&rollout.stage) };
         let before = self.series.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), series);
         if let Some(before) = before {
@@ -97,7 +78,7 @@ impl RolloutMetrics {
         }
         self.stages.get_or_create(&stage_labels(key, series.stage)).set(1);
         for (index, wave) in rollout.waves.iter().take(MAX_WAVES).enumerate() {
-            self.set_wave(&wave_labels(key, index), Figures::new(wave, &nodes));
+            self.set_wave(&wave_labels(key, index), wave);
         }
     }
 
@@ -110,12 +91,16 @@ impl RolloutMetrics {
         self.stages.remove(&stage_labels(key, series.stage));
     }
 
-    fn set_wave(&self, labels: &WaveLabels, figures: Figures) {
-        let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        self.nodes.get_or_create(labels).set(number(figures.nodes));
-        self.updated.get_or_create(labels).set(number(figures.updated));
-        self.available.get_or_create(labels).set(number(figures.available));
-        self.open.get_or_create(labels).set(i64::from(figures.is_open));
+    fn set_wave(&self, labels: &WaveLabels, wave: &WaveReport) {
+        let nodes = i64::try_from(wave.nodes.len()).unwrap_or(i64::MAX);
+        let is_open = matches!(
+            wave.progress,
+            WaveProgress::Updating | WaveProgress::Baking { .. } | WaveProgress::Done
+        );
+        self.nodes.get_or_create(labels).set(nodes);
+        self.updated.get_or_create(labels).set(wave.updated.into());
+        self.available.get_or_create(labels).set(wave.available.into());
+        self.open.get_or_create(labels).set(is_open.into());
     }
 
     fn remove_wave(&self, key: &Key, wave: usize) {
@@ -142,33 +127,5 @@ fn stage(stage: &RolloutStage) -> &'static str {
         RolloutStage::Stopped { .. } => "Stopped",
         RolloutStage::RolledBack { .. } => "RolledBack",
         _ => "Other",
-    }
-}
-
-impl Figures {
-    fn new(wave: &WaveReport, nodes: &HashMap<&NodeName, NodeFigures>) -> Self {
-        let of_wave = || wave.nodes.iter().filter_map(|node| nodes.get(node));
-        Figures {
-            nodes: wave.nodes.len(),
-            updated: of_wave().filter(|node| node.is_updated).count(),
-            available: of_wave().filter(|node| node.is_available).count(),
-            is_open: matches!(
-                wave.progress,
-                WaveProgress::Updating | WaveProgress::Baking { .. } | WaveProgress::Done
-            ),
-        }
-    }
-}
-
-impl NodeFigures {
-    fn new(verdict: &NodeVerdict) -> Self {
-        let updated = || verdict.pods.iter().filter(|pod| pod.updated);
-        let is_live = |state: &PodState| {
-            !matches!(state, PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded)
-        };
-        NodeFigures {
-            is_updated: updated().any(|pod| is_live(&pod.state)),
-            is_available: updated().any(|pod| matches!(pod.state, PodState::Available { .. })),
-        }
     }
 }

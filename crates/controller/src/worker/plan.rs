@@ -7,7 +7,8 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{
-    Action, ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Snapshot, Violation, audit, plan,
+    Action, ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, RolloutReport, RolloutStage, Snapshot,
+    Violation, audit, plan,
 };
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -102,7 +103,7 @@ impl Worker {
                 return Err(self.refuse("the plan differs from the plan of all objects"));
             }
         };
-        let audited = self.defer_status(state, plan);
+        let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
         let actions = &audited.plan.actions;
         let reconciler = &state.in_flight.reconciler;
         // The audit looks at all objects: a plan that does nothing costs less without it.
@@ -118,6 +119,20 @@ impl Worker {
             snapshot.check().map_or_else(|_| Vec::new(), |snapshot| audit(&snapshot, actions))
         };
         self.judge(key, state, audited, &violations, start)
+    }
+
+    /// The report of the end of a roll-back depends on the verdicts of all nodes.
+    fn with_all_verdicts(state: &PerDaemonSet, mut plan: Plan, at: ObservedAt) -> Plan {
+        let is_ending = |rollout: &RolloutReport| {
+            rollout.updated == 0 && matches!(rollout.stage, RolloutStage::RolledBack { .. })
+        };
+        if plan.report.rollout.as_ref().is_some_and(is_ending)
+            && !state.rollout.story.has_gone_back()
+            && let Some(explained) = state.in_flight.reconciler.explain(at)
+        {
+            plan.report.nodes = explained.report.nodes;
+        }
+        plan
     }
 
     /// The content of the caches now, with the revisions as this process has written them.
