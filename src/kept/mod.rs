@@ -36,7 +36,6 @@ use crate::reconcile::plan_decided;
 use crate::reconcile::steps::{Decision, Steps, decide_beside};
 use crate::report::Plan;
 use crate::snapshot::index::RevisionFacts;
-use crate::snapshot::position::{NodeIx, enumerate};
 use crate::snapshot::spec::Spec;
 use crate::snapshot::{ObservedAt, Snapshot};
 use facts::Slot;
@@ -145,19 +144,14 @@ impl Kept {
             Decision::Synced(steps) => Some(steps),
             Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
         };
-        let decided = steps.and_then(|steps| Some((steps, &steps.fleet.goal.rollout()?.state)));
+        let decided = steps.and_then(|steps| Some((steps, &*steps.fleet.goal.rollout()?.state)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
         let filters: Vec<WaveFilter<'_>> = policy.waves.iter().map(WaveFilter::new).collect();
-        let nodes = enumerate::<NodeIx, _>(&snapshot.nodes).zip(&self.objects.nodes);
-        for ((position, view), (slot, node)) in nodes {
-            let slot = slot as Slot;
-            rollout.put_node(&(Arc::clone(&node.facts.name), slot), view, &filters);
-            if let Some((Steps { fleet, history, .. }, state)) =
-                decided.as_ref().map(|(steps, state)| (&***steps, state))
-            {
-                let facts = state.nodes.at(position).facts.clone();
-                rollout.set_facts(slot, facts, rollout::live_hashes(fleet, history, position));
-            }
+        for (view, (slot, node)) in snapshot.nodes.iter().zip(&self.objects.nodes) {
+            rollout.put_node(&(Arc::clone(&node.facts.name), slot as Slot), view, &filters);
+        }
+        if let Some((Steps { fleet, history, .. }, state)) = decided.map(|(steps, state)| (&**steps, state)) {
+            rollout.take_decision(fleet, history, state);
         }
         Some(Box::new(rollout))
     }
@@ -199,6 +193,8 @@ impl Kept {
         let claim = claim(snapshot);
         let Ok(history) = History::new(snapshot, &claim.revisions) else { return Ok(None) };
         let fleet = Fleet::build(snapshot, Outside::none(), &claim, &history);
+        // No plan has compared the history since the last changes.
+        rollout.revisions_changed();
         let slots: Vec<Slot> = self.all_slots().collect();
         rollout.look_at(&fleet, &history, &slots)?;
         Ok(rollout.state(slots.into_iter()))

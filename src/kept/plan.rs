@@ -127,6 +127,9 @@ impl Kept {
         if !self.is_history_stale && self.basis.as_ref().is_some_and(is_known) {
             return;
         }
+        if let Some(rollout) = &mut self.rollout {
+            rollout.revisions_changed();
+        }
         let basis = {
             let snapshot = excerpt::excerpt(self, &[], Memory::default(), at);
             let history = History::new(&snapshot, &claim_revisions(&snapshot));

@@ -39,8 +39,10 @@ pub(super) struct KeptRollout {
     wanted_by_base: u32,
     /// As the last plan found it.
     course: Option<Arc<Course>>,
-    /// Nodes whose facts or waves have changed since then.
-    changed: Vec<Slot>,
+    /// The live pods of each revision that base was chosen by; `None` where it must be chosen anew.
+    chosen_by: Option<Vec<u32>>,
+    /// Nodes whose facts or waves have changed since the last plan.
+    changed: BTreeSet<Slot>,
 }
 
 /// A node.
@@ -51,9 +53,17 @@ struct Member {
     /// Its placement by the template of base, if there is one.
     by_base: Option<Placement>,
     /// The waves whose selectors match it.
-    matches: Box<[u32]>,
+    matches: Box<[Match]>,
     /// The hashes of its live pods.
     live: Vec<Arc<str>>,
+}
+
+/// A wave whose selector matches a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Match {
+    wave: u32,
+    /// The node is within the limit of the wave.
+    is_inside: bool,
 }
 
 /// Its turn in a wave: nodes that have the new version come first, then it goes by name.
@@ -116,8 +126,23 @@ impl KeptRollout {
             live: BTreeMap::new(),
             wanted_by_base: 0,
             course: None,
-            changed: Vec::new(),
+            chosen_by: None,
+            changed: BTreeSet::new(),
         }
+    }
+
+    /// Takes the facts, the course and the goals of a decision on all nodes, which are in the order of the slots.
+    pub(super) fn take_decision(&mut self, fleet: &Fleet<'_>, history: &History<'_>, state: &RolloutState) {
+        for (slot, (position, node)) in (0..).zip(state.nodes.enumerated()) {
+            let live = live_hashes(fleet, history, position).map(Arc::from).collect();
+            self.set_facts(slot, node.facts.clone(), live);
+        }
+        // The standings rest on these goals.
+        for (member, node) in self.nodes.iter_mut().flatten().zip(state.nodes.iter()) {
+            member.node.goal = node.goal;
+        }
+        self.course = Some(Arc::clone(&state.course));
+        self.changed.clear();
     }
 
     /// Puts a node with these labels and taints among the nodes. Returns whether something has changed on which its goal or
@@ -130,20 +155,18 @@ impl KeptRollout {
     ) -> bool {
         let by_base = self.base.as_ref().map(|base| base.placement(view));
         let matches = (0..).zip(filters).filter(|(_, filter)| filter.matches(view.labels));
-        let matches: Box<[u32]> = matches.map(|(wave, _)| wave).collect();
-        let old = self.member(*slot);
-        if old.is_some_and(|old| old.by_base == by_base && old.matches == matches) {
+        let matches: Box<[Match]> = matches.map(|(wave, _)| Match { wave, is_inside: false }).collect();
+        let is_same = |old: &Member| {
+            let waves = |matches: &[Match]| -> Vec<u32> { matches.iter().map(|one| one.wave).collect() };
+            old.by_base == by_base && waves(&old.matches) == waves(&matches)
+        };
+        if self.member(*slot).is_some_and(is_same) {
             return false;
         }
         let (facts, live) =
             self.take_node(*slot).map_or((RolloutFacts::NONE, Vec::new()), |old| (old.node.facts, old.live));
-        let member = Member {
-            name: Arc::clone(name),
-            node: RolloutFacts::NONE.into(),
-            by_base,
-            matches,
-            live: Vec::new(),
-        };
+        let name = Arc::clone(name);
+        let member = Member { name, node: RolloutFacts::NONE.into(), by_base, matches, live: Vec::new() };
         let index = *slot as usize;
         if self.nodes.len() <= index {
             self.nodes.resize_with(index + 1, || None);
@@ -172,57 +195,57 @@ impl KeptRollout {
         self.count(slot, false);
         let Some(Some(member)) = self.nodes.get_mut(slot as usize) else { return };
         let (old, figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
+        let is_same_turn =
+            facts.takes_part == member.node.facts.takes_part && facts.has_it == member.node.facts.has_it;
         member.node.facts = facts;
         member.live = live;
         let (new, new_figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
         let mut moved = Vec::new();
-        for wave in &member.matches {
-            let Some(members) = self.waves.get_mut(*wave as usize) else { continue };
-            if old.as_ref().is_some_and(|old| members.inside.contains(old)) {
-                members.figures.subtract(figures);
+        for one in &mut member.matches {
+            let Some(wave) = self.waves.get_mut(one.wave as usize) else { continue };
+            if one.is_inside {
+                wave.figures.subtract(figures);
             }
-            if old != new {
-                let others = members.exchange(old.as_ref(), new.as_ref()).into_iter();
-                moved.extend(others.filter(|other| *other != slot).map(|other| (*wave, other)));
+            if !is_same_turn {
+                for other in wave.exchange(old.as_ref(), new.as_ref()) {
+                    if other == slot {
+                        one.is_inside = !one.is_inside;
+                    } else {
+                        moved.push((one.wave, other));
+                    }
+                }
             }
-            if new.as_ref().is_some_and(|new| members.inside.contains(new)) {
-                members.figures.add(new_figures);
+            if one.is_inside {
+                wave.figures.add(new_figures);
             }
         }
-        member.node.first_wave = first_wave(&self.waves, member, slot);
-        self.changed.push(slot);
+        member.node.first_wave = member.first_wave();
+        self.changed.insert(slot);
         self.count(slot, true);
         for (wave, other) in moved {
-            self.count_moved(wave, other);
-            self.find_first_wave(other);
+            self.move_over_limit(wave, other);
         }
     }
 
     /// Another node has come into a wave, or has left it.
-    fn count_moved(&mut self, wave: u32, slot: Slot) {
-        let Some(Some(member)) = self.nodes.get(slot as usize) else { return };
-        let Some(members) = self.waves.get_mut(wave as usize) else { return };
-        let figures = WaveFigures::new(&member.node.facts);
-        if member.turn(slot).is_some_and(|turn| members.inside.contains(&turn)) {
-            members.figures.add(figures);
-        } else {
-            members.figures.subtract(figures);
-        }
-    }
-
-    /// Another node has moved over the limit of a wave.
-    fn find_first_wave(&mut self, slot: Slot) {
-        let Some(member) = self.member(slot) else { return };
-        let first_wave = first_wave(&self.waves, member, slot);
-        if member.node.first_wave == first_wave {
-            return;
-        }
+    fn move_over_limit(&mut self, wave: u32, slot: Slot) {
         self.count(slot, false);
-        if let Some(Some(member)) = self.nodes.get_mut(slot as usize) {
-            member.node.first_wave = first_wave;
+        if let (Some(Some(member)), Some(members)) =
+            (self.nodes.get_mut(slot as usize), self.waves.get_mut(wave as usize))
+        {
+            let figures = WaveFigures::new(&member.node.facts);
+            for one in member.matches.iter_mut().filter(|one| one.wave == wave) {
+                one.is_inside = !one.is_inside;
+                if one.is_inside {
+                    members.figures.add(figures);
+                } else {
+                    members.figures.subtract(figures);
+                }
+            }
+            member.node.first_wave = member.first_wave();
         }
         self.count(slot, true);
-        self.changed.push(slot);
+        self.changed.insert(slot);
     }
 
     fn member(&self, slot: Slot) -> Option<&Member> {
@@ -272,7 +295,15 @@ impl KeptRollout {
         let judged_by = judged_by(policy, history);
         for (node, slot) in fleet.nodes.positions().zip(slots) {
             let facts = RolloutFacts::new(fleet, node, judged_by);
-            self.set_facts(*slot, facts, live_hashes(fleet, history, node));
+            let live = match self.member(*slot) {
+                Some(member)
+                    if live_hashes(fleet, history, node).eq(member.live.iter().map(|hash| &**hash)) =>
+                {
+                    member.live.clone()
+                }
+                _ => live_hashes(fleet, history, node).map(Arc::from).collect(),
+            };
+            self.set_facts(*slot, facts, live);
         }
         let mut live = live_pods(fleet, history, fleet.strays().map(|(_, pod)| pod));
         for (hash, pods) in &self.live {
@@ -280,18 +311,25 @@ impl KeptRollout {
                 live.change(revision, |sum| *sum += pods);
             }
         }
-        let base = KnownBase::choose(fleet.snapshot, history, &live, self.base.as_ref());
-        if base.as_ref().map(|base| &base.uid) != self.base.as_ref().map(|base| &base.uid) {
-            return Err(NotKept);
+        let live: Vec<u32> = live.into();
+        if self.chosen_by.as_ref() != Some(&live) {
+            let base = KnownBase::choose(fleet.snapshot, history, &live.clone().into(), self.base.as_ref());
+            let is_same = match (&base, &self.base) {
+                (Some(base), Some(old)) => base.is_same(old),
+                (base, old) => base.is_none() && old.is_none(),
+            };
+            if !is_same {
+                return Err(NotKept);
+            }
+            self.chosen_by = Some(live);
         }
         let keeps_others = || self.wanted_by_base > 0;
         let tally = self.tally.bounds();
-        let course = Course::new(fleet.snapshot, history, policy, &tally, base.is_some(), keeps_others);
+        let course = Course::new(fleet.snapshot, history, policy, &tally, self.base.is_some(), keeps_others);
         let is_same = self.course.as_ref().is_some_and(|old| old.reach() == course.reach());
-        let mut others = std::mem::take(&mut self.changed);
-        if !is_same {
-            others = (0..self.nodes.len() as Slot).collect();
-        }
+        let changed = std::mem::take(&mut self.changed).into_iter();
+        let mut others: Vec<Slot> =
+            if is_same { changed.collect() } else { (0..self.nodes.len() as Slot).collect() };
         others.retain(|slot| {
             let Some(Some(Member { node, .. })) = self.nodes.get_mut(*slot as usize) else { return false };
             let goal = course.goal(node);
@@ -321,17 +359,25 @@ impl KeptRollout {
         })
     }
 
+    /// The revisions have changed: another one may be base.
+    pub(super) fn revisions_changed(&mut self) {
+        self.chosen_by = None;
+    }
+
     /// Whether this revision is base.
     pub(super) fn has_base(&self, uid: &str) -> bool {
-        self.base.as_ref().is_some_and(|base| base.uid.as_str() == uid)
+        self.base.as_ref().is_some_and(|base| base.is(uid))
     }
 }
 
 /// The hashes of the live pods of a node.
-pub(super) fn live_hashes(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx) -> Vec<Arc<str>> {
+pub(super) fn live_hashes<'f>(
+    fleet: &'f Fleet<'_>,
+    history: &'f History<'_>,
+    node: NodeIx,
+) -> impl Iterator<Item = &'f str> {
     let live = fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| pod.is_live());
-    let revisions = live.filter_map(|pod| pod.revision);
-    revisions.map(|revision| Arc::from(&*history.revision(revision).hash)).collect()
+    live.filter_map(|pod| pod.revision).map(|revision| &*history.revision(revision).hash)
 }
 
 impl Member {
@@ -340,12 +386,10 @@ impl Member {
         let facts = &self.node.facts;
         facts.takes_part.then(|| (!facts.has_it, (Arc::clone(&self.name), slot)))
     }
-}
 
-fn first_wave(waves: &[Members], member: &Member, slot: Slot) -> Option<u32> {
-    let turn = member.turn(slot)?;
-    let is_inside = |wave: &&u32| waves.get(**wave as usize).is_some_and(|wave| wave.inside.contains(&turn));
-    member.matches.iter().find(is_inside).copied()
+    fn first_wave(&self) -> Option<u32> {
+        self.matches.iter().find(|one| one.is_inside).map(|one| one.wave)
+    }
 }
 
 impl Members {

@@ -6,7 +6,6 @@ use crate::action::{
 use crate::model::{DaemonSetStatus, Labels, ObjectRef};
 use crate::pod_manifest::PodManifest;
 use crate::reconcile::burst::Creation;
-use crate::reconcile::goal::marks;
 use crate::reconcile::history::{self, History, Revision};
 use crate::reconcile::pod_template::{PodTemplate, Source};
 use crate::reconcile::steps::{Decision, Steps};
@@ -172,7 +171,7 @@ fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<A
         return;
     }
     actions.extend(rollout.state.course.marks.iter().map(|mark| {
-        let key = marks::key(&snapshot.spec.policy.mark_prefix, mark.name());
+        let key = snapshot.spec.mark_keys.of(*mark).to_owned();
         let annotations = BTreeMap::from([(key, mark.value(current.number, snapshot.now))]);
         Action::AnnotateRevision { revision: view.object_ref(), annotations, reason: mark.reason() }
     }));

@@ -6,7 +6,7 @@ use crate::kubernetes::revision;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Labels;
 use crate::reconcile::claim::Claimed;
-use crate::reconcile::goal::marks::{self, MarkChange};
+use crate::reconcile::goal::marks::MarkChange;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{HistoryIx, IndexVec, RevisionIx, neutral};
 use crate::view::RevisionView;
@@ -218,7 +218,7 @@ fn annotations(snapshot: &Snapshot<'_>, number: i64) -> Labels {
     let others: Labels = annotations.iter().filter(|(key, _)| !is_ours(key)).collect();
     let started = MarkChange::Started;
     match started.value(number, snapshot.now).filter(|_| !rollout.paused) {
-        Some(value) => others.with(&marks::key(&policy.mark_prefix, started.name()), &value),
+        Some(value) => others.with(snapshot.spec.mark_keys.of(started), &value),
         None => others,
     }
 }

@@ -8,6 +8,7 @@ use super::{check, check_rollout, template_recovery};
 use crate::kubernetes::{Selector, revision};
 use crate::model::DaemonSet;
 use crate::problem::Problems;
+use crate::reconcile::goal::marks::MarkKeys;
 use crate::view::RevisionView;
 use jiff::SignedDuration;
 use serde_json::Value;
@@ -28,6 +29,7 @@ pub(crate) struct Spec<'a> {
     pub(crate) strategy: Strategy,
     /// In the form of a pod's label.
     pub(crate) template_generation: Option<String>,
+    pub(crate) mark_keys: MarkKeys,
 }
 
 impl<'a> Spec<'a> {
@@ -53,6 +55,7 @@ impl<'a> Spec<'a> {
         let template_generation = check::template_generation(daemon_set).filter(|_| counted);
         Spec {
             daemon_set: Cow::Borrowed(daemon_set),
+            mark_keys: MarkKeys::new(&policy.mark_prefix),
             policy,
             selector,
             raw_template,
@@ -74,6 +77,7 @@ impl<'a> Spec<'a> {
             template: self.template,
             strategy: self.strategy,
             template_generation: self.template_generation,
+            mark_keys: self.mark_keys,
         }
     }
 

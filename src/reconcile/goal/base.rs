@@ -1,7 +1,8 @@
 //! Base: the revision for the nodes that the rollout has not reached.
 
+#[cfg(daemonset_mutants)]
+use super::marks::MarkKeys;
 use super::marks::{completed_at, has_failed};
-use crate::model::Uid;
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use crate::problem::Problems;
@@ -32,7 +33,7 @@ pub(crate) struct Base<'a> {
 /// A base, beyond the history that it was chosen from.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownBase {
-    pub(crate) uid: Uid,
+    uid: Arc<str>,
     template: Arc<CompiledTemplate>,
 }
 
@@ -48,29 +49,38 @@ impl KnownBase {
         live: &IndexVec<HistoryIx, u32>,
         known: Option<&KnownBase>,
     ) -> Option<Self> {
-        let prefix = snapshot.spec.policy.mark_prefix.as_str();
+        let keys = &snapshot.spec.mark_keys;
         #[cfg(daemonset_mutants)]
-        let has_failed = |annotations, prefix: &str, number| {
-            has_failed(annotations, prefix, number) && !is_active(Mutant::FailedBase)
+        let has_failed = |annotations, keys: &MarkKeys, number| {
+            has_failed(annotations, keys, number) && !is_active(Mutant::FailedBase)
         };
         let is_candidate = |revision: &&Revision<'_>| {
             revision.role == Role::Old
                 && revision.view.is_some_and(|view| {
-                    view.deleted_at.is_none() && !has_failed(view.annotations, prefix, revision.number)
+                    view.deleted_at.is_none() && !has_failed(view.annotations, keys, revision.number)
                 })
         };
         let mut candidates: Vec<_> = history.revisions.iter().filter(is_candidate).collect();
-        candidates.sort_by_key(|revision| {
-            let completed = revision.view.and_then(|view| completed_at(view.annotations, prefix));
+        candidates.sort_by_cached_key(|revision| {
+            let completed = revision.view.and_then(|view| completed_at(view.annotations, keys));
             let pods = history.position(&revision.hash).map_or(0, |position| *live.at(position));
             (Reverse(completed), Reverse(pods), Reverse(revision.number), revision.name())
         });
         candidates.into_iter().find_map(|revision| {
             let view = revision.view?;
-            known.filter(|known| known.uid.as_str() == view.uid).cloned().or_else(|| {
+            known.filter(|known| *known.uid == *view.uid).cloned().or_else(|| {
                 Some(KnownBase { uid: view.uid.into(), template: read_template(snapshot, &view)? })
             })
         })
+    }
+
+    /// Whether this revision is it.
+    pub(crate) fn is(&self, uid: &str) -> bool {
+        *self.uid == *uid
+    }
+
+    pub(crate) fn is_same(&self, other: &KnownBase) -> bool {
+        self.uid == other.uid
     }
 
     /// Whether a node should run its pod.
@@ -92,7 +102,7 @@ fn read_template(snapshot: &Snapshot<'_>, view: &RevisionView<'_>) -> Option<Arc
 impl<'a> Base<'a> {
     /// The base in a history.
     pub(super) fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
-        let is_it = |view: &RevisionView<'_>| view.uid == known.uid.as_str();
+        let is_it = |view: &RevisionView<'_>| *view.uid == *known.uid;
         let (position, revision) =
             history.revisions.enumerated().find(|(_, revision)| revision.view.as_ref().is_some_and(is_it))?;
         let view = revision.view?;

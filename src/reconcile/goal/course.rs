@@ -86,19 +86,18 @@ impl Course {
         }
         let newly_failed = reason.filter(|_| failed_before.is_none());
         let stage = input.stage(over, failed_before, newly_failed, has_base);
-        let all = tally.sum(|_, _| true);
         let mut course = Course {
             due: input.due(&stage, &waves, deadline),
             stage,
             waves,
             marks: Vec::new(),
             wants_base: policy.on_failure.as_ref().is_some_and(|p| p.action == FailureAction::RollBack),
-            nodes: all.nodes,
-            updated: tally.sum(|_, has_it| has_it).nodes,
+            nodes: tally.count(|_, _| true),
+            updated: tally.count(|_, has_it| has_it),
             reaches_all: false,
             held: if has_base { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent },
         };
-        let waits = tally.sum(|wave, has_it| !course.reaches(wave, has_it)).nodes > 0;
+        let waits = tally.count(|wave, has_it| !course.reaches(wave, has_it)) > 0;
         course.reaches_all = !waits
             && match course.stage {
                 Stage::Over => true,
@@ -171,8 +170,8 @@ impl<'r> Input<'r> {
         tally: &'r Tally<Bounds>,
     ) -> Self {
         let current = history.current();
-        let prefix = &snapshot.spec.policy.mark_prefix;
-        let marks = current.view.map(|view| Marks::valid(view.annotations, prefix, current.number));
+        let keys = &snapshot.spec.mark_keys;
+        let marks = current.view.map(|view| Marks::valid(view.annotations, keys, current.number));
         Input {
             snapshot,
             policy,
@@ -200,8 +199,9 @@ impl<'r> Input<'r> {
     }
 
     fn has_too_many_failures(&self) -> bool {
+        let Some(policy) = self.judged_by else { return false };
         let Cell { nodes, failing, .. } = self.tally.sum(|_, _| true);
-        self.judged_by.is_some_and(|policy| failing > policy.may_fail(nodes))
+        failing > policy.may_fail(nodes)
     }
 
     /// Of these nodes those that must not lag: all but those that are out of reach, and but the failing ones while so

@@ -67,33 +67,56 @@ pub(crate) struct Marks<'a> {
 
 impl<'a> Marks<'a> {
     /// The valid marks of a revision that will have this number.
-    pub(crate) fn valid(annotations: LabelsView<'a>, prefix: &str, number: i64) -> Self {
-        let valid = |what| read(annotations, prefix, what)?.of(number);
+    pub(crate) fn valid(annotations: LabelsView<'a>, keys: &MarkKeys, number: i64) -> Self {
+        let valid = |key| read(annotations, key)?.of(number);
         Marks {
-            started: valid("started"),
-            wave: valid("wave").and_then(WaveMark::parse),
-            failed: valid("failed"),
-            completed: valid("completed"),
+            started: valid(&keys.started),
+            wave: valid(&keys.wave).and_then(WaveMark::parse),
+            failed: valid(&keys.failed),
+            completed: valid(&keys.completed),
+        }
+    }
+}
+
+/// The keys of the annotations, with the prefix of the policy.
+#[derive(Debug, Clone)]
+pub(crate) struct MarkKeys {
+    started: String,
+    wave: String,
+    failed: String,
+    completed: String,
+}
+
+impl MarkKeys {
+    pub(crate) fn new(prefix: &str) -> Self {
+        let key = |name: &str| format!("{prefix}/{name}");
+        let [started, wave, failed, completed] = ["started", "wave", "failed", "completed"].map(key);
+        MarkKeys { started, wave, failed, completed }
+    }
+
+    /// The key of the mark that a plan sets or removes.
+    pub(crate) fn of(&self, mark: MarkChange) -> &str {
+        match mark {
+            MarkChange::Started | MarkChange::Paused => &self.started,
+            MarkChange::Wave(_) => &self.wave,
+            MarkChange::Failed(_) => &self.failed,
+            MarkChange::Completed => &self.completed,
         }
     }
 }
 
 /// When a revision was rolled out completely, under whatever number.
-pub(crate) fn completed_at(annotations: LabelsView<'_>, prefix: &str) -> Option<Timestamp> {
-    read(annotations, prefix, "completed").map(|mark| mark.at)
+pub(crate) fn completed_at(annotations: LabelsView<'_>, keys: &MarkKeys) -> Option<Timestamp> {
+    read(annotations, &keys.completed).map(|mark| mark.at)
 }
 
 /// Whether a revision with this number has failed.
-pub(crate) fn has_failed(annotations: LabelsView<'_>, prefix: &str, number: i64) -> bool {
-    read(annotations, prefix, "failed").and_then(|mark| mark.of(number)).is_some()
+pub(crate) fn has_failed(annotations: LabelsView<'_>, keys: &MarkKeys, number: i64) -> bool {
+    read(annotations, &keys.failed).and_then(|mark| mark.of(number)).is_some()
 }
 
-fn read<'a>(annotations: LabelsView<'a>, prefix: &str, what: &str) -> Option<Mark<'a>> {
-    Mark::parse(annotations.get(&key(prefix, what))?)
-}
-
-pub(crate) fn key(prefix: &str, what: &str) -> String {
-    format!("{prefix}/{what}")
+fn read<'a>(annotations: LabelsView<'a>, key: &str) -> Option<Mark<'a>> {
+    Mark::parse(annotations.get(key)?)
 }
 
 /// Why a rollout has failed.
@@ -124,16 +147,6 @@ pub(crate) enum MarkChange {
 }
 
 impl MarkChange {
-    /// The name of the annotation, after the prefix.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            MarkChange::Started | MarkChange::Paused => "started",
-            MarkChange::Wave(_) => "wave",
-            MarkChange::Failed(_) => "failed",
-            MarkChange::Completed => "completed",
-        }
-    }
-
     pub(crate) fn reason(self) -> RolloutReason {
         match self {
             MarkChange::Started => RolloutReason::RolloutStarted,

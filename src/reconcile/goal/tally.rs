@@ -140,24 +140,30 @@ impl<I: Instants> Tally<I> {
         }
     }
 
-    /// Those whose first wave is this one, be it that they have the new version or not.
-    pub(super) fn of_wave(&self, wave: usize) -> Cell<Bounds> {
-        self.sum(|first_wave, _| first_wave == Some(wave))
+    /// Those whose first wave is this one: without the new version, and with it.
+    pub(super) fn of_wave(&self, wave: usize) -> Option<&[Cell<I>; 2]> {
+        self.groups.get(wave)
+    }
+
+    /// How many take part, chosen as in [`sum`](Self::sum).
+    pub(super) fn count(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> u32 {
+        self.cells(is_chosen).map(|cell| cell.nodes).sum()
     }
 
     /// All that take part, chosen by their first wave and by whether they have the new version.
     pub(super) fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> Cell<Bounds> {
-        let waves = self.groups.len() - 1;
         let mut sum = Cell::default();
-        for (wave, group) in self.groups.iter().enumerate() {
-            let first_wave = (wave < waves).then_some(wave);
-            for (cell, has_it) in group.iter().zip([false, true]) {
-                if is_chosen(first_wave, has_it) {
-                    sum.merge(&cell.bounds());
-                }
-            }
-        }
+        self.cells(is_chosen).for_each(|cell| sum.merge(&cell.bounds()));
         sum
+    }
+
+    fn cells(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> impl Iterator<Item = &Cell<I>> {
+        let waves = self.groups.len() - 1;
+        let cells = self.groups.iter().enumerate().flat_map(move |(wave, [without, with])| {
+            let first_wave = (wave < waves).then_some(wave);
+            [(first_wave, false, without), (first_wave, true, with)]
+        });
+        cells.filter(move |(wave, has_it, _)| is_chosen(*wave, *has_it)).map(|(_, _, cell)| cell)
     }
 
     /// When time alone lets the next node fail.

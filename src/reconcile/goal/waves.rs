@@ -84,7 +84,7 @@ impl Waves {
             }
             state.is_open = true;
             waves.last_open = Some(index);
-            reached.merge(&input.tally.of_wave(index));
+            input.tally.of_wave(index).into_iter().flatten().for_each(|nodes| reached.merge(nodes));
             state.done = done(input, &input.that_must_not_lag(reached.clone()), wave);
             before = state.done;
             waves.done_at = match before {

@@ -1,7 +1,7 @@
 //! Properties of every plan, on random fleets, and a proof that the fleets reach every reason.
 
 mod brute_force;
-mod changes;
+pub mod changes;
 mod conditions;
 mod faults;
 mod invariants;

@@ -2,6 +2,7 @@
 //!
 //! `EXCEPTIONS` lists the cases with another answer, each with its reason.
 
+use crate::properties::changes::{History, live};
 use daemonset::{Action, InvalidSnapshot, Plan, Recording, audit, plan, reconcile};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -86,9 +87,18 @@ fn check_case(case: &Case, line: &str) -> Vec<String> {
                 problems.push("reconcile and plan differ".to_owned());
             }
             problems.extend(audit(&snapshot, &plan.actions).iter().map(ToString::to_string));
+            problems.extend(object_by_object(&recording).err());
             problems
         }
     }
+}
+
+/// The objects of a case come one after the other, in random order; after each the plan from changes is that of all objects.
+fn object_by_object(recording: &Recording) -> Result<u32, String> {
+    let mut empty = recording.clone();
+    (empty.nodes, empty.pods, empty.revisions) = (vec![], vec![], vec![]);
+    let seed = recording.pods.len() as u64 + 1_000 * recording.nodes.len() as u64;
+    live(&History { fleets: vec![empty, recording.clone()], seed })
 }
 
 fn check_error(contract: &Value, paths: &[String]) -> Vec<String> {
