@@ -16,6 +16,7 @@ mod plan;
 mod recheck;
 mod rollout;
 mod standing;
+mod waves;
 
 pub use apply::Change;
 pub(crate) use apply::NotKept;

@@ -5,13 +5,13 @@
 use super::apply::NotKept;
 use super::facts::Slot;
 use super::standing::Named;
-use crate::model::{IntOrString, NodeName};
+use super::waves::{Members, Turn};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::base::{KnownBase, live_pods};
 use crate::reconcile::goal::course::{Course, judged_by};
 use crate::reconcile::goal::node::{RolloutFacts, RolloutNode};
 use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
-use crate::reconcile::goal::waves::{WaveFilter, size_of_wave};
+use crate::reconcile::goal::waves::WaveFilter;
 use crate::reconcile::goal::{RolloutState, WaveFigures, WaveNodes};
 use crate::reconcile::history::History;
 use crate::rollout_report::{FailingNode, FailureEvidence};
@@ -66,23 +66,6 @@ struct Match {
     is_inside: bool,
 }
 
-/// Its turn in a wave: nodes that have the new version come first, then it goes by name.
-type Turn = (bool, Named);
-
-/// The nodes that match a wave.
-#[derive(Debug, Clone)]
-struct Members {
-    up_to: Option<IntOrString>,
-    /// Those of the wave.
-    inside: BTreeSet<Turn>,
-    /// Those beyond its limit.
-    beyond: BTreeSet<Turn>,
-    /// Of those of the wave.
-    figures: WaveFigures,
-    /// Those of the wave, by name; `None` where they must be listed anew.
-    names: Option<Arc<[NodeName]>>,
-}
-
 /// Instants, each with the number of nodes that have it.
 #[derive(Debug, Clone, Default)]
 struct Counted(BTreeMap<Timestamp, u32>);
@@ -110,16 +93,9 @@ impl Counted {
 
 impl KeptRollout {
     pub(super) fn new(policy: &RolloutPolicy, base: Option<KnownBase>) -> Self {
-        let members = |up_to| Members {
-            up_to,
-            inside: BTreeSet::new(),
-            beyond: BTreeSet::new(),
-            figures: WaveFigures::default(),
-            names: None,
-        };
         KeptRollout {
             base,
-            waves: policy.waves.iter().map(|wave| members(wave.up_to)).collect(),
+            waves: policy.waves.iter().map(|wave| Members::new(wave.up_to)).collect(),
             nodes: Vec::new(),
             tally: Tally::new(policy.waves.len()),
             failing: BTreeMap::new(),
@@ -324,8 +300,8 @@ impl KeptRollout {
             self.chosen_by = Some(live);
         }
         let keeps_others = || self.wanted_by_base > 0;
-        let tally = self.tally.bounds();
-        let course = Course::new(fleet.snapshot, history, policy, &tally, self.base.is_some(), keeps_others);
+        let course =
+            Course::new(fleet.snapshot, history, policy, &self.tally, self.base.is_some(), keeps_others);
         let is_same = self.course.as_ref().is_some_and(|old| old.reach() == course.reach());
         let changed = std::mem::take(&mut self.changed).into_iter();
         let mut others: Vec<Slot> =
@@ -389,59 +365,5 @@ impl Member {
 
     fn first_wave(&self) -> Option<u32> {
         self.matches.iter().find(|one| one.is_inside).map(|one| one.wave)
-    }
-}
-
-impl Members {
-    /// Puts a node in another turn. Returns the nodes that came or went, that node included.
-    fn exchange(&mut self, old: Option<&Turn>, new: Option<&Turn>) -> BTreeSet<Slot> {
-        // A node that leaves and comes back is neither.
-        let mut moved = BTreeSet::new();
-        let mut toggle = |slot: Slot| {
-            if !moved.remove(&slot) {
-                moved.insert(slot);
-            }
-        };
-        if let Some(old) = old {
-            if self.inside.remove(old) {
-                toggle(old.1.1);
-            }
-            self.beyond.remove(old);
-        }
-        if let Some(new) = new {
-            if self.beyond.first().is_some_and(|first| first < new) {
-                self.beyond.insert(new.clone());
-            } else {
-                self.inside.insert(new.clone());
-                toggle(new.1.1);
-            }
-        }
-        let size = size_of_wave(self.up_to, self.inside.len() + self.beyond.len());
-        while self.inside.len() > size {
-            let Some(last) = self.inside.pop_last() else { break };
-            toggle(last.1.1);
-            self.beyond.insert(last);
-        }
-        while self.inside.len() < size {
-            let Some(first) = self.beyond.pop_first() else { break };
-            toggle(first.1.1);
-            self.inside.insert(first);
-        }
-        if !moved.is_empty() {
-            self.names = None;
-        }
-        moved
-    }
-
-    fn list_names(&mut self) {
-        if self.names.is_none() {
-            let mut names: Vec<&str> = self.inside.iter().map(|(_, (name, _))| &**name).collect();
-            names.sort_unstable();
-            self.names = Some(names.into_iter().map(NodeName::from).collect());
-        }
-    }
-
-    fn names(&self) -> Arc<[NodeName]> {
-        self.names.clone().unwrap_or_default()
     }
 }

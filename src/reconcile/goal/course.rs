@@ -3,7 +3,7 @@
 
 use super::marks::{FailureReason, Mark, MarkChange, Marks};
 use super::node::RolloutNode;
-use super::tally::{Bounds, Cell, Laggards, Tally};
+use super::tally::{Bounds, Cell, Instants, Laggards, Tally};
 use super::waves::Waves;
 use super::{NodeGoal, Stage};
 use crate::action::RequeueReason;
@@ -45,7 +45,7 @@ pub(crate) struct Reach {
 }
 
 /// Everything that is decided before the stage.
-pub(super) struct Input<'r> {
+pub(super) struct Input<'r, I> {
     pub(super) snapshot: &'r Snapshot<'r>,
     pub(super) policy: &'r RolloutPolicy,
     /// The failure policy, where the rollout is judged.
@@ -54,7 +54,7 @@ pub(super) struct Input<'r> {
     pub(super) number: i64,
     /// The current revision is there, and can be marked.
     exists: bool,
-    pub(super) tally: &'r Tally<Bounds>,
+    pub(super) tally: &'r Tally<I>,
 }
 
 impl Course {
@@ -63,7 +63,7 @@ impl Course {
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         policy: &RolloutPolicy,
-        tally: &Tally<Bounds>,
+        tally: &Tally<impl Instants>,
         has_base: bool,
         keeps_others: impl FnOnce() -> bool,
     ) -> Self {
@@ -162,12 +162,12 @@ impl Course {
     }
 }
 
-impl<'r> Input<'r> {
+impl<'r, I: Instants> Input<'r, I> {
     fn new(
         snapshot: &'r Snapshot<'r>,
         history: &History<'r>,
         policy: &'r RolloutPolicy,
-        tally: &'r Tally<Bounds>,
+        tally: &'r Tally<I>,
     ) -> Self {
         let current = history.current();
         let keys = &snapshot.spec.mark_keys;

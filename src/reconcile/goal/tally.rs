@@ -132,17 +132,9 @@ impl Tally<Bounds> {
 }
 
 impl<I: Instants> Tally<I> {
-    pub(crate) fn bounds(&self) -> Tally<Bounds> {
-        Tally {
-            groups: self.groups.iter().map(|group| group.each_ref().map(Cell::bounds)).collect(),
-            counts: self.counts,
-            failing_at: self.failing_at.bounds(),
-        }
-    }
-
-    /// Those whose first wave is this one: without the new version, and with it.
-    pub(super) fn of_wave(&self, wave: usize) -> Option<&[Cell<I>; 2]> {
-        self.groups.get(wave)
+    /// Adds those whose first wave is this one.
+    pub(super) fn add_wave(&self, wave: usize, sum: &mut Cell<Bounds>) {
+        self.groups.get(wave).into_iter().flatten().for_each(|cell| sum.merge(cell));
     }
 
     /// How many take part, chosen as in [`sum`](Self::sum).
@@ -153,7 +145,7 @@ impl<I: Instants> Tally<I> {
     /// All that take part, chosen by their first wave and by whether they have the new version.
     pub(super) fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> Cell<Bounds> {
         let mut sum = Cell::default();
-        self.cells(is_chosen).for_each(|cell| sum.merge(&cell.bounds()));
+        self.cells(is_chosen).for_each(|cell| sum.merge(cell));
         sum
     }
 
@@ -222,36 +214,13 @@ impl<I> Cell<I> {
     }
 }
 
-impl<I: Instants> Cell<I> {
-    fn bounds(&self) -> Cell<Bounds> {
-        Cell {
-            nodes: self.nodes,
-            failing: self.failing,
-            healthy: self.healthy.bounds(),
-            failed: self.failed.bounds(),
-            progressed_at: self.progressed_at.bounds(),
-        }
-    }
-}
-
-impl<I: Instants> Laggards<I> {
-    fn bounds(&self) -> Laggards<Bounds> {
-        Laggards {
-            not_ready: self.not_ready,
-            since_unknown: self.since_unknown,
-            unavailable: self.unavailable,
-            ready_since: self.ready_since.bounds(),
-        }
-    }
-}
-
 impl Cell<Bounds> {
-    pub(super) fn merge(&mut self, other: &Cell<Bounds>) {
+    fn merge(&mut self, other: &Cell<impl Instants>) {
         self.nodes += other.nodes;
         self.failing += other.failing;
         self.healthy.merge(&other.healthy);
         self.failed.merge(&other.failed);
-        self.progressed_at.merge(other.progressed_at);
+        self.progressed_at.merge(other.progressed_at.bounds());
     }
 
     /// Those that must not lag: all within reach, but for the failing ones where these are `tolerated`.
@@ -268,10 +237,10 @@ impl Cell<Bounds> {
 }
 
 impl Laggards<Bounds> {
-    fn merge(&mut self, other: &Laggards<Bounds>) {
+    fn merge(&mut self, other: &Laggards<impl Instants>) {
         self.not_ready += other.not_ready;
         self.since_unknown += other.since_unknown;
         self.unavailable += other.unavailable;
-        self.ready_since.merge(other.ready_since);
+        self.ready_since.merge(other.ready_since.bounds());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::course::Input;
 use super::node::RolloutNode;
-use super::tally::{Bounds, Cell, Laggards};
+use super::tally::{Bounds, Cell, Instants, Laggards};
 use crate::kubernetes::Selector;
 use crate::model::IntOrString;
 #[cfg(daemonset_mutants)]
@@ -52,7 +52,7 @@ pub(crate) enum Done {
 
 impl Waves {
     /// `may_open` is false where the rollout is stopped: then only waves that were open before are.
-    pub(super) fn new(input: &Input<'_>, may_open: bool) -> Self {
+    pub(super) fn new(input: &Input<'_, impl Instants>, may_open: bool) -> Self {
         let policy = input.policy;
         let closed = WaveState { is_open: false, is_approved: true, done: Done::No };
         let mut waves = Waves {
@@ -84,7 +84,7 @@ impl Waves {
             }
             state.is_open = true;
             waves.last_open = Some(index);
-            input.tally.of_wave(index).into_iter().flatten().for_each(|nodes| reached.merge(nodes));
+            input.tally.add_wave(index, &mut reached);
             state.done = done(input, &input.that_must_not_lag(reached.clone()), wave);
             before = state.done;
             waves.done_at = match before {
@@ -106,7 +106,7 @@ impl Waves {
 }
 
 /// Whether each node of the open waves has an updated pod that is Ready for as long as this wave bakes.
-fn done(input: &Input<'_>, nodes: &Laggards<Bounds>, wave: &Wave) -> Done {
+fn done(input: &Input<'_, impl Instants>, nodes: &Laggards<Bounds>, wave: &Wave) -> Done {
     let snapshot = input.snapshot;
     let duration = snapshot.spec.min_ready().max(SignedDuration::from_secs(wave.bake_seconds.into()));
     if duration.is_zero() {
