@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) spec: Map<String, Value>,
     pub(crate) tie: Tie,
     pub(crate) revision_hash: String,
+    /// It is made from the base of a rollout, which may share its hash with the current revision.
+    pub(crate) is_base: bool,
 }
 
 /// How the pods of a plan are tied to their nodes.

@@ -47,7 +47,7 @@ impl Kept {
         }
         self.recheck.unknown.retain(|node| memory.has_entries_of(node.as_str()));
         let created = plan.actions.iter().find_map(|action| match action {
-            Action::CreatePod { pod, .. } => Some(&pod.shared),
+            Action::CreatePod { pod, .. } if !pod.shared.is_base => Some(&pod.shared),
             _ => None,
         });
         if let Some(template) = created {

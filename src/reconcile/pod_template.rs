@@ -103,7 +103,7 @@ fn shared(snapshot: &Snapshot<'_>, source: &Source<'_>) -> Shared {
         with_tolerations(spec.remove("tolerations"), daemon_tolerations.list(source.host_network));
     spec.insert("tolerations".to_owned(), Value::Array(tolerations));
     let revision_hash = source.hash.to_owned();
-    Shared { metadata, spec, tie, revision_hash }
+    Shared { metadata, spec, tie, revision_hash, is_base: source.is_base }
 }
 
 fn pod_metadata(
