@@ -58,7 +58,7 @@ pub struct Cache {
     pub daemon_set: DaemonSet,
     pub nodes: BTreeMap<String, Node>,
     pub pods: BTreeMap<(String, String), Pod>,
-    pub revisions: BTreeMap<String, ControllerRevision>,
+    pub revisions: BTreeMap<(String, String), ControllerRevision>,
 }
 
 /// One change of one object.
@@ -67,7 +67,7 @@ pub enum Event {
     DaemonSet(Box<DaemonSet>),
     Node(String, Option<Box<Node>>),
     Pod((String, String), Option<Box<Pod>>),
-    Revision(String, Option<Box<ControllerRevision>>),
+    Revision((String, String), Option<Box<ControllerRevision>>),
 }
 
 impl From<&Recording> for Cache {
@@ -80,7 +80,7 @@ impl From<&Recording> for Cache {
             daemon_set: recording.daemon_set.clone(),
             nodes: nodes.collect(),
             pods: pods.collect(),
-            revisions: revisions.map(|revision| (revision.metadata.name.clone(), revision.clone())).collect(),
+            revisions: revisions.map(|revision| (revision_name(revision), revision.clone())).collect(),
         }
     }
 }
@@ -127,6 +127,11 @@ impl Cache {
     }
 }
 
+/// Namespace and name.
+pub fn revision_name(revision: &ControllerRevision) -> (String, String) {
+    (revision.metadata.namespace.clone(), revision.metadata.name.clone())
+}
+
 fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<Box<V>>) {
     match value {
         Some(value) => map.insert(key, *value),
@@ -152,7 +157,7 @@ impl Event {
             Event::Pod(_, Some(pod)) => Change::Pod(PodView::from(&**pod)),
             Event::Pod((namespace, name), None) => Change::PodGone { namespace, name },
             Event::Revision(_, Some(revision)) => Change::Revision(RevisionView::from(&**revision)),
-            Event::Revision(name, None) => Change::RevisionGone { namespace: "ns", name },
+            Event::Revision((namespace, name), None) => Change::RevisionGone { namespace, name },
         }
     }
 }
@@ -278,7 +283,7 @@ impl Pair {
             (0, _) => ActionOutcome::Rejected,
             (1, _) => ActionOutcome::Unknown,
             (_, Action::CreatePod { node, .. }) => ActionOutcome::Created(ObjectRef {
-                namespace: "ns".into(),
+                namespace: self.cache.daemon_set.metadata.namespace.clone(),
                 name: format!("agent-of-{node}"),
                 uid: format!("uid-of-agent-of-{node}").as_str().into(),
                 resource_version: version,

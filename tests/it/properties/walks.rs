@@ -1,7 +1,7 @@
 //! Long walks: a fleet lives through hundreds of changes of its nodes, pods, template and policy, one at a time, while its
 //! plans are executed. After each change a reconciler that is given the change plans as one that is given all objects.
 
-use super::changes::{Choices, Event, Pair, cases};
+use super::changes::{Choices, Event, Pair, cases, revision_name};
 use super::reach::things;
 use daemonset::model::{ControllerRevision, NodeCondition, Pod, PodCondition, Taint};
 use daemonset::{Action, ActionOutcome, Plan, Recording, model::ObjectRef};
@@ -211,7 +211,7 @@ impl Walk {
                 let mut created: ControllerRevision = from_value(revision.clone()).unwrap();
                 created.metadata.uid = format!("revision-{serial}").into();
                 created.metadata.creation_timestamp = Some(self.pair.now);
-                self.pair.change(&Event::Revision(created.metadata.name.clone(), Some(Box::new(created))));
+                self.pair.change(&Event::Revision(revision_name(&created), Some(Box::new(created))));
             }
             action => {
                 let mut recording = self.pair.recording();
@@ -380,7 +380,7 @@ impl Walk {
         let revisions = self.pair.cache.revisions.len();
         let chosen = self.choose(revisions);
         let Some(mut revision) = self.pair.cache.revisions.values().nth(chosen).cloned() else { return };
-        let name = revision.metadata.name.clone();
+        let name = revision_name(&revision);
         match self.choose(7) {
             0 => self.pair.change(&Event::Revision(name, None)),
             4.. => {
