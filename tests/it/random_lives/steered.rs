@@ -3,11 +3,9 @@
 use super::commands::Command;
 use super::steering::{FailureChoice, MarkEdit, Steering, UpTo, WaveChoice};
 use super::trial::Trial;
-use super::{lives_that, until};
+use super::{LIVES, lives_that, missing};
 use proptest::prelude::*;
 use proptest::sample::select;
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 pub fn steering() -> impl Strategy<Value = Steering> {
     let wave = || prop::option::weighted(0.7, wave());
@@ -57,23 +55,17 @@ pub fn steers() -> BoxedStrategy<Command> {
     .boxed()
 }
 
-/// Runs random lives whose rollouts are steered.
-pub fn steered_lives(count: u32, each: impl FnMut(Trial) -> ControlFlow<()>) {
-    lives_that(count, |life| life.beginning.policy.steering.is_some(), Trial::begin_with_notes, each);
+/// Random lives whose rollouts are steered.
+pub fn steered_lives() -> impl Iterator<Item = Trial> {
+    lives_that(|life| life.beginning.policy.steering.is_some(), Trial::begin_with_notes)
 }
 
 #[test]
 fn the_steered_lives_reach_everything() {
-    let mut missing: BTreeSet<&str> = EVERYTHING.iter().copied().collect();
-    steered_lives(LIVES, |trial| {
-        missing.retain(|thing| !trial.rollouts.reached.contains(thing));
-        until(missing.is_empty())
-    });
+    let reached = |trial: &Trial| trial.rollouts.reached.iter().map(|&thing| thing.to_owned()).collect();
+    let missing = missing(EVERYTHING, steered_lives(), reached);
     assert!(missing.is_empty(), "never reached in {LIVES} lives: {missing:?}");
 }
-
-/// The number of runs that is enough to reach everything in `EVERYTHING`.
-const LIVES: u32 = 300;
 
 /// Marks that the controller must set in some life, and states of a rollout that some plan must find.
 const EVERYTHING: &[&str] = &[
