@@ -169,8 +169,12 @@ impl RolloutWatcher {
 
     fn may_delete(&self, view: View<'_>, t: Timestamp, pod: &PodIdentity) -> bool {
         let goes_back = self.rolls_back(view) && !view.bases().contains(&pod.revision.as_str());
-        let updates = !self.is_current(view, &pod.revision) && self.may_get(view, t, pod.node.as_str());
-        goes_back || updates || (view.bases().len() > 1 && self.rolls_back(view))
+        let node = pod.node.as_str();
+        let is_new = self.is_current(view, &pod.revision);
+        let updates = !is_new && self.may_get(view, t, node);
+        // A node that the new template excludes takes no part in the rollout.
+        let leaves = is_new && self.seen_by(view, t).may_be_excluded(node);
+        goes_back || updates || leaves || (view.bases().len() > 1 && self.rolls_back(view))
     }
 
     fn is_stopped(&self, view: View<'_>) -> bool {
