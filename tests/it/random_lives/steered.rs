@@ -26,12 +26,15 @@ fn wave() -> impl Strategy<Value = WaveChoice> {
 
 fn failure() -> impl Strategy<Value = FailureChoice> {
     let deadline = select(vec![None, None, Some(60), Some(300)]);
-    (any::<bool>(), select(vec![0_u8, 0, 1]), select(vec![40_u8, 90]), deadline).prop_map(
-        |(rolls_back, max_failures, available_within, deadline)| FailureChoice {
+    let containers = (select(vec![None, Some(0), Some(2)]), select(vec![None, Some(0), Some(20)]));
+    (any::<bool>(), select(vec![0_u8, 0, 1]), select(vec![40_u8, 90]), deadline, containers).prop_map(
+        |(rolls_back, max_failures, available_within, deadline, (restarts, waiting))| FailureChoice {
             rolls_back,
             max_failures,
             available_within,
             deadline,
+            restarts,
+            waiting,
         },
     )
 }
@@ -77,6 +80,10 @@ const EVERYTHING: &[&str] = &[
     "resumed",
     "too many failures",
     "deadline exceeded",
+    "node down under its new pod",
+    "too many restarts",
+    "container waits in vain",
+    "unavailable for too long",
     "completed",
     "wave waits for the one before",
     "wave waits for approval",

@@ -10,7 +10,9 @@ mod view;
 use super::watcher::Behind;
 use daemonset::model::DaemonSetSpec;
 use daemonset::sim::{Actor, Change, Cluster, Event, PodIdentity};
-use daemonset::{DeleteReason, FailureAction, RolloutPolicy, RolloutReport, RolloutStage, WaveProgress};
+use daemonset::{
+    DeleteReason, FailureAction, FailureEvidence, RolloutPolicy, RolloutReport, RolloutStage, WaveProgress,
+};
 use fleet::{Fleet, since};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
@@ -78,6 +80,14 @@ impl RolloutWatcher {
             WaveProgress::WaitsForWaveBefore => Some("wave waits for the one before"),
             WaveProgress::WaitsForApproval => Some("wave waits for approval"),
             WaveProgress::Baking { .. } => Some("wave bakes"),
+            _ => None,
+        }));
+        self.reached.extend(rollout.failing.iter().filter_map(|node| match node.evidence {
+            FailureEvidence::NodeDown { .. } => Some("node down under its new pod"),
+            FailureEvidence::TooManyRestarts { .. } => Some("too many restarts"),
+            FailureEvidence::Waiting { .. } => Some("container waits in vain"),
+            FailureEvidence::Unavailable { .. } => Some("unavailable for too long"),
+            // An eviction fails no version.
             _ => None,
         }));
     }

@@ -123,8 +123,14 @@ impl Trial {
     /// A version that never becomes Ready is released: the rollout fails, and each node goes back to base, within the maximum
     /// time of the rounds.
     fn ends_on_base(&mut self) -> Result<(), String> {
-        let choice =
-            FailureChoice { rolls_back: true, max_failures: 0, available_within: 60, deadline: None };
+        let choice = FailureChoice {
+            rolls_back: true,
+            max_failures: 0,
+            available_within: 60,
+            deadline: None,
+            restarts: None,
+            waiting: None,
+        };
         edit_policy(&mut self.cluster, |rollout| {
             rollout.iter_mut().for_each(|rollout| rollout.on_failure = Some(choice.policy()));
         });
