@@ -214,9 +214,7 @@ impl RolloutWatcher {
 
     /// A policy that is added to a settled fleet begins no rollout.
     fn may_be_settled(&self, view: View<'_>, t: Timestamp) -> bool {
-        let unmarked = view.mark("started").is_none() && view.mark("failed").is_none();
-        let Some(current) = view.current().filter(|_| unmarked) else { return false };
-        self.fleet.has_no_surely_other(t, self.behind, &current.hash)
+        view.mark("started").is_none() && self.may_be_settled_before(view, t)
     }
 
     fn may_be_in_open_wave(&self, view: View<'_>, t: Timestamp, node: &str) -> bool {
@@ -347,8 +345,9 @@ impl RolloutWatcher {
     }
 
     fn may_be_settled_before(&self, view: View<'_>, t: Timestamp) -> bool {
-        // The same plan sets `started`.
-        let Some(current) = view.current() else { return false };
-        view.mark("failed").is_none() && self.fleet.has_no_surely_other(t, self.behind, &current.hash)
+        // The same plan sets `started`. A rollout with an open wave has begun.
+        let unmarked = view.mark("failed").is_none() && view.wave().is_none();
+        let Some(current) = view.current().filter(|_| unmarked) else { return false };
+        self.fleet.has_no_surely_other(t, self.behind, &current.hash)
     }
 }
