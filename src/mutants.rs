@@ -39,6 +39,8 @@ pub enum Mutant {
     WaveLowered,
     /// A rollout is complete although some pods are not available.
     CompletedTooEarly,
+    /// A fleet without outdated pods is settled, also in the middle of its rollout.
+    SettledMidway,
 }
 
 thread_local! {

@@ -24,7 +24,7 @@ impl Environment {
     /// Binds a pod if it fits. Otherwise the pod waits until something changes on its node.
     pub(super) fn schedule(&mut self, uid: &Uid) {
         let Some((pod, runtime)) = self.pod(uid).zip(self.runtimes.get(uid)) else { return };
-        let is_pending = !pod.is_bound() && pod.metadata.deletion_timestamp.is_none();
+        let is_pending = !pod.is_bound() && pod.metadata.deletion_timestamp.is_none() && !is_finished(pod);
         if !is_pending || !self.fits(runtime) {
             return;
         }

@@ -1,7 +1,5 @@
 //! Base: the revision for the nodes that the rollout has not reached.
 
-#[cfg(daemonset_mutants)]
-use super::marks::MarkKeys;
 use super::marks::{completed_at, has_failed};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
@@ -50,14 +48,13 @@ impl KnownBase {
         known: Option<&KnownBase>,
     ) -> Option<Self> {
         let keys = &snapshot.spec.mark_keys;
-        #[cfg(daemonset_mutants)]
-        let has_failed = |annotations, keys: &MarkKeys, number| {
-            has_failed(annotations, keys, number) && !is_active(Mutant::FailedBase)
-        };
         let is_candidate = |revision: &&Revision<'_>| {
             revision.role == Role::Old
                 && revision.view.is_some_and(|view| {
-                    view.deleted_at.is_none() && !has_failed(view.annotations, keys, revision.number)
+                    let has_failed = has_failed(view.annotations, keys, revision.number);
+                    #[cfg(daemonset_mutants)]
+                    let has_failed = has_failed && !is_active(Mutant::FailedBase);
+                    view.deleted_at.is_none() && !has_failed
                 })
         };
         let mut candidates: Vec<_> = history.revisions.iter().filter(is_candidate).collect();

@@ -194,6 +194,10 @@ impl<'r, I: Instants> Input<'r, I> {
     /// Whether a fleet that looks settled may be in the middle of its rollout: a pause removes the mark of the start, and the
     /// last old pods may be on their way out. Only a caller with a memory acts on the answer, plan after plan.
     fn may_have_begun(&self) -> bool {
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::SettledMidway) {
+            return false;
+        }
         let is_paused_midway = self.policy.paused && self.tally.counts.missing > 0;
         self.snapshot.memory.is_some() && (self.marks.wave.is_some() || is_paused_midway)
     }

@@ -36,4 +36,5 @@ fn the_audit_finds_each_error_in_the_goals() {
     is_found(Mutant::ReachedNodeTakenBack, &["NeededPodDeleted"]);
     is_found(Mutant::WaveLowered, &["WrongMark"]);
     is_found(Mutant::CompletedTooEarly, &["WrongMark"]);
+    is_found(Mutant::SettledMidway, &["WrongMark", "NotReleased"]);
 }

@@ -262,7 +262,7 @@ pub fn behaviour(version: u8) -> Behaviour {
         2 => quick.crash_at_start(Probability::percent(40)),
         3 => quick.never_ready(Probability::percent(60)),
         4 => quick.evicted(Probability::percent(30)),
-        5 => quick.lifetime(Some(Distribution::uniform(millis(5_000), millis(60_000)))),
+        5 => quick.lifetime(Some(Distribution::uniform(millis(1_000), millis(30_000)))),
         BROKEN => quick.never_ready(Probability::ALWAYS),
         _ => quick,
     }

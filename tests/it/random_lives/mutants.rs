@@ -1,31 +1,25 @@
 //! The checks on the actual state of the cluster find each error that is planted in the rollout: `.ci/run model-mutants`.
 
+use super::LIVES;
 use super::steered::steered_lives;
+use super::trial::Trial;
 use daemonset::mutants::{Mutant, with};
-use std::ops::ControlFlow;
 
 /// Runs steered lives with the error until a promise is broken. The audit's complaints do not count.
 fn is_found(mutant: Mutant, promises: &[&str]) {
-    const LIVES: u32 = 400;
-    let mut found = None;
-    with(Some(mutant), || {
-        steered_lives(LIVES, |mut trial| {
-            let mut broken = trial.broken();
-            if promises.contains(&"unsettled")
-                && let Err(unsettled) = trial.settle()
-            {
-                broken.push(format!("unsettled: {unsettled}"));
-            }
-            found = broken.into_iter().find(|complaint| {
-                promises.iter().any(|promise| complaint.starts_with(&format!("{promise}:")))
-            });
-            if found.is_some() {
-                println!("{mutant:?} is found: {found:?}");
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-    });
+    let broken = |mut trial: Trial| {
+        let mut broken = trial.broken();
+        if promises.contains(&"unsettled")
+            && let Err(unsettled) = trial.settle()
+        {
+            broken.push(format!("unsettled: {unsettled}"));
+        }
+        let counts =
+            |complaint: &String| promises.iter().any(|promise| complaint.starts_with(&format!("{promise}:")));
+        broken.into_iter().find(counts)
+    };
+    let found = with(Some(mutant), || steered_lives().take(LIVES).find_map(broken));
+    println!("{mutant:?} is found: {found:?}");
     assert!(found.is_some(), "{mutant:?} is not found in {LIVES} lives");
 }
 

@@ -3,11 +3,9 @@
 use super::commands::Command;
 use super::steering::{FailureChoice, MarkEdit, Steering, UpTo, WaveChoice};
 use super::trial::Trial;
-use super::{lives_that, until};
+use super::{LIVES, lives_that, missing};
 use proptest::prelude::*;
 use proptest::sample::select;
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 pub fn steering() -> impl Strategy<Value = Steering> {
     let wave = || prop::option::weighted(0.7, wave());
@@ -28,12 +26,15 @@ fn wave() -> impl Strategy<Value = WaveChoice> {
 
 fn failure() -> impl Strategy<Value = FailureChoice> {
     let deadline = select(vec![None, None, Some(60), Some(300)]);
-    (any::<bool>(), select(vec![0_u8, 0, 1]), select(vec![40_u8, 90]), deadline).prop_map(
-        |(rolls_back, max_failures, available_within, deadline)| FailureChoice {
+    let containers = (select(vec![None, Some(0), Some(2)]), select(vec![None, Some(0), Some(20)]));
+    (any::<bool>(), select(vec![0_u8, 0, 1]), select(vec![40_u8, 90]), deadline, containers).prop_map(
+        |(rolls_back, max_failures, available_within, deadline, (restarts, waiting))| FailureChoice {
             rolls_back,
             max_failures,
             available_within,
             deadline,
+            restarts,
+            waiting,
         },
     )
 }
@@ -57,23 +58,17 @@ pub fn steers() -> BoxedStrategy<Command> {
     .boxed()
 }
 
-/// Runs random lives whose rollouts are steered.
-pub fn steered_lives(count: u32, each: impl FnMut(Trial) -> ControlFlow<()>) {
-    lives_that(count, |life| life.beginning.policy.steering.is_some(), Trial::begin_with_notes, each);
+/// Random lives whose rollouts are steered.
+pub fn steered_lives() -> impl Iterator<Item = Trial> {
+    lives_that(|life| life.beginning.policy.steering.is_some(), Trial::begin_with_notes)
 }
 
 #[test]
 fn the_steered_lives_reach_everything() {
-    let mut missing: BTreeSet<&str> = EVERYTHING.iter().copied().collect();
-    steered_lives(LIVES, |trial| {
-        missing.retain(|thing| !trial.rollouts.reached.contains(thing));
-        until(missing.is_empty())
-    });
+    let reached = |trial: &Trial| trial.rollouts.reached.iter().map(|&thing| thing.to_owned()).collect();
+    let missing = missing(EVERYTHING, steered_lives(), reached);
     assert!(missing.is_empty(), "never reached in {LIVES} lives: {missing:?}");
 }
-
-/// The number of runs that is enough to reach everything in `EVERYTHING`.
-const LIVES: u32 = 300;
 
 /// Marks that the controller must set in some life, and states of a rollout that some plan must find.
 const EVERYTHING: &[&str] = &[
@@ -85,6 +80,10 @@ const EVERYTHING: &[&str] = &[
     "resumed",
     "too many failures",
     "deadline exceeded",
+    "node down under its new pod",
+    "too many restarts",
+    "container waits in vain",
+    "unavailable for too long",
     "completed",
     "wave waits for the one before",
     "wave waits for approval",

@@ -38,6 +38,9 @@ pub struct FailureChoice {
     /// More than any minReadySeconds of these runs.
     pub available_within: u8,
     pub deadline: Option<u16>,
+    /// The largest number of restarts, and how long a container may wait in vain.
+    pub restarts: Option<u8>,
+    pub waiting: Option<u8>,
 }
 
 impl Steering {
@@ -72,6 +75,8 @@ impl FailureChoice {
             .max_failures(IntOrString::Int(self.max_failures.into()))
             .available_within_seconds(u32::from(self.available_within))
             .progress_deadline_seconds(self.deadline.map(u32::from))
+            .max_restarts(self.restarts.map(u32::from))
+            .waiting_seconds(self.waiting.map(u32::from))
     }
 }
 

@@ -344,20 +344,28 @@ fn limit(spec: &DaemonSetSpec, targets: usize) -> usize {
 
 /// Whether a node is a target, by the node selector and the tolerations, which are all that these templates use.
 pub fn is_target(spec: &DaemonSetSpec, node: &NodeState) -> bool {
-    let template = &spec.template["spec"];
-    let selected = template["nodeSelector"]
-        .as_object()
-        .is_none_or(|selector| selector.iter().all(|(key, value)| node.labels.get(key) == value.as_str()));
-    let own = template["tolerations"].as_array().map_or(&[][..], Vec::as_slice);
-    let tolerated = |taint: &&Taint| {
-        let by_all = match taint.effect.as_str() {
-            "NoExecute" => ["not-ready", "unreachable"].as_slice(),
-            _ => &["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"],
-        };
-        let condition = taint.key.strip_prefix("node.kubernetes.io/");
-        condition.is_some_and(|condition| by_all.contains(&condition)) || own.iter().any(|t| covers(t, taint))
+    is_selected(spec, node) && node.taints.iter().all(|taint| is_tolerated(spec, taint))
+}
+
+/// Whether a pod that is on the node may stay there.
+pub fn may_stay(spec: &DaemonSetSpec, node: &NodeState) -> bool {
+    let mut evicting = node.taints.iter().filter(|taint| taint.effect == "NoExecute");
+    is_selected(spec, node) && evicting.all(|taint| is_tolerated(spec, taint))
+}
+
+fn is_selected(spec: &DaemonSetSpec, node: &NodeState) -> bool {
+    let selector = spec.template["spec"]["nodeSelector"].as_object();
+    selector.is_none_or(|selector| selector.iter().all(|(key, value)| node.labels.get(key) == value.as_str()))
+}
+
+fn is_tolerated(spec: &DaemonSetSpec, taint: &Taint) -> bool {
+    let own = spec.template["spec"]["tolerations"].as_array().map_or(&[][..], Vec::as_slice);
+    let by_all = match taint.effect.as_str() {
+        "NoExecute" => ["not-ready", "unreachable"].as_slice(),
+        _ => &["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"],
     };
-    selected && node.taints.iter().all(|taint| tolerated(&taint))
+    let condition = taint.key.strip_prefix("node.kubernetes.io/");
+    condition.is_some_and(|condition| by_all.contains(&condition)) || own.iter().any(|t| covers(t, taint))
 }
 
 /// Whether a toleration covers a taint. All tolerations of these tests have the operator `Exists`.

@@ -4,7 +4,7 @@ use super::{
     add_small_node, agent, cluster, is_bound, is_ready, millis, pods_on, seconds, settings, template,
 };
 use daemonset::model::Pod;
-use daemonset::sim::Cluster;
+use daemonset::sim::{Cluster, Kind};
 use serde_json::{Value, json};
 
 /// A pod of another owner, bound to `a`, with this container.
@@ -62,6 +62,25 @@ fn a_failed_pod_uses_no_resources() {
     cluster.evict_pod(&uid);
     cluster.run_for(seconds(1));
     assert!(is_bound(&ours(&cluster)));
+}
+
+#[test]
+fn a_failed_pod_is_not_bound() {
+    let container = json!({"name": "c", "resources": {"requests": {"cpu": "600m"}}});
+    let mut cluster = cluster(settings(), &[]);
+    add_small_node(&mut cluster, "a", 1000);
+    let neighbour = cluster.add_pod(&neighbour(&container)).unwrap();
+    let mut template = template("v1");
+    template["spec"]["containers"][0] = container;
+    cluster.create_daemon_set(agent(template));
+    cluster.run_for(seconds(60));
+    let waiting = ours(&cluster).metadata.uid;
+    cluster.freeze(Kind::Pods);
+    cluster.evict_pod(&waiting);
+    cluster.delete_pod(&neighbour);
+    cluster.run_for(seconds(60));
+    let failed = ours(&cluster);
+    assert!(failed.metadata.uid == waiting && failed.status.phase == "Failed" && !is_bound(&failed));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Nodes and pods over time, and the states of them that the controller may have seen.
 
-use super::super::watcher::{Behind, is_target};
+use super::super::watcher::{Behind, is_target, may_stay};
 use daemonset::Wave;
 use daemonset::model::{DaemonSetSpec, LabelSelector};
 use daemonset::sim::{Change, Event, NodeState, PodIdentity};
@@ -141,6 +141,11 @@ impl<'w> Seen<'w> {
 
     fn surely_has(&self, node: &'w str) -> bool {
         self.pods_of(node).any(|pod| pod.is_surely_there(self.shown(), self.t))
+    }
+
+    /// Whether the template may have seemed to let no pod stay on the node.
+    pub fn may_be_excluded(&self, node: &str) -> bool {
+        self.states(node).any(|state| state.is_none_or(|state| !may_stay(self.spec, state)))
     }
 
     fn is_in(&self, wave: Option<&Wave>, state: Option<&NodeState>) -> bool {

@@ -10,7 +10,9 @@ mod view;
 use super::watcher::Behind;
 use daemonset::model::DaemonSetSpec;
 use daemonset::sim::{Actor, Change, Cluster, Event, PodIdentity};
-use daemonset::{DeleteReason, FailureAction, RolloutPolicy, RolloutReport, RolloutStage, WaveProgress};
+use daemonset::{
+    DeleteReason, FailureAction, FailureEvidence, RolloutPolicy, RolloutReport, RolloutStage, WaveProgress,
+};
 use fleet::{Fleet, since};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
@@ -78,6 +80,14 @@ impl RolloutWatcher {
             WaveProgress::WaitsForWaveBefore => Some("wave waits for the one before"),
             WaveProgress::WaitsForApproval => Some("wave waits for approval"),
             WaveProgress::Baking { .. } => Some("wave bakes"),
+            _ => None,
+        }));
+        self.reached.extend(rollout.failing.iter().filter_map(|node| match node.evidence {
+            FailureEvidence::NodeDown { .. } => Some("node down under its new pod"),
+            FailureEvidence::TooManyRestarts { .. } => Some("too many restarts"),
+            FailureEvidence::Waiting { .. } => Some("container waits in vain"),
+            FailureEvidence::Unavailable { .. } => Some("unavailable for too long"),
+            // An eviction fails no version.
             _ => None,
         }));
     }
@@ -169,8 +179,12 @@ impl RolloutWatcher {
 
     fn may_delete(&self, view: View<'_>, t: Timestamp, pod: &PodIdentity) -> bool {
         let goes_back = self.rolls_back(view) && !view.bases().contains(&pod.revision.as_str());
-        let updates = !self.is_current(view, &pod.revision) && self.may_get(view, t, pod.node.as_str());
-        goes_back || updates || (view.bases().len() > 1 && self.rolls_back(view))
+        let node = pod.node.as_str();
+        let is_new = self.is_current(view, &pod.revision);
+        let updates = !is_new && self.may_get(view, t, node);
+        // A node that the new template excludes takes no part in the rollout.
+        let leaves = is_new && self.seen_by(view, t).may_be_excluded(node);
+        goes_back || updates || leaves || (view.bases().len() > 1 && self.rolls_back(view))
     }
 
     fn is_stopped(&self, view: View<'_>) -> bool {
@@ -200,9 +214,7 @@ impl RolloutWatcher {
 
     /// A policy that is added to a settled fleet begins no rollout.
     fn may_be_settled(&self, view: View<'_>, t: Timestamp) -> bool {
-        let unmarked = view.mark("started").is_none() && view.mark("failed").is_none();
-        let Some(current) = view.current().filter(|_| unmarked) else { return false };
-        self.fleet.has_no_surely_other(t, self.behind, &current.hash)
+        view.mark("started").is_none() && self.may_be_settled_before(view, t)
     }
 
     fn may_be_in_open_wave(&self, view: View<'_>, t: Timestamp, node: &str) -> bool {
@@ -333,8 +345,9 @@ impl RolloutWatcher {
     }
 
     fn may_be_settled_before(&self, view: View<'_>, t: Timestamp) -> bool {
-        // The same plan sets `started`.
-        let Some(current) = view.current() else { return false };
-        view.mark("failed").is_none() && self.fleet.has_no_surely_other(t, self.behind, &current.hash)
+        // The same plan sets `started`. A rollout with an open wave has begun.
+        let unmarked = view.mark("failed").is_none() && view.wave().is_none();
+        let Some(current) = view.current().filter(|_| unmarked) else { return false };
+        self.fleet.has_no_surely_other(t, self.behind, &current.hash)
     }
 }

@@ -77,8 +77,8 @@ impl Trial {
         let base = revisions.iter().filter(|(_, is_good)| *is_good).map(|(name, _)| name).next_back();
         for (name, _) in &revisions {
             let completed = (Some(name) == base).then(|| format!("0 {}", self.cluster.now()));
-            self.cluster.annotate_revision(name, &key("failed"), None);
-            self.cluster.annotate_revision(name, &key("completed"), completed.as_deref());
+            self.annotate(name, "failed", None);
+            self.annotate(name, "completed", completed.as_deref());
         }
         edit_policy(&mut self.cluster, |rollout| {
             let Some(rollout) = rollout else { return };
@@ -94,6 +94,12 @@ impl Trial {
         self.note_policy();
     }
 
+    /// A person edits a mark. The controller may see this edit without the next one.
+    fn annotate(&mut self, revision: &str, mark: &str, value: Option<&str>) {
+        self.cluster.annotate_revision(revision, &key(mark), value);
+        self.watch(Since::ACommand);
+    }
+
     /// A canary waits for its node: where a taint came just before its pod, that pod is never bound. A person opens all waves.
     /// Whether there are any.
     fn open_all_waves(&mut self) -> bool {
@@ -103,8 +109,7 @@ impl Trial {
         let Some(current) = current.filter(|_| has_waves) else { return false };
         let (name, number) = (current.metadata.name.clone(), current.revision);
         let mark = format!("{number} {} 99", self.cluster.now());
-        self.cluster.annotate_revision(&name, &key("wave"), Some(&mark));
-        self.watch(Since::ACommand);
+        self.annotate(&name, "wave", Some(&mark));
         true
     }
 
@@ -118,8 +123,14 @@ impl Trial {
     /// A version that never becomes Ready is released: the rollout fails, and each node goes back to base, within the maximum
     /// time of the rounds.
     fn ends_on_base(&mut self) -> Result<(), String> {
-        let choice =
-            FailureChoice { rolls_back: true, max_failures: 0, available_within: 60, deadline: None };
+        let choice = FailureChoice {
+            rolls_back: true,
+            max_failures: 0,
+            available_within: 60,
+            deadline: None,
+            restarts: None,
+            waiting: None,
+        };
         edit_policy(&mut self.cluster, |rollout| {
             rollout.iter_mut().for_each(|rollout| rollout.on_failure = Some(choice.policy()));
         });

@@ -58,6 +58,7 @@ impl Beginning {
     pub fn settings(self) -> Settings {
         let mut settings = Settings::default().behaviour(behaviour(0));
         settings.joining = Distribution::fixed(SignedDuration::from_secs(2));
+        settings.container_statuses = true;
         settings.controller.memory_survives = self.memory_survives;
         settings.controller.policy = self.policy.policy();
         settings.absence_taint = self.taints_absence.then(absence_taint);

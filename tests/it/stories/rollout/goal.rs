@@ -122,6 +122,30 @@ fn placement_is_by_the_template_of_the_goal() {
     assert_eq!(open.status.unwrap().desired_number_scheduled, 2);
 }
 
+/// It takes no part: base takes over while a later wave is closed. A pod that is Ready stays until all waves are open.
+#[test]
+fn a_node_that_the_new_template_excludes_keeps_the_new_version_only_while_it_is_ready() {
+    let fleet = |waves, pod| {
+        let fleet = only_on_ssd(json!({"waves": waves})).node(node("a").label("disk", "ssd").has(new()));
+        deletes(&fleet.node(node("b").label("disk", "ssd").has(old())).node(node("c").has(pod)).plan())
+    };
+    assert_eq!(fleet(json!([{"upTo": 1}, {}]), new().not_ready()), ["c"]);
+    assert_eq!(fleet(json!([{"upTo": 1}, {}]), new()), Vec::<String>::new());
+    assert_eq!(fleet(json!([{}]), new()), ["c", "b"]);
+}
+
+/// Its pods on held nodes count as any others: no further node is taken down for the rollout. Broken pods within the open waves
+/// go at once, so that opening the waves is the way out.
+#[test]
+fn a_broken_base_spends_the_budget_until_its_nodes_are_in_a_wave() {
+    let fleet = |wave| {
+        let fleet = steered(json!({"waves": [wave]})).with("/daemonSet/spec/updateStrategy", rolling(1));
+        deletes(&fleet.node(node("a").has(old())).node(node("b").has(old().not_ready())).plan())
+    };
+    assert_eq!(fleet(json!({"upTo": 1})), Vec::<String>::new(), "a waits for b, which is held");
+    assert_eq!(fleet(json!({})), ["b"], "and a after it");
+}
+
 #[test]
 fn a_held_node_keeps_a_pod_whose_toleration_is_withdrawn() {
     let fleet = |rollout| {
