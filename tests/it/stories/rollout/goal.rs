@@ -129,8 +129,9 @@ fn a_node_that_the_new_template_excludes_keeps_the_new_version_only_while_it_is_
         let fleet = only_on_ssd(json!({"waves": waves})).node(node("a").label("disk", "ssd").has(new()));
         deletes(&fleet.node(node("b").label("disk", "ssd").has(old())).node(node("c").has(pod)).plan())
     };
-    assert_eq!(fleet(json!([{"upTo": 1}, {}]), new().not_ready()), ["c"]);
-    assert_eq!(fleet(json!([{"upTo": 1}, {}]), new()), Vec::<String>::new());
+    let canary = json!([{"upTo": 1}, {"needsApproval": true}]);
+    assert_eq!(fleet(canary.clone(), new().not_ready()), ["c"]);
+    assert_eq!(fleet(canary, new()), Vec::<String>::new());
     assert_eq!(fleet(json!([{}]), new()), ["c", "b"]);
 }
 
