@@ -121,7 +121,10 @@ impl WatchedObject for Pod {
             return;
         }
         // The change may have taken the pod from its owner.
-        for pod in [before, after].into_iter().flatten() {
+        let is_taken = |before: &&Self| {
+            after.is_none_or(|after| after.metadata.owner_references != before.metadata.owner_references)
+        };
+        for pod in [before.filter(is_taken), after].into_iter().flatten() {
             mapper.enqueue_owner(&pod.metadata.namespace, &pod.metadata.owner_references);
         }
     }

@@ -14,11 +14,12 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::renew_deadline::DeadlineOver;
 use crate::response::{ActingClient, ApiResponse, UnknownOutcome, is_namespace_terminating, shortened};
 use daemonset::kube::{ApiCall, Caller};
-use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, PodMeta, Uid};
 use daemonset::{Action, ActionOutcome, EventType};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use kube::core::Status;
+use serde::Deserialize;
 
 /// Concurrent calls of one plan. Each has a connection of its own, and the API server is the slower side.
 const MAX_CONCURRENT_CALLS: usize = 16;
@@ -160,10 +161,15 @@ impl Executor {
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
         };
         let response = self.client.send(request).await;
-        self.record_event(&caller, action, &response);
+        let pod = match &response {
+            ApiResponse::Done(body) => returned_pod(action, body),
+            _ => None,
+        };
+        self.record_event(&caller, action, (&response, pod.as_ref()));
         match response {
             ApiResponse::Done(body) => {
-                CallResult { outcome: outcome(action, &body), error: None, marked: marked(action, &body) }
+                let marked = marked(action, &body);
+                CallResult { outcome: outcome(action, pod.as_ref()), error: None, marked }
             }
             ApiResponse::Rejected(status) => self.handle_rejection(ds, action, &status).await,
             ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
@@ -220,7 +226,12 @@ impl Executor {
     }
 
     /// Records the events that Kubernetes' controller records (v1.36 `controller_utils.go RealPodControl`).
-    fn record_event(&self, caller: &Caller<'_>, action: &Action, response: &ApiResponse) {
+    fn record_event(
+        &self,
+        caller: &Caller<'_>,
+        action: &Action,
+        (response, pod): (&ApiResponse, Option<&PodMeta>),
+    ) {
         let error = match response {
             ApiResponse::Done(_) => None,
             ApiResponse::Rejected(status) if status.is_not_found() || is_namespace_terminating(status) => {
@@ -233,18 +244,18 @@ impl Executor {
                 Some(error.clone())
             }
         };
-        let (kind, reason, message) = match (action, error, response) {
-            (Action::CreatePod { .. }, None, ApiResponse::Done(body)) => {
-                let name = created_pod(body).map(|pod| pod.name).unwrap_or_default();
+        let (kind, reason, message) = match (action, error) {
+            (Action::CreatePod { .. }, None) => {
+                let name = pod.map(|pod| pod.name.as_str()).unwrap_or_default();
                 (EventType::Normal, "SuccessfulCreate", format!("Created pod: {name}"))
             }
-            (Action::CreatePod { .. }, Some(error), _) => {
+            (Action::CreatePod { .. }, Some(error)) => {
                 (EventType::Warning, "FailedCreate", format!("Error creating: {error}"))
             }
-            (Action::DeletePod { pod, .. }, None, _) => {
+            (Action::DeletePod { pod, .. }, None) => {
                 (EventType::Normal, "SuccessfulDelete", format!("Deleted pod: {}", pod.name))
             }
-            (Action::DeletePod { .. }, Some(error), _) => {
+            (Action::DeletePod { .. }, Some(error)) => {
                 (EventType::Warning, "FailedDelete", format!("Error deleting: {error}"))
             }
             _ => return,
@@ -274,14 +285,32 @@ fn is_status_update(action: &Action) -> bool {
     matches!(action, Action::UpdateStatus { .. })
 }
 
-fn outcome(action: &Action, body: &[u8]) -> ActionOutcome {
-    match (action, created_pod(body)) {
-        (Action::CreatePod { .. }, Some(pod)) => ActionOutcome::Created(pod),
+fn outcome(action: &Action, pod: Option<&PodMeta>) -> ActionOutcome {
+    match (action, pod) {
+        (Action::CreatePod { .. }, Some(pod)) => ActionOutcome::Created(ObjectRef::from(pod)),
         // A pod was created, but the response does not name it: the watch will show it.
         (Action::CreatePod { .. }, None) => ActionOutcome::Unknown,
         // A pod that ends later: its version is the one of the delete.
-        (Action::DeletePod { .. }, Some(pod)) if is_terminating(body) => ActionOutcome::Changed(pod),
+        (Action::DeletePod { .. }, Some(pod)) if pod.deletion_timestamp.is_some() => {
+            ActionOutcome::Changed(ObjectRef::from(pod))
+        }
         _ => ActionOutcome::Done,
+    }
+}
+
+/// The metadata of the pod in the response to its create or delete. Nothing else of it is read, so that a large pod costs little.
+fn returned_pod(action: &Action, body: &[u8]) -> Option<PodMeta> {
+    #[derive(Deserialize)]
+    struct Returned {
+        metadata: PodMeta,
+    }
+    match action {
+        Action::CreatePod { .. } | Action::DeletePod { .. } => {
+            let Returned { metadata } = serde_json::from_slice(body).ok()?;
+            // A `Status` has no name.
+            Some(metadata).filter(|metadata| !metadata.name.is_empty())
+        }
+        _ => None,
     }
 }
 
@@ -291,13 +320,4 @@ fn marked(action: &Action, body: &[u8]) -> Option<ControllerRevision> {
         Action::AnnotateRevision { .. } => serde_json::from_slice(body).ok(),
         _ => None,
     }
-}
-
-fn is_terminating(body: &[u8]) -> bool {
-    serde_json::from_slice::<Pod>(body).is_ok_and(|pod| pod.metadata.deletion_timestamp.is_some())
-}
-
-fn created_pod(body: &[u8]) -> Option<ObjectRef> {
-    let pod: Pod = serde_json::from_slice(body).ok()?;
-    Some(ObjectRef::from(&pod.metadata))
 }

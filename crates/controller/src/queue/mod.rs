@@ -4,6 +4,7 @@
 //! `kube::runtime::Controller` has a queue, too. Its debounce starts again with each event, so that the DaemonSet would wait
 //! for the end of a rollout of many nodes, in which events never pause.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -70,10 +71,18 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     pub fn add_at(&self, key: K, at: Instant) {
         let mut state = self.state();
         let at = state.resting_until.get(&key).copied().map_or(at, |rested| at.max(rested));
-        let due = state.due.entry(key).or_insert(at);
-        *due = at.min(*due);
+        let is_earlier = match state.due.entry(key) {
+            Entry::Occupied(due) if *due.get() <= at => false,
+            entry => {
+                entry.insert_entry(at);
+                true
+            }
+        };
         drop(state);
-        self.changed.notify_one();
+        // In a rollout most changes are of a key that waits already: its workers know the earlier instant.
+        if is_earlier {
+            self.changed.notify_one();
+        }
     }
 
     /// Adds a key that is due after a delay, and delays all its other due times until then.
