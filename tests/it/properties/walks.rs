@@ -356,7 +356,13 @@ impl Walk {
         let serial = self.next_serial();
         let mut ds = self.pair.cache.daemon_set.clone();
         let images = 1 + self.choose(4);
-        match self.choose(8) {
+        match self.choose(10) {
+            // Base may want nodes that the new template does not.
+            8 => {
+                let zone = ["a", "b"][self.choose(2)];
+                ds.spec.template["spec"]["nodeSelector"] = json!({"pool": "web", "zone": zone});
+            }
+            9 => ds.spec.template["spec"]["nodeSelector"] = json!({"pool": "web"}),
             0..4 => {
                 let container = json!([{"name": "c", "image": format!("agent:{images}")}]);
                 ds.spec.template["spec"]["containers"] = container;
