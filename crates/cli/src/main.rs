@@ -34,8 +34,11 @@ use std::process::ExitCode;
 /// Plans, explains, simulates and lints the rollout of a DaemonSet.
 ///
 /// It reads the cluster through kubectl, a file, or an example that is built in; it changes nothing.
+// The examples of the help can be copied only if nothing wraps their lines: clap does where another package of a build
+// turns on its feature for that.
 #[derive(Parser)]
 #[command(name = "kubectl-daemonset", bin_name = "kubectl daemonset", version, after_help = help::ALL)]
+#[command(term_width = 0)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
