@@ -9,14 +9,6 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const SCENARIOS: [Scenario; 6] = [
-    Scenario::Steady,
-    Scenario::MidRollout,
-    Scenario::Waves,
-    Scenario::Surge,
-    Scenario::Broken,
-    Scenario::Bootstrap,
-];
 const SIZES: [usize; 3] = [1_000, 5_000, 15_000];
 /// The maximum ratio of the instructions per node at the largest size to those at the smallest size: sorting is not
 /// quite linear.
@@ -44,7 +36,7 @@ fn has_valgrind() -> bool {
 
 /// The program that runs under valgrind.
 fn decide(scenario: &str, nodes: &str) -> ExitCode {
-    let Some(scenario) = SCENARIOS.into_iter().find(|known| known.to_string() == scenario) else {
+    let Some(scenario) = Scenario::ALL.into_iter().find(|known| known.to_string() == scenario) else {
         return ExitCode::FAILURE;
     };
     let Ok(nodes) = nodes.parse() else { return ExitCode::FAILURE };
@@ -86,7 +78,7 @@ fn compare() -> ExitCode {
     println!("instructions per node, and how they grow from {small} to {large} nodes");
     println!("{:<12} {:<10} {small:>9} {medium:>9} {large:>9} {:>7}", "scenario", "step", "growth");
     let mut good = true;
-    for (scenario, counts) in SCENARIOS.into_iter().zip(count_all()) {
+    for (scenario, counts) in Scenario::ALL.into_iter().zip(count_all()) {
         for (step, name) in STEPS.into_iter().enumerate() {
             good &= print(scenario, name, counts.each_ref().map(|steps| steps[step]));
         }
@@ -98,10 +90,10 @@ fn compare() -> ExitCode {
 type Counts = [[f64; STEPS.len()]; SIZES.len()];
 
 /// Runs all scenarios at once, because the counts do not depend on the load.
-fn count_all() -> [Counts; SCENARIOS.len()] {
+fn count_all() -> [Counts; Scenario::ALL.len()] {
     std::thread::scope(|scope| {
         let running =
-            SCENARIOS.map(|scenario| scope.spawn(move || SIZES.map(|nodes| per_node(scenario, nodes))));
+            Scenario::ALL.map(|scenario| scope.spawn(move || SIZES.map(|nodes| per_node(scenario, nodes))));
         running.map(|counts| counts.join().expect("a count of each step"))
     })
 }

@@ -34,15 +34,7 @@ impl Case {
 
 fn cases() -> impl Iterator<Item = Case> {
     let small = Case { scenario: Scenario::MidRollout, nodes: 5 };
-    let scenarios = [
-        Scenario::Steady,
-        Scenario::MidRollout,
-        Scenario::Waves,
-        Scenario::Surge,
-        Scenario::Broken,
-        Scenario::Bootstrap,
-    ];
-    let large = scenarios.into_iter().flat_map(|scenario| SIZES.map(|nodes| Case { scenario, nodes }));
+    let large = Scenario::ALL.into_iter().flat_map(|scenario| SIZES.map(|nodes| Case { scenario, nodes }));
     [small].into_iter().chain(large)
 }
 

@@ -29,6 +29,17 @@ pub enum Scenario {
     Bootstrap,
 }
 
+impl Scenario {
+    pub const ALL: [Scenario; 6] = [
+        Scenario::Steady,
+        Scenario::MidRollout,
+        Scenario::Waves,
+        Scenario::Surge,
+        Scenario::Broken,
+        Scenario::Bootstrap,
+    ];
+}
+
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

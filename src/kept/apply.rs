@@ -108,7 +108,7 @@ impl Kept {
         let (Some(rollout), Some(policy)) = (&mut self.rollout, &self.spec.policy.rollout) else { return };
         let Some(slot) = self.objects.node_slot(node.name) else { return };
         let Some(name) = self.objects.node(slot).map(|node| Arc::clone(&node.facts.name)) else { return };
-        let filters: Vec<WaveFilter<'_>> = policy.waves.iter().map(WaveFilter::new).collect();
+        let filters = WaveFilter::all(&policy.waves);
         if rollout.put_node(&(name, slot), node, &filters) {
             self.objects.mark_dirty(slot);
         }

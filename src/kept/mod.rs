@@ -141,18 +141,17 @@ impl Kept {
     /// The rollout of a decision on the whole.
     fn rollout_of(&self, snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Option<Box<KeptRollout>> {
         let policy = snapshot.spec.policy.rollout.as_ref()?;
-        let steps = match decision {
-            Decision::Synced(steps) => Some(steps),
+        let decided = match decision {
+            Decision::Synced(steps) => steps.fleet.goal.rollout().map(|rollout| (steps, &rollout.state)),
             Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
         };
-        let decided = steps.and_then(|steps| Some((steps, &*steps.fleet.goal.rollout()?.state)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
-        let filters: Vec<WaveFilter<'_>> = policy.waves.iter().map(WaveFilter::new).collect();
+        let filters = WaveFilter::all(&policy.waves);
         for (view, (slot, node)) in snapshot.nodes.iter().zip(&self.objects.nodes) {
             rollout.put_node(&(Arc::clone(&node.facts.name), slot as Slot), view, &filters);
         }
-        if let Some((Steps { fleet, history, .. }, state)) = decided.map(|(steps, state)| (&**steps, state)) {
-            rollout.take_decision(fleet, history, state);
+        if let Some((steps, state)) = decided {
+            rollout.take_decision(&steps.fleet, &steps.history, state);
         }
         Some(Box::new(rollout))
     }

@@ -289,15 +289,7 @@ impl KeptRollout {
         }
         let live: Vec<u32> = live.into();
         if self.chosen_by.as_ref() != Some(&live) {
-            let base = KnownBase::choose(fleet.snapshot, history, &live.clone().into(), self.base.as_ref());
-            let is_same = match (&base, &self.base) {
-                (Some(base), Some(old)) => base.is_same(old),
-                (base, old) => base.is_none() && old.is_none(),
-            };
-            if !is_same {
-                return Err(NotKept);
-            }
-            self.chosen_by = Some(live);
+            self.choose_base(fleet, history, live)?;
         }
         let keeps_others = || self.wanted_by_base > 0;
         let course =
@@ -314,6 +306,23 @@ impl KeptRollout {
         self.waves.iter_mut().for_each(Members::list_names);
         self.course = Some(Arc::new(course));
         Ok(others)
+    }
+
+    /// # Errors
+    /// [`NotKept`] if these live pods of each revision make another one base.
+    fn choose_base(
+        &mut self,
+        fleet: &Fleet<'_>,
+        history: &History<'_>,
+        live: Vec<u32>,
+    ) -> Result<(), NotKept> {
+        let base = KnownBase::choose(fleet.snapshot, history, &live.clone().into(), self.base.as_ref());
+        let is_same = match (&base, &self.base) {
+            (Some(base), Some(old)) => base.is_same(old),
+            (base, old) => base.is_none() && old.is_none(),
+        };
+        self.chosen_by = is_same.then_some(live);
+        if is_same { Ok(()) } else { Err(NotKept) }
     }
 
     /// The state of the rollout, with these nodes; `None` before the course was found.

@@ -11,7 +11,7 @@ use daemonset::{
 };
 use jiff::Timestamp;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The rollout of a plan, with its policy.
 #[derive(Clone, Copy)]
@@ -34,9 +34,9 @@ pub(crate) struct WaveFigures {
     pub(crate) index: usize,
     pub(crate) nodes: usize,
     /// Nodes with a live updated pod.
-    pub(crate) updated: usize,
+    pub(crate) updated: u32,
     /// Nodes with an available updated pod.
-    pub(crate) available: usize,
+    pub(crate) available: u32,
     pub(crate) progress: WaveProgress,
     /// It opens only once it is approved, and it is not.
     pub(crate) needs_approval: bool,
@@ -110,19 +110,13 @@ impl<'a> Steered<'a> {
 
     /// All waves, in order.
     pub(crate) fn waves(&self) -> Vec<WaveFigures> {
-        let verdicts: BTreeMap<&str, &NodeVerdict> =
-            self.plan.report.nodes.iter().map(|node| (node.node.as_str(), node)).collect();
-        let figures = |(index, wave): (usize, &daemonset::WaveReport)| {
-            let nodes: Vec<&NodeVerdict> =
-                wave.nodes.iter().filter_map(|node| verdicts.get(node.as_str()).copied()).collect();
-            WaveFigures {
-                index,
-                nodes: wave.nodes.len(),
-                updated: nodes.iter().filter(|node| has_updated(node)).count(),
-                available: nodes.iter().filter(|node| has_available(node)).count(),
-                progress: wave.progress,
-                needs_approval: !self.is_open(index) && self.needs_approval(index),
-            }
+        let figures = |(index, wave): (usize, &daemonset::WaveReport)| WaveFigures {
+            index,
+            nodes: wave.nodes.len(),
+            updated: wave.updated,
+            available: wave.available,
+            progress: wave.progress,
+            needs_approval: !self.is_open(index) && self.needs_approval(index),
         };
         self.report.waves.iter().enumerate().map(figures).collect()
     }

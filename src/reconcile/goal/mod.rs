@@ -18,7 +18,7 @@ use crate::reconcile::history::History;
 use crate::rollout_report::FailingNode;
 use crate::snapshot::RolloutPolicy;
 use crate::snapshot::placement::Placement;
-use crate::snapshot::position::{IndexVec, NodeIx, neutral};
+use crate::snapshot::position::{IndexVec, NodeIx};
 use base::{Base, KnownBase, live_pods};
 use course::{Course, judged_by};
 use node::{RolloutFacts, RolloutNode};
@@ -42,8 +42,6 @@ pub(crate) enum NodeGoal {
     /// As [`HeldOnBase`](Self::HeldOnBase), but there is no base: a missing pod is created from the current revision.
     HeldOnCurrent,
 }
-
-neutral!(NodeGoal, NodeGoal::HeldOnCurrent);
 
 impl NodeGoal {
     pub(crate) fn is_held(self) -> bool {

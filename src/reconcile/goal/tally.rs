@@ -89,7 +89,7 @@ pub(super) struct Cell<I> {
 pub(super) struct Laggards<I> {
     /// Without a Ready updated pod.
     pub(super) not_ready: u32,
-    /// Of which it is unknown since when an updated pod has been Ready, be it that none is.
+    /// Without a known instant from which on an updated pod has been Ready.
     pub(super) since_unknown: u32,
     /// Without an available updated pod.
     pub(super) unavailable: u32,

@@ -131,7 +131,11 @@ pub(crate) struct WaveFilter<'p> {
 }
 
 impl<'p> WaveFilter<'p> {
-    pub(crate) fn new(wave: &'p Wave) -> Self {
+    pub(crate) fn all(waves: &'p [Wave]) -> Vec<Self> {
+        waves.iter().map(WaveFilter::new).collect()
+    }
+
+    fn new(wave: &'p Wave) -> Self {
         // The snapshot's check has reported the problems.
         let mut checked = Problems::default();
         let compile = |nodes| Selector::compile(nodes, "policy.rollout", &mut checked);

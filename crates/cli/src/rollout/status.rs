@@ -110,10 +110,9 @@ fn text(kubectl: Answer, input: &Input, plan: &Plan) -> Response {
 
 fn table(steered: &Steered<'_>, waves: &[WaveFigures]) -> String {
     let rows = waves.iter().map(|wave| {
-        let WaveFigures { index, nodes, updated, available, progress, .. } = wave;
-        let [index_text, nodes, updated, available] =
-            [index, nodes, updated, available].map(ToString::to_string);
-        [index_text, nodes, updated, available, steered.state(*index, *progress)]
+        let &WaveFigures { index, nodes, updated, available, progress, .. } = wave;
+        let [updated, available] = [updated, available].map(|count| count.to_string());
+        [index.to_string(), nodes.to_string(), updated, available, steered.state(index, progress)]
     });
     plain_table(["WAVE", "NODES", "UPDATED", "AVAILABLE", "STATE"], rows)
 }

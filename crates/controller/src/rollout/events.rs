@@ -69,7 +69,7 @@ impl Story {
             // An earlier process has reported it.
             false => next.without(&marks),
         });
-        // It is told once: a node that goes down later is not the rollout's.
+        // The roll-back ends once: a node that goes down later is not the rollout's.
         next.is_back |= before.is_back && matches!(rollout.stage, RolloutStage::RolledBack { .. });
         let words = Words { ds, plan, rollout, current };
         let mut events = Vec::new();

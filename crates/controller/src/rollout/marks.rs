@@ -33,9 +33,14 @@ impl WrittenRevisions {
 
     /// These revisions, each as it was written where the cache lags behind.
     pub fn newest(&mut self, mut cached: Vec<Arc<ControllerRevision>>) -> Vec<Arc<ControllerRevision>> {
-        self.forget_old();
+        // Not once a list shows it: the next one may come from a cache that lags, after one from storage.
+        self.0.retain(|_, written| written.at.elapsed() < LONGEST_LAG);
         for revision in &mut cached {
-            self.put_newer(revision);
+            if let Some(written) = self.0.get(&revision.metadata.uid)
+                && version(revision) < version(&written.revision)
+            {
+                *revision = written.revision.clone();
+            }
         }
         cached
     }
@@ -53,19 +58,6 @@ impl WrittenRevisions {
         });
         let revisions = revisions.collect();
         self.newest(revisions)
-    }
-
-    /// Not once a list shows it: the next one may come from a cache that lags, after one from storage.
-    fn forget_old(&mut self) {
-        self.0.retain(|_, written| written.at.elapsed() < LONGEST_LAG);
-    }
-
-    fn put_newer(&self, revision: &mut Arc<ControllerRevision>) {
-        if let Some(written) = self.0.get(&revision.metadata.uid)
-            && version(revision) < version(&written.revision)
-        {
-            *revision = written.revision.clone();
-        }
     }
 }
 
