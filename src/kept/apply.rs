@@ -14,6 +14,7 @@ use crate::reconcile::goal::waves::WaveFilter;
 use crate::reconcile::history::{History, Role};
 use crate::snapshot::PodNames;
 use crate::snapshot::index::RevisionFacts;
+use crate::snapshot::placement::Placement;
 use crate::snapshot::spec::Spec;
 use crate::view::{NodeView, PodView, RevisionView};
 use serde_json::Value;
@@ -99,17 +100,17 @@ impl Kept {
     fn change_node(&mut self, node: &NodeView<'_>) {
         let placement = self.spec.template.rules().decide(node).placement;
         self.objects.put_node(node, placement);
-        self.change_rollout_node(node);
+        self.change_rollout_node(node, placement);
         self.recheck.known(node.name);
     }
 
     /// The waves of a node depend on its labels.
-    fn change_rollout_node(&mut self, node: &NodeView<'_>) {
+    fn change_rollout_node(&mut self, node: &NodeView<'_>, placement: Placement) {
         let (Some(rollout), Some(policy)) = (&mut self.rollout, &self.spec.policy.rollout) else { return };
         let Some(slot) = self.objects.node_slot(node.name) else { return };
         let Some(name) = self.objects.node(slot).map(|node| Arc::clone(&node.facts.name)) else { return };
         let filters = WaveFilter::all(&policy.waves);
-        if rollout.put_node(&(name, slot), node, &filters) {
+        if rollout.put_node(&(name, slot), node, placement, &filters) {
             self.objects.mark_dirty(slot);
         }
     }

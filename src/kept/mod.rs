@@ -148,7 +148,8 @@ impl Kept {
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
         let filters = WaveFilter::all(&policy.waves);
         for (view, (slot, node)) in snapshot.nodes.iter().zip(&self.objects.nodes) {
-            rollout.put_node(&(Arc::clone(&node.facts.name), slot as Slot), view, &filters);
+            let named = (Arc::clone(&node.facts.name), slot as Slot);
+            rollout.put_node(&named, view, node.facts.placement, &filters);
         }
         if let Some((steps, state)) = decided {
             rollout.take_decision(&steps.fleet, &steps.history, state);

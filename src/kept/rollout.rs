@@ -121,15 +121,16 @@ impl KeptRollout {
         self.changed.clear();
     }
 
-    /// Puts a node with these labels and taints among the nodes. Returns whether something has changed on which its goal or
+    /// Puts a node with these labels and taints, and this placement by the current template, among the nodes. Returns whether something has changed on which its goal or
     /// its placement depends.
     pub(super) fn put_node(
         &mut self,
         (name, slot): &Named,
         view: &NodeView<'_>,
+        placement: Placement,
         filters: &[WaveFilter<'_>],
     ) -> bool {
-        let by_base = self.base.as_ref().map(|base| base.placement(view));
+        let by_base = self.base.as_ref().map(|base| base.placement(view, placement));
         let matches = (0..).zip(filters).filter(|(_, filter)| filter.matches(view.labels));
         let matches: Box<[Match]> = matches.map(|(wave, _)| Match { wave, is_inside: false }).collect();
         let is_same = |old: &Member| {

@@ -6,7 +6,7 @@ use crate::view::{Known, LabelsView, Truth};
 use std::borrow::Cow;
 
 /// A valid operator with its values.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Test {
     In(Vec<String>),
     NotIn(Vec<String>),
@@ -23,7 +23,7 @@ pub(crate) enum Vocabulary {
     NodeSelector,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CompiledRequirement {
     key: String,
     test: Test,

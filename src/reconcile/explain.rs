@@ -58,14 +58,18 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
 fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
     let Steps { fleet, history, node_sync, budget, update, .. } = steps;
     let progress = Progress::new(fleet, history, node_sync, budget, update);
+    let mut by_name: Vec<NodeIx> = fleet.nodes.positions().collect();
+    by_name.sort_unstable_by(|a, b| snapshot.index.by_name(*a, *b));
+    let explainer = Explainer::new(snapshot, steps);
+    let nodes: Vec<NodeVerdict> = by_name.iter().map(|position| explainer.verdict(*position)).collect();
     Report {
         situation: Situation::Synced,
         current_revision: Some(current_revision(snapshot, steps)),
         strategy: Some(strategy(snapshot.spec.strategy)),
         budget: Some(*budget),
         unavailable: progress.causes,
-        nodes: Explainer::new(snapshot, steps).verdicts(),
-        rollout: rollout(fleet),
+        rollout: rollout(fleet, by_name.iter().copied().zip(&nodes)),
+        nodes,
         progress: Some(progress),
     }
 }
@@ -134,12 +138,6 @@ impl<'d> Explainer<'d> {
                 + reached.pending
                 + reached.not_ready,
         }
-    }
-
-    fn verdicts(&self) -> Vec<NodeVerdict> {
-        let mut nodes: Vec<NodeIx> = self.steps.fleet.nodes.positions().collect();
-        nodes.sort_unstable_by(|a, b| self.snapshot.index.by_name(*a, *b));
-        nodes.into_iter().map(|position| self.verdict(position)).collect()
     }
 
     fn verdict(&self, position: NodeIx) -> NodeVerdict {

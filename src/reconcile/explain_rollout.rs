@@ -5,12 +5,16 @@ use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::course::Course;
 use crate::reconcile::goal::waves::{Done, WaveState, Waves};
 use crate::reconcile::goal::{Rollout, RolloutState, Stage, WaveFigures, WaveNodes};
+use crate::report::NodeVerdict;
 use crate::rollout_report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
-use crate::snapshot::position::NodeIx;
+use crate::snapshot::position::{IndexVec, NodeIx};
 use std::sync::Arc;
 
-/// The state of the rollout; `None` if the policy steers none.
-pub(super) fn rollout(fleet: &Fleet<'_>) -> Option<RolloutReport> {
+/// The state of the rollout, from the verdicts on all nodes by name; `None` if the policy steers none.
+pub(super) fn rollout<'v>(
+    fleet: &Fleet<'_>,
+    verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)> + Clone,
+) -> Option<RolloutReport> {
     let Rollout { base, state } = fleet.goal.rollout()?;
     let course = &*state.course;
     let is_judged = course.stage != Stage::Over;
@@ -23,7 +27,7 @@ pub(super) fn rollout(fleet: &Fleet<'_>) -> Option<RolloutReport> {
         updated: course.updated,
         waves: waves
             .map(|(index, (nodes, wave))| {
-                let (nodes, WaveFigures { updated, available }) = wave_nodes(fleet, state, nodes);
+                let (nodes, WaveFigures { updated, available }) = wave_nodes(state, nodes, verdicts.clone());
                 WaveReport { nodes, updated, available, progress: progress(course, index, wave) }
             })
             .collect(),
@@ -32,16 +36,26 @@ pub(super) fn rollout(fleet: &Fleet<'_>) -> Option<RolloutReport> {
 }
 
 /// The nodes of a wave, by name.
-fn wave_nodes(fleet: &Fleet<'_>, state: &RolloutState, nodes: &WaveNodes) -> (Arc<[NodeName]>, WaveFigures) {
+fn wave_nodes<'v>(
+    state: &RolloutState,
+    nodes: &WaveNodes,
+    verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)>,
+) -> (Arc<[NodeName]>, WaveFigures) {
     let nodes = match nodes {
         WaveNodes::Named(names, figures) => return (Arc::clone(names), *figures),
         WaveNodes::Inside(nodes) => nodes,
     };
     let mut figures = WaveFigures::default();
-    nodes.iter().for_each(|node| figures.add(WaveFigures::new(&state.nodes.at(*node).facts)));
-    let mut nodes = nodes.clone();
-    nodes.sort_unstable_by(|a, b| fleet.snapshot.index.by_name(*a, *b));
-    (nodes.into_iter().map(|node| fleet.node_view(node).name.into()).collect(), figures)
+    let mut is_inside: IndexVec<NodeIx, bool> = IndexVec::repeat(false, state.nodes.len());
+    for node in nodes {
+        figures.add(WaveFigures::new(&state.nodes.at(*node).facts));
+        is_inside.change(*node, |is_inside| *is_inside = true);
+    }
+    // The verdicts are in the order of the names: they are compared once for all waves.
+    let mut names = Vec::with_capacity(nodes.len());
+    let inside = verdicts.filter(|(node, _)| *is_inside.at(*node));
+    names.extend(inside.map(|(_, verdict)| verdict.node.clone()));
+    (names.into(), figures)
 }
 
 fn stage(stage: &Stage) -> RolloutStage {

@@ -122,6 +122,14 @@ impl PlacementRules<'_> {
         nodes.iter().map(placement).collect()
     }
 
+    /// Whether both decide alike about every node.
+    pub(crate) fn is_same(&self, other: &PlacementRules<'_>) -> bool {
+        self.template.node_name == other.template.node_name
+            && self.template.node_selector == other.template.node_selector
+            && self.affinity == other.affinity
+            && self.tolerations == other.tolerations
+    }
+
     /// The first rule that applies decides.
     #[inline]
     pub(crate) fn decide(&self, node: &impl NodeFacts) -> Decided {

@@ -110,12 +110,12 @@ impl Template {
 }
 
 /// Required node affinity, compiled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequiredAffinity {
     terms: Vec<Term>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Term {
     expressions: Vec<CompiledRequirement>,
     fields: Vec<CompiledRequirement>,

@@ -33,6 +33,8 @@ pub(crate) struct Base<'a> {
 pub(crate) struct KnownBase {
     uid: Arc<str>,
     template: Arc<CompiledTemplate>,
+    /// It wants the same nodes as the current template: most rollouts change an image.
+    is_placed_as_current: bool,
 }
 
 impl KnownBase {
@@ -65,9 +67,12 @@ impl KnownBase {
         });
         candidates.into_iter().find_map(|revision| {
             let view = revision.view?;
-            known.filter(|known| *known.uid == *view.uid).cloned().or_else(|| {
-                Some(KnownBase { uid: view.uid.into(), template: read_template(snapshot, &view)? })
-            })
+            let template = match known.filter(|known| *known.uid == *view.uid) {
+                Some(known) => Arc::clone(&known.template),
+                None => read_template(snapshot, &view)?,
+            };
+            let is_placed_as_current = template.rules().is_same(&snapshot.spec.template.rules());
+            Some(KnownBase { uid: view.uid.into(), template, is_placed_as_current })
         })
     }
 
@@ -80,9 +85,9 @@ impl KnownBase {
         self.uid == other.uid
     }
 
-    /// Whether a node should run its pod.
-    pub(crate) fn placement(&self, node: &NodeView<'_>) -> Placement {
-        self.template.rules().decide(node).placement
+    /// Whether a node should run its pod, from the placement by the current template.
+    pub(crate) fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
+        if self.is_placed_as_current { current } else { self.template.rules().decide(node).placement }
     }
 }
 

@@ -35,7 +35,13 @@ impl Failing {
         }
     }
 
-    /// The one that fails first; of two that fail now, the first evidence.
+    /// Takes the other one if that fails first; of two that fail now, the first evidence.
+    pub(super) fn add(&mut self, other: Self) {
+        if !matches!(other, Failing::Never) {
+            *self = std::mem::replace(self, Failing::Never).or(other);
+        }
+    }
+
     fn or(self, other: Self) -> Self {
         match (self, other) {
             (Failing::Now(a), Failing::Now(b)) => Failing::Now(a.min(b)),
@@ -46,23 +52,12 @@ impl Failing {
     }
 }
 
-/// Whether an updated pod of the node, terminating ones aside, shows that the new version has failed there.
-pub(super) fn failing(fleet: &Fleet<'_>, node: NodeIx, policy: &FailurePolicy) -> Failing {
-    let pods = fleet.pods_of(node).filter(|(_, pod)| pod.is_updated() && is_judged(pod.stage));
-    let is_down = fleet.node_view(node).ready == Some(false);
-    pods.fold(Failing::Never, |failing, (_, pod)| {
-        failing.or(if is_down {
-            node_down(fleet, node, pod, policy)
-        } else {
-            pod_failing(fleet, pod, policy)
-        })
-    })
-}
-
-fn is_judged(stage: PodStage) -> bool {
-    match stage {
-        PodStage::Live | PodStage::Failed | PodStage::Succeeded => true,
-        PodStage::Terminating | PodStage::Gone => false,
+/// Whether an updated pod of the node, which is not terminating, shows that the new version has failed there.
+pub(super) fn failing(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
+    if fleet.node_view(node).ready == Some(false) {
+        node_down(fleet, node, pod, policy)
+    } else {
+        pod_failing(fleet, pod, policy)
     }
 }
 

@@ -195,9 +195,10 @@ impl RolloutState {
         nodes.iter().for_each(|node| tally.add(node));
         let live = live_pods(fleet, history, fleet.pods.iter());
         let base = KnownBase::choose(fleet.snapshot, history, &live, None);
+        let by_base = |base: &KnownBase, node| base.placement(fleet.node_view(node), fleet.placement(node));
         let keeps_others = || {
             let mut others = nodes.enumerated().filter(|(_, node)| !node.facts.takes_part);
-            let is_wanted = |base: &KnownBase, node| base.placement(fleet.node_view(node)) == Placement::Run;
+            let is_wanted = |base: &KnownBase, node| by_base(base, node) == Placement::Run;
             base.as_ref().is_some_and(|base| others.any(|(node, _)| is_wanted(base, node)))
         };
         let course = Course::new(fleet.snapshot, history, policy, &tally, base.is_some(), keeps_others);
@@ -205,7 +206,7 @@ impl RolloutState {
             nodes.change(position, |node| {
                 node.goal = course.goal(node);
                 let base = base.as_ref().filter(|_| node.goal.is_base());
-                node.base_placement = base.map(|base| base.placement(fleet.node_view(position)));
+                node.base_placement = base.map(|base| by_base(base, position));
             });
         }
         let failing = nodes.enumerated().filter_map(|(position, node)| {

@@ -98,14 +98,19 @@ impl RolloutFacts {
             if !stays {
                 continue;
             }
-            let ready_since = view.ready_since.filter(|_| pod.is_ready());
-            facts.progressed_at =
-                [facts.progressed_at, view.created_at, ready_since].into_iter().flatten().max();
+            // `None` is the least.
+            facts.progressed_at = facts.progressed_at.max(view.created_at);
             if pod.is_ready() {
+                facts.progressed_at = facts.progressed_at.max(view.ready_since);
                 facts.is_available |= pod.is_available();
-                let first = [facts.ready_since.filter(|_| facts.is_ready), ready_since];
-                facts.ready_since = first.into_iter().flatten().min();
+                facts.ready_since = match (facts.ready_since, view.ready_since) {
+                    (Some(first), Some(since)) => Some(first.min(since)),
+                    (one, None) | (None, one) => one,
+                };
                 facts.is_ready = true;
+            }
+            if let Some(policy) = judged_by {
+                facts.failing.add(failing(fleet, node, pod, policy));
             }
         }
         facts.has_it |= facts.has_updated;
@@ -115,8 +120,8 @@ impl RolloutFacts {
             Placement::ContinueOnly(_) => facts.has_it,
             Placement::Exclude(_) => false,
         };
-        if let Some(policy) = judged_by.filter(|_| facts.takes_part) {
-            facts.failing = failing(fleet, node, policy);
+        if !facts.takes_part {
+            facts.failing = Failing::Never;
         }
         facts
     }
