@@ -147,9 +147,9 @@ impl Steps<'_> {
         }
     }
 
-    /// When time alone lets the new version fail on the node.
+    /// When time alone lets the new version fail on the node, or brings other evidence.
     fn failing_at(&self, node: NodeIx) -> Option<Timestamp> {
-        self.fleet.goal.rollout()?.state.nodes.at(node).facts.failing.due_at()
+        self.fleet.goal.rollout()?.state.nodes.at(node).facts.failing.changes_at()
     }
 
     fn due(&self, name: &str, pods: &[PodIx], memory: Option<&Memory>) -> Option<Timestamp> {

@@ -13,7 +13,8 @@ pub(crate) enum Failing {
     Never,
     /// From this instant on, if nothing changes.
     At(Timestamp),
-    Now(FailureEvidence),
+    /// With the evidence, and the next instant at which time alone brings other evidence, which may come before it.
+    Now(FailureEvidence, Option<Timestamp>),
 }
 
 impl Failing {
@@ -23,15 +24,22 @@ impl Failing {
 
     pub(crate) fn evidence(&self) -> Option<&FailureEvidence> {
         match self {
-            Failing::Now(evidence) => Some(evidence),
+            Failing::Now(evidence, _) => Some(evidence),
             Failing::Never | Failing::At(_) => None,
         }
     }
 
+    /// When time alone lets the node fail.
     pub(crate) fn due_at(&self) -> Option<Timestamp> {
+        self.changes_at().filter(|_| !self.is_now())
+    }
+
+    /// When time alone lets the node fail, or changes the evidence.
+    pub(crate) fn changes_at(&self) -> Option<Timestamp> {
         match self {
+            Failing::Never => None,
             Failing::At(at) => Some(*at),
-            Failing::Never | Failing::Now(_) => None,
+            Failing::Now(_, at) => *at,
         }
     }
 
@@ -43,11 +51,13 @@ impl Failing {
     }
 
     fn or(self, other: Self) -> Self {
+        let next = [self.changes_at(), other.changes_at()].into_iter().flatten().min();
         match (self, other) {
-            (Failing::Now(a), Failing::Now(b)) => Failing::Now(a.min(b)),
-            (now @ Failing::Now(_), _) | (_, now @ Failing::Now(_)) => now,
-            (Failing::At(a), Failing::At(b)) => Failing::At(a.min(b)),
-            (at @ Failing::At(_), Failing::Never) | (Failing::Never, at) => at,
+            (Failing::Now(a, _), Failing::Now(b, _)) => Failing::Now(a.min(b), next),
+            (Failing::Now(evidence, _), _) | (_, Failing::Now(evidence, _)) => Failing::Now(evidence, next),
+            (Failing::At(_) | Failing::Never, Failing::At(_) | Failing::Never) => {
+                next.map_or(Failing::Never, Failing::At)
+            }
         }
     }
 }
@@ -79,11 +89,11 @@ fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
     let name = || view.name.to_owned();
     if pod.stage == PodStage::Failed && !is_ended_by_others(containers.pod_reason()) {
         let reason = containers.pod_reason().to_owned();
-        return Failing::Now(FailureEvidence::PodFailed { pod: name(), reason });
+        return Failing::Now(FailureEvidence::PodFailed { pod: name(), reason }, None);
     }
     let restarts = containers.most_restarts();
     if policy.max_restarts.is_some_and(|limit| restarts > limit) {
-        return Failing::Now(FailureEvidence::TooManyRestarts { pod: name(), restarts });
+        return Failing::Now(FailureEvidence::TooManyRestarts { pod: name(), restarts }, None);
     }
     let waiting = containers.first_waiting(|reason| policy.waits_in_vain(reason));
     let waiting = waiting.zip(policy.waiting_seconds).zip(view.created_at);
@@ -118,7 +128,7 @@ fn after(
     evidence: impl FnOnce() -> FailureEvidence,
 ) -> Failing {
     match since.checked_add(SignedDuration::from_secs(seconds.into())) {
-        Ok(at) if at <= now => Failing::Now(evidence()),
+        Ok(at) if at <= now => Failing::Now(evidence(), None),
         Ok(at) => Failing::At(at),
         Err(_) => Failing::Never,
     }

@@ -152,20 +152,14 @@ impl RolloutWatcher {
     /// The specs and revisions that the controller may have seen together.
     fn views(&self, t: Timestamp) -> impl Iterator<Item = View<'_>> {
         let revisions = move || since(&self.revisions, t - self.behind.revisions);
-        let views = since(&self.specs, t - self.behind.spec)
-            .flat_map(move |spec| revisions().map(move |revisions| View { spec, revisions }));
-        views.filter(move |view| self.knows_the_verdict(*view))
-    }
-
-    /// Whether a view has the verdict of this plan, which takes effect at once.
-    fn knows_the_verdict(&self, view: View<'_>) -> bool {
-        let is_failed = |revision: &&Revision| self.just_failed.as_ref() == Some(&revision.name);
-        view.revisions.iter().find(is_failed).is_none_or(Revision::has_failed)
+        let just_failed = self.just_failed.as_deref();
+        since(&self.specs, t - self.behind.spec)
+            .flat_map(move |spec| revisions().map(move |revisions| View { spec, revisions, just_failed }))
     }
 
     /// Whether a revision with this hash has failed and is not the current one.
     fn has_failed(&self, view: View<'_>, hash: &str) -> bool {
-        let failed = |revision: &Revision| revision.hash == hash && revision.has_failed();
+        let failed = |revision: &Revision| revision.hash == hash && view.has_failed(revision);
         !self.is_current(view, hash) && view.revisions.iter().any(failed)
     }
 
@@ -189,13 +183,13 @@ impl RolloutWatcher {
 
     fn is_stopped(&self, view: View<'_>) -> bool {
         let policy = self.policy.as_ref();
-        policy.is_some_and(|p| p.paused || (p.on_failure.is_some() && view.mark("failed").is_some()))
+        policy.is_some_and(|p| p.paused || (p.on_failure.is_some() && view.is_failed()))
     }
 
     fn rolls_back(&self, view: View<'_>) -> bool {
         let on_failure = self.policy.as_ref().and_then(|policy| policy.on_failure.as_ref());
         let wants = on_failure.is_some_and(|policy| policy.action == FailureAction::RollBack);
-        wants && view.mark("failed").is_some() && !view.bases().is_empty()
+        wants && view.is_failed() && !view.bases().is_empty()
     }
 
     /// Whether the node may get the new version, or has it already.
@@ -346,7 +340,7 @@ impl RolloutWatcher {
 
     fn may_be_settled_before(&self, view: View<'_>, t: Timestamp) -> bool {
         // The same plan sets `started`. A rollout with an open wave has begun.
-        let unmarked = view.mark("failed").is_none() && view.wave().is_none();
+        let unmarked = !view.is_failed() && view.wave().is_none();
         let Some(current) = view.current().filter(|_| unmarked) else { return false };
         self.fleet.has_no_surely_other(t, self.behind, &current.hash)
     }

@@ -56,6 +56,8 @@ pub struct Mark<'r> {
 pub struct View<'w> {
     pub spec: &'w DaemonSetSpec,
     pub revisions: &'w [Revision],
+    /// The name of the revision that this plan finds to have failed: its verdict takes effect at once.
+    pub just_failed: Option<&'w str>,
 }
 
 impl<'w> View<'w> {
@@ -66,6 +68,11 @@ impl<'w> View<'w> {
 
     fn old(self) -> impl Iterator<Item = &'w Revision> {
         self.revisions.iter().filter(move |revision| revision.template != self.spec.template)
+    }
+
+    /// Whether a revision has failed, also by the verdict of this plan.
+    pub fn has_failed(self, revision: &Revision) -> bool {
+        revision.has_failed() || self.just_failed == Some(revision.name.as_str())
     }
 
     /// The number of the current revision after a plan.
@@ -85,14 +92,20 @@ impl<'w> View<'w> {
         self.mark("wave")?.rest.parse().ok()
     }
 
+    /// Whether the current revision has failed.
+    pub fn is_failed(self) -> bool {
+        let just_failed = || self.current().is_some_and(|current| self.just_failed == Some(&current.name));
+        self.mark("failed").is_some() || just_failed()
+    }
+
     pub fn is_over(self) -> bool {
-        self.mark("completed").is_some() && self.mark("failed").is_none()
+        self.mark("completed").is_some() && !self.is_failed()
     }
 
     /// The hashes of the revisions that may be base: those that were completed last. Which of several without that mark it
     /// is depends on pods.
     pub fn bases(self) -> Vec<&'w str> {
-        let usable = || self.old().filter(|revision| !revision.has_failed());
+        let usable = || self.old().filter(move |revision| !self.has_failed(revision));
         let completed = |revision: &Revision| revision.mark("completed").map(|mark| mark.at);
         let last = usable().map(completed).max().flatten();
         usable()

@@ -115,7 +115,8 @@ impl Trial {
 
     fn is_marked_complete(&self) -> Result<(), String> {
         let revisions: Vec<Revision> = self.cluster.revisions().map(Revision::new).collect();
-        let view = View { spec: &self.cluster.daemon_set().unwrap().spec, revisions: &revisions };
+        let spec = &self.cluster.daemon_set().unwrap().spec;
+        let view = View { spec, revisions: &revisions, just_failed: None };
         let has_targets = self.cluster.status().desired_number_scheduled > 0;
         if has_targets && !view.is_over() { Err(format!("not complete: {revisions:#?}")) } else { Ok(()) }
     }

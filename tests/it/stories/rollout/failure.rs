@@ -4,7 +4,8 @@ use super::{creates, deletes, mark, marked, marks, requeue, revisions, steered};
 use crate::support::{
     Given, NodeStory, PodStory, at, given, new, node, old, on_delete, revision, rolling, template,
 };
-use daemonset::{FailureEvidence, RolloutStage, Warning};
+use daemonset::{FailureEvidence, Observed, Reconciler, RolloutStage, Warning};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// Node a with this pod of the new version, b with one that is well, c waits for the next wave.
@@ -266,4 +267,26 @@ fn no_pod_is_created_from_a_revision_that_has_failed() {
     let current = marked("new", 4, &[]);
     let plan = fleet.revisions([revision("old", 1), failed, current]).plan();
     assert_eq!(creates(&plan), [("b".to_owned(), "old".to_owned())]);
+}
+
+/// A pod has failed by its age, when the time comes for the evidence that names its container.
+#[test]
+fn a_plan_from_changes_has_the_evidence_that_time_brings() {
+    let waits = new().pending().created_ago(40).with("/status/containerStatuses", containers(Some("x"), 0));
+    let on_failure = json!({"maxFailures": 2, "availableWithinSeconds": 30, "waitingReasons": ["x"], "waitingSeconds": 60});
+    let recording = judged(on_failure, node("a").has(waits)).recording();
+    let uid = recording.daemon_set.metadata.uid.clone();
+    let mut reconciler = Reconciler::new(uid, recording.policy.clone());
+    let mut evidence_after = |seconds| {
+        let observed = || Observed {
+            daemon_set: &recording.daemon_set,
+            nodes: &recording.nodes,
+            pods: &recording.pods,
+            revisions: &recording.revisions,
+        };
+        let plan = reconciler.plan_changes(observed, recording.now + SignedDuration::from_secs(seconds));
+        let [failing] = &plan.unwrap().report.rollout.unwrap().failing[..] else { panic!("one node fails") };
+        serde_json::to_value(&failing.evidence).unwrap()["type"].clone()
+    };
+    assert_eq!([0, 19, 20].map(&mut evidence_after), ["Unavailable", "Unavailable", "Waiting"]);
 }
