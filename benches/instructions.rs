@@ -1,9 +1,9 @@
 //! The number of instructions of a decision, which is the same on every run. The benchmark checks that the number grows
-//! linearly with the fleet, and that an audit is cheap compared with the decision.
+//! linearly with the fleet, and that an audit and the building of a kept state are cheap compared with the decision.
 //!
 //! `cargo bench -p daemonset-benches --bench instructions` runs itself under valgrind, and does nothing without valgrind.
 
-use daemonset::{Action, Plan, Snapshot, Violation};
+use daemonset::{Action, Plan, Reconciler, Snapshot, Violation};
 use daemonset_benches::{Fleet, Scenario};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,8 @@ const SIZES: [usize; 3] = [1_000, 5_000, 15_000];
 const LARGEST_RATIO: f64 = 1.5;
 /// The maximum ratio of an audit's instructions to the decision's.
 const DEAREST_AUDIT: f64 = 2.0;
+/// The maximum ratio of the instructions of the first plan of a reconciler, which keeps its state, to those of check and plan.
+const DEAREST_BUILD: f64 = 2.8;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -47,7 +49,9 @@ fn decide(scenario: &str, nodes: &str) -> ExitCode {
     let actions = measured_reconcile(&snapshot);
     let plan = measured_plan(&snapshot);
     let violations = measured_audit(&snapshot, &actions);
-    if plan.actions == actions && violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let (_, kept) = measured_build(&fleet);
+    let is_good = plan.actions == actions && kept.actions == actions && violations.is_empty();
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 #[inline(never)]
@@ -70,8 +74,13 @@ fn measured_audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation>
     black_box(daemonset::audit(snapshot, actions))
 }
 
+#[inline(never)]
+fn measured_build(fleet: &Fleet) -> (Reconciler, Plan) {
+    black_box(fleet.first_plan())
+}
+
 /// The measured functions, in the order in which they are called.
-const STEPS: [&str; 4] = ["check", "reconcile", "plan", "audit"];
+const STEPS: [&str; 5] = ["check", "reconcile", "plan", "audit", "build"];
 
 fn compare() -> ExitCode {
     let [small, medium, large] = SIZES;
@@ -82,7 +91,18 @@ fn compare() -> ExitCode {
         for (step, name) in STEPS.into_iter().enumerate() {
             good &= print(scenario, name, counts.each_ref().map(|steps| steps[step]));
         }
-        good &= is_cheap_audit(scenario, &counts);
+        good &= is_cheap(
+            scenario,
+            "audit/rec.",
+            DEAREST_AUDIT,
+            counts.map(|[_, reconcile, _, audit, _]| audit / reconcile),
+        );
+        good &= is_cheap(
+            scenario,
+            "build/c.+p.",
+            DEAREST_BUILD,
+            counts.map(|[check, _, plan, _, build]| build / (check + plan)),
+        );
     }
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -106,12 +126,12 @@ fn print(scenario: Scenario, step: &str, [small, medium, large]: [f64; 3]) -> bo
     growth <= LARGEST_RATIO
 }
 
-/// Prints the ratio of the audit to the decision at each size. Returns whether the audit is cheap enough.
-fn is_cheap_audit(scenario: Scenario, counts: &Counts) -> bool {
-    let [small, medium, large] = counts.map(|[_, reconcile, _, audit]| audit / reconcile);
-    let cheap = [small, medium, large].into_iter().all(|ratio| ratio <= DEAREST_AUDIT);
+/// Prints the ratio of one step to others at each size. Returns whether it is within the limit everywhere.
+fn is_cheap(scenario: Scenario, name: &str, limit: f64, ratios: [f64; SIZES.len()]) -> bool {
+    let cheap = ratios.into_iter().all(|ratio| ratio <= limit);
     let remark = if cheap { "" } else { "  too dear" };
-    println!("{scenario:<12} {:<10} {small:>9.2} {medium:>9.2} {large:>9.2}{remark}", "audit/rec.");
+    let [small, medium, large] = ratios;
+    println!("{scenario:<12} {name:<11}{small:>9.2} {medium:>9.2} {large:>9.2}{remark}");
     cheap
 }
 
@@ -128,7 +148,7 @@ fn per_node(scenario: Scenario, nodes: usize) -> [f64; STEPS.len()] {
         .args(["decide", &scenario.to_string(), &nodes.to_string()])
         .status();
     assert!(status.is_ok_and(|status| status.success()), "valgrind failed on {scenario} {nodes}");
-    [1, 2, 3, 4].map(|part| files.total(part) as f64 / nodes as f64)
+    [1, 2, 3, 4, 5].map(|part| files.total(part) as f64 / nodes as f64)
 }
 
 /// The files of one run, which are deleted on drop.

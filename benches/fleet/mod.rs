@@ -4,7 +4,7 @@ mod objects;
 mod order;
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
-use daemonset::{Action, ActionOutcome, Observed, Policy, Reconciler, Snapshot, plan};
+use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Reconciler, Snapshot, plan};
 use jiff::Timestamp;
 use objects::{Health, Kind, Made, NOW};
 use serde_json::Value;
@@ -120,10 +120,9 @@ impl Fleet {
 
     /// A reconciler that has planned the fleet, and whose actions on pods were accepted until no plan had one.
     pub fn settled(&self) -> Reconciler {
-        let mut reconciler = Reconciler::new(self.daemon_set.metadata.uid.clone(), self.policy.clone());
+        let (mut reconciler, mut plan) = self.first_plan();
         let mut created = 0;
         loop {
-            let plan = reconciler.plan_changes(|| self.observed(), self.now).unwrap();
             let before = created;
             for action in &plan.actions {
                 let outcome = match action {
@@ -141,7 +140,15 @@ impl Fleet {
             if created == before {
                 return reconciler;
             }
+            plan = reconciler.plan_changes(|| self.observed(), self.now).unwrap();
         }
+    }
+
+    /// A reconciler that keeps the state of the fleet, with its plan.
+    pub fn first_plan(&self) -> (Reconciler, Plan) {
+        let mut reconciler = Reconciler::new(self.daemon_set.metadata.uid.clone(), self.policy.clone());
+        let plan = reconciler.plan_changes(|| self.observed(), self.now).unwrap();
+        (reconciler, plan)
     }
 
     /// One of its Ready pods, chosen by a number, as it is now and once it is no longer Ready.

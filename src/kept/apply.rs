@@ -5,7 +5,6 @@ use super::rollout::KeptRollout;
 use super::{Basis, Kept, Meaning};
 use crate::action::Action;
 use crate::kubernetes::ownership::ClaimVerdict;
-use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, DaemonSet, TemplateFidelity};
 use crate::problem::Problems;
@@ -127,15 +126,12 @@ impl Kept {
 
     pub(super) fn put_pod(&mut self, pod: &PodView<'_>) {
         let spec = Arc::clone(&self.spec);
-        let namespace = &spec.daemon_set.metadata.namespace;
-        if pod.namespace != *namespace {
+        if pod.namespace != spec.daemon_set.metadata.namespace {
             return;
         }
         let ownership = spec.criteria().ownership(pod);
         let selected = spec.selector.matches(pod.labels);
-        // The names of others matter only where a new pod must not have one of them.
-        let is_kept = ownership.verdict(|| selected, pod.deleted_at.is_some()) != ClaimVerdict::Ignore
-            || spec.policy.pod_names == PodNames::Deterministic;
+        let is_kept = keeps(&spec, pod, ownership.verdict(|| selected, pod.deleted_at.is_some()));
         let old = self.objects.pod_slot(pod.name).and_then(|slot| self.objects.pod(slot));
         if let Some(replaced) = old.filter(|old| !is_kept || old.uid() != pod.uid) {
             self.recheck.pod(replaced.uid());
@@ -144,13 +140,7 @@ impl Kept {
             self.remove_pod(pod.namespace, pod.name);
             return;
         }
-        let relation = Relation {
-            ownership,
-            selected,
-            hash: pod.labels.get(&spec.policy.unique_label_key),
-            generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
-        };
-        if self.objects.put_pod(pod, relation) {
+        if self.objects.put_pod(pod, Relation::new(&spec, pod, ownership, selected)) {
             self.recheck.pod(pod.uid);
         }
     }
@@ -271,6 +261,15 @@ impl Kept {
             meanings: BTreeMap::from_iter(hashes),
         }
     }
+}
+
+/// Whether a pod is kept. The names of pods of others matter only where a new pod must not have one of them.
+pub(super) fn keeps(spec: &Spec<'_>, pod: &PodView<'_>, verdict: ClaimVerdict) -> bool {
+    let may_collide = || {
+        spec.policy.pod_names == PodNames::Deterministic
+            && pod.namespace == spec.daemon_set.metadata.namespace
+    };
+    verdict != ClaimVerdict::Ignore || may_collide()
 }
 
 /// Whether nothing differs that a standing depends on.

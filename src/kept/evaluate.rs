@@ -34,24 +34,21 @@ impl Steps<'_> {
     pub(super) fn standings(&self, claim: &Claim) -> Vec<Standing> {
         let classifier = Classifier::new(self.snapshot, self.history);
         let claiming = self.claiming(claim);
-        let pods = self.pods_by_node();
-        let no_pods = Vec::new();
-        let nodes = self.fleet.nodes.positions();
-        nodes
-            .zip(pods.iter().chain(std::iter::repeat(&no_pods)))
-            .map(|(node, pods)| self.standing(node, pods, &classifier, *claiming.at(node)))
-            .collect()
-    }
-
-    /// All pods of each node: the fleet lacks those that are gone.
-    fn pods_by_node(&self) -> Vec<Vec<PodIx>> {
-        let mut pods: IndexVec<NodeIx, Vec<PodIx>> = vec![Vec::new(); self.snapshot.nodes.len()].into();
-        for (position, _, facts) in self.snapshot.pods_with_facts() {
-            if let Some(node) = facts.node {
-                pods.change(node, |pods| pods.push(position));
-            }
-        }
-        pods.into()
+        // All pods, by node: the fleet lacks those that are gone.
+        let pods = self.snapshot.pods_with_facts();
+        let mut pods: Vec<(NodeIx, PodIx)> =
+            pods.filter_map(|(pod, _, facts)| Some((facts.node?, pod))).collect();
+        pods.sort_unstable();
+        let (of_nodes, pods): (Vec<NodeIx>, Vec<PodIx>) = pods.into_iter().unzip();
+        let (mut of_nodes, mut pods) = (of_nodes.as_slice(), pods.as_slice());
+        let standing = |node: NodeIx| {
+            let count = of_nodes.iter().take_while(|of| **of == node).count();
+            of_nodes = of_nodes.get(count..).unwrap_or_default();
+            let (here, rest) = pods.split_at_checked(count).unwrap_or((pods, &[]));
+            pods = rest;
+            self.standing(node, here, &classifier, *claiming.at(node))
+        };
+        self.fleet.nodes.positions().map(standing).collect()
     }
 
     fn claiming(&self, claim: &Claim) -> IndexVec<NodeIx, bool> {

@@ -1,8 +1,10 @@
 //! The facts about nodes and pods that decisions read, packed: a kept state holds them instead of the objects.
 
 use crate::kubernetes::ownership::Ownership;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::{PodStatus, Taint, Toleration};
 use crate::snapshot::placement::Placement;
+use crate::snapshot::spec::Spec;
 use crate::view::{
     ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, ReadyCondition,
     TaintsView, TolerationsView,
@@ -154,6 +156,17 @@ pub(super) struct Relation<'l> {
     pub(super) selected: bool,
     pub(super) hash: Option<&'l str>,
     pub(super) generation: Option<&'l str>,
+}
+
+impl<'l> Relation<'l> {
+    pub(super) fn new(spec: &Spec<'_>, pod: &PodView<'l>, ownership: Ownership, selected: bool) -> Self {
+        Relation {
+            ownership,
+            selected,
+            hash: pod.labels.get(&spec.policy.unique_label_key),
+            generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
+        }
+    }
 }
 
 impl PodFacts {

@@ -21,7 +21,6 @@ mod waves;
 pub use apply::Change;
 pub(crate) use apply::NotKept;
 
-use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
 use crate::model::{ControllerRevision, NodeName};
 use crate::pod_manifest::Shared;
@@ -37,9 +36,11 @@ use crate::reconcile::plan_decided;
 use crate::reconcile::steps::{Decision, Steps, decide_beside};
 use crate::report::Plan;
 use crate::snapshot::index::RevisionFacts;
+use crate::snapshot::position::Position;
 use crate::snapshot::spec::Spec;
 use crate::snapshot::{ObservedAt, Snapshot};
-use facts::Slot;
+use apply::keeps;
+use facts::{NOWHERE, Relation, Slot};
 use jiff::Timestamp;
 use objects::Objects;
 use recheck::Recheck;
@@ -107,14 +108,18 @@ impl Kept {
                 kept.revision_facts.push(*facts);
             }
         }
+        let spec = Arc::clone(&kept.spec);
         let pods = snapshot.pods_with_facts();
-        let ours = pods.filter(|(_, pod, facts)| verdict_on_pod(pod, facts) != ClaimVerdict::Ignore);
-        kept.objects.reserve(snapshot.nodes.len(), ours.count());
+        let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, verdict_on_pod(pod, facts)));
+        kept.objects.reserve(snapshot.nodes.len(), pods.clone().count());
+        // The snapshot is checked: no name is given twice, and each pod has found its node.
         for (node, placement) in snapshot.nodes.iter().zip(&snapshot.placements) {
-            kept.objects.put_node(node, *placement);
+            kept.objects.add_node(node, *placement);
         }
-        for pod in &snapshot.pods {
-            kept.put_pod(pod);
+        for (_, pod, facts) in pods {
+            let (ownership, selected) = (facts.ownership, facts.selected);
+            let node = facts.node.map_or(NOWHERE, |node| node.index() as Slot);
+            kept.objects.add_pod(pod, Relation::new(&spec, pod, ownership, selected), node);
         }
         kept.rollout = kept.rollout_of(snapshot, decision);
         kept.recheck = Recheck::new(memory, &kept.objects);
@@ -162,8 +167,9 @@ impl Kept {
         let Steps { history, fleet, node_sync, claim, .. } = steps;
         let standings = evaluate::Steps { snapshot, history, fleet, node_sync }.standings(claim);
         while self.objects.next_dirty().is_some() {}
-        for (slot, standing) in (0..).zip(standings) {
-            self.set_standing(slot, standing);
+        for ((slot, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
+            self.standings.insert(&(Arc::clone(&node.facts.name), slot as Slot), &standing);
+            node.standing = standing;
         }
         self.basis = Some(self.basis_of(history));
     }

@@ -57,6 +57,9 @@ impl Objects {
     pub(super) fn reserve(&mut self, nodes: usize, pods: usize) {
         self.nodes.reserve_exact(nodes);
         self.pods.reserve_exact(pods);
+        // They are empty, so that nothing is hashed again.
+        self.node_slots.reserve(nodes, |_| 0);
+        self.pod_slots.reserve(pods, |_| 0);
     }
 
     pub(super) fn node_slot(&self, name: &str) -> Option<Slot> {
@@ -147,16 +150,17 @@ impl Objects {
         }
     }
 
-    fn add_node(&mut self, view: &NodeView<'_>, placement: Placement) {
+    /// Adds a node that is not among the nodes.
+    pub(super) fn add_node(&mut self, view: &NodeView<'_>, placement: Placement) {
         let facts = NodeFacts::new(view.name.into(), view, placement);
         let node = Node { facts, first_pod: NOWHERE, is_dirty: false, standing: Standing::default() };
         let slot = self.nodes.insert(node) as Slot;
         let nodes = &self.nodes;
         let rehash = |slot: &Slot| nodes.get(*slot as usize).map_or(0, |node| hash(&node.facts.name));
         self.node_slots.insert_unique(hash(view.name), slot, rehash);
-        let waiting = self.strays.remove(&Some(view.name.into()));
-        for pod in waiting.into_iter().flatten() {
-            self.link(pod, slot);
+        if !self.strays.is_empty() {
+            let waiting = self.strays.remove(&Some(view.name.into()));
+            waiting.into_iter().flatten().for_each(|pod| self.link(pod, slot));
         }
         self.mark_dirty(slot);
     }
@@ -196,13 +200,24 @@ impl Objects {
             self.count_live(slot, true);
             return true;
         }
+        self.insert_pod(facts, node);
+        true
+    }
+
+    /// Adds a pod whose name no other one has, on a node of this slot.
+    pub(super) fn add_pod(&mut self, view: &PodView<'_>, relation: Relation<'_>, node: Slot) {
+        let shared = self.use_shared(view, relation);
+        self.insert_pod(PodFacts::new(view, relation, shared, node), node);
+    }
+
+    fn insert_pod(&mut self, facts: PodFacts, node: Slot) {
+        let hashed = hash(facts.name());
         let slot = self.pods.insert(facts) as Slot;
         let pods = &self.pods;
         let rehash = |slot: &Slot| pods.get(*slot as usize).map_or(0, |pod| hash(pod.name()));
-        self.pod_slots.insert_unique(hash(view.name), slot, rehash);
+        self.pod_slots.insert_unique(hashed, slot, rehash);
         self.link(slot, node);
         self.count_live(slot, true);
-        true
     }
 
     pub(super) fn remove_pod(&mut self, slot: Slot) -> Option<PodFacts> {
