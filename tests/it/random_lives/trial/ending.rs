@@ -75,8 +75,10 @@ impl Trial {
         };
         let revisions: Vec<_> = self.cluster.revisions().map(role).collect();
         let base = revisions.iter().filter(|(_, is_good)| *is_good).map(|(name, _)| name).next_back();
+        // The newest mark makes base: a rollout that completes in this instant is newer.
+        let before = self.cluster.now() - SignedDuration::from_secs(1);
         for (name, _) in &revisions {
-            let completed = (Some(name) == base).then(|| format!("0 {}", self.cluster.now()));
+            let completed = (Some(name) == base).then(|| format!("0 {before}"));
             self.annotate(name, "failed", None);
             self.annotate(name, "completed", completed.as_deref());
         }
