@@ -188,9 +188,10 @@ impl Watcher {
     /// must stay within the limit.
     fn judge_taken(&mut self, pod: &PodIdentity, t: Timestamp) {
         let name = pod.node.as_str();
-        let others = self.pods_of(name).filter(|uid| *uid != pod.uid.as_str());
-        let still_up = others.into_iter().any(|uid| self.is_good(uid, t, SignedDuration::ZERO));
-        if still_up || !self.is_good(pod.uid.as_str(), t, SignedDuration::ZERO) {
+        // Another pod that has failed may seem Ready to the controller, which deletes one of a pair then.
+        let others: Vec<&str> = self.pods_of(name).filter(|uid| *uid != pod.uid.as_str()).collect();
+        let seems_up = others.into_iter().any(|uid| self.may_seem_good(uid, t, SignedDuration::ZERO));
+        if seems_up || !self.is_good(pod.uid.as_str(), t, SignedDuration::ZERO) {
             return;
         }
         // A pod outlives its node for a while.
