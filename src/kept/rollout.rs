@@ -121,8 +121,8 @@ impl KeptRollout {
         self.changed.clear();
     }
 
-    /// Puts a node with these labels and taints, and this placement by the current template, among the nodes. Returns whether something has changed on which its goal or
-    /// its placement depends.
+    /// Puts a node with these labels and taints, and this placement by the current template, among the nodes. Returns
+    /// whether something has changed on which its goal or its placement depends.
     pub(super) fn put_node(
         &mut self,
         (name, slot): &Named,

@@ -95,11 +95,15 @@ fn pods_without_a_node_count_for_the_base() {
 
 /// The new template is for ssd nodes only, the old one for all.
 fn only_on_ssd(rollout: Value) -> Given {
+    placed_by(rollout, "nodeSelector", json!({"disk": "ssd"}))
+}
+
+/// The new template has this field, the old one does not.
+fn placed_by(rollout: Value, field: &str, value: Value) -> Given {
     let mut new = marked("new", 2, &[("started", &mark(""))]);
-    let selector = json!({"disk": "ssd"});
-    new["data"]["spec"]["template"]["spec"]["nodeSelector"] = selector.clone();
+    new["data"]["spec"]["template"]["spec"][field] = value.clone();
     let mut template = template("new");
-    template["spec"]["nodeSelector"] = selector;
+    template["spec"][field] = value;
     steered(rollout).revisions([revision("old", 1), new]).with("/daemonSet/spec/template", template)
 }
 
@@ -120,6 +124,26 @@ fn placement_is_by_the_template_of_the_goal() {
     let open = fleet(json!({})).plan();
     assert_eq!((deletes(&open), creates(&open)), (vec!["c".to_owned(), "b".to_owned()], vec![]));
     assert_eq!(open.status.unwrap().desired_number_scheduled, 2);
+}
+
+#[test]
+fn each_placement_rule_of_base_is_its_own() {
+    let canary = json!({"waves": [{"upTo": 1}, {"needsApproval": true}]});
+    let on_ssd = json!({"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]});
+    let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [on_ssd]}});
+    for (field, value) in [
+        ("nodeName", json!("a")),
+        ("nodeSelector", json!({"disk": "ssd"})),
+        ("affinity", json!({"nodeAffinity": required})),
+    ] {
+        let fleet = placed_by(canary.clone(), field, value);
+        let plan = fleet.node(node("a").label("disk", "ssd").has(new())).node(node("b")).plan();
+        assert_eq!(creates(&plan), [("b".to_owned(), "old".to_owned())], "{field}");
+    }
+    let tolerates = json!([{"key": "gpu", "operator": "Exists"}]);
+    let fleet = placed_by(canary, "tolerations", tolerates);
+    let plan = fleet.node(node("a").has(new())).node(node("b").taint("gpu", "NoSchedule")).plan();
+    assert_eq!(creates(&plan), [], "its old template tolerates nothing");
 }
 
 /// It takes no part: base takes over while a later wave is closed. A pod that is Ready stays until all waves are open.
