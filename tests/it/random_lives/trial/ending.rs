@@ -10,6 +10,9 @@ use daemonset::sim::{Cluster, Probability, RolloutEnd};
 use daemonset::{Action, NodeOutcome, NodePlacement, Wave};
 use jiff::SignedDuration;
 
+/// No command delays a cache by more.
+const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(90);
+
 impl Trial {
     /// Ends all disturbances: nodes are up, caches are quick, requests are answered, and the newest version is a good
     /// one. The rollout must then end within the maximum time of its rounds.
@@ -39,7 +42,8 @@ impl Trial {
         if waits {
             self.pass(bound);
         } else {
-            // The caches catch up: a status of the past must not end the rollout.
+            // A status of the past must not end the rollout, nor one without a node that a cache still lacks.
+            self.pass(LONGEST_DELAY);
             let a_while = SignedDuration::from_secs(5);
             self.pass(a_while);
             let mut end = self.watch_rollout(patience, bound);
