@@ -290,3 +290,13 @@ fn a_plan_from_changes_has_the_evidence_that_time_brings() {
     };
     assert_eq!([0, 19, 20].map(&mut evidence_after), ["Unavailable", "Unavailable", "Waiting"]);
 }
+
+#[test]
+fn a_node_that_takes_no_part_does_not_fail() {
+    let restarted = || new().with("/status/containerStatuses", containers(None, 1));
+    let with = |node: NodeStory, pod| evidence(json!({"maxRestarts": 0}), node.has(pod));
+    assert!(with(node("a"), restarted()).is_some());
+    assert_eq!(with(node("a").taint("x", "NoExecute"), restarted()), None, "no pod may stay there");
+    assert!(with(node("a").taint("x", "NoSchedule"), restarted()).is_some(), "it keeps the new version");
+    assert_eq!(with(node("a").taint("x", "NoSchedule"), new().failed()), None, "it has no live pod to keep");
+}
