@@ -6,7 +6,7 @@ use super::{Basis, Kept, Meaning};
 use crate::action::Action;
 use crate::kubernetes::ownership::ClaimVerdict;
 use crate::memory::Memory;
-use crate::model::{ControllerRevision, DaemonSet, TemplateFidelity};
+use crate::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
 use crate::problem::Problems;
 use crate::reconcile::classify;
 use crate::reconcile::goal::waves::WaveFilter;
@@ -221,20 +221,20 @@ impl Kept {
 
     fn change_daemon_set(&mut self, daemon_set: &DaemonSet) -> Result<(), NotKept> {
         let old = &*self.spec.daemon_set;
-        if is_same_but_for_status(old, daemon_set) {
+        if all_but_status(old) == all_but_status(daemon_set) {
             Arc::make_mut(&mut self.spec).daemon_set = Cow::Owned(daemon_set.clone());
             // The collision count is a part of the name of a new revision.
             self.is_history_stale = true;
             return Ok(());
         }
         self.recover_template()?;
-        if !reads_objects_alike(old, daemon_set) {
-            return Err(NotKept);
-        }
         let views: Vec<_> = self.revisions.iter().map(RevisionView::from).collect();
         let mut problems = Problems::default();
         let spec = Spec::compile(daemon_set, self.spec.policy.clone(), Value::Null, &views, &mut problems);
         problems.into_result().map_err(|_| NotKept)?;
+        if !reads_objects_alike(&self.spec, &spec) {
+            return Err(NotKept);
+        }
         self.revision_facts = views.iter().map(|revision| spec.revision_facts(revision)).collect();
         self.spec = Arc::new(spec.into_owned());
         self.pod_template = None;
@@ -272,32 +272,20 @@ pub(super) fn keeps(spec: &Spec<'_>, pod: &PodView<'_>, verdict: ClaimVerdict) -
     verdict != ClaimVerdict::Ignore || may_collide()
 }
 
-/// Whether nothing differs that a standing depends on.
-fn is_same_but_for_status(one: &DaemonSet, other: &DaemonSet) -> bool {
-    let identity =
-        |ds: &DaemonSet| (ds.metadata.generation, ds.metadata.deletion_timestamp, ds.template_fidelity);
-    let names = |ds: &'_ DaemonSet| [ds.metadata.namespace.clone(), ds.metadata.name.clone()];
-    identity(one) == identity(other)
-        && names(one) == names(other)
-        && one.metadata.uid == other.metadata.uid
-        && one.metadata.annotations == other.metadata.annotations
-        && one.owner == other.owner
-        && one.spec == other.spec
+/// All but the status, and but for metadata on which no decision depends.
+fn all_but_status(daemon_set: &DaemonSet) -> impl PartialEq {
+    let DaemonSet { owner, metadata, spec, template_fidelity, .. } = daemon_set;
+    let DaemonSetMeta { name, namespace, uid, generation, annotations, deletion_timestamp, .. } = metadata;
+    (name, namespace, uid, owner, template_fidelity, spec, (generation, annotations, deletion_timestamp))
 }
 
 /// Whether objects mean the same for both: which pods and revisions belong to the DaemonSet, and which nodes should run a
 /// pod. Labels of nodes and pods are not kept.
-fn reads_objects_alike(one: &DaemonSet, other: &DaemonSet) -> bool {
-    let placement = |ds: &DaemonSet| -> Vec<Option<Value>> {
-        let spec = ds.spec.template.get("spec");
-        ["nodeName", "nodeSelector", "affinity", "tolerations", "hostNetwork"]
-            .map(|field| spec.and_then(|spec| spec.get(field)).cloned())
-            .into()
-    };
-    one.metadata.uid == other.metadata.uid
-        && one.metadata.namespace == other.metadata.namespace
-        && one.metadata.name == other.metadata.name
-        && one.template_fidelity == other.template_fidelity
-        && one.spec.selector == other.spec.selector
-        && placement(one) == placement(other)
+fn reads_objects_alike(one: &Spec<'_>, other: &Spec<'_>) -> bool {
+    fn claims(daemon_set: &DaemonSet) -> impl PartialEq {
+        let DaemonSet { metadata: DaemonSetMeta { name, namespace, uid, .. }, spec, .. } = daemon_set;
+        (name, namespace, uid, &spec.selector, &daemon_set.template_fidelity)
+    }
+    claims(&one.daemon_set) == claims(&other.daemon_set)
+        && one.template.rules().is_same(&other.template.rules())
 }

@@ -1,13 +1,13 @@
 //! The standing of nodes, found with the steps of a decision.
 
-use super::standing::{Act, Acts, Group, Instants, Standing};
+use super::standing::{Act, Acts, Group, Instants, Standing, UNKNOWN};
 use crate::action::RequeueReason;
 use crate::memory::Memory;
 use crate::reconcile::budget::{BudgetUse, node_free_at};
 use crate::reconcile::burst::{is_leaving, next_available_on};
 use crate::reconcile::claim::{Claim, verdict_on_pod};
 use crate::reconcile::classify::Classifier;
-use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
+use crate::reconcile::fleet::{Fleet, FleetPod, Readiness, available_at};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::outside::{Addend, Figure, Figures};
@@ -34,20 +34,7 @@ impl Steps<'_> {
     pub(super) fn standings(&self, claim: &Claim) -> Vec<Standing> {
         let classifier = Classifier::new(self.snapshot, self.history);
         let claiming = self.claiming(claim);
-        // All pods, by node: the fleet lacks those that are gone.
-        let pods = self.snapshot.pods_with_facts();
-        let mut pods: Vec<(NodeIx, PodIx)> =
-            pods.filter_map(|(pod, _, facts)| Some((facts.node?, pod))).collect();
-        pods.sort_unstable();
-        let (of_nodes, pods): (Vec<NodeIx>, Vec<PodIx>) = pods.into_iter().unzip();
-        let (mut of_nodes, mut pods) = (of_nodes.as_slice(), pods.as_slice());
-        let standing = |node: NodeIx| {
-            let count = of_nodes.iter().take_while(|of| **of == node).count();
-            of_nodes = of_nodes.get(count..).unwrap_or_default();
-            let (here, rest) = pods.split_at_checked(count).unwrap_or((pods, &[]));
-            pods = rest;
-            self.standing(node, here, &classifier, *claiming.at(node))
-        };
+        let standing = |node| self.standing(node, &classifier, *claiming.at(node));
         self.fleet.nodes.positions().map(standing).collect()
     }
 
@@ -62,7 +49,7 @@ impl Steps<'_> {
         claiming
     }
 
-    fn standing(&self, node: NodeIx, pods: &[PodIx], classifier: &Classifier, is_claiming: bool) -> Standing {
+    fn standing(&self, node: NodeIx, classifier: &Classifier, is_claiming: bool) -> Standing {
         let Steps { fleet, node_sync, .. } = self;
         let is_target = fleet.placement(node) == Placement::Run;
         let counts = BudgetUse::new(fleet, node_sync, node);
@@ -80,7 +67,7 @@ impl Steps<'_> {
         let mut keeping = fleet.pods_of(node);
         let candidate = if is_target { self.candidate(node) } else { None };
         let by_name = candidate.is_some_and(|pod| self.is_by_name(pod));
-        let instants = self.instants(node, pods, by_name);
+        let instants = self.instants(node, by_name);
         Standing {
             addend: Addend {
                 figures,
@@ -99,7 +86,7 @@ impl Steps<'_> {
                     is_target && self.snapshot.drives() && is_held_without_pod(fleet, node),
                 ),
             group: candidate.map(|pod| group(pod.readiness)),
-            number: candidate.and_then(|pod| self.number(pod)).into(),
+            number: candidate.and_then(|pod| self.number(pod)).unwrap_or(UNKNOWN),
             instants: (instants != Instants::default()).then(|| Box::new(instants)),
         }
     }
@@ -125,16 +112,16 @@ impl Steps<'_> {
     }
 
     /// `by_name`: no refusal counts for its candidate.
-    fn instants(&self, node: NodeIx, pods: &[PodIx], by_name: bool) -> Instants {
+    fn instants(&self, node: NodeIx, by_name: bool) -> Instants {
         let Steps { snapshot, fleet, node_sync, .. } = self;
         let name = snapshot.node(node).name;
         let memory = snapshot.memory.as_ref();
         Instants {
-            due: [self.due(name, pods, memory), self.failing_at(node)].into_iter().flatten().min(),
+            due: [self.due(node, memory), self.failing_at(node)].into_iter().flatten().min(),
             change: RequeueReason::first([
                 (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
                 (node_sync.held(node).map(|held| held.until), RequeueReason::BackOff),
-                (self.expects_until(node, pods, memory), RequeueReason::InFlightExpiry),
+                (self.expects_until(node, memory), RequeueReason::InFlightExpiry),
             ]),
             place_free: match (snapshot.spec.strategy, fleet.placement(node)) {
                 (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
@@ -149,30 +136,31 @@ impl Steps<'_> {
         self.fleet.goal.rollout()?.state.nodes.at(node).facts.failing.changes_at()
     }
 
-    fn due(&self, name: &str, pods: &[PodIx], memory: Option<&Memory>) -> Option<Timestamp> {
-        let snapshot = self.snapshot;
-        let min_ready = snapshot.spec.min_ready();
-        let views = || pods.iter().map(|pod| snapshot.pod(*pod));
-        let of_pods = views().flat_map(|pod| {
-            let available_at = pod.ready_since.and_then(|since| since.checked_add(min_ready).ok());
-            [pod.deleted_at, available_at.filter(|_| pod.ready.is_true())]
+    /// When time alone changes a pod of the node, or the memory of the node and its pods.
+    fn due(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
+        let (snapshot, fleet) = (self.snapshot, self.fleet);
+        let pods = || fleet.all_pods_of(node).map(|pod| snapshot.pod(pod));
+        let of_pods = pods().flat_map(|pod| {
+            let available_at = if pod.ready.is_true() { available_at(snapshot, pod) } else { None };
+            [pod.deleted_at, available_at]
         });
         let of_pods = of_pods.flatten().filter(|at| snapshot.now < *at);
         let of_memory = memory.and_then(|memory| {
             let policy = &snapshot.spec.policy;
             let expiries = [policy.in_flight_expiry_seconds, policy.taken_expiry_seconds];
             let [in_flight, taken] = expiries.map(|seconds| SignedDuration::from_secs(seconds.into()));
-            memory.next_end(name, views().map(|pod| pod.uid), (in_flight, taken), snapshot.now)
+            let name = snapshot.node(node).name;
+            memory.next_end(name, pods().map(|pod| pod.uid), (in_flight, taken), snapshot.now)
         });
         of_pods.chain(of_memory).min()
     }
 
     /// When the first create or delete of the node expires that the snapshot does not show.
-    fn expects_until(&self, node: NodeIx, pods: &[PodIx], memory: Option<&Memory>) -> Option<Timestamp> {
+    fn expects_until(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let create = self.fleet.in_flight(node).map(|create| create.until);
         let deletes = memory.filter(|memory| memory.has_deletes()).into_iter().flat_map(|memory| {
-            let ours = pods.iter().filter(|pod| self.is_ours(**pod)).map(|pod| self.snapshot.pod(*pod));
-            let unseen = ours.filter(|pod| pod.deleted_at.is_none());
+            let ours = self.fleet.all_pods_of(node).filter(|pod| self.is_ours(*pod));
+            let unseen = ours.map(|pod| self.snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
             unseen.filter_map(|pod| memory.deleting_until(pod.uid, self.snapshot))
         });
         deletes.chain(create).min()

@@ -18,26 +18,23 @@ pub(super) type Slot = u32;
 /// No place.
 pub(super) const NOWHERE: Slot = Slot::MAX;
 
-/// An optional instant in whole seconds, in eight bytes that need no alignment to eight.
+/// An optional instant in whole seconds: eight bytes instead of the sixteen of an optional [`Timestamp`].
 ///
 /// The API server writes instants in whole seconds. The rest of another one is among the rare facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seconds([u32; 2]);
+struct Seconds(i64);
 
 impl Seconds {
     /// Earlier than the earliest instant.
-    const NONE: i64 = i64::MIN;
+    const NONE: Seconds = Seconds(i64::MIN);
 
     /// The whole seconds of an instant, and the nanoseconds beyond them.
     fn of(at: Option<Timestamp>) -> (Self, i32) {
-        let seconds = at.map_or(Seconds::NONE, Timestamp::as_second) as u64;
-        (Seconds([(seconds >> 32) as u32, seconds as u32]), at.map_or(0, Timestamp::subsec_nanosecond))
+        at.map_or((Seconds::NONE, 0), |at| (Seconds(at.as_second()), at.subsec_nanosecond()))
     }
 
     fn instant(self, nanoseconds: i32) -> Option<Timestamp> {
-        let Seconds([high, low]) = self;
-        let seconds = (u64::from(high) << 32 | u64::from(low)) as i64;
-        if seconds == Seconds::NONE { None } else { Timestamp::new(seconds, nanoseconds).ok() }
+        if self == Seconds::NONE { None } else { Timestamp::new(self.0, nanoseconds).ok() }
     }
 }
 

@@ -29,7 +29,6 @@ use crate::reconcile::claim::{claim, verdict_on_pod};
 use crate::reconcile::classify::Evidence;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::RolloutState;
-use crate::reconcile::goal::waves::WaveFilter;
 use crate::reconcile::history::History;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
@@ -121,7 +120,8 @@ impl Kept {
             let node = facts.node.map_or(NOWHERE, |node| node.index() as Slot);
             kept.objects.add_pod(pod, Relation::new(&spec, pod, ownership, selected), node);
         }
-        kept.rollout = kept.rollout_of(snapshot, decision);
+        let names = kept.objects.nodes.iter().map(|(_, node)| &node.facts.name);
+        kept.rollout = KeptRollout::of_decision(snapshot, decision, names).map(Box::new);
         kept.recheck = Recheck::new(memory, &kept.objects);
         if let Decision::Synced(steps) = decision {
             kept.take_standings(snapshot, steps);
@@ -143,32 +143,13 @@ impl Kept {
         }
     }
 
-    /// The rollout of a decision on the whole.
-    fn rollout_of(&self, snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Option<Box<KeptRollout>> {
-        let policy = snapshot.spec.policy.rollout.as_ref()?;
-        let decided = match decision {
-            Decision::Synced(steps) => steps.fleet.goal.rollout().map(|rollout| (steps, &rollout.state)),
-            Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
-        };
-        let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
-        let filters = WaveFilter::all(&policy.waves);
-        for (view, (slot, node)) in snapshot.nodes.iter().zip(&self.objects.nodes) {
-            let named = (Arc::clone(&node.facts.name), slot as Slot);
-            rollout.put_node(&named, view, node.facts.placement, &filters);
-        }
-        if let Some((steps, state)) = decided {
-            rollout.take_decision(&steps.fleet, &steps.history, state);
-        }
-        Some(Box::new(rollout))
-    }
-
     /// The standings of all nodes, from a decision on the whole: its nodes are in the order of the slots.
     fn take_standings(&mut self, snapshot: &Snapshot<'_>, steps: &Steps<'_>) {
         let Steps { history, fleet, node_sync, claim, .. } = steps;
         let standings = evaluate::Steps { snapshot, history, fleet, node_sync }.standings(claim);
         while self.objects.next_dirty().is_some() {}
         for ((slot, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
-            self.standings.insert(&(Arc::clone(&node.facts.name), slot as Slot), &standing);
+            self.standings.change(&(Arc::clone(&node.facts.name), slot as Slot), &standing, true);
             node.standing = standing;
         }
         self.basis = Some(self.basis_of(history));
@@ -178,8 +159,8 @@ impl Kept {
         let Some(node) = self.objects.nodes.get_mut(slot as usize) else { return };
         let named = (Arc::clone(&node.facts.name), slot);
         let old = std::mem::replace(&mut node.standing, standing);
-        self.standings.remove(&named, &old);
-        self.standings.insert(&named, &node.standing);
+        self.standings.change(&named, &old, false);
+        self.standings.change(&named, &node.standing, true);
     }
 
     /// The plan of the whole cluster.

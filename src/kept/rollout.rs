@@ -14,10 +14,11 @@ use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
 use crate::reconcile::goal::waves::WaveFilter;
 use crate::reconcile::goal::{RolloutState, WaveFigures, WaveNodes};
 use crate::reconcile::history::History;
+use crate::reconcile::steps::Decision;
 use crate::rollout_report::{FailingNode, FailureEvidence};
-use crate::snapshot::RolloutPolicy;
 use crate::snapshot::placement::Placement;
-use crate::snapshot::position::NodeIx;
+use crate::snapshot::position::{NodeIx, Position};
+use crate::snapshot::{RolloutPolicy, Snapshot};
 use crate::view::NodeView;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,10 +93,11 @@ impl Counted {
 }
 
 impl KeptRollout {
-    pub(super) fn new(policy: &RolloutPolicy, base: Option<KnownBase>) -> Self {
+    /// Without nodes, and before its course is found.
+    fn new(policy: &RolloutPolicy, base: Option<KnownBase>) -> Self {
         KeptRollout {
             base,
-            waves: policy.waves.iter().map(|wave| Members::new(wave.up_to)).collect(),
+            waves: Vec::new(),
             nodes: Vec::new(),
             tally: Tally::new(policy.waves.len()),
             failing: BTreeMap::new(),
@@ -107,18 +109,67 @@ impl KeptRollout {
         }
     }
 
-    /// Takes the facts, the course and the goals of a decision on all nodes, which are in the order of the slots.
-    pub(super) fn take_decision(&mut self, fleet: &Fleet<'_>, history: &History<'_>, state: &RolloutState) {
-        for (slot, (position, node)) in (0..).zip(state.nodes.enumerated()) {
-            let live = live_hashes(fleet, history, position).map(Arc::from).collect();
-            self.set_facts(slot, node.facts.clone(), live);
+    /// The rollout of a decision on a whole snapshot, if the policy steers one: its facts, its course and its goals. The nodes
+    /// have these names and are in the order of the slots.
+    pub(super) fn of_decision<'n>(
+        snapshot: &Snapshot<'_>,
+        decision: &Decision<'_>,
+        names: impl Iterator<Item = &'n Arc<str>>,
+    ) -> Option<Self> {
+        let policy = snapshot.spec.policy.rollout.as_ref()?;
+        let decided = match decision {
+            Decision::Synced(steps) => steps.fleet.goal.rollout().map(|rollout| (steps, &*rollout.state)),
+            Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
+        };
+        let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
+        let filters = WaveFilter::all(&policy.waves);
+        let nodes = (0..).map(NodeIx::new).zip(names.zip(&snapshot.nodes));
+        let nodes = nodes.map(|(position, (name, view))| {
+            let mut member = rollout.new_member(name, view, snapshot.placement(position), &filters);
+            if let Some((steps, state)) = decided {
+                member.node = state.nodes.at(position).clone();
+                member.node.base_placement = None;
+                member.live = live_hashes(&steps.fleet, &steps.history, position).map(Arc::from).collect();
+            }
+            Some(member)
+        });
+        rollout.nodes = nodes.collect::<Vec<_>>();
+        for (wave, up_to) in (0..).zip(policy.waves.iter().map(|wave| wave.up_to)) {
+            let inside = decided.and_then(|(_, state)| state.waves.get(wave as usize));
+            for node in inside.into_iter().flat_map(|nodes| nodes.inside()) {
+                let member = rollout.nodes.get_mut(node.index()).and_then(Option::as_mut);
+                let matches = member.into_iter().flat_map(|member| &mut member.matches);
+                matches.filter(|one| one.wave == wave).for_each(|one| one.is_inside = true);
+            }
+            let members =
+                (0..).zip(&rollout.nodes).filter_map(|(slot, member)| Some((slot, member.as_ref()?)));
+            let members = members.filter_map(|(slot, member)| {
+                let one = member.matches.iter().find(|one| one.wave == wave)?;
+                Some((member.turn(slot)?, one.is_inside, WaveFigures::new(&member.node.facts)))
+            });
+            rollout.waves.push(Members::of(up_to, members));
         }
-        // The standings rest on these goals.
-        for (member, node) in self.nodes.iter_mut().flatten().zip(state.nodes.iter()) {
-            member.node.goal = node.goal;
+        (0..rollout.nodes.len() as Slot).for_each(|slot| rollout.count(slot, true));
+        rollout.course = decided.map(|(_, state)| Arc::clone(&state.course));
+        Some(rollout)
+    }
+
+    /// A node without facts.
+    fn new_member(
+        &self,
+        name: &Arc<str>,
+        view: &NodeView<'_>,
+        placement: Placement,
+        filters: &[WaveFilter<'_>],
+    ) -> Member {
+        let matches = (0..).zip(filters).filter(|(_, filter)| filter.matches(view.labels));
+        Member {
+            name: Arc::clone(name),
+            node: RolloutFacts::NONE.into(),
+            by_base: self.base.as_ref().map(|base| base.placement(view, placement)),
+            matches: matches.map(|(wave, _)| Match { wave, is_inside: false }).collect(),
+            live: Vec::new(),
         }
-        self.course = Some(Arc::clone(&state.course));
-        self.changed.clear();
     }
 
     /// Puts a node with these labels and taints, and this placement by the current template, among the nodes. Returns
@@ -130,20 +181,16 @@ impl KeptRollout {
         placement: Placement,
         filters: &[WaveFilter<'_>],
     ) -> bool {
-        let by_base = self.base.as_ref().map(|base| base.placement(view, placement));
-        let matches = (0..).zip(filters).filter(|(_, filter)| filter.matches(view.labels));
-        let matches: Box<[Match]> = matches.map(|(wave, _)| Match { wave, is_inside: false }).collect();
+        let member = self.new_member(name, view, placement, filters);
         let is_same = |old: &Member| {
-            let waves = |matches: &[Match]| -> Vec<u32> { matches.iter().map(|one| one.wave).collect() };
-            old.by_base == by_base && waves(&old.matches) == waves(&matches)
+            let waves = |member: &Member| -> Vec<u32> { member.matches.iter().map(|one| one.wave).collect() };
+            old.by_base == member.by_base && waves(old) == waves(&member)
         };
         if self.member(*slot).is_some_and(is_same) {
             return false;
         }
         let (facts, live) =
             self.take_node(*slot).map_or((RolloutFacts::NONE, Vec::new()), |old| (old.node.facts, old.live));
-        let name = Arc::clone(name);
-        let member = Member { name, node: RolloutFacts::NONE.into(), by_base, matches, live: Vec::new() };
         let index = *slot as usize;
         if self.nodes.len() <= index {
             self.nodes.resize_with(index + 1, || None);

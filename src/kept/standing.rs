@@ -19,25 +19,10 @@ pub(super) enum Group {
 
 /// How far behind a candidate is: first those whose update was not refused, by the number of the revision, an unknown one
 /// first; then the others by refusal alone.
-pub(super) type Urgency = (Option<Timestamp>, Number);
+pub(super) type Urgency = (Option<Timestamp>, i64);
 
-/// The number of a revision, in eight bytes that need no alignment to eight; an unknown one comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Number([u32; 2]);
-
-impl From<Option<i64>> for Number {
-    fn from(number: Option<i64>) -> Self {
-        // The order of the numbers without a sign; the least number shares its place with the unknown one.
-        let ordered = number.map_or(0, |number| (number as u64 ^ 1 << 63).max(1));
-        Number([(ordered >> 32) as u32, ordered as u32])
-    }
-}
-
-impl Default for Number {
-    fn default() -> Self {
-        Number::from(None)
-    }
-}
+/// The number of an unknown revision, which may be that of the very first one as well.
+pub(super) const UNKNOWN: i64 = i64::MIN;
 
 /// A yes or no about a node's part in a plan.
 #[derive(Debug, Clone, Copy)]
@@ -78,8 +63,8 @@ pub(super) struct Standing {
     pub(super) addend: Addend,
     pub(super) acts: Acts,
     pub(super) group: Option<Group>,
-    /// The number of its candidate's revision.
-    pub(super) number: Number,
+    /// The number of its candidate's revision, or [`UNKNOWN`].
+    pub(super) number: i64,
     pub(super) instants: Option<Box<Instants>>,
 }
 
@@ -103,7 +88,7 @@ impl Standing {
 
     fn urgency(&self) -> Urgency {
         let refused = self.instants().refused;
-        (refused, if refused.is_none() { self.number } else { Number::default() })
+        (refused, if refused.is_none() { self.number } else { UNKNOWN })
     }
 }
 
@@ -132,15 +117,16 @@ impl Candidates {
         self.by_urgency.values().flatten().map(|(_, slot)| *slot)
     }
 
-    fn insert(&mut self, urgency: Urgency, node: Named, is_held: bool) {
-        self.by_urgency.entry(urgency).or_default().insert(node);
-        self.length += 1;
-        self.held += u32::from(is_held);
-    }
-
-    fn remove(&mut self, urgency: Urgency, node: &Named, is_held: bool) {
-        let Some(nodes) = self.by_urgency.get_mut(&urgency) else { return };
-        nodes.remove(node);
+    /// Adds a node, or takes it out.
+    fn change(&mut self, urgency: Urgency, node: Named, is_held: bool, is_added: bool) {
+        let nodes = self.by_urgency.entry(urgency).or_default();
+        if is_added {
+            nodes.insert(node);
+            self.length += 1;
+            self.held += u32::from(is_held);
+            return;
+        }
+        nodes.remove(&node);
         if nodes.is_empty() {
             self.by_urgency.remove(&urgency);
         }
@@ -190,67 +176,48 @@ impl Standings {
         }
     }
 
-    /// Puts a node where its standing belongs.
-    pub(super) fn insert(&mut self, node: &Named, standing: &Standing) {
+    /// Puts a node where its standing belongs, or takes it out of the places that it has by the standing.
+    pub(super) fn change(&mut self, node: &Named, standing: &Standing, is_added: bool) {
         let slot = node.1;
-        self.sums.add(&standing.addend);
+        let has = |act| standing.acts.has(act);
+        let instants = standing.instants();
+        if is_added {
+            self.sums.add(&standing.addend);
+        } else {
+            self.sums.subtract(&standing.addend);
+        }
         match standing.group {
             Some(group) => {
-                self.group_mut(group).insert(standing.urgency(), node.clone(), standing.acts.has(Act::Waits));
+                let candidates = self.group_mut(group);
+                candidates.change(standing.urgency(), node.clone(), has(Act::Waits), is_added);
             }
-            None => self.held_by_person += u32::from(standing.acts.has(Act::Waits)),
+            None if !has(Act::Waits) => {}
+            None if is_added => self.held_by_person += 1,
+            None => self.held_by_person -= 1,
         }
-        insert_if(standing.acts.has(Act::Claims), &mut self.claiming, || slot);
-        insert_if(standing.acts.has(Act::Deletes), &mut self.deleting, || {
-            (standing.acts.has(Act::Leaves), node.clone())
-        });
-        insert_if(standing.acts.has(Act::KeepsOutdated), &mut self.keeping_outdated, || slot);
-        insert_if(standing.acts.has(Act::Creates), &mut self.creating, || node.clone());
-        insert_if(standing.addend.figures.has(Figure::Taken), &mut self.taken, || slot);
-        insert_if(standing.acts.has(Act::HeldWithoutPod), &mut self.held_without_pod, || slot);
-        let Instants { due, change, place_free, .. } = standing.instants();
-        self.due.extend(due.map(|at| (at, slot)));
-        self.changes.extend(change.map(|(at, reason)| (at, reason, slot)));
-        self.places_free.extend(place_free.map(|at| (at, slot)));
-    }
-
-    /// Takes a node out of all places of the standing that it was inserted with.
-    pub(super) fn remove(&mut self, node: &Named, standing: &Standing) {
-        let slot = node.1;
-        self.sums.subtract(&standing.addend);
-        match standing.group {
-            Some(group) => {
-                self.group_mut(group).remove(standing.urgency(), node, standing.acts.has(Act::Waits))
-            }
-            None => self.held_by_person -= u32::from(standing.acts.has(Act::Waits)),
-        }
-        if standing.acts.has(Act::Claims) {
-            self.claiming.remove(&slot);
-        }
-        if standing.acts.has(Act::Deletes) {
-            self.deleting.remove(&(standing.acts.has(Act::Leaves), node.clone()));
-        }
-        if standing.acts.has(Act::KeepsOutdated) {
-            self.keeping_outdated.remove(&slot);
-        }
-        if standing.acts.has(Act::Creates) {
-            self.creating.remove(node);
-        }
-        if standing.addend.figures.has(Figure::Taken) {
-            self.taken.remove(&slot);
-        }
-        if standing.acts.has(Act::HeldWithoutPod) {
-            self.held_without_pod.remove(&slot);
-        }
-        let Instants { due, change, place_free, .. } = standing.instants();
-        due.map(|at| self.due.remove(&(at, slot)));
-        change.map(|(at, reason)| self.changes.remove(&(at, reason, slot)));
-        place_free.map(|at| self.places_free.remove(&(at, slot)));
+        let if_taken = standing.addend.figures.has(Figure::Taken).then_some(slot);
+        let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));
+        change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);
+        change(&mut self.deleting, if_deleting, is_added);
+        change(&mut self.keeping_outdated, has(Act::KeepsOutdated).then_some(slot), is_added);
+        change(&mut self.creating, has(Act::Creates).then(|| node.clone()), is_added);
+        change(&mut self.taken, if_taken, is_added);
+        change(&mut self.held_without_pod, has(Act::HeldWithoutPod).then_some(slot), is_added);
+        change(&mut self.due, instants.due.map(|at| (at, slot)), is_added);
+        change(&mut self.changes, instants.change.map(|(at, reason)| (at, reason, slot)), is_added);
+        change(&mut self.places_free, instants.place_free.map(|at| (at, slot)), is_added);
     }
 }
 
-fn insert_if<T: Ord>(belongs: bool, set: &mut BTreeSet<T>, element: impl FnOnce() -> T) {
-    if belongs {
-        set.insert(element());
+/// Adds an element to a set, or takes it out.
+fn change<T: Ord>(set: &mut BTreeSet<T>, element: Option<T>, is_added: bool) {
+    match element {
+        Some(element) if is_added => {
+            set.insert(element);
+        }
+        Some(element) => {
+            set.remove(&element);
+        }
+        None => {}
     }
 }

@@ -26,9 +26,23 @@ pub(super) struct Members {
 }
 
 impl Members {
-    pub(super) fn new(up_to: Option<IntOrString>) -> Self {
-        let (inside, beyond) = (BTreeSet::new(), BTreeSet::new());
-        Members { up_to, inside, beyond, figures: WaveFigures::default(), names: None }
+    /// Nodes with their turns, whether they are within the limit, and their figures.
+    pub(super) fn of(
+        up_to: Option<IntOrString>,
+        nodes: impl Iterator<Item = (Turn, bool, WaveFigures)>,
+    ) -> Self {
+        let (mut inside, mut beyond, mut sum) = (Vec::new(), Vec::new(), WaveFigures::default());
+        for (turn, is_inside, figures) in nodes {
+            if is_inside {
+                inside.push(turn);
+                sum.add(figures);
+            } else {
+                beyond.push(turn);
+            }
+        }
+        // Made of a list, a set is sorted once.
+        let (inside, beyond) = (BTreeSet::from_iter(inside), BTreeSet::from_iter(beyond));
+        Members { up_to, inside, beyond, figures: sum, names: None }
     }
 
     /// Puts a node in another turn. Returns the nodes that came or went, that node included.

@@ -26,6 +26,7 @@ impl<'a> Fleet<'a> {
             nodes: Vec::with_capacity(snapshot.nodes.len()).into(),
             pods: Vec::new().into(),
             strays: FleetIx::new(0),
+            others: Vec::new(),
             without_target: Vec::new(),
             in_flight: in_flight_creates(snapshot, history),
             taken: taken(snapshot),
@@ -47,6 +48,9 @@ impl<'a> Fleet<'a> {
             pods.extend(fleet.build_pod(*position, class, history));
         }
         fleet.group_by_node(&pods);
+        let of_node = |pod: &PodIx| snapshot.facts(*pod).node.map(|node| (node, *pod));
+        fleet.others.extend(claim.pods.released.iter().filter_map(of_node));
+        fleet.others.sort_unstable();
         fleet
     }
 
@@ -85,7 +89,9 @@ impl<'a> Fleet<'a> {
         if pod.deleted_at.is_some() || !gone_or_terminating {
             self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
         }
+        let node = self.snapshot.facts(position).node;
         if stage == PodStage::Gone {
+            self.others.extend(node.map(|node| (node, position)));
             return None;
         }
         self.conflicts += u32::from(class.conflict && stage == PodStage::Live);
@@ -93,7 +99,6 @@ impl<'a> Fleet<'a> {
             self.without_target.push(position);
             return None;
         }
-        let node = self.snapshot.facts(position).node;
         let readiness = readiness(self.snapshot, pod);
         let Class { evidence, revision, .. } = class;
         let of_goal = evidence.is_updated();

@@ -31,6 +31,8 @@ pub(crate) struct Fleet<'a> {
     pub(crate) pods: IndexVec<FleetIx, FleetPod>,
     /// The first pod of a node that is not in the snapshot.
     strays: FleetIx,
+    /// Other pods of a node, by node: those that are gone, and those that are released.
+    others: Vec<(NodeIx, PodIx)>,
     /// Pods without a target node, which are left alone.
     pub(crate) without_target: Vec<PodIx>,
     /// Creates that the snapshot does not show, by node.
@@ -228,6 +230,13 @@ impl<'a> Fleet<'a> {
         self.pods.range(self.nodes.at(node).first_pod, end)
     }
 
+    /// The pods of a node, with those that are gone or released.
+    pub(crate) fn all_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
+        let first = self.others.partition_point(|(other, _)| *other < node);
+        let others = self.others.iter().skip(first).take_while(move |(other, _)| *other == node);
+        self.pods_of(node).map(|(_, pod)| pod.view).chain(others.map(|(_, pod)| *pod))
+    }
+
     /// The pods of nodes that are not in the snapshot.
     pub(crate) fn strays(&self) -> impl Iterator<Item = (FleetIx, &FleetPod)> {
         self.pods.range(self.strays, self.pods.end())
@@ -310,6 +319,6 @@ impl<'a> Fleet<'a> {
 }
 
 /// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
-fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
+pub(crate) fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
     pod.ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
 }
