@@ -158,10 +158,6 @@ impl UnavailableNodes {
         no_pod: 0,
     };
 
-    pub(crate) fn add(&mut self, cause: UnavailableCause) {
-        *self.of_mut(cause) += 1;
-    }
-
     pub(crate) fn of_mut(&mut self, cause: UnavailableCause) -> &mut u32 {
         match cause {
             UnavailableCause::Taken => &mut self.taken,

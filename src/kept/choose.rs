@@ -3,9 +3,10 @@
 use super::Kept;
 use super::facts::Slot;
 use super::objects::Objects;
-use super::standing::{Act, Candidates, Group, Standings};
+use super::standing::{Candidates, Group, Standing, Standings};
 use crate::memory::Memory;
 use crate::reconcile::budget::Budget;
+use crate::reconcile::figures::Figure;
 use crate::reconcile::outside::{Outside, PodNames, Reached};
 use crate::snapshot::strategy::Strategy;
 use crate::snapshot::{self, UnreadyPolicy};
@@ -75,7 +76,7 @@ impl Kept {
     fn reaches(&self, cap: usize) -> [(Group, Reach); 4] {
         let Standings { pending, not_ready, not_yet_available, available, sums, .. } = &self.standings;
         let strategy = self.spec.strategy;
-        let budget = Budget::from(sums).with_limits(strategy);
+        let budget = Budget::new(sums, strategy);
         let [first, second, third, fourth] = match strategy {
             Strategy::OnDelete => [Reach::default(); 4],
             Strategy::Replace(_) => {
@@ -116,35 +117,32 @@ impl Kept {
     pub(super) fn outside<'k>(&'k self, chosen: &Chosen) -> Outside<'k> {
         let standings = &self.standings;
         let mut sums = standings.sums.clone();
-        let mut held_by_person = standings.held_by_person;
-        // Of the chosen nodes, by group: how many there are, and how many are held.
+        let waits = |standing: &Standing| u32::from(standing.addend.figures.has(Figure::Waits));
+        // Of the chosen nodes, by group: how many there are, and how many wait.
         let mut inside = [(0_u32, 0_u32); 4];
         for node in chosen.slots.iter().filter_map(|slot| self.objects.node(*slot)) {
-            let standing = &node.standing;
-            sums.subtract(&standing.addend);
-            let is_held = u32::from(standing.acts.has(Act::Waits));
-            match standing.group.and_then(|group| inside.get_mut(group as usize)) {
-                Some((nodes, held)) => (*nodes, *held) = (*nodes + 1, *held + is_held),
-                None => held_by_person -= is_held,
+            sums.subtract(&node.standing.addend);
+            let group = node.standing.group.and_then(|group| inside.get_mut(group as usize));
+            if let Some((nodes, waiting)) = group {
+                (*nodes, *waiting) = (*nodes + 1, *waiting + waits(&node.standing));
             }
         }
-        let mut held = held_by_person;
+        let mut held = sums.get(Figure::Waits);
         let mut reached = [0_u32; 4];
-        for (((group, reach), (nodes, held_inside)), reached) in
+        for (((group, reach), (nodes, waiting)), reached) in
             chosen.reaches.iter().zip(inside).zip(&mut reached)
         {
             let candidates = standings.group(*group);
             let Reach { looked, reached: end } = *reach;
             if end == candidates.len() {
                 *reached = (end as u32).saturating_sub(nodes);
+                held -= candidates.waiting() - waiting;
                 continue;
             }
-            held += candidates.held() - held_inside;
             let unlooked = candidates.iter().take(end).skip(looked);
             for slot in unlooked.filter(|slot| !chosen.slots.contains(slot)) {
                 *reached += 1;
-                let node = self.objects.node(slot);
-                held -= u32::from(node.is_some_and(|node| node.standing.acts.has(Act::Waits)));
+                held -= self.objects.node(slot).map_or(0, |node| waits(&node.standing));
             }
         }
         let [pending, not_ready, not_yet_available, available] = reached;

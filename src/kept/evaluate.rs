@@ -3,18 +3,14 @@
 use super::standing::{Act, Acts, Group, Instants, Standing, UNKNOWN};
 use crate::action::RequeueReason;
 use crate::memory::Memory;
-use crate::reconcile::budget::{BudgetUse, node_free_at};
+use crate::reconcile::budget::node_free_at;
 use crate::reconcile::burst::{is_leaving, next_available_on};
 use crate::reconcile::claim::{Claim, verdict_on_pod};
-use crate::reconcile::classify::Classifier;
+use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness, available_at};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
-use crate::reconcile::outside::{Addend, Figure, Figures};
-use crate::reconcile::progress::{counted_cause, has_outdated, is_done, waits_for_the_limit};
-use crate::reconcile::status::Tally;
 use crate::reconcile::update::{replace, surge};
-use crate::reconcile::warnings::{has_ready_outdated, is_held_without_pod};
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
@@ -27,14 +23,14 @@ pub(super) struct Steps<'s> {
     pub(super) history: &'s History<'s>,
     pub(super) fleet: &'s Fleet<'s>,
     pub(super) node_sync: &'s NodeSync,
+    pub(super) counts: &'s Counts,
 }
 
 impl Steps<'_> {
     /// The standing of each node of the snapshot, in its order.
     pub(super) fn standings(&self, claim: &Claim) -> Vec<Standing> {
-        let classifier = Classifier::new(self.snapshot, self.history);
         let claiming = self.claiming(claim);
-        let standing = |node| self.standing(node, &classifier, *claiming.at(node));
+        let standing = |node| self.standing(node, *claiming.at(node));
         self.fleet.nodes.positions().map(standing).collect()
     }
 
@@ -49,42 +45,22 @@ impl Steps<'_> {
         claiming
     }
 
-    fn standing(&self, node: NodeIx, classifier: &Classifier, is_claiming: bool) -> Standing {
+    fn standing(&self, node: NodeIx, is_claiming: bool) -> Standing {
         let Steps { fleet, node_sync, .. } = self;
         let is_target = fleet.placement(node) == Placement::Run;
-        let counts = BudgetUse::new(fleet, node_sync, node);
-        let waits = is_target && waits_for_the_limit(fleet, node_sync, node).is_some();
-        let figures = Tally::new(fleet, node)
-            .figures(counts.figures(Figures::default()), is_target)
-            .with(Figure::Done, is_target && is_done(fleet, node))
-            .with(Figure::Outdated, is_target && has_outdated(fleet, node))
-            .with(Figure::ReadyOutdated, is_target && has_ready_outdated(fleet, node))
-            .with(Figure::NotReached, is_target && fleet.goal.of(node).is_held());
-        let conflicts = fleet
-            .pods_of(node)
-            .filter(|(_, pod)| pod.is_live() && classifier.class(self.snapshot.facts(pod.view)).conflict);
-        let deletes = || fleet.pods_of(node).filter(|(index, _)| node_sync.deletes_pod(*index));
-        let mut keeping = fleet.pods_of(node);
+        let mut pods = fleet.pods_of(node).map(|(pod, _)| pod);
+        let deletes = pods.clone().any(|pod| node_sync.deletes_pod(pod));
         let candidate = if is_target { self.candidate(node) } else { None };
         let by_name = candidate.is_some_and(|pod| self.is_by_name(pod));
         let instants = self.instants(node, by_name);
         Standing {
-            addend: Addend {
-                figures,
-                cause: counted_cause(fleet, node, counts),
-                conflicts: conflicts.count() as u32,
-            },
+            addend: *self.counts.nodes.at(node),
             acts: Acts::default()
                 .with(Act::Claims, is_claiming)
-                .with(Act::Deletes, deletes().next().is_some())
+                .with(Act::Deletes, deletes)
                 .with(Act::Leaves, is_leaving(fleet, node))
-                .with(Act::KeepsOutdated, keeping.any(|(index, _)| node_sync.given_up_for(index).is_some()))
-                .with(Act::Creates, node_sync.creates_on(node))
-                .with(Act::Waits, waits)
-                .with(
-                    Act::HeldWithoutPod,
-                    is_target && self.snapshot.drives() && is_held_without_pod(fleet, node),
-                ),
+                .with(Act::KeepsOutdated, pods.any(|pod| node_sync.given_up_for(pod).is_some()))
+                .with(Act::Creates, node_sync.creates_on(node)),
             group: candidate.map(|pod| group(pod.readiness)),
             number: candidate.and_then(|pod| self.number(pod)).unwrap_or(UNKNOWN),
             instants: (instants != Instants::default()).then(|| Box::new(instants)),

@@ -145,8 +145,8 @@ impl Kept {
 
     /// The standings of all nodes, from a decision on the whole: its nodes are in the order of the slots.
     fn take_standings(&mut self, snapshot: &Snapshot<'_>, steps: &Steps<'_>) {
-        let Steps { history, fleet, node_sync, claim, .. } = steps;
-        let standings = evaluate::Steps { snapshot, history, fleet, node_sync }.standings(claim);
+        let Steps { history, fleet, node_sync, counts, claim, .. } = steps;
+        let standings = evaluate::Steps { snapshot, history, fleet, node_sync, counts }.standings(claim);
         while self.objects.next_dirty().is_some() {}
         for ((slot, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
             self.standings.change(&(Arc::clone(&node.facts.name), slot as Slot), &standing, true);

@@ -3,7 +3,7 @@
 
 use super::facts::Slot;
 use crate::action::RequeueReason;
-use crate::reconcile::outside::{Addend, Figure, Sums};
+use crate::reconcile::figures::{Addend, Figure, Sums};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,10 +37,6 @@ pub(super) enum Act {
     KeepsOutdated,
     /// Node sync creates a pod on it.
     Creates,
-    /// Only the budget or a person holds its outdated pod.
-    Waits,
-    /// A driven rollout holds it, and it has no pod.
-    HeldWithoutPod,
 }
 
 /// The part of a node in a plan.
@@ -100,8 +96,8 @@ pub(super) type Named = (Arc<str>, Slot);
 pub(super) struct Candidates {
     by_urgency: BTreeMap<Urgency, BTreeSet<Named>>,
     length: usize,
-    /// How many of them only the budget holds.
-    held: u32,
+    /// How many of them [wait](Figure::Waits).
+    waiting: u32,
 }
 
 impl Candidates {
@@ -109,8 +105,8 @@ impl Candidates {
         self.length
     }
 
-    pub(super) fn held(&self) -> u32 {
-        self.held
+    pub(super) fn waiting(&self) -> u32 {
+        self.waiting
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Slot> {
@@ -118,12 +114,12 @@ impl Candidates {
     }
 
     /// Adds a node, or takes it out.
-    fn change(&mut self, urgency: Urgency, node: Named, is_held: bool, is_added: bool) {
+    fn change(&mut self, urgency: Urgency, node: Named, waits: bool, is_added: bool) {
         let nodes = self.by_urgency.entry(urgency).or_default();
         if is_added {
             nodes.insert(node);
             self.length += 1;
-            self.held += u32::from(is_held);
+            self.waiting += u32::from(waits);
             return;
         }
         nodes.remove(&node);
@@ -131,7 +127,7 @@ impl Candidates {
             self.by_urgency.remove(&urgency);
         }
         self.length -= 1;
-        self.held -= u32::from(is_held);
+        self.waiting -= u32::from(waits);
     }
 }
 
@@ -139,8 +135,6 @@ impl Candidates {
 #[derive(Debug, Default)]
 pub(super) struct Standings {
     pub(super) sums: Sums,
-    /// How many nodes wait for the budget or a person and are in no group.
-    pub(super) held_by_person: u32,
     pub(super) pending: Candidates,
     pub(super) not_ready: Candidates,
     pub(super) not_yet_available: Candidates,
@@ -180,29 +174,25 @@ impl Standings {
     pub(super) fn change(&mut self, node: &Named, standing: &Standing, is_added: bool) {
         let slot = node.1;
         let has = |act| standing.acts.has(act);
+        let counts = |figure| standing.addend.figures.has(figure);
         let instants = standing.instants();
         if is_added {
             self.sums.add(&standing.addend);
         } else {
             self.sums.subtract(&standing.addend);
         }
-        match standing.group {
-            Some(group) => {
-                let candidates = self.group_mut(group);
-                candidates.change(standing.urgency(), node.clone(), has(Act::Waits), is_added);
-            }
-            None if !has(Act::Waits) => {}
-            None if is_added => self.held_by_person += 1,
-            None => self.held_by_person -= 1,
+        if let Some(group) = standing.group {
+            let candidates = self.group_mut(group);
+            candidates.change(standing.urgency(), node.clone(), counts(Figure::Waits), is_added);
         }
-        let if_taken = standing.addend.figures.has(Figure::Taken).then_some(slot);
         let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));
         change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);
         change(&mut self.deleting, if_deleting, is_added);
         change(&mut self.keeping_outdated, has(Act::KeepsOutdated).then_some(slot), is_added);
         change(&mut self.creating, has(Act::Creates).then(|| node.clone()), is_added);
-        change(&mut self.taken, if_taken, is_added);
-        change(&mut self.held_without_pod, has(Act::HeldWithoutPod).then_some(slot), is_added);
+        change(&mut self.taken, counts(Figure::Taken).then_some(slot), is_added);
+        let if_held = counts(Figure::HeldWithoutPod).then_some(slot);
+        change(&mut self.held_without_pod, if_held, is_added);
         change(&mut self.due, instants.due.map(|at| (at, slot)), is_added);
         change(&mut self.changes, instants.change.map(|(at, reason)| (at, reason, slot)), is_added);
         change(&mut self.places_free, instants.place_free.map(|at| (at, slot)), is_added);

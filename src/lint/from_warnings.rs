@@ -4,11 +4,10 @@ use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
 use super::format::count;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
-use crate::reconcile::budget::BudgetUse;
+use crate::reconcile::figures::Figure;
 use crate::reconcile::warnings::warnings;
 use crate::report::Warning;
 use crate::snapshot::ClassificationPolicy;
-use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 
 pub(super) const MAX_UNAVAILABLE: &str = "spec.updateStrategy.rollingUpdate.maxUnavailable";
@@ -83,9 +82,7 @@ fn percent_rounds_to_all(context: &Context<'_>, percent: u32, desired: u32) -> O
 }
 
 fn nodes_lost(context: &Context<'_>, lost: u32) -> Finding {
-    let fleet = &context.sync.fleet;
-    let is_lost = |node: &NodeIx| BudgetUse::new(fleet, &context.sync.node_sync, *node).lost;
-    let nodes = fleet.nodes.positions().filter(is_lost).map(|node| context.node_name(node)).collect();
+    let nodes = context.sync.counts.with(Figure::Lost).map(|node| context.node_name(node)).collect();
     let why = if lost == 1 {
         "1 node went down with the updated pod on it and holds its place in the budget: this template may be what took it down".to_owned()
     } else {
@@ -100,9 +97,8 @@ fn nodes_lost(context: &Context<'_>, lost: u32) -> Finding {
 }
 
 fn spent_before_start(context: &Context<'_>, down: u32, limit: u32) -> Finding {
-    let fleet = &context.sync.fleet;
-    let is_down = |node: &NodeIx| BudgetUse::new(fleet, &context.sync.node_sync, *node).down_before;
-    let nodes = fleet.nodes.positions().filter(is_down).map(|node| context.node_name(node)).collect();
+    let down_before = context.sync.counts.with(Figure::DownBefore);
+    let nodes = down_before.map(|node| context.node_name(node)).collect();
     let (path, limit_name) = match context.snapshot.spec.strategy {
         Strategy::Surge { .. } => ("spec.updateStrategy.rollingUpdate.maxSurge", "maxSurge"),
         Strategy::Replace(_) | Strategy::OnDelete => (MAX_UNAVAILABLE, "maxUnavailable"),

@@ -6,9 +6,9 @@ use crate::model::is_default;
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use crate::reconcile::excuse::{Excuse, excuse};
+use crate::reconcile::figures::{Figure, Figures, Sums};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::node_sync::NodeSync;
-use crate::reconcile::outside::{Figure, Figures, Sums};
 use crate::snapshot::placement::{Placement, is_down, kept_out_only_by_being_down};
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
@@ -201,10 +201,25 @@ impl BudgetUse {
     }
 }
 
-/// Without limits.
-impl From<&Sums> for Budget {
-    fn from(sums: &Sums) -> Self {
-        Budget {
+impl From<Figures> for BudgetUse {
+    fn from(figures: Figures) -> Self {
+        BudgetUse {
+            unavailable: figures.has(Figure::Unavailable),
+            not_ready: figures.has(Figure::NotReady),
+            being_replaced: figures.has(Figure::BeingReplaced),
+            doubled: figures.has(Figure::Doubled),
+            lost: figures.has(Figure::Lost),
+            taken: figures.has(Figure::Taken),
+            down_before: figures.has(Figure::DownBefore),
+            excused: figures.has(Figure::Excused),
+        }
+    }
+}
+
+impl Budget {
+    /// The figures of these sums, with the limits, which depend on the number of target nodes.
+    pub(crate) fn new(sums: &Sums, strategy: Strategy) -> Self {
+        let mut budget = Budget {
             desired: sums.get(Figure::Desired),
             max_unavailable: 0,
             max_surge: 0,
@@ -216,32 +231,7 @@ impl From<&Sums> for Budget {
             taken: sums.get(Figure::Taken),
             down_before: sums.get(Figure::DownBefore),
             excused: sums.get(Figure::Excused),
-        }
-    }
-}
-
-impl Budget {
-    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Self {
-        let mut budget = Budget::from(&fleet.outside.sums);
-        for (node, state) in fleet.nodes.enumerated() {
-            let node_use = BudgetUse::new(fleet, node_sync, node);
-            let BudgetUse { unavailable, not_ready, being_replaced, doubled, lost, taken, .. } = node_use;
-            budget.desired += u32::from(state.placement == Placement::Run);
-            budget.lost += u32::from(lost);
-            budget.unavailable += u32::from(unavailable);
-            budget.not_ready += u32::from(not_ready);
-            budget.being_replaced += u32::from(being_replaced);
-            budget.doubled += u32::from(doubled);
-            budget.taken += u32::from(taken);
-            budget.down_before += u32::from(node_use.down_before);
-            budget.excused += u32::from(node_use.excused);
-        }
-        budget.with_limits(fleet.snapshot.spec.strategy)
-    }
-
-    /// Sets the limits, which depend on the number of target nodes.
-    pub(crate) fn with_limits(self, strategy: Strategy) -> Self {
-        let mut budget = self;
+        };
         match strategy {
             Strategy::OnDelete => {}
             Strategy::Surge { limit, max_unavailable } => {

@@ -64,7 +64,7 @@ fn node_sync_deletes(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -
         let lost = deletion.reason == DeleteReason::NodeGone;
         let pod = fleet.pod(deletion.pod);
         let view = fleet.view(pod);
-        let leaves = fleet.snapshot.facts(pod.view).node.is_some_and(|node| is_leaving(fleet, node));
+        let leaves = fleet.node_of(deletion.pod).is_some_and(|node| is_leaving(fleet, node));
         (lost, leaves, view.target.filter(|_| !lost), view.name)
     });
     deletes

@@ -6,10 +6,10 @@ use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::burst::Creation;
 use crate::reconcile::explain_rollout::{hold_reason, rollout};
+use crate::reconcile::figures::Addend;
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::progress::Progress;
 use crate::reconcile::steps::{Decision, Steps};
-use crate::reconcile::unavailable::unavailable_cause;
 use crate::reconcile::update::replace::candidate;
 use crate::reconcile::update::surge::has_place;
 use crate::reconcile::warnings;
@@ -56,8 +56,8 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
 }
 
 fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
-    let Steps { fleet, history, node_sync, budget, update, .. } = steps;
-    let progress = Progress::new(fleet, history, node_sync, budget, update);
+    let Steps { fleet, history, counts, budget, update, .. } = steps;
+    let progress = Progress::new(fleet, history, counts, budget, update);
     let mut by_name: Vec<NodeIx> = fleet.nodes.positions().collect();
     by_name.sort_unstable_by(|a, b| snapshot.index.by_name(*a, *b));
     let explainer = Explainer::new(snapshot, steps);
@@ -146,14 +146,15 @@ impl<'d> Explainer<'d> {
         let mut pods: Vec<_> =
             fleet.pods_of(position).map(|(index, pod)| self.pod_verdict(index, pod)).collect();
         pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
-        let counts = BudgetUse::new(fleet, &self.steps.node_sync, position);
+        let Addend { figures, cause, .. } = *self.steps.counts.nodes.at(position);
+        let counts = BudgetUse::from(figures);
         NodeVerdict {
             node: node.name.into(),
             node_ready: node.ready,
             unschedulable: node.unschedulable,
             placement: node_placement(placement, node.taints),
             counts,
-            unavailable: unavailable_cause(fleet, position, counts),
+            unavailable: cause,
             outcome: self.outcome(position, placement, counts, &pods),
             pods,
         }

@@ -8,6 +8,7 @@ pub(crate) mod classify;
 mod excuse;
 pub(crate) mod explain;
 mod explain_rollout;
+pub(crate) mod figures;
 pub(crate) mod fleet;
 pub(crate) mod goal;
 pub(crate) mod history;

@@ -5,110 +5,11 @@
 
 use crate::action::RequeueReason;
 use crate::pod_manifest::Shared;
+use crate::reconcile::figures::Sums;
 use crate::reconcile::goal::RolloutState;
-use crate::unavailable::{UnavailableCause, UnavailableNodes};
 use jiff::Timestamp;
 use std::fmt;
 use std::sync::Arc;
-
-/// A yes or no about a node, which is counted over all nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Figure {
-    Desired,
-    Unavailable,
-    NotReady,
-    BeingReplaced,
-    Doubled,
-    Lost,
-    Taken,
-    DownBefore,
-    Excused,
-    /// A target node with a pod, be it finished or terminating.
-    Scheduled,
-    Ready,
-    Available,
-    Updated,
-    /// No target node, with a pod.
-    Misscheduled,
-    /// See [`Progress::done`](super::progress::Progress).
-    Done,
-    /// With a live outdated pod.
-    Outdated,
-    /// With a Ready outdated pod.
-    ReadyOutdated,
-    /// A target node that the rollout has not reached.
-    NotReached,
-}
-
-const FIGURES: usize = Figure::NotReached as usize + 1;
-
-/// The figures in which one node counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Figures(u32);
-
-impl Figures {
-    pub(crate) fn with(self, figure: Figure, counts: bool) -> Self {
-        Figures(self.0 | u32::from(counts) << figure as u32)
-    }
-
-    pub(crate) fn has(self, figure: Figure) -> bool {
-        self.0 >> figure as u32 & 1 == 1
-    }
-}
-
-/// Over many nodes: how many count in each figure.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
-    figures: [u32; FIGURES],
-    /// Excused nodes have no part in it.
-    pub(crate) causes: UnavailableNodes,
-    /// See [`Fleet::conflicts`](super::fleet::Fleet).
-    pub(crate) conflicts: u32,
-}
-
-/// What one node adds to the sums.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Addend {
-    pub(crate) figures: Figures,
-    pub(crate) cause: Option<UnavailableCause>,
-    pub(crate) conflicts: u32,
-}
-
-impl Sums {
-    pub(crate) const NONE: Sums =
-        Sums { figures: [0; FIGURES], causes: UnavailableNodes::NONE, conflicts: 0 };
-
-    pub(crate) fn get(&self, figure: Figure) -> u32 {
-        self.figures.get(figure as usize).copied().unwrap_or_default()
-    }
-
-    pub(crate) fn add(&mut self, addend: &Addend) {
-        self.change(addend, |sum, number| *sum += number);
-    }
-
-    /// Takes back an addend that was added before.
-    pub(crate) fn subtract(&mut self, addend: &Addend) {
-        self.change(addend, |sum, number| {
-            debug_assert!(*sum >= number, "only what was added is taken back");
-            *sum = sum.saturating_sub(number);
-        });
-    }
-
-    fn change(&mut self, addend: &Addend, change: impl Fn(&mut u32, u32)) {
-        let mut bits = addend.figures.0;
-        while bits != 0 {
-            if let Some(sum) = self.figures.get_mut(bits.trailing_zeros() as usize) {
-                change(sum, 1);
-            }
-            // Without the lowest of the bits.
-            bits &= bits - 1;
-        }
-        if let Some(cause) = addend.cause {
-            change(self.causes.of_mut(cause), 1);
-        }
-        change(&mut self.conflicts, addend.conflicts);
-    }
-}
 
 /// The candidates of an update that a decision does not look at though the update reaches them, by readiness: they are
 /// beyond the cap of this plan.

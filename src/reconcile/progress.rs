@@ -1,20 +1,19 @@
 //! The figures that the conditions of the status are made from.
 
-use crate::reconcile::budget::{Budget, BudgetUse};
+use crate::reconcile::budget::Budget;
+use crate::reconcile::figures::{Counts, Figure};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::waves::{Done, WaveState};
 use crate::reconcile::goal::{Rollout, Stage};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
-use crate::reconcile::outside::Figure;
-use crate::reconcile::unavailable::unavailable_cause;
 use crate::reconcile::update::Update;
 use crate::reconcile::update::replace::candidate;
 use crate::reconcile::update::surge::has_place;
 use crate::snapshot::Snapshot;
-use crate::snapshot::position::{FleetIx, NodeIx};
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
-use crate::unavailable::{UnavailableCause, UnavailableNodes};
+use crate::unavailable::UnavailableNodes;
 use jiff::Timestamp;
 
 /// How many nodes may be without an available pod under OnDelete, where no limit is written: the default of
@@ -79,36 +78,27 @@ impl Progress {
     pub(crate) fn new(
         fleet: &Fleet<'_>,
         history: &History<'_>,
-        node_sync: &NodeSync,
+        counts: &Counts,
         budget: &Budget,
         update: &Update,
     ) -> Self {
-        let (snapshot, outside) = (fleet.snapshot, fleet.outside);
-        let mut progress = Progress {
+        let (snapshot, sums) = (fleet.snapshot, &counts.sums);
+        let waiting = sums.get(Figure::Waits) - fleet.outside.sums.get(Figure::Waits);
+        let progress = Progress {
             revision: history.current_name(snapshot),
             begins: history.current().view.is_none() || history.renumbered.is_some(),
             desired: budget.desired,
             limit: limit(snapshot, budget),
             unavailable: budget.unavailable,
             excused: budget.excused,
-            causes: outside.sums.causes,
-            done: outside.sums.get(Figure::Done),
-            outdated: outside.sums.get(Figure::Outdated),
-            held: outside.held,
+            causes: sums.causes,
+            done: sums.get(Figure::Done),
+            outdated: sums.get(Figure::Outdated),
+            held: fleet.outside.held + waiting - reached(fleet, counts, update),
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
-            not_reached: not_reached(fleet),
+            not_reached: sums.get(Figure::NotReached),
             phase: fleet.goal.rollout().map_or(Phase::Updating, phase),
         };
-        let updates = Updates::new(update);
-        for node in fleet.nodes.positions() {
-            let counts = BudgetUse::new(fleet, node_sync, node);
-            counted_cause(fleet, node, counts).into_iter().for_each(|cause| progress.causes.add(cause));
-        }
-        for node in fleet.targets() {
-            progress.done += u32::from(is_done(fleet, node));
-            progress.outdated += u32::from(has_outdated(fleet, node));
-            progress.held += u32::from(updates.hold(fleet, node_sync, node));
-        }
         debug_assert_eq!(
             progress.causes.iter().map(|(_, nodes)| nodes).sum::<u32>() - progress.causes.taken,
             progress.unavailable,
@@ -118,10 +108,11 @@ impl Progress {
     }
 }
 
-/// How many target nodes the rollout has not reached.
-pub(crate) fn not_reached(fleet: &Fleet<'_>) -> u32 {
-    let here = fleet.targets().filter(|node| fleet.goal.of(*node).is_held()).count() as u32;
-    here + fleet.outside.sums.get(Figure::NotReached)
+/// How many of the waiting nodes the update reaches now, or as soon as a plan has room.
+fn reached(fleet: &Fleet<'_>, counts: &Counts, update: &Update) -> u32 {
+    let deletes = update.deletes.iter().filter_map(|deletion| fleet.node_of(deletion.pod));
+    let reached = deletes.chain(update.creates.iter().copied());
+    reached.filter(|node| counts.has(*node, Figure::Waits)).count() as u32
 }
 
 fn phase(rollout: &Rollout<'_>) -> Phase {
@@ -157,55 +148,17 @@ fn limit(snapshot: &Snapshot<'_>, budget: &Budget) -> u32 {
     }
 }
 
-/// The cause for which a node counts as unavailable.
-pub(crate) fn counted_cause(fleet: &Fleet<'_>, node: NodeIx, counts: BudgetUse) -> Option<UnavailableCause> {
-    if counts.excused { None } else { unavailable_cause(fleet, node, counts) }
-}
-
-/// Whether a target node has an available updated pod, and no live outdated one.
-pub(crate) fn is_done(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    fleet.pods_of(node).any(|(_, pod)| pod.is_available()) && !has_outdated(fleet, node)
-}
-
-pub(crate) fn has_outdated(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    fleet.pods_of(node).any(|(_, pod)| pod.is_live() && !pod.is_updated())
-        || fleet.in_flight(node).is_some_and(|create| !create.updated)
-}
-
-/// The nodes that the update reaches now, or as soon as a plan has room.
-struct Updates {
-    /// Sorted.
-    deletes: Vec<FleetIx>,
-    /// Sorted.
-    creates: Vec<NodeIx>,
-}
-
-impl Updates {
-    fn new(update: &Update) -> Self {
-        let mut deletes: Vec<FleetIx> = update.deletes.iter().map(|deletion| deletion.pod).collect();
-        let mut creates = update.creates.clone();
-        deletes.sort_unstable();
-        creates.sort_unstable();
-        Updates { deletes, creates }
+/// Whether the outdated pod of a target node waits for the budget or, under OnDelete, for a person, and for nothing else,
+/// unless this plan takes it: as long as node sync deletes other pods of the node, their going comes first.
+pub(crate) fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    if candidate(fleet, node_sync, node).is_none() {
+        return false;
     }
-
-    /// Whether the outdated pod of a node waits for the budget or, under OnDelete, for a person.
-    fn hold(&self, fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-        waits_for_the_limit(fleet, node_sync, node).is_some_and(|outdated| {
-            self.deletes.binary_search(&outdated).is_err() && self.creates.binary_search(&node).is_err()
-        })
-    }
-}
-
-/// The outdated pod of a node that waits for the budget or, under OnDelete, for a person, and for nothing else, unless this
-/// plan takes it: as long as node sync deletes other pods of the node, their going comes first.
-pub(crate) fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<FleetIx> {
-    let (outdated, _) = candidate(fleet, node_sync, node)?;
     let is_held_back = node_sync.held(node).is_some();
     let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
     let is_free = match fleet.snapshot.spec.strategy {
         Strategy::OnDelete | Strategy::Replace(_) => true,
         Strategy::Surge { .. } => has_place(fleet, node_sync, node),
     };
-    (is_free && !has_excess && !is_held_back).then_some(outdated)
+    is_free && !has_excess && !is_held_back
 }

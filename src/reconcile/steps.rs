@@ -5,6 +5,7 @@ use crate::model::DaemonSetStatus;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::burst::Burst;
 use crate::reconcile::claim::{Claim, claim};
+use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
@@ -35,6 +36,7 @@ pub(crate) struct Steps<'s> {
     pub(crate) history: History<'s>,
     pub(crate) fleet: Fleet<'s>,
     pub(crate) node_sync: NodeSync,
+    pub(crate) counts: Counts,
     pub(crate) budget: Budget,
     pub(crate) update: Update,
     pub(crate) burst: Burst,
@@ -62,17 +64,18 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
     let goal = Goal::new(&fleet, &history);
     let fleet = fleet.towards(goal);
     let node_sync = node_sync(&fleet);
-    let budget = Budget::new(&fleet, &node_sync);
+    let counts = Counts::new(&fleet, &node_sync);
+    let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
     let update = update(&fleet, &history, &node_sync, &budget);
     let burst = Burst::new(&fleet, &node_sync, &update);
     let conditions = if snapshot.spec.policy.conditions {
-        let progress = Progress::new(&fleet, &history, &node_sync, &budget, &update);
+        let progress = Progress::new(&fleet, &history, &counts, &budget, &update);
         conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
     } else {
         snapshot.spec.daemon_set.status.conditions.clone()
     };
-    let status = status(&fleet, conditions);
-    let steps = Steps { claim, history, fleet, node_sync, budget, update, burst, status };
+    let status = status(&snapshot.spec.daemon_set, &counts.sums, conditions);
+    let steps = Steps { claim, history, fleet, node_sync, counts, budget, update, burst, status };
     Decision::Synced(Box::new(steps))
 }
 

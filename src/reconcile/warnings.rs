@@ -1,14 +1,11 @@
 //! Warnings: facts about a plan for a person, which change no action.
 
 use crate::model::{IntOrString, NodeName};
-use crate::reconcile::budget::{Budget, BudgetUse};
-use crate::reconcile::fleet::Fleet;
-use crate::reconcile::outside::Figure;
-use crate::reconcile::progress::not_reached;
+use crate::reconcile::budget::Budget;
+use crate::reconcile::figures::Figure;
 use crate::reconcile::steps::Steps;
 use crate::report::Warning;
 use crate::snapshot::Snapshot;
-use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use std::collections::BTreeSet;
 
@@ -23,12 +20,14 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
         warnings.push(Warning::NodesLost { nodes: lost });
     }
     if steps.budget.taken > 0 {
-        warnings.push(Warning::NodesTaken { nodes: taken(steps) });
+        let nodes = named_with(steps, Figure::Taken, &steps.fleet.outside.taken);
+        warnings.push(Warning::NodesTaken { nodes });
     }
     warnings.extend(spent_before_start(snapshot, steps));
     warnings.extend(about_rollout(steps));
-    if steps.fleet.conflicts > 0 {
-        warnings.push(Warning::GenerationHashConflict { pods: steps.fleet.conflicts });
+    let conflicts = steps.counts.sums.conflicts;
+    if conflicts > 0 {
+        warnings.push(Warning::GenerationHashConflict { pods: conflicts });
     }
     let named = |mut names: Vec<String>| {
         names.sort_unstable();
@@ -47,13 +46,10 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     warnings
 }
 
-/// By name.
-fn taken(steps: &Steps<'_>) -> Vec<NodeName> {
-    let fleet = &steps.fleet;
-    let is_taken = |node: &NodeIx| BudgetUse::new(fleet, &steps.node_sync, *node).taken;
-    let taken = fleet.taken.iter().map(|(node, _)| *node).filter(is_taken);
-    let names = taken.map(|node| fleet.node_view(node).name).chain(fleet.outside.taken.iter().copied());
-    let mut names: Vec<NodeName> = names.map(NodeName::from).collect();
+/// The nodes that count in a figure, by name, with those outside of the snapshot.
+fn named_with(steps: &Steps<'_>, figure: Figure, outside: &[&str]) -> Vec<NodeName> {
+    let names = steps.counts.with(figure).map(|node| steps.fleet.node_view(node).name);
+    let mut names: Vec<NodeName> = names.chain(outside.iter().copied()).map(NodeName::from).collect();
     names.sort_unstable();
     names
 }
@@ -67,16 +63,8 @@ fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warn
         Strategy::Replace(_) => steps.budget.max_unavailable,
         Strategy::Surge { .. } => steps.budget.max_surge,
     };
-    let is_outdated = |node| has_ready_outdated(&steps.fleet, node);
-    let waits_outside = steps.fleet.outside.sums.get(Figure::ReadyOutdated) > 0;
-    let waits = || waits_outside || steps.fleet.targets().any(is_outdated);
-    (nodes > 0 && nodes >= limit && waits()).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
-}
-
-/// Whether a Ready pod of a node waits for the update.
-pub(crate) fn has_ready_outdated(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    let is_held = fleet.goal.of(node).is_held();
-    !is_held && fleet.pods_of(node).any(|(_, pod)| pod.is_ready() && !pod.of_goal)
+    let waits = steps.counts.sums.get(Figure::ReadyOutdated) > 0;
+    (nodes > 0 && nodes >= limit && waits).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
 }
 
 /// A rollout without a base can hold nodes back only as long as their pods live, and a driven one, too.
@@ -85,25 +73,16 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     let Some(rollout) = fleet.goal.rollout() else { return Vec::new() };
     let mut warnings = Vec::new();
     if rollout.base.is_none() {
-        let nodes = not_reached(fleet);
+        let nodes = steps.counts.sums.get(Figure::NotReached);
         warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
         let lacks_base = rollout.state.course.lacks_base_to_go_back_to();
         warnings.extend(lacks_base.then_some(Warning::NothingToRollBackTo));
     }
     if fleet.snapshot.drives() {
-        let lost = fleet.targets().filter(|node| is_held_without_pod(fleet, *node));
-        let names = lost.map(|node| fleet.node_view(node).name);
-        let names = names.chain(fleet.outside.held_without_pod.iter().copied());
-        let mut nodes: Vec<NodeName> = names.map(NodeName::from).collect();
-        nodes.sort_unstable();
+        let nodes = named_with(steps, Figure::HeldWithoutPod, &fleet.outside.held_without_pod);
         warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
     }
     warnings
-}
-
-/// Whether a target node has no pod, and is held: under drive the other controller creates the new version there.
-pub(crate) fn is_held_without_pod(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    fleet.goal.of(node).is_held() && fleet.pods_of(node).next().is_none()
 }
 
 fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {

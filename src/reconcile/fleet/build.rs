@@ -34,7 +34,7 @@ impl<'a> Fleet<'a> {
             labels: Vec::new(),
             expects_until: None,
             live_history: IndexVec::repeat(false, history.revisions.len()),
-            conflicts: outside.sums.conflicts,
+            conflicts: Vec::new(),
             goal: Goal::default(),
         };
         fleet.expect_unseen_creates(history);
@@ -94,7 +94,7 @@ impl<'a> Fleet<'a> {
             self.others.extend(node.map(|node| (node, position)));
             return None;
         }
-        self.conflicts += u32::from(class.conflict && stage == PodStage::Live);
+        self.conflicts.extend((class.conflict && stage == PodStage::Live).then_some(node));
         if pod.target.is_none() {
             self.without_target.push(position);
             return None;

@@ -47,8 +47,8 @@ pub(crate) struct Fleet<'a> {
     pub(crate) expects_until: Option<Timestamp>,
     /// Whether a pod has the hash of this revision.
     live_history: IndexVec<HistoryIx, bool>,
-    /// Live pods whose generation says updated while their hash label names another known revision.
-    pub(crate) conflicts: u32,
+    /// The nodes of live pods whose generation says updated while their hash label names another known revision.
+    pub(crate) conflicts: Vec<Option<NodeIx>>,
     pub(crate) goal: Goal<'a>,
 }
 
@@ -235,6 +235,11 @@ impl<'a> Fleet<'a> {
         let first = self.others.partition_point(|(other, _)| *other < node);
         let others = self.others.iter().skip(first).take_while(move |(other, _)| *other == node);
         self.pods_of(node).map(|(_, pod)| pod.view).chain(others.map(|(_, pod)| *pod))
+    }
+
+    /// The node of a pod; `None` where the snapshot does not have it.
+    pub(crate) fn node_of(&self, pod: FleetIx) -> Option<NodeIx> {
+        self.snapshot.facts(self.pod(pod).view).node
     }
 
     /// The pods of nodes that are not in the snapshot.
