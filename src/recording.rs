@@ -259,10 +259,8 @@ impl From<&PodView<'_>> for Pod {
             spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
             status: PodStatus {
                 phase: phase.to_owned(),
-                reason: view.containers.pod_reason().to_owned(),
                 conditions: ready.into_iter().collect(),
-                container_statuses: view.containers.regular(),
-                init_container_statuses: view.containers.init(),
+                ..view.containers.to_status().unwrap_or_default()
             },
         }
     }

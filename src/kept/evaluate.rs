@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::reconcile::budget::node_free_at;
 use crate::reconcile::burst::{is_leaving, next_available_on};
 use crate::reconcile::claim::{Claim, verdict_on_pod};
-use crate::reconcile::figures::Counts;
+use crate::reconcile::figures::{Counts, Figure};
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness, available_at};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
@@ -47,10 +47,10 @@ impl Steps<'_> {
 
     fn standing(&self, node: NodeIx, is_claiming: bool) -> Standing {
         let Steps { fleet, node_sync, .. } = self;
-        let is_target = fleet.placement(node) == Placement::Run;
         let mut pods = fleet.pods_of(node).map(|(pod, _)| pod);
         let deletes = pods.clone().any(|pod| node_sync.deletes_pod(pod));
-        let candidate = if is_target { self.candidate(node) } else { None };
+        let is_candidate = self.counts.has(node, Figure::Candidate);
+        let candidate = if is_candidate { self.candidate(node) } else { None };
         let by_name = candidate.is_some_and(|pod| self.is_by_name(pod));
         let instants = self.instants(node, by_name);
         Standing {
@@ -91,7 +91,11 @@ impl Steps<'_> {
     fn instants(&self, node: NodeIx, by_name: bool) -> Instants {
         let Steps { snapshot, fleet, node_sync, .. } = self;
         let name = snapshot.node(node).name;
-        let memory = snapshot.memory.as_ref();
+        let memory = snapshot.memory.as_ref().filter(|memory| !memory.is_empty());
+        // Most nodes: nothing about them changes by itself.
+        if memory.is_none() && fleet.changing_pods_of(node).next().is_none() {
+            return Instants { due: self.failing_at(node), ..Instants::default() };
+        }
         Instants {
             due: [self.due(node, memory), self.failing_at(node)].into_iter().flatten().min(),
             change: RequeueReason::first([
@@ -115,7 +119,7 @@ impl Steps<'_> {
     /// When time alone changes a pod of the node, or the memory of the node and its pods.
     fn due(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let (snapshot, fleet) = (self.snapshot, self.fleet);
-        let pods = || fleet.all_pods_of(node).map(|pod| snapshot.pod(pod));
+        let pods = || fleet.changing_pods_of(node).map(|pod| snapshot.pod(pod));
         let of_pods = pods().flat_map(|pod| {
             let available_at = if pod.ready.is_true() { available_at(snapshot, pod) } else { None };
             [pod.deleted_at, available_at]
@@ -135,7 +139,7 @@ impl Steps<'_> {
     fn expects_until(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let create = self.fleet.in_flight(node).map(|create| create.until);
         let deletes = memory.filter(|memory| memory.has_deletes()).into_iter().flat_map(|memory| {
-            let ours = self.fleet.all_pods_of(node).filter(|pod| self.is_ours(*pod));
+            let ours = self.fleet.changing_pods_of(node).filter(|pod| self.is_ours(*pod));
             let unseen = ours.map(|pod| self.snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
             unseen.filter_map(|pod| memory.deleting_until(pod.uid, self.snapshot))
         });

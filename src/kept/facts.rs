@@ -3,7 +3,10 @@
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::{PodStatus, Taint, Toleration};
+use crate::snapshot::Snapshot;
+use crate::snapshot::index;
 use crate::snapshot::placement::Placement;
+use crate::snapshot::position::{NodeIx, Position};
 use crate::snapshot::spec::Spec;
 use crate::view::{
     ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, ReadyCondition,
@@ -17,6 +20,11 @@ pub(super) type Slot = u32;
 
 /// No place.
 pub(super) const NOWHERE: Slot = Slot::MAX;
+
+/// The position of a node in the snapshot that a state was built from.
+pub(super) fn node_ix(slot: Slot) -> NodeIx {
+    NodeIx::new(slot as usize)
+}
 
 /// An optional instant in whole seconds: eight bytes instead of the sixteen of an optional [`Timestamp`].
 ///
@@ -50,7 +58,7 @@ pub(super) struct NodeFacts {
 }
 
 /// Facts that few nodes have.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 struct RareNodeFacts {
     taints: Box<[Taint]>,
     /// The state in which the node may be left alone.
@@ -62,14 +70,16 @@ struct RareNodeFacts {
 impl NodeFacts {
     pub(super) fn new(name: Arc<str>, view: &NodeView<'_>, placement: Placement) -> Self {
         let (ready_since, nanoseconds) = Seconds::of(view.ready_since);
-        let rare = RareNodeFacts {
-            taints: view.taints.iter().map(Taint::from).collect(),
-            lifecycle: view.lifecycle.map(|lifecycle| (lifecycle.state, lifecycle.since)),
+        let NodeView { taints, lifecycle, .. } = view;
+        let is_plain = taints.iter().next().is_none() && lifecycle.is_none() && nanoseconds == 0;
+        let rare = (!is_plain).then(|| RareNodeFacts {
+            taints: taints.iter().map(Taint::from).collect(),
+            lifecycle: lifecycle.map(|lifecycle| (lifecycle.state, lifecycle.since)),
             nanoseconds,
-        };
+        });
         NodeFacts {
             name,
-            rare: (rare != RareNodeFacts::default()).then(|| Box::new(rare)),
+            rare: rare.map(Box::new),
             ready_since,
             placement,
             ready: view.ready,
@@ -140,8 +150,8 @@ struct RarePodFacts {
     target: Option<Box<str>>,
     deleted_at: Option<Timestamp>,
     grace_seconds: u32,
-    /// Containers that have restarted, or wait.
-    status: PodStatus,
+    /// With the containers that have restarted, or wait.
+    status: Option<PodStatus>,
     /// Of `created_at` and `ready_since`.
     nanoseconds: [i32; 2],
 }
@@ -164,6 +174,19 @@ impl<'l> Relation<'l> {
             generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
         }
     }
+
+    /// The same for a pod of a snapshot: its index has read the labels already.
+    pub(super) fn of(snapshot: &'l Snapshot<'l>, pod: &PodView<'l>, facts: &index::PodFacts) -> Self {
+        let index::PodFacts { ownership, selected, same_generation, hash, .. } = *facts;
+        let current = snapshot.spec.template_generation.as_deref();
+        let read = || pod.labels.get(TEMPLATE_GENERATION_LABEL);
+        Relation {
+            ownership,
+            selected,
+            hash: hash.and_then(|hash| snapshot.index.hash(hash)),
+            generation: if same_generation { current } else { read() },
+        }
+    }
 }
 
 impl PodFacts {
@@ -171,22 +194,18 @@ impl PodFacts {
         let (created_at, created_nanoseconds) = Seconds::of(view.created_at);
         let (ready_since, ready_nanoseconds) = Seconds::of(view.ready_since);
         let Relation { ownership, selected, .. } = relation;
-        let name_end = view.name.len();
-        let uid_end = name_end + view.uid.len();
+        let (name_end, uid_end) = (view.name.len(), view.name.len() + view.uid.len());
+        let mut text = String::with_capacity(uid_end + view.resource_version.len());
+        [view.name, view.uid, view.resource_version].into_iter().for_each(|part| text.push_str(part));
         let rare = RarePodFacts {
             target: view.target.filter(|_| node == NOWHERE).map(Into::into),
             deleted_at: view.deleted_at,
             grace_seconds: view.grace_seconds,
             nanoseconds: [created_nanoseconds, ready_nanoseconds],
-            status: PodStatus {
-                reason: view.containers.pod_reason().to_owned(),
-                container_statuses: view.containers.regular(),
-                init_container_statuses: view.containers.init(),
-                ..PodStatus::default()
-            },
+            status: view.containers.to_status(),
         };
         PodFacts {
-            text: [view.name, view.uid, view.resource_version].concat().into(),
+            text: text.into_boxed_str(),
             name_end: name_end as u32,
             uid_end: uid_end as u32,
             rare: (rare != RarePodFacts::default()).then(|| Box::new(rare)),
@@ -280,7 +299,9 @@ impl PodFacts {
             },
             target: frame.node.or(self.missing_target()),
             tolerations: TolerationsView::Model(frame.shared.map_or(&[], |shared| &shared.tolerations)),
-            containers: ContainersView::Model(rare.map_or(&NO_STATUS, |rare| &rare.status)),
+            containers: ContainersView::Model(
+                rare.and_then(|rare| rare.status.as_ref()).unwrap_or(&NO_STATUS),
+            ),
             created_at: self.created_at.instant(created_nanoseconds),
             deleted_at: rare.and_then(|rare| rare.deleted_at),
             ready_since: self.ready_since.instant(ready_nanoseconds),

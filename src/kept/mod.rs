@@ -39,7 +39,7 @@ use crate::snapshot::position::Position;
 use crate::snapshot::spec::Spec;
 use crate::snapshot::{ObservedAt, Snapshot};
 use apply::keeps;
-use facts::{NOWHERE, Relation, Slot};
+use facts::{NOWHERE, Relation, Slot, node_ix};
 use jiff::Timestamp;
 use objects::Objects;
 use recheck::Recheck;
@@ -116,9 +116,8 @@ impl Kept {
             kept.objects.add_node(node, *placement);
         }
         for (_, pod, facts) in pods {
-            let (ownership, selected) = (facts.ownership, facts.selected);
             let node = facts.node.map_or(NOWHERE, |node| node.index() as Slot);
-            kept.objects.add_pod(pod, Relation::new(&spec, pod, ownership, selected), node);
+            kept.objects.add_pod(pod, Relation::of(snapshot, pod, facts), node);
         }
         let names = kept.objects.nodes.iter().map(|(_, node)| &node.facts.name);
         kept.rollout = KeptRollout::of_decision(snapshot, decision, names).map(Box::new);
@@ -148,10 +147,11 @@ impl Kept {
         let Steps { history, fleet, node_sync, counts, claim, .. } = steps;
         let standings = evaluate::Steps { snapshot, history, fleet, node_sync, counts }.standings(claim);
         while self.objects.next_dirty().is_some() {}
-        for ((slot, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
-            self.standings.change(&(Arc::clone(&node.facts.name), slot as Slot), &standing, true);
+        for ((_, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
             node.standing = standing;
         }
+        let by_name = |a, b| snapshot.index.by_name(node_ix(a), node_ix(b));
+        self.standings = Standings::of(&self.objects.nodes, by_name);
         self.basis = Some(self.basis_of(history));
     }
 

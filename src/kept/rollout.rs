@@ -3,7 +3,7 @@
 //! A change of one node moves that node, and at most one other one a wave over the limit of that wave.
 
 use super::apply::NotKept;
-use super::facts::Slot;
+use super::facts::{Slot, node_ix};
 use super::standing::Named;
 use super::waves::{Members, Turn};
 use crate::reconcile::fleet::Fleet;
@@ -123,17 +123,19 @@ impl KeptRollout {
         };
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
         let filters = WaveFilter::all(&policy.waves);
-        let nodes = (0..).map(NodeIx::new).zip(names.zip(&snapshot.nodes));
-        let nodes = nodes.map(|(position, (name, view))| {
+        for (slot, (name, view)) in (0..).zip(names.zip(&snapshot.nodes)) {
+            let position = node_ix(slot);
             let mut member = rollout.new_member(name, view, snapshot.placement(position), &filters);
             if let Some((steps, state)) = decided {
-                member.node = state.nodes.at(position).clone();
-                member.node.base_placement = None;
-                member.live = live_hashes(&steps.fleet, &steps.history, position).map(Arc::from).collect();
+                member.node = RolloutNode { base_placement: None, ..state.nodes.at(position).clone() };
+                let live = live_hashes(&steps.fleet, &steps.history, position);
+                member.live = live.map(|hash| rollout.hash(hash)).collect();
             }
-            Some(member)
-        });
-        rollout.nodes = nodes.collect::<Vec<_>>();
+            rollout.nodes.push(Some(member));
+            rollout.count(slot, true);
+        }
+        let mut by_name: Vec<Slot> = (0..rollout.nodes.len() as Slot).collect();
+        by_name.sort_unstable_by(|a, b| snapshot.index.by_name(node_ix(*a), node_ix(*b)));
         for (wave, up_to) in (0..).zip(policy.waves.iter().map(|wave| wave.up_to)) {
             let inside = decided.and_then(|(_, state)| state.waves.get(wave as usize));
             for node in inside.into_iter().flat_map(|nodes| nodes.inside()) {
@@ -141,17 +143,20 @@ impl KeptRollout {
                 let matches = member.into_iter().flat_map(|member| &mut member.matches);
                 matches.filter(|one| one.wave == wave).for_each(|one| one.is_inside = true);
             }
-            let members =
-                (0..).zip(&rollout.nodes).filter_map(|(slot, member)| Some((slot, member.as_ref()?)));
+            let members = by_name.iter().filter_map(|slot| Some((*slot, rollout.member(*slot)?)));
             let members = members.filter_map(|(slot, member)| {
                 let one = member.matches.iter().find(|one| one.wave == wave)?;
                 Some((member.turn(slot)?, one.is_inside, WaveFigures::new(&member.node.facts)))
             });
             rollout.waves.push(Members::of(up_to, members));
         }
-        (0..rollout.nodes.len() as Slot).for_each(|slot| rollout.count(slot, true));
         rollout.course = decided.map(|(_, state)| Arc::clone(&state.course));
         Some(rollout)
+    }
+
+    /// A hash that other nodes have as well is shared with them.
+    fn hash(&self, hash: &str) -> Arc<str> {
+        self.live.get_key_value(hash).map_or_else(|| hash.into(), |(known, _)| Arc::clone(known))
     }
 
     /// A node without facts.
@@ -325,7 +330,7 @@ impl KeptRollout {
                 {
                     member.live.clone()
                 }
-                _ => live_hashes(fleet, history, node).map(Arc::from).collect(),
+                _ => live_hashes(fleet, history, node).map(|hash| self.hash(hash)).collect(),
             };
             self.set_facts(*slot, facts, live);
         }

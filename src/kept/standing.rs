@@ -2,14 +2,17 @@
 //! chooses.
 
 use super::facts::Slot;
+use super::objects::Node;
 use crate::action::RequeueReason;
 use crate::reconcile::figures::{Addend, Figure, Sums};
 use jiff::Timestamp;
+use slab::Slab;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The outdated pods that an update chooses from, by readiness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Pending,
     NotReady,
@@ -78,12 +81,8 @@ pub(super) struct Instants {
 }
 
 impl Standing {
-    fn instants(&self) -> Instants {
-        self.instants.as_deref().copied().unwrap_or_default()
-    }
-
     fn urgency(&self) -> Urgency {
-        let refused = self.instants().refused;
+        let refused = self.instants.as_ref().and_then(|instants| instants.refused);
         (refused, if refused.is_none() { self.number } else { UNKNOWN })
     }
 }
@@ -114,20 +113,22 @@ impl Candidates {
     }
 
     /// Adds a node, or takes it out.
-    fn change(&mut self, urgency: Urgency, node: Named, waits: bool, is_added: bool) {
-        let nodes = self.by_urgency.entry(urgency).or_default();
-        if is_added {
-            nodes.insert(node);
-            self.length += 1;
-            self.waiting += u32::from(waits);
-            return;
-        }
-        nodes.remove(&node);
+    fn change(&mut self, node: Named, standing: &Standing, is_added: bool) {
+        let nodes = self.by_urgency.entry(standing.urgency()).or_default();
+        change(nodes, Some(node), is_added);
         if nodes.is_empty() {
-            self.by_urgency.remove(&urgency);
+            self.by_urgency.remove(&standing.urgency());
         }
-        self.length -= 1;
-        self.waiting -= u32::from(waits);
+        self.count(standing, is_added);
+    }
+
+    fn count(&mut self, standing: &Standing, is_added: bool) {
+        let waiting = u32::from(standing.addend.figures.has(Figure::Waits));
+        if is_added {
+            (self.length, self.waiting) = (self.length + 1, self.waiting + waiting);
+        } else {
+            (self.length, self.waiting) = (self.length - 1, self.waiting - waiting);
+        }
     }
 }
 
@@ -170,32 +171,65 @@ impl Standings {
         }
     }
 
+    /// The standings of these nodes. `by_name` compares nodes: a set that is made of a sorted list takes no search.
+    pub(super) fn of(nodes: &Slab<Node>, by_name: impl Fn(Slot, Slot) -> Ordering) -> Self {
+        let mut standings = Standings::default();
+        let mut creating = Vec::new();
+        let mut groups: BTreeMap<(Group, Urgency), Vec<Named>> = BTreeMap::new();
+        for (slot, Node { facts, standing, .. }) in nodes {
+            let node = (Arc::clone(&facts.name), slot as Slot);
+            standings.change_others(&node, standing, true);
+            if standing.acts.has(Act::Creates) {
+                creating.push(node.clone());
+            }
+            if let Some(group) = standing.group {
+                standings.group_mut(group).count(standing, true);
+                groups.entry((group, standing.urgency())).or_default().push(node);
+            }
+        }
+        let sorted = |mut nodes: Vec<Named>| -> BTreeSet<Named> {
+            nodes.sort_unstable_by(|(_, a), (_, b)| by_name(*a, *b));
+            nodes.into_iter().collect()
+        };
+        standings.creating = sorted(creating);
+        for ((group, urgency), nodes) in groups {
+            standings.group_mut(group).by_urgency.insert(urgency, sorted(nodes));
+        }
+        standings
+    }
+
     /// Puts a node where its standing belongs, or takes it out of the places that it has by the standing.
     pub(super) fn change(&mut self, node: &Named, standing: &Standing, is_added: bool) {
+        self.change_others(node, standing, is_added);
+        let creating = standing.acts.has(Act::Creates).then(|| node.clone());
+        change(&mut self.creating, creating, is_added);
+        if let Some(group) = standing.group {
+            self.group_mut(group).change(node.clone(), standing, is_added);
+        }
+    }
+
+    /// All places but those among the candidates and the nodes that get a pod, which most nodes can be.
+    fn change_others(&mut self, node: &Named, standing: &Standing, is_added: bool) {
         let slot = node.1;
         let has = |act| standing.acts.has(act);
         let counts = |figure| standing.addend.figures.has(figure);
-        let instants = standing.instants();
         if is_added {
             self.sums.add(&standing.addend);
         } else {
             self.sums.subtract(&standing.addend);
         }
-        if let Some(group) = standing.group {
-            let candidates = self.group_mut(group);
-            candidates.change(standing.urgency(), node.clone(), counts(Figure::Waits), is_added);
-        }
         let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));
         change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);
         change(&mut self.deleting, if_deleting, is_added);
         change(&mut self.keeping_outdated, has(Act::KeepsOutdated).then_some(slot), is_added);
-        change(&mut self.creating, has(Act::Creates).then(|| node.clone()), is_added);
         change(&mut self.taken, counts(Figure::Taken).then_some(slot), is_added);
-        let if_held = counts(Figure::HeldWithoutPod).then_some(slot);
-        change(&mut self.held_without_pod, if_held, is_added);
-        change(&mut self.due, instants.due.map(|at| (at, slot)), is_added);
-        change(&mut self.changes, instants.change.map(|(at, reason)| (at, reason, slot)), is_added);
-        change(&mut self.places_free, instants.place_free.map(|at| (at, slot)), is_added);
+        change(&mut self.held_without_pod, counts(Figure::HeldWithoutPod).then_some(slot), is_added);
+        let Some(Instants { due, change: next, place_free, .. }) = standing.instants.as_deref() else {
+            return;
+        };
+        change(&mut self.due, due.map(|at| (at, slot)), is_added);
+        change(&mut self.changes, next.map(|(at, reason)| (at, reason, slot)), is_added);
+        change(&mut self.places_free, place_free.map(|at| (at, slot)), is_added);
     }
 }
 

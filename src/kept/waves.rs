@@ -26,22 +26,26 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Nodes with their turns, whether they are within the limit, and their figures.
+    /// Nodes by name, with their turns, whether they are within the limit, and their figures.
     pub(super) fn of(
         up_to: Option<IntOrString>,
         nodes: impl Iterator<Item = (Turn, bool, WaveFigures)>,
     ) -> Self {
-        let (mut inside, mut beyond, mut sum) = (Vec::new(), Vec::new(), WaveFigures::default());
+        let mut sum = WaveFigures::default();
+        // A set that is made of one or two sorted lists takes no search.
+        let [mut first, mut last, mut beyond] = [Vec::new(), Vec::new(), Vec::new()];
         for (turn, is_inside, figures) in nodes {
+            match (is_inside, turn.0) {
+                (true, false) => first.push(turn),
+                (true, true) => last.push(turn),
+                (false, _) => beyond.push(turn),
+            }
             if is_inside {
-                inside.push(turn);
                 sum.add(figures);
-            } else {
-                beyond.push(turn);
             }
         }
-        // Made of a list, a set is sorted once.
-        let (inside, beyond) = (BTreeSet::from_iter(inside), BTreeSet::from_iter(beyond));
+        first.append(&mut last);
+        let (inside, beyond) = (first.into_iter().collect(), beyond.into_iter().collect());
         Members { up_to, inside, beyond, figures: sum, names: None }
     }
 

@@ -300,6 +300,13 @@ impl Memory {
         ends.into_iter().flatten().chain(deletes).filter(|at| now < *at).min()
     }
 
+    /// Whether it has no entry at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Memory { creates, deletes, failures, refusals, taken } = self;
+        let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
+        of_actions && failures.is_empty() && refusals.is_empty()
+    }
+
     /// Whether it has any delete. Without one, no pod needs to be looked up.
     pub(crate) fn has_deletes(&self) -> bool {
         !self.deletes.is_empty()

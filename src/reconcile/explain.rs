@@ -6,7 +6,7 @@ use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::burst::Creation;
 use crate::reconcile::explain_rollout::{hold_reason, rollout};
-use crate::reconcile::figures::Addend;
+use crate::reconcile::figures::{Addend, Figure};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::progress::Progress;
 use crate::reconcile::steps::{Decision, Steps};
@@ -204,13 +204,18 @@ impl<'d> Explainer<'d> {
             return NodeOutcome::LeftAlone { lifecycle: state };
         }
         // The exception, a pod that may go, waits as any other.
-        if fleet.goal.of(node).is_held() && candidate(fleet, &self.steps.node_sync, node).is_none() {
-            return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
-        }
-        if let Some((_, outdated)) = candidate(fleet, &self.steps.node_sync, node) {
+        if let Some((_, outdated)) = self.candidate(node) {
             return self.why_outdated_stays(node, outdated, pods);
         }
+        if fleet.goal.of(node).is_held() {
+            return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
+        }
         self.why_updated_waits(node, pods)
+    }
+
+    fn candidate(&self, node: NodeIx) -> Option<(FleetIx, &FleetPod)> {
+        let Steps { fleet, node_sync, counts, .. } = self.steps;
+        if counts.has(node, Figure::Candidate) { candidate(fleet, node_sync, node) } else { None }
     }
 
     fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {

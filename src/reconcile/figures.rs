@@ -6,8 +6,8 @@ use crate::reconcile::budget::BudgetUse;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::progress::waits_for_the_limit;
-use crate::reconcile::status::node_figures;
 use crate::reconcile::unavailable::unavailable_cause;
+use crate::reconcile::update::replace::candidate;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, neutral};
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
@@ -42,7 +42,9 @@ pub(crate) enum Figure {
     /// A target node without a pod that the rollout has not reached, while it is driven: the other controller creates the new
     /// version there.
     HeldWithoutPod,
-    /// Its outdated pod waits for the budget or, under OnDelete, for a person, unless this plan takes it.
+    /// An outdated pod of it is a [candidate] of the update.
+    Candidate,
+    /// That pod waits for the budget or, under OnDelete, for a person, unless this plan takes it.
     Waits,
 }
 
@@ -73,13 +75,15 @@ impl Counts {
     pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Self {
         let mut sums = fleet.outside.sums.clone();
         sums.conflicts += fleet.conflicts.iter().filter(|node| node.is_none()).count() as u32;
-        let addend = |node| {
-            let addend = Addend::new(fleet, node_sync, node);
-            sums.add(&addend);
-            addend
-        };
-        let nodes = fleet.nodes.positions().map(addend).collect();
-        Counts { nodes, sums }
+        let addend = |node| Addend::new(fleet, node_sync, node);
+        let nodes: Vec<Addend> = fleet.nodes.positions().map(addend).collect();
+        // Most nodes count in the same figures as the one before.
+        for alike in nodes.chunk_by(PartialEq::eq) {
+            if let Some(addend) = alike.first() {
+                sums.change(addend, |sum, number| *sum += number * alike.len() as u32);
+            }
+        }
+        Counts { nodes: nodes.into(), sums }
     }
 
     /// Whether a node of the snapshot counts in a figure.
@@ -118,22 +122,27 @@ neutral!(Addend, Addend { figures: Figures(0), cause: None, conflicts: 0 });
 impl Addend {
     fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
         let counts = BudgetUse::new(fleet, node_sync, node);
-        let is_target = fleet.placement(node) == Placement::Run;
-        let is_held = is_target && fleet.goal.of(node).is_held();
-        let has_ready_outdated = || fleet.pods_of(node).any(|(_, pod)| pod.is_ready() && !pod.of_goal);
-        let has_pod = || fleet.pods_of(node).next().is_some();
-        let waits = is_target && waits_for_the_limit(fleet, node_sync, node);
-        let figures = counts
-            .figures(node_figures(fleet, node))
-            .with(Figure::ReadyOutdated, is_target && !is_held && has_ready_outdated())
-            .with(Figure::NotReached, is_held)
-            .with(Figure::HeldWithoutPod, is_held && fleet.snapshot.drives() && !has_pod())
-            .with(Figure::Waits, waits);
+        let of_pods = OfPods::new(fleet, node);
         let conflicts = match fleet.conflicts.as_slice() {
             [] => 0,
             conflicts => conflicts.iter().filter(|other| **other == Some(node)).count() as u32,
         };
-        Addend { figures, cause: unavailable_cause(fleet, node, counts), conflicts }
+        let figures = counts.figures(Figures::default());
+        if fleet.placement(node) != Placement::Run {
+            let figures = figures.with(Figure::Misscheduled, of_pods.is_present);
+            return Addend { figures, cause: unavailable_cause(fleet, node, counts), conflicts };
+        }
+        let is_held = fleet.goal.of(node).is_held();
+        let is_candidate = of_pods.is_off_goal && candidate(fleet, node_sync, node).is_some();
+        let figures = of_pods
+            .figures(figures)
+            .with(Figure::ReadyOutdated, of_pods.is_ready_off_goal && !is_held)
+            .with(Figure::NotReached, is_held)
+            .with(Figure::HeldWithoutPod, is_held && fleet.snapshot.drives() && !of_pods.is_there)
+            .with(Figure::Candidate, is_candidate)
+            .with(Figure::Waits, is_candidate && waits_for_the_limit(fleet, node_sync, node));
+        let cause = if of_pods.is_available { None } else { unavailable_cause(fleet, node, counts) };
+        Addend { figures, cause, conflicts }
     }
 
     /// The cause for which the node counts as unavailable.
@@ -175,5 +184,64 @@ impl Sums {
             change(self.causes.of_mut(cause), 1);
         }
         change(&mut self.conflicts, addend.conflicts);
+    }
+}
+
+/// The state of a node, over all of its pods.
+struct OfPods {
+    /// A pod is there. A terminating one still is.
+    is_there: bool,
+    /// A pod is there or in flight.
+    is_present: bool,
+    is_ready: bool,
+    is_available: bool,
+    is_updated: bool,
+    is_outdated: bool,
+    /// A live pod is not of the node's goal.
+    is_off_goal: bool,
+    is_ready_off_goal: bool,
+}
+
+impl OfPods {
+    fn new(fleet: &Fleet<'_>, node: NodeIx) -> Self {
+        let in_flight = fleet.in_flight(node);
+        let mut state = OfPods {
+            is_there: false,
+            is_present: in_flight.is_some(),
+            is_ready: false,
+            is_available: false,
+            is_updated: in_flight.is_some_and(|create| create.updated),
+            is_outdated: in_flight.is_some_and(|create| !create.updated),
+            is_off_goal: false,
+            is_ready_off_goal: false,
+        };
+        for (_, pod) in fleet.pods_of(node) {
+            (state.is_there, state.is_present) = (true, true);
+            // [finished-is-not-updated]
+            if !pod.is_live() {
+                continue;
+            }
+            state.is_ready |= pod.is_ready();
+            state.is_available |= pod.is_available();
+            state.is_updated |= pod.is_updated();
+            state.is_outdated |= !pod.is_updated();
+            state.is_off_goal |= !pod.of_goal;
+            state.is_ready_off_goal |= !pod.of_goal && pod.is_ready();
+        }
+        state
+    }
+
+    /// The figures of a target node, beside others.
+    fn figures(&self, others: Figures) -> Figures {
+        others
+            .with(Figure::Desired, true)
+            .with(Figure::Scheduled, self.is_present)
+            .with(Figure::Ready, self.is_ready)
+            .with(Figure::Available, self.is_available)
+            // A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
+            // success while an old pod keeps a node up beside a new one that is not available.
+            .with(Figure::Updated, self.is_updated && !self.is_outdated)
+            .with(Figure::Outdated, self.is_outdated)
+            .with(Figure::Done, self.is_available && !self.is_outdated)
     }
 }

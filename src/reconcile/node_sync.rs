@@ -83,6 +83,8 @@ pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
     }
     for (node, state) in fleet.nodes.enumerated() {
         match state.placement {
+            // Most nodes.
+            Placement::Run if has_one_live_pod(fleet, node) => {}
             Placement::Run => {
                 node_sync.delete_finished(fleet, node);
                 node_sync.delete_excess(fleet, node);
@@ -99,6 +101,12 @@ pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
     }
     node_sync.delete_lost(fleet);
     node_sync
+}
+
+/// Nothing is in excess, finished or missing then.
+fn has_one_live_pod(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    let mut pods = fleet.pods_of(node);
+    pods.next().is_some_and(|(_, pod)| pod.is_live()) && pods.next().is_none()
 }
 
 impl NodeSync {

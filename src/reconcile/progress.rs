@@ -8,7 +8,6 @@ use crate::reconcile::goal::{Rollout, Stage};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::update::Update;
-use crate::reconcile::update::replace::candidate;
 use crate::reconcile::update::surge::has_place;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::NodeIx;
@@ -148,12 +147,9 @@ fn limit(snapshot: &Snapshot<'_>, budget: &Budget) -> u32 {
     }
 }
 
-/// Whether the outdated pod of a target node waits for the budget or, under OnDelete, for a person, and for nothing else,
-/// unless this plan takes it: as long as node sync deletes other pods of the node, their going comes first.
+/// Whether a [candidate](crate::reconcile::update::replace::candidate) waits for the budget or, under OnDelete, for a person,
+/// and for nothing else, unless this plan takes it: as long as node sync deletes other pods of the node, their going comes first.
 pub(crate) fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-    if candidate(fleet, node_sync, node).is_none() {
-        return false;
-    }
     let is_held_back = node_sync.held(node).is_some();
     let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
     let is_free = match fleet.snapshot.spec.strategy {

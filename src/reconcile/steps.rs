@@ -66,7 +66,7 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
     let node_sync = node_sync(&fleet);
     let counts = Counts::new(&fleet, &node_sync);
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
-    let update = update(&fleet, &history, &node_sync, &budget);
+    let update = update(&fleet, &history, &node_sync, &counts, &budget);
     let burst = Burst::new(&fleet, &node_sync, &update);
     let conditions = if snapshot.spec.policy.conditions {
         let progress = Progress::new(&fleet, &history, &counts, &budget, &update);

@@ -108,6 +108,11 @@ impl<'a> Index<'a> {
         self.nodes.find(name)
     }
 
+    /// The hash label at a position.
+    pub(crate) fn hash(&self, position: HashIx) -> Option<&'a str> {
+        self.hashes.get_index(position.index()).copied()
+    }
+
     /// The different hash labels of pods, in the order of their positions.
     pub(crate) fn hashes(&self) -> impl ExactSizeIterator<Item = &'a str> {
         self.hashes.iter().copied()

@@ -1,6 +1,8 @@
 //! Borrowed statuses of a pod's containers, in the caller's form.
 
-use crate::model::{ContainerStatus, PodStatus};
+#[cfg(feature = "k8s-openapi")]
+use crate::model::ContainerStatus;
+use crate::model::PodStatus;
 #[cfg(feature = "k8s-openapi")]
 use k8s_openapi::api::core::v1 as core;
 
@@ -78,26 +80,36 @@ impl<'a> ContainersView<'a> {
         }
     }
 
-    /// The regular containers as the model keeps them.
-    pub(crate) fn regular(self) -> Vec<ContainerStatus> {
-        match self {
-            ContainersView::Model(status) => status.container_statuses.clone(),
+    /// A status with the reason and the containers alone, as the model keeps them; `None` for an empty one.
+    pub(crate) fn to_status(self) -> Option<PodStatus> {
+        let (regular, init) = match self {
+            // Most pods.
+            ContainersView::Model(PodStatus {
+                reason, container_statuses, init_container_statuses, ..
+            }) if reason.is_empty()
+                && container_statuses.is_empty()
+                && init_container_statuses.is_empty() =>
+            {
+                return None;
+            }
+            ContainersView::Model(PodStatus { container_statuses, init_container_statuses, .. }) => {
+                (container_statuses.clone(), init_container_statuses.clone())
+            }
             #[cfg(feature = "k8s-openapi")]
             ContainersView::Typed(status) => {
-                notable(status.and_then(|status| status.container_statuses.as_deref()))
+                let init = status.and_then(|status| status.init_container_statuses.as_deref());
+                let regular = status.and_then(|status| status.container_statuses.as_deref());
+                (notable(regular), notable(init))
             }
-        }
-    }
-
-    /// The init containers as the model keeps them.
-    pub(crate) fn init(self) -> Vec<ContainerStatus> {
-        match self {
-            ContainersView::Model(status) => status.init_container_statuses.clone(),
-            #[cfg(feature = "k8s-openapi")]
-            ContainersView::Typed(status) => {
-                notable(status.and_then(|status| status.init_container_statuses.as_deref()))
-            }
-        }
+        };
+        let reason = self.pod_reason();
+        let is_empty = reason.is_empty() && regular.is_empty() && init.is_empty();
+        (!is_empty).then(|| PodStatus {
+            reason: reason.to_owned(),
+            container_statuses: regular,
+            init_container_statuses: init,
+            ..PodStatus::default()
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Builds the fleet: classifies each pod once and puts it on its node.
 
-use super::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness, available_at};
+use super::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness};
 use crate::action::LabelReason;
 use crate::memory::observe::UnseenCreate;
 use crate::reconcile::claim::Claim;
@@ -198,5 +198,7 @@ fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
 
 /// v1.36 `podutil.IsPodAvailable`, for a Ready pod.
 fn is_available(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
-    snapshot.spec.min_ready().is_zero() || available_at(snapshot, pod).is_some_and(|at| at <= snapshot.now)
+    let min_ready = snapshot.spec.min_ready();
+    let is_ready_for_long = |since| snapshot.now.duration_since(since) >= min_ready;
+    min_ready.is_zero() || pod.ready_since.is_some_and(is_ready_for_long)
 }

@@ -230,11 +230,12 @@ impl<'a> Fleet<'a> {
         self.pods.range(self.nodes.at(node).first_pod, end)
     }
 
-    /// The pods of a node, with those that are gone or released.
-    pub(crate) fn all_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
+    /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
+    pub(crate) fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
         let first = self.others.partition_point(|(other, _)| *other < node);
         let others = self.others.iter().skip(first).take_while(move |(other, _)| *other == node);
-        self.pods_of(node).map(|(_, pod)| pod.view).chain(others.map(|(_, pod)| *pod))
+        let changing = self.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
+        changing.map(|pod| pod.view).chain(others.map(|(_, pod)| *pod))
     }
 
     /// The node of a pod; `None` where the snapshot does not have it.

@@ -5,6 +5,7 @@ pub(crate) mod replace;
 pub(crate) mod surge;
 
 use crate::reconcile::budget::Budget;
+use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
@@ -48,9 +49,10 @@ pub(crate) fn update(
     fleet: &Fleet<'_>,
     history: &History<'_>,
     node_sync: &NodeSync,
+    counts: &Counts,
     budget: &Budget,
 ) -> Update {
-    let mut update = strategy_update(fleet, history, node_sync, budget);
+    let mut update = strategy_update(fleet, history, node_sync, counts, budget);
     update.spared =
         update.deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
     update.spared.sort_unstable();
@@ -61,11 +63,12 @@ fn strategy_update(
     fleet: &Fleet<'_>,
     history: &History<'_>,
     node_sync: &NodeSync,
+    counts: &Counts,
     budget: &Budget,
 ) -> Update {
     match fleet.snapshot.spec.strategy {
         Strategy::OnDelete => Update::default(),
-        Strategy::Replace(_) => replace::replace(fleet, history, node_sync, budget),
-        Strategy::Surge { .. } => surge::surge(fleet, history, node_sync, budget),
+        Strategy::Replace(_) => replace::replace(fleet, history, node_sync, counts, budget),
+        Strategy::Surge { .. } => surge::surge(fleet, history, node_sync, counts, budget),
     }
 }

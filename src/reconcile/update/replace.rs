@@ -7,6 +7,7 @@ use super::candidates::{Candidate, Ranks, first};
 use crate::action::DeleteReason;
 use crate::kubernetes::ownership::Ownership;
 use crate::reconcile::budget::Budget;
+use crate::reconcile::figures::{Counts, Figure};
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::goal::NodeGoal;
 use crate::reconcile::history::History;
@@ -29,10 +30,11 @@ pub(crate) fn replace(
     fleet: &Fleet<'_>,
     history: &History<'_>,
     node_sync: &NodeSync,
+    counts: &Counts,
     budget: &Budget,
 ) -> Update {
     let Candidates { pending, not_ready, not_yet_available, available } =
-        candidates(fleet, history, node_sync, budget);
+        candidates(fleet, history, node_sync, counts, budget);
     let mut update = Update::default();
     let reached = &fleet.outside.reached;
     // The update may reach candidates that come before some of these, but that no decision needs to look at.
@@ -92,12 +94,18 @@ fn is_held(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     }
 }
 
-fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync, budget: &Budget) -> Candidates {
+fn candidates(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node_sync: &NodeSync,
+    counts: &Counts,
+    budget: &Budget,
+) -> Candidates {
     let ranks = Ranks::new(history, fleet);
     let mut candidates = Candidates::default();
     let room_for_not_yet_available = budget.room_for_not_yet_available() > 0;
     let room_for_available = budget.room_for_available() > 0;
-    for node in fleet.targets() {
+    for node in counts.with(Figure::Candidate) {
         let Some((index, pod)) = urgent(fleet, node_sync, node) else { continue };
         let group = match pod.readiness {
             Readiness::Pending => &mut candidates.pending,

@@ -8,6 +8,7 @@ use super::candidates::{Candidate, Ranks, first};
 use super::replace::candidate;
 use crate::action::DeleteReason;
 use crate::reconcile::budget::{Budget, place_free_at};
+use crate::reconcile::figures::{Counts, Figure};
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
@@ -27,9 +28,11 @@ pub(crate) fn surge(
     fleet: &Fleet<'_>,
     history: &History<'_>,
     node_sync: &NodeSync,
+    counts: &Counts,
     budget: &Budget,
 ) -> Update {
-    let Candidates { mut unready, not_yet_available, available } = candidates(fleet, history, node_sync);
+    let Candidates { mut unready, not_yet_available, available } =
+        candidates(fleet, history, node_sync, counts);
     unready.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
     let mut update = Update { deletes: unready, ..Update::default() };
     let mut room = budget.room_for_surge();
@@ -50,10 +53,10 @@ pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -
     unfinished == 1 && node_sync.held(node).is_none()
 }
 
-fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) -> Candidates {
+fn candidates(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync, counts: &Counts) -> Candidates {
     let ranks = Ranks::new(history, fleet);
     let mut candidates = Candidates::default();
-    for node in fleet.targets() {
+    for node in counts.with(Figure::Candidate) {
         let Some((index, pod)) = urgent(fleet, node_sync, node) else { continue };
         let delete = |reason| Deletion::new(index, reason);
         let candidate = || ranks.candidate(fleet, node, index, pod);
