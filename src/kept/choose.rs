@@ -116,12 +116,13 @@ impl Kept {
     /// All nodes but the chosen ones.
     pub(super) fn outside<'k>(&'k self, chosen: &Chosen) -> Outside<'k> {
         let standings = &self.standings;
-        let mut sums = standings.sums.clone();
+        let (mut sums, mut conflicts) = (standings.sums.clone(), standings.conflicts);
         let waits = |standing: &Standing| u32::from(standing.addend.figures.has(Figure::Waits));
         // Of the chosen nodes, by group: how many there are, and how many wait.
         let mut inside = [(0_u32, 0_u32); 4];
         for node in chosen.slots.iter().filter_map(|slot| self.objects.node(*slot)) {
             sums.subtract(&node.standing.addend);
+            conflicts -= node.standing.conflicts;
             let group = node.standing.group.and_then(|group| inside.get_mut(group as usize));
             if let Some((nodes, waiting)) = group {
                 (*nodes, *waiting) = (*nodes + 1, *waiting + waits(&node.standing));
@@ -155,6 +156,7 @@ impl Kept {
         };
         Outside {
             sums,
+            conflicts,
             held,
             reached: Reached { pending, not_ready, not_yet_available, available },
             hashes: self.objects.live_hashes().collect(),

@@ -55,6 +55,7 @@ impl Steps<'_> {
         let instants = self.instants(node, by_name);
         Standing {
             addend: *self.counts.nodes.at(node),
+            conflicts: fleet.conflicts_on(node),
             acts: Acts::default()
                 .with(Act::Claims, is_claiming)
                 .with(Act::Deletes, deletes)

@@ -60,6 +60,8 @@ impl Acts {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Standing {
     pub(super) addend: Addend,
+    /// See [`Fleet::conflicts`](field@crate::reconcile::fleet::Fleet::conflicts).
+    pub(super) conflicts: u32,
     pub(super) acts: Acts,
     pub(super) group: Option<Group>,
     /// The number of its candidate's revision, or [`UNKNOWN`].
@@ -136,6 +138,7 @@ impl Candidates {
 #[derive(Debug, Default)]
 pub(super) struct Standings {
     pub(super) sums: Sums,
+    pub(super) conflicts: u32,
     pub(super) pending: Candidates,
     pub(super) not_ready: Candidates,
     pub(super) not_yet_available: Candidates,
@@ -215,8 +218,10 @@ impl Standings {
         let counts = |figure| standing.addend.figures.has(figure);
         if is_added {
             self.sums.add(&standing.addend);
+            self.conflicts += standing.conflicts;
         } else {
             self.sums.subtract(&standing.addend);
+            self.conflicts -= standing.conflicts;
         }
         let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));
         change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);

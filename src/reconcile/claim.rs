@@ -5,58 +5,65 @@
 use crate::kubernetes::ownership::ClaimVerdict;
 use crate::snapshot::Snapshot;
 use crate::snapshot::index::PodFacts;
-use crate::snapshot::position::{PodIx, Position, RevisionIx};
+use crate::snapshot::position::{PodIx, RevisionIx};
 use crate::view::PodView;
 
 /// The pods and revisions that belong to the DaemonSet in this pass.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    pub(crate) pods: Claimed<PodIx>,
-    pub(crate) revisions: Claimed<RevisionIx>,
+    pub(crate) pods: ClaimedPods,
+    pub(crate) revisions: ClaimedRevisions,
 }
 
-/// Pods or revisions, by their positions in the snapshot.
-#[derive(Debug)]
-pub(crate) struct Claimed<I> {
+/// The pods that change their owner. The fleet has those that are owned.
+#[derive(Debug, Default)]
+pub(crate) struct ClaimedPods {
+    /// How many are owned, the adopted ones included.
+    pub(crate) owned: usize,
+    pub(crate) adopted: Vec<PodIx>,
+    pub(crate) released: Vec<PodIx>,
+}
+
+/// Revisions.
+#[derive(Debug, Default)]
+pub(crate) struct ClaimedRevisions {
     /// Includes the adopted ones, but not the released ones.
-    pub(crate) owned: Vec<I>,
-    pub(crate) adopted: Vec<I>,
-    pub(crate) released: Vec<I>,
+    pub(crate) owned: Vec<RevisionIx>,
+    pub(crate) adopted: Vec<RevisionIx>,
+    pub(crate) released: Vec<RevisionIx>,
 }
 
 /// Claims all pods and revisions of the snapshot.
 #[doc(alias = "ClaimObject")]
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
-    let pods = snapshot.pods_with_facts();
-    Claim {
-        pods: Claimed::sort_out(pods.map(|(_, pod, facts)| verdict_on_pod(pod, facts))),
-        revisions: claim_revisions(snapshot),
+    let mut pods = ClaimedPods::default();
+    for (position, pod, facts) in snapshot.pods_with_facts() {
+        let verdict = verdict_on_pod(pod, facts);
+        pods.owned += usize::from(verdict.is_ours());
+        match verdict {
+            ClaimVerdict::Adopt => pods.adopted.push(position),
+            ClaimVerdict::Release => pods.released.push(position),
+            ClaimVerdict::Owned | ClaimVerdict::Ignore => {}
+        }
     }
+    Claim { pods, revisions: claim_revisions(snapshot) }
 }
 
 /// Claims the revisions alone, which are all that the history needs.
-pub(crate) fn claim_revisions(snapshot: &Snapshot<'_>) -> Claimed<RevisionIx> {
-    Claimed::sort_out(snapshot.revision_facts.iter().map(|facts| facts.claim))
-}
-
-impl<I: Position> Claimed<I> {
-    fn sort_out(verdicts: impl ExactSizeIterator<Item = ClaimVerdict>) -> Self {
-        let owned = Vec::with_capacity(verdicts.len());
-        let mut claimed = Claimed { owned, adopted: Vec::new(), released: Vec::new() };
-        for (index, verdict) in verdicts.enumerate() {
-            let position = I::new(index);
-            match verdict {
-                ClaimVerdict::Owned => claimed.owned.push(position),
-                ClaimVerdict::Adopt => {
-                    claimed.adopted.push(position);
-                    claimed.owned.push(position);
-                }
-                ClaimVerdict::Release => claimed.released.push(position),
-                ClaimVerdict::Ignore => {}
+pub(crate) fn claim_revisions(snapshot: &Snapshot<'_>) -> ClaimedRevisions {
+    let mut revisions = ClaimedRevisions::default();
+    for (position, facts) in snapshot.revision_facts.enumerated() {
+        match facts.claim {
+            ClaimVerdict::Owned => revisions.owned.push(position),
+            ClaimVerdict::Adopt => {
+                revisions.adopted.push(position);
+                revisions.owned.push(position);
             }
+            ClaimVerdict::Release => revisions.released.push(position),
+            ClaimVerdict::Ignore => {}
         }
-        claimed
     }
+    revisions
 }
 
 pub(crate) fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> ClaimVerdict {

@@ -74,13 +74,12 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Self {
         let mut sums = fleet.outside.sums.clone();
-        sums.conflicts += fleet.conflicts.iter().filter(|node| node.is_none()).count() as u32;
         let addend = |node| Addend::new(fleet, node_sync, node);
         let nodes: Vec<Addend> = fleet.nodes.positions().map(addend).collect();
         // Most nodes count in the same figures as the one before.
         for alike in nodes.chunk_by(PartialEq::eq) {
             if let Some(addend) = alike.first() {
-                sums.change(addend, |sum, number| *sum += number * alike.len() as u32);
+                sums.change(addend, |sum| *sum += alike.len() as u32);
             }
         }
         Counts { nodes: nodes.into(), sums }
@@ -104,8 +103,6 @@ pub(crate) struct Sums {
     figures: [u32; FIGURES],
     /// Excused nodes have no part in it.
     pub(crate) causes: UnavailableNodes,
-    /// See [`Fleet::conflicts`](field@Fleet::conflicts).
-    pub(crate) conflicts: u32,
 }
 
 /// The part of one node in the sums.
@@ -114,23 +111,21 @@ pub(crate) struct Addend {
     pub(crate) figures: Figures,
     /// Why it has no available pod. An excused node has a cause, too, which does not count.
     pub(crate) cause: Option<UnavailableCause>,
-    pub(crate) conflicts: u32,
 }
 
-neutral!(Addend, Addend { figures: Figures(0), cause: None, conflicts: 0 });
+// A large cluster has a hundred thousand of them.
+const _: () = assert!(size_of::<Addend>() == 8);
+
+neutral!(Addend, Addend { figures: Figures(0), cause: None });
 
 impl Addend {
     fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
         let counts = BudgetUse::new(fleet, node_sync, node);
         let of_pods = OfPods::new(fleet, node);
-        let conflicts = match fleet.conflicts.as_slice() {
-            [] => 0,
-            conflicts => conflicts.iter().filter(|other| **other == Some(node)).count() as u32,
-        };
         let figures = counts.figures(Figures::default());
         if fleet.placement(node) != Placement::Run {
             let figures = figures.with(Figure::Misscheduled, of_pods.is_present);
-            return Addend { figures, cause: unavailable_cause(fleet, node, counts), conflicts };
+            return Addend { figures, cause: unavailable_cause(fleet, node, counts) };
         }
         let is_held = fleet.goal.of(node).is_held();
         let is_candidate = of_pods.is_off_goal && candidate(fleet, node_sync, node).is_some();
@@ -142,7 +137,7 @@ impl Addend {
             .with(Figure::Candidate, is_candidate)
             .with(Figure::Waits, is_candidate && waits_for_the_limit(fleet, node_sync, node));
         let cause = if of_pods.is_available { None } else { unavailable_cause(fleet, node, counts) };
-        Addend { figures, cause, conflicts }
+        Addend { figures, cause }
     }
 
     /// The cause for which the node counts as unavailable.
@@ -152,38 +147,36 @@ impl Addend {
 }
 
 impl Sums {
-    pub(crate) const NONE: Sums =
-        Sums { figures: [0; FIGURES], causes: UnavailableNodes::NONE, conflicts: 0 };
+    pub(crate) const NONE: Sums = Sums { figures: [0; FIGURES], causes: UnavailableNodes::NONE };
 
     pub(crate) fn get(&self, figure: Figure) -> u32 {
         self.figures.get(figure as usize).copied().unwrap_or_default()
     }
 
     pub(crate) fn add(&mut self, addend: &Addend) {
-        self.change(addend, |sum, number| *sum += number);
+        self.change(addend, |sum| *sum += 1);
     }
 
     /// Takes back an addend that was added before.
     pub(crate) fn subtract(&mut self, addend: &Addend) {
-        self.change(addend, |sum, number| {
-            debug_assert!(*sum >= number, "only what was added is taken back");
-            *sum = sum.saturating_sub(number);
+        self.change(addend, |sum| {
+            debug_assert!(*sum > 0, "only what was added is taken back");
+            *sum = sum.saturating_sub(1);
         });
     }
 
-    fn change(&mut self, addend: &Addend, change: impl Fn(&mut u32, u32)) {
+    fn change(&mut self, addend: &Addend, change: impl Fn(&mut u32)) {
         let mut bits = addend.figures.0;
         while bits != 0 {
             if let Some(sum) = self.figures.get_mut(bits.trailing_zeros() as usize) {
-                change(sum, 1);
+                change(sum);
             }
             // Without the lowest of the bits.
             bits &= bits - 1;
         }
         if let Some(cause) = addend.counted_cause() {
-            change(self.causes.of_mut(cause), 1);
+            change(self.causes.of_mut(cause));
         }
-        change(&mut self.conflicts, addend.conflicts);
     }
 }
 

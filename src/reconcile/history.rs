@@ -5,10 +5,10 @@
 use crate::kubernetes::revision;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Labels;
-use crate::reconcile::claim::Claimed;
+use crate::reconcile::claim::ClaimedRevisions;
 use crate::reconcile::goal::marks::MarkChange;
 use crate::snapshot::Snapshot;
-use crate::snapshot::position::{HistoryIx, IndexVec, RevisionIx, neutral};
+use crate::snapshot::position::{HistoryIx, IndexVec, neutral};
 use crate::view::RevisionView;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -62,10 +62,7 @@ impl<'a> History<'a> {
     /// # Errors
     /// When the new revision's name is taken: by another content, by another owner's revision
     /// `[foreign-revision-of-the-same-name]`, or by one that is being deleted.
-    pub(crate) fn new(
-        snapshot: &'a Snapshot<'a>,
-        claim: &Claimed<RevisionIx>,
-    ) -> Result<Self, NameCollision> {
+    pub(crate) fn new(snapshot: &'a Snapshot<'a>, claim: &ClaimedRevisions) -> Result<Self, NameCollision> {
         let owned = claim.owned.iter().map(|position| {
             (snapshot.revision(*position), snapshot.revision_facts.at(*position).has_content)
         });

@@ -25,6 +25,9 @@ pub(crate) struct Reached {
 #[derive(Debug)]
 pub(crate) struct Outside<'o> {
     pub(crate) sums: Sums,
+    /// How many pods there have a generation and a hash that contradict each other: see
+    /// [`Fleet::conflicts`](field@super::fleet::Fleet::conflicts).
+    pub(crate) conflicts: u32,
     /// Those with a live outdated pod that only the budget or, under OnDelete, a person holds: see
     /// [`Progress::held`](super::progress::Progress).
     pub(crate) held: u32,
@@ -61,6 +64,7 @@ impl Outside<'static> {
 
     pub(crate) const NONE: Outside<'static> = Outside {
         sums: Sums::NONE,
+        conflicts: 0,
         held: 0,
         reached: Reached { pending: 0, not_ready: 0, not_yet_available: 0, available: 0 },
         hashes: Vec::new(),

@@ -25,7 +25,7 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     }
     warnings.extend(spent_before_start(snapshot, steps));
     warnings.extend(about_rollout(steps));
-    let conflicts = steps.counts.sums.conflicts;
+    let conflicts = steps.fleet.outside.conflicts + steps.fleet.conflicts.len() as u32;
     if conflicts > 0 {
         warnings.push(Warning::GenerationHashConflict { pods: conflicts });
     }

@@ -3,7 +3,7 @@
 use super::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness};
 use crate::action::LabelReason;
 use crate::memory::observe::UnseenCreate;
-use crate::reconcile::claim::Claim;
+use crate::reconcile::claim::{Claim, verdict_on_pod};
 use crate::reconcile::classify::{Class, Classifier, Evidence};
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::{History, Role};
@@ -41,16 +41,18 @@ impl<'a> Fleet<'a> {
         for hash in &outside.hashes {
             fleet.mark_live_history(history.position(hash));
         }
-        let mut pods = Vec::with_capacity(claim.pods.owned.len());
+        let mut pods = Vec::with_capacity(claim.pods.owned);
         let classifier = Classifier::new(snapshot, history);
-        for position in &claim.pods.owned {
-            let class = classifier.class(snapshot.facts(*position));
-            pods.extend(fleet.build_pod(*position, class, history));
+        for (position, pod, facts) in snapshot.pods_with_facts() {
+            if verdict_on_pod(pod, facts).is_ours() {
+                pods.extend(fleet.build_pod(position, classifier.class(facts), history));
+            }
         }
         fleet.group_by_node(&pods);
         let of_node = |pod: &PodIx| snapshot.facts(*pod).node.map(|node| (node, *pod));
         fleet.others.extend(claim.pods.released.iter().filter_map(of_node));
         fleet.others.sort_unstable();
+        fleet.conflicts.sort_unstable();
         fleet
     }
 

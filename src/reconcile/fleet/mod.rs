@@ -47,7 +47,7 @@ pub(crate) struct Fleet<'a> {
     pub(crate) expects_until: Option<Timestamp>,
     /// Whether a pod has the hash of this revision.
     live_history: IndexVec<HistoryIx, bool>,
-    /// The nodes of live pods whose generation says updated while their hash label names another known revision.
+    /// The nodes of live pods whose generation says updated while their hash label names another known revision; sorted.
     pub(crate) conflicts: Vec<Option<NodeIx>>,
     pub(crate) goal: Goal<'a>,
 }
@@ -236,6 +236,13 @@ impl<'a> Fleet<'a> {
         let others = self.others.iter().skip(first).take_while(move |(other, _)| *other == node);
         let changing = self.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
         changing.map(|pod| pod.view).chain(others.map(|(_, pod)| *pod))
+    }
+
+    /// How many pods of a node are among the [conflicts](Self::conflicts).
+    pub(crate) fn conflicts_on(&self, node: NodeIx) -> u32 {
+        let first = self.conflicts.partition_point(|other| *other < Some(node));
+        let here = self.conflicts.iter().skip(first).take_while(|other| **other == Some(node));
+        here.count() as u32
     }
 
     /// The node of a pod; `None` where the snapshot does not have it.
