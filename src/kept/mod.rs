@@ -151,7 +151,9 @@ impl Kept {
             node.standing = standing;
         }
         let by_name = |a, b| snapshot.index.by_name(node_ix(a), node_ix(b));
-        self.standings = Standings::of(&self.objects.nodes, by_name);
+        let nodes = self.objects.nodes.iter();
+        let named = nodes.map(|(slot, node)| ((Arc::clone(&node.facts.name), slot as Slot), &node.standing));
+        self.standings = Standings::of(named, by_name);
         self.basis = Some(self.basis_of(history));
     }
 

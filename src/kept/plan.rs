@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::model::NodeName;
 use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::claim::{claim, claim_revisions};
-use crate::reconcile::figures::Counts;
+use crate::reconcile::counts::counts;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
@@ -174,7 +174,7 @@ impl Kept {
             fleet = fleet.towards(Goal::of_state(state.map(Cow::Owned), &history));
         }
         let node_sync = node_sync(&fleet);
-        let counts = &Counts::new(&fleet, &node_sync);
+        let counts = &counts(&fleet, &node_sync);
         let steps = evaluate::Steps {
             snapshot: &snapshot,
             history: &history,

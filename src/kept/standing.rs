@@ -2,11 +2,9 @@
 //! chooses.
 
 use super::facts::Slot;
-use super::objects::Node;
 use crate::action::RequeueReason;
 use crate::reconcile::figures::{Addend, Figure, Sums};
 use jiff::Timestamp;
-use slab::Slab;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -174,13 +172,15 @@ impl Standings {
         }
     }
 
-    /// The standings of these nodes. `by_name` compares nodes: a set that is made of a sorted list takes no search.
-    pub(super) fn of(nodes: &Slab<Node>, by_name: impl Fn(Slot, Slot) -> Ordering) -> Self {
+    /// These standings of nodes. `by_name` compares nodes: a set that is made of a sorted list takes no search.
+    pub(super) fn of<'n>(
+        nodes: impl Iterator<Item = (Named, &'n Standing)>,
+        by_name: impl Fn(Slot, Slot) -> Ordering,
+    ) -> Self {
         let mut standings = Standings::default();
         let mut creating = Vec::new();
         let mut groups: BTreeMap<(Group, Urgency), Vec<Named>> = BTreeMap::new();
-        for (slot, Node { facts, standing, .. }) in nodes {
-            let node = (Arc::clone(&facts.name), slot as Slot);
+        for (node, standing) in nodes {
             standings.change_others(&node, standing, true);
             if standing.acts.has(Act::Creates) {
                 creating.push(node.clone());

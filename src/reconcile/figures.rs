@@ -1,14 +1,7 @@
-//! The figures in which nodes count, one node at a time, and their sums over all nodes. The budget, the status and the
-//! progress of a decision are read off these sums, whoever keeps them: a decision on all nodes counts each node once, and a
-//! [kept state](crate::kept) counts the changed ones anew.
+//! The figures in which nodes count, and their sums over all nodes. The budget, the status and the progress of a decision are read
+//! off these sums, whoever keeps them: a decision on all nodes counts each node once, and a [kept state](crate::kept) counts the
+//! changed ones anew.
 
-use crate::reconcile::budget::BudgetUse;
-use crate::reconcile::fleet::Fleet;
-use crate::reconcile::node_sync::NodeSync;
-use crate::reconcile::progress::waits_for_the_limit;
-use crate::reconcile::unavailable::unavailable_cause;
-use crate::reconcile::update::replace::candidate;
-use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, neutral};
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
 
@@ -72,10 +65,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Self {
-        let mut sums = fleet.outside.sums.clone();
-        let addend = |node| Addend::new(fleet, node_sync, node);
-        let nodes: Vec<Addend> = fleet.nodes.positions().map(addend).collect();
+    /// The counts of these nodes, beside those outside of the snapshot.
+    pub(super) fn new(nodes: Vec<Addend>, outside: &Sums) -> Self {
+        let mut sums = outside.clone();
         // Most nodes count in the same figures as the one before.
         for alike in nodes.chunk_by(PartialEq::eq) {
             if let Some(addend) = alike.first() {
@@ -119,27 +111,6 @@ const _: () = assert!(size_of::<Addend>() == 8);
 neutral!(Addend, Addend { figures: Figures(0), cause: None });
 
 impl Addend {
-    fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
-        let counts = BudgetUse::new(fleet, node_sync, node);
-        let of_pods = OfPods::new(fleet, node);
-        let figures = counts.figures(Figures::default());
-        if fleet.placement(node) != Placement::Run {
-            let figures = figures.with(Figure::Misscheduled, of_pods.is_present);
-            return Addend { figures, cause: unavailable_cause(fleet, node, counts) };
-        }
-        let is_held = fleet.goal.of(node).is_held();
-        let is_candidate = of_pods.is_off_goal && candidate(fleet, node_sync, node).is_some();
-        let figures = of_pods
-            .figures(figures)
-            .with(Figure::ReadyOutdated, of_pods.is_ready_off_goal && !is_held)
-            .with(Figure::NotReached, is_held)
-            .with(Figure::HeldWithoutPod, is_held && fleet.snapshot.drives() && !of_pods.is_there)
-            .with(Figure::Candidate, is_candidate)
-            .with(Figure::Waits, is_candidate && waits_for_the_limit(fleet, node_sync, node));
-        let cause = if of_pods.is_available { None } else { unavailable_cause(fleet, node, counts) };
-        Addend { figures, cause }
-    }
-
     /// The cause for which the node counts as unavailable.
     fn counted_cause(&self) -> Option<UnavailableCause> {
         self.cause.filter(|_| !self.figures.has(Figure::Excused))
@@ -177,64 +148,5 @@ impl Sums {
         if let Some(cause) = addend.counted_cause() {
             change(self.causes.of_mut(cause));
         }
-    }
-}
-
-/// The state of a node, over all of its pods.
-struct OfPods {
-    /// A pod is there. A terminating one still is.
-    is_there: bool,
-    /// A pod is there or in flight.
-    is_present: bool,
-    is_ready: bool,
-    is_available: bool,
-    is_updated: bool,
-    is_outdated: bool,
-    /// A live pod is not of the node's goal.
-    is_off_goal: bool,
-    is_ready_off_goal: bool,
-}
-
-impl OfPods {
-    fn new(fleet: &Fleet<'_>, node: NodeIx) -> Self {
-        let in_flight = fleet.in_flight(node);
-        let mut state = OfPods {
-            is_there: false,
-            is_present: in_flight.is_some(),
-            is_ready: false,
-            is_available: false,
-            is_updated: in_flight.is_some_and(|create| create.updated),
-            is_outdated: in_flight.is_some_and(|create| !create.updated),
-            is_off_goal: false,
-            is_ready_off_goal: false,
-        };
-        for (_, pod) in fleet.pods_of(node) {
-            (state.is_there, state.is_present) = (true, true);
-            // [finished-is-not-updated]
-            if !pod.is_live() {
-                continue;
-            }
-            state.is_ready |= pod.is_ready();
-            state.is_available |= pod.is_available();
-            state.is_updated |= pod.is_updated();
-            state.is_outdated |= !pod.is_updated();
-            state.is_off_goal |= !pod.of_goal;
-            state.is_ready_off_goal |= !pod.of_goal && pod.is_ready();
-        }
-        state
-    }
-
-    /// The figures of a target node, beside others.
-    fn figures(&self, others: Figures) -> Figures {
-        others
-            .with(Figure::Desired, true)
-            .with(Figure::Scheduled, self.is_present)
-            .with(Figure::Ready, self.is_ready)
-            .with(Figure::Available, self.is_available)
-            // A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
-            // success while an old pod keeps a node up beside a new one that is not available.
-            .with(Figure::Updated, self.is_updated && !self.is_outdated)
-            .with(Figure::Outdated, self.is_outdated)
-            .with(Figure::Done, self.is_available && !self.is_outdated)
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod budget;
 pub(crate) mod burst;
 pub(crate) mod claim;
 pub(crate) mod classify;
+pub(crate) mod counts;
 mod excuse;
 pub(crate) mod explain;
 mod explain_rollout;

@@ -6,11 +6,8 @@ use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::waves::{Done, WaveState};
 use crate::reconcile::goal::{Rollout, Stage};
 use crate::reconcile::history::History;
-use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::update::Update;
-use crate::reconcile::update::surge::has_place;
 use crate::snapshot::Snapshot;
-use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use crate::unavailable::UnavailableNodes;
 use jiff::Timestamp;
@@ -145,16 +142,4 @@ fn limit(snapshot: &Snapshot<'_>, budget: &Budget) -> u32 {
         Strategy::Replace(_) => budget.max_unavailable,
         Strategy::Surge { .. } => 0,
     }
-}
-
-/// Whether a [candidate](crate::reconcile::update::replace::candidate) waits for the budget or, under OnDelete, for a person,
-/// and for nothing else, unless this plan takes it: as long as node sync deletes other pods of the node, their going comes first.
-pub(crate) fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-    let is_held_back = node_sync.held(node).is_some();
-    let has_excess = fleet.pods_of(node).any(|(index, _)| node_sync.deletes_pod(index));
-    let is_free = match fleet.snapshot.spec.strategy {
-        Strategy::OnDelete | Strategy::Replace(_) => true,
-        Strategy::Surge { .. } => has_place(fleet, node_sync, node),
-    };
-    is_free && !has_excess && !is_held_back
 }

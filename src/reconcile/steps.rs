@@ -5,6 +5,7 @@ use crate::model::DaemonSetStatus;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::burst::Burst;
 use crate::reconcile::claim::{Claim, claim};
+use crate::reconcile::counts::counts;
 use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::Goal;
@@ -64,7 +65,7 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
     let goal = Goal::new(&fleet, &history);
     let fleet = fleet.towards(goal);
     let node_sync = node_sync(&fleet);
-    let counts = Counts::new(&fleet, &node_sync);
+    let counts = counts(&fleet, &node_sync);
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
     let update = update(&fleet, &history, &node_sync, &counts, &budget);
     let burst = Burst::new(&fleet, &node_sync, &update);

@@ -280,6 +280,11 @@ impl Controller {
         environment.record(Actor::Environment, Change::ControllerCrashed { after_actions, memory_kept });
     }
 
+    /// Whether it has crashed and not yet restarted: then it may have missed a change of the rollout.
+    pub(super) fn is_down(&self) -> bool {
+        self.down
+    }
+
     /// Reconciles as soon as the pause allows.
     pub(super) fn wake(&mut self, now: Timestamp) {
         if !self.down {

@@ -52,7 +52,7 @@ impl Cluster {
     /// Whether the new version has failed, and the controller has seen every target node with an available pod of the old one
     /// again.
     pub fn is_rolled_back(&self) -> bool {
-        self.controller.rollout.is_rolled_back()
+        !self.controller.is_down() && self.controller.rollout.is_rolled_back()
     }
 
     /// Until when a steered rollout moves by time alone, or by a user who steers it.

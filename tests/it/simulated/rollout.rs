@@ -245,3 +245,16 @@ fn a_policy_of_the_settings_steers_too() {
     let (_, summary) = released(cluster, good());
     assert_eq!((summary.end, waves(&summary)[1].1), (RolloutEnd::Complete, Some(72)));
 }
+
+#[test]
+fn a_crash_after_a_roll_back_does_not_end_the_next_rollout() {
+    let mut policy = canary();
+    policy["onFailure"] = json!({"action": "RollBack", "availableWithinSeconds": 40});
+    let broken = good().never_ready(Probability::ALWAYS);
+    let (mut cluster, summary) = released(steered(&policy, |settings| settings), broken);
+    assert_eq!(summary.end, RolloutEnd::RolledBack);
+    // It is down for 15 s, and does not see the next version.
+    cluster.crash_controller();
+    cluster.release(good(), |spec| *spec = template("v3"));
+    assert_eq!(cluster.run_rollout(seconds(600), seconds(86_400)), RolloutEnd::Complete);
+}
