@@ -16,7 +16,7 @@ const LARGEST_RATIO: f64 = 1.5;
 /// The maximum ratio of an audit's instructions to the decision's.
 const DEAREST_AUDIT: f64 = 2.0;
 /// The maximum ratio of the instructions of the first plan of a reconciler, which keeps its state, to those of check and plan.
-const DEAREST_BUILD: f64 = 2.1;
+const DEAREST_BUILD: f64 = 1.5;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

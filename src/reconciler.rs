@@ -352,8 +352,9 @@ impl Reconciler {
     {
         let snapshot = self.snapshot(observed, at)?;
         let decision = decide(&snapshot);
-        self.kept = KeptState(Some(Box::new(Kept::new(&snapshot, &decision, &self.memory))));
         let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
+        let kept = Kept::new(&snapshot, &decision, &planned.report, &self.memory);
+        self.kept = KeptState(Some(Box::new(kept)));
         Ok(planned)
     }
 

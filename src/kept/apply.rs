@@ -107,7 +107,7 @@ impl Kept {
     fn change_rollout_node(&mut self, node: &NodeView<'_>, placement: Placement) {
         let (Some(rollout), Some(policy)) = (&mut self.rollout, &self.spec.policy.rollout) else { return };
         let Some(slot) = self.objects.node_slot(node.name) else { return };
-        let Some(name) = self.objects.node(slot).map(|node| Arc::clone(&node.facts.name)) else { return };
+        let Some(name) = self.objects.node(slot).map(|node| node.facts.name.clone()) else { return };
         let filters = WaveFilter::all(&policy.waves);
         if rollout.put_node(&(name, slot), node, placement, &filters) {
             self.objects.mark_dirty(slot);

@@ -152,7 +152,7 @@ impl Kept {
         let places_free = standings.places_free.iter().find(|(_, slot)| is_outside(slot));
         let names = |slots: &'k BTreeSet<Slot>| -> Vec<&'k str> {
             let outside = slots.iter().filter(|slot| is_outside(slot));
-            outside.filter_map(|slot| self.objects.node(*slot)).map(|node| &*node.facts.name).collect()
+            outside.filter_map(|slot| self.objects.node(*slot)).map(|node| node.facts.name.as_str()).collect()
         };
         Outside {
             sums,

@@ -11,7 +11,6 @@ use crate::reconcile::fleet::{Fleet, FleetPod, Readiness, available_at};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::update::{replace, surge};
-use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
 use crate::snapshot::strategy::Strategy;
@@ -19,7 +18,6 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The first steps of a decision: they look at each node by itself.
 pub(super) struct Steps<'s> {
-    pub(super) snapshot: &'s Snapshot<'s>,
     pub(super) history: &'s History<'s>,
     pub(super) fleet: &'s Fleet<'s>,
     pub(super) node_sync: &'s NodeSync,
@@ -27,50 +25,46 @@ pub(super) struct Steps<'s> {
 }
 
 impl Steps<'_> {
-    /// The standing of each node of the snapshot, in its order.
-    pub(super) fn standings(&self, claim: &Claim) -> Vec<Standing> {
-        let claiming = self.claiming(claim);
-        let standing = |node| self.standing(node, *claiming.at(node));
-        self.fleet.nodes.positions().map(standing).collect()
+    /// The standings of these nodes.
+    pub(super) fn standings(&self, claim: &Claim, nodes: &[NodeIx]) -> Vec<Standing> {
+        let acts = self.acts(claim);
+        nodes.iter().map(|node| self.standing(*node, *acts.at(*node))).collect()
     }
 
-    fn claiming(&self, claim: &Claim) -> IndexVec<NodeIx, bool> {
-        let mut claiming = IndexVec::repeat(false, self.snapshot.nodes.len());
-        let labels = self.fleet.labels.iter().map(|(pod, _)| pod);
-        for pod in claim.pods.adopted.iter().chain(&claim.pods.released).chain(labels) {
-            if let Some(node) = self.snapshot.facts(*pod).node {
-                claiming.set(node, true);
-            }
-        }
-        claiming
-    }
-
-    fn standing(&self, node: NodeIx, is_claiming: bool) -> Standing {
+    /// The part of each node in claims and in node sync: on most nodes nothing happens.
+    fn acts(&self, claim: &Claim) -> IndexVec<NodeIx, Acts> {
         let Steps { fleet, node_sync, .. } = self;
-        let mut pods = fleet.pods_of(node).map(|(pod, _)| pod);
-        let deletes = pods.clone().any(|pod| node_sync.deletes_pod(pod));
+        let mut acts = IndexVec::repeat(Acts::default(), fleet.nodes.len());
+        let mut mark = |node: Option<NodeIx>, act| {
+            node.and_then(|node| acts.change(node, |acts: &mut Acts| *acts = acts.with(act, true)));
+        };
+        let labels = fleet.labels.iter().map(|(pod, _)| pod);
+        let claimed = claim.pods.adopted.iter().chain(&claim.pods.released).chain(labels);
+        claimed.for_each(|pod| mark(fleet.snapshot.facts(*pod).node, Act::Claims));
+        node_sync.deletes.iter().for_each(|deletion| mark(fleet.node_of(deletion.pod), Act::Deletes));
+        node_sync.kept_outdated().for_each(|pod| mark(fleet.node_of(pod), Act::KeepsOutdated));
+        node_sync.creates.iter().for_each(|node| mark(Some(*node), Act::Creates));
+        acts
+    }
+
+    /// `acts` but for its leaving.
+    fn standing(&self, node: NodeIx, acts: Acts) -> Standing {
         let is_candidate = self.counts.has(node, Figure::Candidate);
         let candidate = if is_candidate { self.candidate(node) } else { None };
         let by_name = candidate.is_some_and(|pod| self.is_by_name(pod));
-        let instants = self.instants(node, by_name);
         Standing {
             addend: *self.counts.nodes.at(node),
-            conflicts: fleet.conflicts_on(node),
-            acts: Acts::default()
-                .with(Act::Claims, is_claiming)
-                .with(Act::Deletes, deletes)
-                .with(Act::Leaves, is_leaving(fleet, node))
-                .with(Act::KeepsOutdated, pods.any(|pod| node_sync.given_up_for(pod).is_some()))
-                .with(Act::Creates, node_sync.creates_on(node)),
+            conflicts: self.fleet.conflicts_on(node),
+            acts: acts.with(Act::Leaves, is_leaving(self.fleet, node)),
             group: candidate.map(|pod| group(pod.readiness)),
             number: candidate.and_then(|pod| self.number(pod)).unwrap_or(UNKNOWN),
-            instants: (instants != Instants::default()).then(|| Box::new(instants)),
+            instants: self.instants(node, by_name).map(Box::new),
         }
     }
 
     fn candidate(&self, node: NodeIx) -> Option<&FleetPod> {
         let Steps { fleet, node_sync, .. } = self;
-        let found = match self.snapshot.spec.strategy {
+        let found = match fleet.snapshot.spec.strategy {
             Strategy::OnDelete => None,
             Strategy::Replace(_) => replace::urgent(fleet, node_sync, node),
             Strategy::Surge { .. } => surge::urgent(fleet, node_sync, node),
@@ -80,7 +74,7 @@ impl Steps<'_> {
 
     /// Under surge, pods that are not Ready go by the names of their nodes alone.
     fn is_by_name(&self, pod: &FleetPod) -> bool {
-        matches!(self.snapshot.spec.strategy, Strategy::Surge { .. }) && !pod.readiness.is_ready()
+        matches!(self.fleet.snapshot.spec.strategy, Strategy::Surge { .. }) && !pod.readiness.is_ready()
     }
 
     fn number(&self, pod: &FleetPod) -> Option<i64> {
@@ -89,15 +83,17 @@ impl Steps<'_> {
     }
 
     /// `by_name`: no refusal counts for its candidate.
-    fn instants(&self, node: NodeIx, by_name: bool) -> Instants {
-        let Steps { snapshot, fleet, node_sync, .. } = self;
+    fn instants(&self, node: NodeIx, by_name: bool) -> Option<Instants> {
+        let Steps { fleet, node_sync, .. } = self;
+        let snapshot = fleet.snapshot;
         let name = snapshot.node(node).name;
         let memory = snapshot.memory.as_ref().filter(|memory| !memory.is_empty());
         // Most nodes: nothing about them changes by itself.
         if memory.is_none() && fleet.changing_pods_of(node).next().is_none() {
-            return Instants { due: self.failing_at(node), ..Instants::default() };
+            let due = self.failing_at(node)?;
+            return Some(Instants { due: Some(due), ..Instants::default() });
         }
-        Instants {
+        let instants = Instants {
             due: [self.due(node, memory), self.failing_at(node)].into_iter().flatten().min(),
             change: RequeueReason::first([
                 (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
@@ -109,7 +105,8 @@ impl Steps<'_> {
                 _ => None,
             },
             refused: memory.filter(|_| !by_name).and_then(|memory| memory.refused_at(name, snapshot.now)),
-        }
+        };
+        Some(instants).filter(|instants| *instants != Instants::default())
     }
 
     /// When time alone lets the new version fail on the node, or brings other evidence.
@@ -119,8 +116,8 @@ impl Steps<'_> {
 
     /// When time alone changes a pod of the node, or the memory of the node and its pods.
     fn due(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
-        let (snapshot, fleet) = (self.snapshot, self.fleet);
-        let pods = || fleet.changing_pods_of(node).map(|pod| snapshot.pod(pod));
+        let Fleet { snapshot, .. } = self.fleet;
+        let pods = || self.fleet.changing_pods_of(node).map(|pod| snapshot.pod(pod));
         let of_pods = pods().flat_map(|pod| {
             let available_at = if pod.ready.is_true() { available_at(snapshot, pod) } else { None };
             [pod.deleted_at, available_at]
@@ -138,17 +135,19 @@ impl Steps<'_> {
 
     /// When the first create or delete of the node expires that the snapshot does not show.
     fn expects_until(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
+        let snapshot = self.fleet.snapshot;
         let create = self.fleet.in_flight(node).map(|create| create.until);
         let deletes = memory.filter(|memory| memory.has_deletes()).into_iter().flat_map(|memory| {
             let ours = self.fleet.changing_pods_of(node).filter(|pod| self.is_ours(*pod));
-            let unseen = ours.map(|pod| self.snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
-            unseen.filter_map(|pod| memory.deleting_until(pod.uid, self.snapshot))
+            let unseen = ours.map(|pod| snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
+            unseen.filter_map(|pod| memory.deleting_until(pod.uid, snapshot))
         });
         deletes.chain(create).min()
     }
 
     fn is_ours(&self, pod: PodIx) -> bool {
-        verdict_on_pod(self.snapshot.pod(pod), self.snapshot.facts(pod)).is_ours()
+        let snapshot = self.fleet.snapshot;
+        verdict_on_pod(snapshot.pod(pod), snapshot.facts(pod)).is_ours()
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn excerpt<'k>(kept: &'k Kept, slots: &[Slot], memory: Memory, at: Ob
         kept.objects.pods_of(node).for_each(|pod| pods.add(pod, Some(NodeIx::new(position))));
     }
     kept.objects.strays().for_each(|pod| pods.add(pod, None));
-    let node_names = nodes.iter().map(|node| &*node.facts.name);
+    let node_names = nodes.iter().map(|node| node.facts.name.as_str());
     Snapshot {
         spec: Arc::clone(&kept.spec) as _,
         now: at.now,

@@ -2,11 +2,10 @@
 
 use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::{PodStatus, Taint, Toleration};
+use crate::model::{NodeName, PodStatus, Taint, Toleration};
 use crate::snapshot::Snapshot;
 use crate::snapshot::index;
 use crate::snapshot::placement::Placement;
-use crate::snapshot::position::{NodeIx, Position};
 use crate::snapshot::spec::Spec;
 use crate::view::{
     ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, ReadyCondition,
@@ -20,11 +19,6 @@ pub(super) type Slot = u32;
 
 /// No place.
 pub(super) const NOWHERE: Slot = Slot::MAX;
-
-/// The position of a node in the snapshot that a state was built from.
-pub(super) fn node_ix(slot: Slot) -> NodeIx {
-    NodeIx::new(slot as usize)
-}
 
 /// An optional instant in whole seconds: eight bytes instead of the sixteen of an optional [`Timestamp`].
 ///
@@ -49,7 +43,7 @@ impl Seconds {
 /// The facts about a node.
 #[derive(Debug, PartialEq)]
 pub(super) struct NodeFacts {
-    pub(super) name: Arc<str>,
+    pub(super) name: NodeName,
     rare: Option<Box<RareNodeFacts>>,
     ready_since: Seconds,
     pub(super) placement: Placement,
@@ -68,7 +62,7 @@ struct RareNodeFacts {
 }
 
 impl NodeFacts {
-    pub(super) fn new(name: Arc<str>, view: &NodeView<'_>, placement: Placement) -> Self {
+    pub(super) fn new(name: NodeName, view: &NodeView<'_>, placement: Placement) -> Self {
         let (ready_since, nanoseconds) = Seconds::of(view.ready_since);
         let NodeView { taints, lifecycle, .. } = view;
         let is_plain = taints.iter().next().is_none() && lifecycle.is_none() && nanoseconds == 0;
@@ -91,7 +85,7 @@ impl NodeFacts {
     pub(super) fn view(&self) -> NodeView<'_> {
         let rare = self.rare.as_deref();
         NodeView {
-            name: &self.name,
+            name: self.name.as_str(),
             labels: LabelsView::NONE,
             taints: TaintsView::Model(rare.map_or(&[], |rare| &rare.taints)),
             unschedulable: self.unschedulable,
@@ -197,18 +191,25 @@ impl PodFacts {
         let (name_end, uid_end) = (view.name.len(), view.name.len() + view.uid.len());
         let mut text = String::with_capacity(uid_end + view.resource_version.len());
         [view.name, view.uid, view.resource_version].into_iter().for_each(|part| text.push_str(part));
-        let rare = RarePodFacts {
-            target: view.target.filter(|_| node == NOWHERE).map(Into::into),
-            deleted_at: view.deleted_at,
-            grace_seconds: view.grace_seconds,
-            nanoseconds: [created_nanoseconds, ready_nanoseconds],
-            status: view.containers.to_status(),
+        let target = view.target.filter(|_| node == NOWHERE);
+        let PodView { deleted_at, grace_seconds, .. } = *view;
+        let nanoseconds = [created_nanoseconds, ready_nanoseconds];
+        let status = view.containers.to_status();
+        let is_plain = target.is_none()
+            && deleted_at.is_none()
+            && (grace_seconds, nanoseconds) == (0, [0; 2])
+            && status.is_none();
+        let rare = if is_plain {
+            None
+        } else {
+            let target = target.map(Into::into);
+            Some(Box::new(RarePodFacts { target, deleted_at, grace_seconds, status, nanoseconds }))
         };
         PodFacts {
             text: text.into_boxed_str(),
             name_end: name_end as u32,
             uid_end: uid_end as u32,
-            rare: (rare != RarePodFacts::default()).then(|| Box::new(rare)),
+            rare,
             created_at,
             ready_since,
             shared,

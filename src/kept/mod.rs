@@ -33,13 +33,13 @@ use crate::reconcile::history::History;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
 use crate::reconcile::steps::{Decision, Steps, decide_beside};
-use crate::report::Plan;
+use crate::report::{Plan, Report};
 use crate::snapshot::index::RevisionFacts;
-use crate::snapshot::position::Position;
+use crate::snapshot::position::{IndexVec, NodeIx, Position};
 use crate::snapshot::spec::Spec;
 use crate::snapshot::{ObservedAt, Snapshot};
 use apply::keeps;
-use facts::{NOWHERE, Relation, Slot, node_ix};
+use facts::{NOWHERE, Relation, Slot};
 use jiff::Timestamp;
 use objects::Objects;
 use recheck::Recheck;
@@ -84,9 +84,52 @@ struct Basis {
 /// The meaning of a hash label: the evidence, the number of its revision, and whether its pods need another label.
 type Meaning = (Evidence, Option<i64>, bool);
 
+/// A plan of all objects, and the places of its nodes in the state that is made of it.
+struct Listed<'l> {
+    snapshot: &'l Snapshot<'l>,
+    /// `None` where the plan ended early.
+    steps: Option<&'l Steps<'l>>,
+    report: &'l Report,
+    /// The nodes in the order of their slots: by name, unless the plan ended early, so that orders by name are made at once.
+    order: Vec<NodeIx>,
+    slots: IndexVec<NodeIx, Slot>,
+}
+
+impl<'l> Listed<'l> {
+    fn new(snapshot: &'l Snapshot<'l>, decision: &'l Decision<'l>, report: &'l Report) -> Self {
+        let steps = match decision {
+            Decision::Synced(steps) => Some(&**steps),
+            Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
+        };
+        let order = match steps {
+            Some(steps) => steps.by_name().to_vec(),
+            None => (0..snapshot.nodes.len()).map(NodeIx::new).collect(),
+        };
+        let mut slots = IndexVec::repeat(NOWHERE, order.len());
+        for (slot, position) in (0..).zip(&order) {
+            slots.set(*position, slot);
+        }
+        Listed { snapshot, steps, report, order, slots }
+    }
+
+    /// The names of the nodes, in the order of the slots: they share the text of the report.
+    fn names(&self) -> impl Iterator<Item = NodeName> {
+        self.order.iter().enumerate().map(|(slot, position)| match self.report.nodes.get(slot) {
+            Some(verdict) => verdict.node.clone(),
+            None => self.snapshot.node(*position).name.into(),
+        })
+    }
+}
+
 impl Kept {
-    /// The state for a snapshot of the whole cluster and the decision on it. `memory` has observed the snapshot.
-    pub(crate) fn new(snapshot: &Snapshot<'_>, decision: &Decision<'_>, memory: &Memory) -> Self {
+    /// The state for a snapshot of the whole cluster, the decision on it and its report. `memory` has observed the snapshot.
+    pub(crate) fn new(
+        snapshot: &Snapshot<'_>,
+        decision: &Decision<'_>,
+        report: &Report,
+        memory: &Memory,
+    ) -> Self {
+        let listed = Listed::new(snapshot, decision, report);
         let spec = Arc::new(Spec::clone(&snapshot.spec).into_owned());
         let mut kept = Kept {
             spec,
@@ -112,18 +155,17 @@ impl Kept {
         let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, verdict_on_pod(pod, facts)));
         kept.objects.reserve(snapshot.nodes.len(), pods.clone().count());
         // The snapshot is checked: no name is given twice, and each pod has found its node.
-        for (node, placement) in snapshot.nodes.iter().zip(&snapshot.placements) {
-            kept.objects.add_node(node, *placement);
+        for (name, position) in listed.names().zip(&listed.order) {
+            kept.objects.add_node(name, snapshot.node(*position), snapshot.placement(*position));
         }
         for (_, pod, facts) in pods {
-            let node = facts.node.map_or(NOWHERE, |node| node.index() as Slot);
+            let node = facts.node.map_or(NOWHERE, |node| *listed.slots.at(node));
             kept.objects.add_pod(pod, Relation::of(snapshot, pod, facts), node);
         }
-        let names = kept.objects.nodes.iter().map(|(_, node)| &node.facts.name);
-        kept.rollout = KeptRollout::of_decision(snapshot, decision, names).map(Box::new);
+        kept.rollout = KeptRollout::of_decision(&listed, &kept.objects).map(Box::new);
         kept.recheck = Recheck::new(memory, &kept.objects);
-        if let Decision::Synced(steps) = decision {
-            kept.take_standings(snapshot, steps);
+        if let Some(steps) = listed.steps {
+            kept.take_standings(steps, &listed.order);
             // Entries that the memory forgot with this snapshot count no more in the next plan.
             let forgotten = snapshot.memory.as_ref().map(|before| kept.recheck.forget(before, memory));
             forgotten.iter().flatten().for_each(|node| kept.mark_dirty(node));
@@ -142,24 +184,23 @@ impl Kept {
         }
     }
 
-    /// The standings of all nodes, from a decision on the whole: its nodes are in the order of the slots.
-    fn take_standings(&mut self, snapshot: &Snapshot<'_>, steps: &Steps<'_>) {
+    /// The standings of all nodes, from a decision on the whole, whose nodes are in this order of the slots.
+    fn take_standings(&mut self, steps: &Steps<'_>, order: &[NodeIx]) {
         let Steps { history, fleet, node_sync, counts, claim, .. } = steps;
-        let standings = evaluate::Steps { snapshot, history, fleet, node_sync, counts }.standings(claim);
+        let standings = evaluate::Steps { history, fleet, node_sync, counts }.standings(claim, order);
         while self.objects.next_dirty().is_some() {}
         for ((_, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
             node.standing = standing;
         }
-        let by_name = |a, b| snapshot.index.by_name(node_ix(a), node_ix(b));
         let nodes = self.objects.nodes.iter();
-        let named = nodes.map(|(slot, node)| ((Arc::clone(&node.facts.name), slot as Slot), &node.standing));
-        self.standings = Standings::of(named, by_name);
+        let named = nodes.map(|(slot, node)| ((node.facts.name.clone(), slot as Slot), &node.standing));
+        self.standings = Standings::of(named, counts.sums.clone());
         self.basis = Some(self.basis_of(history));
     }
 
     fn set_standing(&mut self, slot: Slot, standing: standing::Standing) {
         let Some(node) = self.objects.nodes.get_mut(slot as usize) else { return };
-        let named = (Arc::clone(&node.facts.name), slot);
+        let named = (node.facts.name.clone(), slot);
         let old = std::mem::replace(&mut node.standing, standing);
         self.standings.change(&named, &old, false);
         self.standings.change(&named, &node.standing, true);

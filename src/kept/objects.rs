@@ -4,12 +4,12 @@ use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, SharedPodFacts
 use super::standing::Standing;
 use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::ownership::ClaimVerdict;
+use crate::model::NodeName;
 use crate::snapshot::placement::Placement;
 use crate::view::{NodeView, PodView};
 use hashbrown::HashTable;
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// A kept node.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Objects {
     }
 
     pub(super) fn node_slot(&self, name: &str) -> Option<Slot> {
-        let is_it = |slot: &Slot| self.node(*slot).is_some_and(|node| *node.facts.name == *name);
+        let is_it = |slot: &Slot| self.node(*slot).is_some_and(|node| node.facts.name.as_str() == name);
         self.node_slots.find(hash(name), is_it).copied()
     }
 
@@ -102,7 +102,7 @@ impl Objects {
 
     /// The view of a pod.
     pub(super) fn pod_view<'o>(&'o self, pod: &'o PodFacts, namespace: &'o str, uid: &'o str) -> PodView<'o> {
-        let node = self.node(pod.node).map(|node| &*node.facts.name);
+        let node = self.node(pod.node).map(|node| node.facts.name.as_str());
         pod.view(Frame { namespace, uid, shared: self.shared(pod.shared), node })
     }
 
@@ -141,22 +141,22 @@ impl Objects {
         let known = self.node_slot(view.name);
         let Some((slot, node)) = known.and_then(|slot| Some((slot, self.nodes.get_mut(slot as usize)?)))
         else {
-            return self.add_node(view, placement);
+            return self.add_node(view.name.into(), view, placement);
         };
-        let facts = NodeFacts::new(Arc::clone(&node.facts.name), view, placement);
+        let facts = NodeFacts::new(node.facts.name.clone(), view, placement);
         if node.facts != facts {
             node.facts = facts;
             self.mark_dirty(slot);
         }
     }
 
-    /// Adds a node that is not among the nodes.
-    pub(super) fn add_node(&mut self, view: &NodeView<'_>, placement: Placement) {
-        let facts = NodeFacts::new(view.name.into(), view, placement);
+    /// Adds a node that is not among the nodes, with its name.
+    pub(super) fn add_node(&mut self, name: NodeName, view: &NodeView<'_>, placement: Placement) {
+        let facts = NodeFacts::new(name, view, placement);
         let node = Node { facts, first_pod: NOWHERE, is_dirty: false, standing: Standing::default() };
         let slot = self.nodes.insert(node) as Slot;
         let nodes = &self.nodes;
-        let rehash = |slot: &Slot| nodes.get(*slot as usize).map_or(0, |node| hash(&node.facts.name));
+        let rehash = |slot: &Slot| nodes.get(*slot as usize).map_or(0, |node| hash(node.facts.name.as_str()));
         self.node_slots.insert_unique(hash(view.name), slot, rehash);
         if !self.strays.is_empty() {
             let waiting = self.strays.remove(&Some(view.name.into()));
@@ -168,13 +168,14 @@ impl Objects {
     /// Removes a node, whose standing the caller has withdrawn. Its pods have no node then.
     pub(super) fn remove_node(&mut self, slot: Slot) -> Option<Node> {
         let node = self.nodes.try_remove(slot as usize)?;
-        if let Ok(entry) = self.node_slots.find_entry(hash(&node.facts.name), |found| *found == slot) {
+        if let Ok(entry) = self.node_slots.find_entry(hash(node.facts.name.as_str()), |found| *found == slot)
+        {
             entry.remove();
         }
         let mut next = node.first_pod;
         while let Some(pod) = self.pods.get_mut(next as usize) {
             let slot = std::mem::replace(&mut next, pod.next);
-            pod.leave_node(&node.facts.name);
+            pod.leave_node(node.facts.name.as_str());
             self.add_stray(slot);
         }
         Some(node)

@@ -20,6 +20,7 @@ use crate::reconcile::plan_decided;
 use crate::reconcile::steps::decide_beside;
 use crate::report::Plan;
 use crate::snapshot::ObservedAt;
+use crate::snapshot::position::NodeIx;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -175,14 +176,9 @@ impl Kept {
         }
         let node_sync = node_sync(&fleet);
         let counts = &counts(&fleet, &node_sync);
-        let steps = evaluate::Steps {
-            snapshot: &snapshot,
-            history: &history,
-            fleet: &fleet,
-            node_sync: &node_sync,
-            counts,
-        };
-        let standings = steps.standings(&claim);
+        let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, counts };
+        let nodes: Vec<NodeIx> = fleet.nodes.positions().collect();
+        let standings = steps.standings(&claim, &nodes);
         drop((fleet, history));
         Ok(Evaluated::Standings(standings, snapshot.memory.unwrap_or_default()))
     }
@@ -214,7 +210,7 @@ impl Kept {
     /// The part of the memory about these nodes, their pods and the pods without a node, and about the nodes of these names.
     fn part_of(&self, memory: &Memory, slots: &[Slot], names: &[NodeName]) -> Memory {
         let nodes = || slots.iter().filter_map(|slot| self.objects.node(*slot));
-        let node_names = nodes().map(|node| &*node.facts.name).chain(names.iter().map(NodeName::as_str));
+        let node_names = nodes().map(|node| &node.facts.name).chain(names).map(NodeName::as_str);
         let pods = nodes().flat_map(|node| self.objects.pods_of(node)).chain(self.objects.strays());
         memory.part(node_names, pods.map(|pod| pod.uid()))
     }

@@ -36,8 +36,9 @@ impl Recheck {
         if memory.has_deletes() {
             let pods = objects.pods.iter().filter(|(_, pod)| memory.deletes.contains_key(pod.uid()));
             for (_, pod) in pods {
-                let node = objects.node(pod.node).map_or(pod.missing_target(), |node| Some(&node.facts.name));
-                recheck.delete(&pod.uid().into(), &node.unwrap_or_default().into(), memory);
+                let node = objects.node(pod.node).map(|node| node.facts.name.clone());
+                let node = node.or_else(|| pod.missing_target().map(NodeName::from)).unwrap_or_default();
+                recheck.delete(&pod.uid().into(), &node, memory);
             }
         }
         let unknown = memory.nodes_with_entries().filter(|node| objects.node_slot(node.as_str()).is_none());

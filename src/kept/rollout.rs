@@ -2,10 +2,13 @@
 //!
 //! A change of one node moves that node, and at most one other one a wave over the limit of that wave.
 
+use super::Listed;
 use super::apply::NotKept;
-use super::facts::{Slot, node_ix};
+use super::facts::{NodeFacts, Slot};
+use super::objects::Objects;
 use super::standing::Named;
-use super::waves::{Members, Turn};
+use super::waves::{Members, Place, Turn};
+use crate::model::NodeName;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::base::{KnownBase, live_pods};
 use crate::reconcile::goal::course::{Course, judged_by};
@@ -14,11 +17,10 @@ use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
 use crate::reconcile::goal::waves::WaveFilter;
 use crate::reconcile::goal::{RolloutState, WaveFigures, WaveNodes};
 use crate::reconcile::history::History;
-use crate::reconcile::steps::Decision;
 use crate::rollout_report::{FailingNode, FailureEvidence};
+use crate::snapshot::RolloutPolicy;
 use crate::snapshot::placement::Placement;
-use crate::snapshot::position::{NodeIx, Position};
-use crate::snapshot::{RolloutPolicy, Snapshot};
+use crate::snapshot::position::NodeIx;
 use crate::view::NodeView;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,9 +35,8 @@ pub(super) struct KeptRollout {
     nodes: Vec<Option<Member>>,
     tally: Tally<Counted>,
     /// The nodes that fail, by name.
-    failing: BTreeMap<Arc<str>, FailureEvidence>,
-    /// How many live pods of nodes carry each hash.
-    live: BTreeMap<Arc<str>, u32>,
+    failing: BTreeMap<NodeName, FailureEvidence>,
+    live: LiveHashes,
     /// How many nodes do not take part, but are wanted by the template of base.
     wanted_by_base: u32,
     /// As the last plan found it.
@@ -49,22 +50,47 @@ pub(super) struct KeptRollout {
 /// A node.
 #[derive(Debug, Clone)]
 struct Member {
-    name: Arc<str>,
+    name: NodeName,
     node: RolloutNode,
     /// Its placement by the template of base, if there is one.
     by_base: Option<Placement>,
-    /// The waves whose selectors match it.
-    matches: Box<[Match]>,
-    /// The hashes of its live pods.
-    live: Vec<Arc<str>>,
+    live: Arc<[Arc<str>]>,
 }
 
-/// A wave whose selector matches a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Match {
-    wave: u32,
-    /// The node is within the limit of the wave.
-    is_inside: bool,
+/// The hashes of the live pods of nodes. Most nodes have the same ones: each different list is there once, with the number of
+/// nodes that have it.
+#[derive(Debug, Clone, Default)]
+struct LiveHashes(Vec<(Arc<[Arc<str>]>, u32)>);
+
+impl LiveHashes {
+    /// Adds a node. One without live pods is not among them.
+    fn add<'h>(&mut self, hashes: impl Iterator<Item = &'h str> + Clone) -> Arc<[Arc<str>]> {
+        let is_it = |known: &[Arc<str>]| hashes.clone().eq(known.iter().map(|hash| &**hash));
+        if let Some((known, nodes)) = self.0.iter_mut().find(|(known, _)| is_it(known)) {
+            *nodes += 1;
+            return Arc::clone(known);
+        }
+        let list: Arc<[Arc<str>]> = hashes.map(Arc::from).collect();
+        if !list.is_empty() {
+            self.0.push((Arc::clone(&list), 1));
+        }
+        list
+    }
+
+    /// Takes a node out.
+    fn remove(&mut self, hashes: &Arc<[Arc<str>]>) {
+        let Some(position) = self.0.iter().position(|(known, _)| Arc::ptr_eq(known, hashes)) else { return };
+        let Some((_, nodes)) = self.0.get_mut(position) else { return };
+        *nodes -= 1;
+        if *nodes == 0 {
+            self.0.swap_remove(position);
+        }
+    }
+
+    /// Each hash with a number of live pods, some hashes more than once.
+    fn pods(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.0.iter().flat_map(|(hashes, nodes)| hashes.iter().map(|hash| (&**hash, *nodes)))
+    }
 }
 
 /// Instants, each with the number of nodes that have it.
@@ -101,7 +127,7 @@ impl KeptRollout {
             nodes: Vec::new(),
             tally: Tally::new(policy.waves.len()),
             failing: BTreeMap::new(),
-            live: BTreeMap::new(),
+            live: LiveHashes::default(),
             wanted_by_base: 0,
             course: None,
             chosen_by: None,
@@ -109,72 +135,51 @@ impl KeptRollout {
         }
     }
 
-    /// The rollout of a decision on a whole snapshot, if the policy steers one: its facts, its course and its goals. The nodes
-    /// have these names and are in the order of the slots.
-    pub(super) fn of_decision<'n>(
-        snapshot: &Snapshot<'_>,
-        decision: &Decision<'_>,
-        names: impl Iterator<Item = &'n Arc<str>>,
-    ) -> Option<Self> {
+    /// The rollout of a decision on a whole snapshot, if the policy steers one: its facts, its course and its goals.
+    pub(super) fn of_decision(listed: &Listed<'_>, objects: &Objects) -> Option<Self> {
+        let snapshot = listed.snapshot;
         let policy = snapshot.spec.policy.rollout.as_ref()?;
-        let decided = match decision {
-            Decision::Synced(steps) => steps.fleet.goal.rollout().map(|rollout| (steps, &*rollout.state)),
-            Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
-        };
+        let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goal.rollout()?.state)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
-        let filters = WaveFilter::all(&policy.waves);
-        for (slot, (name, view)) in (0..).zip(names.zip(&snapshot.nodes)) {
-            let position = node_ix(slot);
-            let mut member = rollout.new_member(name, view, snapshot.placement(position), &filters);
-            if let Some((steps, state)) = decided {
-                member.node = RolloutNode { base_placement: None, ..state.nodes.at(position).clone() };
-                let live = live_hashes(&steps.fleet, &steps.history, position);
-                member.live = live.map(|hash| rollout.hash(hash)).collect();
-            }
-            rollout.nodes.push(Some(member));
+        rollout.nodes.reserve_exact(listed.order.len());
+        for ((slot, position), (_, node)) in (0..).zip(&listed.order).zip(&objects.nodes) {
+            let NodeFacts { name, placement, .. } = &node.facts;
+            let (node, live) = match decided {
+                Some((steps, state)) => {
+                    let live = rollout.live.add(live_hashes(&steps.fleet, &steps.history, *position));
+                    (RolloutNode { base_placement: None, ..state.nodes.at(*position).clone() }, live)
+                }
+                None => (RolloutFacts::NONE.into(), Arc::default()),
+            };
+            let by_base = rollout.placement_by_base(snapshot.node(*position), *placement);
+            rollout.nodes.push(Some(Member { name: name.clone(), node, by_base, live }));
             rollout.count(slot, true);
         }
-        let mut by_name: Vec<Slot> = (0..rollout.nodes.len() as Slot).collect();
-        by_name.sort_unstable_by(|a, b| snapshot.index.by_name(node_ix(*a), node_ix(*b)));
-        for (wave, up_to) in (0..).zip(policy.waves.iter().map(|wave| wave.up_to)) {
-            let inside = decided.and_then(|(_, state)| state.waves.get(wave as usize));
-            for node in inside.into_iter().flat_map(|nodes| nodes.inside()) {
-                let member = rollout.nodes.get_mut(node.index()).and_then(Option::as_mut);
-                let matches = member.into_iter().flat_map(|member| &mut member.matches);
-                matches.filter(|one| one.wave == wave).for_each(|one| one.is_inside = true);
-            }
-            let members = by_name.iter().filter_map(|slot| Some((*slot, rollout.member(*slot)?)));
-            let members = members.filter_map(|(slot, member)| {
-                let one = member.matches.iter().find(|one| one.wave == wave)?;
-                Some((member.turn(slot)?, one.is_inside, WaveFigures::new(&member.node.facts)))
+        // The decision has matched those that take part.
+        let matched = |member: &&Option<Member>| member.as_ref().is_some_and(|one| one.node.facts.takes_part);
+        let nodes = listed.order.iter().zip(&rollout.nodes);
+        let others: Vec<NodeIx> = nodes.filter(|(_, node)| !matched(node)).map(|(node, _)| *node).collect();
+        let filters = WaveFilter::all(&policy.waves);
+        let reports = || listed.report.rollout.iter().flat_map(|report| &report.waves);
+        for (index, (wave, filter)) in policy.waves.iter().zip(filters).enumerate() {
+            let others = others.iter().filter(|node| filter.matches(snapshot.node(**node).labels));
+            let places = places(listed, decided.and_then(|(_, state)| state.waves.get(index)), others);
+            let turns = (0..).zip(&rollout.nodes).filter_map(|(slot, member)| member.as_ref()?.turn(slot));
+            let report = reports().nth(index);
+            let names = report.map(|report| Arc::clone(&report.nodes));
+            let figures = report.map_or_else(WaveFigures::default, |report| WaveFigures {
+                updated: report.updated,
+                available: report.available,
             });
-            rollout.waves.push(Members::of(up_to, members));
+            rollout.waves.push(Members::of(wave.up_to, places, figures, names, turns));
         }
         rollout.course = decided.map(|(_, state)| Arc::clone(&state.course));
         Some(rollout)
     }
 
-    /// A hash that other nodes have as well is shared with them.
-    fn hash(&self, hash: &str) -> Arc<str> {
-        self.live.get_key_value(hash).map_or_else(|| hash.into(), |(known, _)| Arc::clone(known))
-    }
-
-    /// A node without facts.
-    fn new_member(
-        &self,
-        name: &Arc<str>,
-        view: &NodeView<'_>,
-        placement: Placement,
-        filters: &[WaveFilter<'_>],
-    ) -> Member {
-        let matches = (0..).zip(filters).filter(|(_, filter)| filter.matches(view.labels));
-        Member {
-            name: Arc::clone(name),
-            node: RolloutFacts::NONE.into(),
-            by_base: self.base.as_ref().map(|base| base.placement(view, placement)),
-            matches: matches.map(|(wave, _)| Match { wave, is_inside: false }).collect(),
-            live: Vec::new(),
-        }
+    /// The placement of a node by the template of base, from that by the current one.
+    fn placement_by_base(&self, node: &NodeView<'_>, placement: Placement) -> Option<Placement> {
+        self.base.as_ref().map(|base| base.placement(node, placement))
     }
 
     /// Puts a node with these labels and taints, and this placement by the current template, among the nodes. Returns
@@ -186,69 +191,69 @@ impl KeptRollout {
         placement: Placement,
         filters: &[WaveFilter<'_>],
     ) -> bool {
-        let member = self.new_member(name, view, placement, filters);
-        let is_same = |old: &Member| {
-            let waves = |member: &Member| -> Vec<u32> { member.matches.iter().map(|one| one.wave).collect() };
-            old.by_base == member.by_base && waves(old) == waves(&member)
-        };
-        if self.member(*slot).is_some_and(is_same) {
+        let slot = *slot;
+        let by_base = self.placement_by_base(view, placement);
+        let matches: Vec<bool> = filters.iter().map(|filter| filter.matches(view.labels)).collect();
+        let has_same_waves = || self.waves.iter().map(|wave| wave.matches(slot)).eq(matches.iter().copied());
+        if self.member(slot).is_some_and(|old| old.by_base == by_base) && has_same_waves() {
             return false;
         }
+        // It leaves the orders of its waves, and enters others with the same facts.
+        let old = self.take_node(slot);
         let (facts, live) =
-            self.take_node(*slot).map_or((RolloutFacts::NONE, Vec::new()), |old| (old.node.facts, old.live));
-        let index = *slot as usize;
+            old.map_or((RolloutFacts::NONE, Arc::default()), |old| (old.node.facts, old.live));
+        for (wave, matches) in self.waves.iter_mut().zip(matches) {
+            wave.set_match(slot, matches);
+        }
+        let index = slot as usize;
         if self.nodes.len() <= index {
             self.nodes.resize_with(index + 1, || None);
         }
         if let Some(place) = self.nodes.get_mut(index) {
-            *place = Some(member);
+            *place = Some(Member { name: name.clone(), node: RolloutFacts::NONE.into(), by_base, live });
         }
-        self.count(*slot, true);
-        self.set_facts(*slot, facts, live);
+        self.count(slot, true);
+        self.set_facts(slot, facts);
         true
     }
 
     pub(super) fn remove_node(&mut self, slot: Slot) {
-        self.take_node(slot);
+        if let Some(member) = self.take_node(slot) {
+            self.live.remove(&member.live);
+        }
     }
 
+    /// Takes a node out of all sums and orders, but for its live pods.
     fn take_node(&mut self, slot: Slot) -> Option<Member> {
-        self.member(slot)?;
-        self.set_facts(slot, RolloutFacts::NONE, Vec::new());
+        let facts = self.member(slot)?.node.facts.clone();
+        self.set_facts(slot, RolloutFacts::NONE);
         self.count(slot, false);
-        self.nodes.get_mut(slot as usize)?.take()
-    }
-
-    /// The node has other facts, or other live pods.
-    pub(super) fn set_facts(&mut self, slot: Slot, facts: RolloutFacts, live: Vec<Arc<str>>) {
-        self.count(slot, false);
-        let Some(Some(member)) = self.nodes.get_mut(slot as usize) else { return };
-        let (old, figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
-        let is_same_turn =
-            facts.takes_part == member.node.facts.takes_part && facts.has_it == member.node.facts.has_it;
+        self.waves.iter_mut().for_each(|wave| wave.set_match(slot, false));
+        let mut member = self.nodes.get_mut(slot as usize)?.take()?;
         member.node.facts = facts;
-        member.live = live;
+        Some(member)
+    }
+    fn set_facts(&mut self, slot: Slot, facts: RolloutFacts) {
+        self.count(slot, false);
+        let KeptRollout { nodes, waves, .. } = self;
+        let Some(Some(member)) = nodes.get_mut(slot as usize) else { return };
+        let (old, old_figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
+        member.node.facts = facts;
         let (new, new_figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
         let mut moved = Vec::new();
-        for one in &mut member.matches {
-            let Some(wave) = self.waves.get_mut(one.wave as usize) else { continue };
-            if one.is_inside {
-                wave.figures.subtract(figures);
+        for (number, wave) in waves.iter_mut().enumerate().filter(|(_, wave)| wave.matches(slot)) {
+            if wave.is_inside(slot) {
+                wave.figures.subtract(old_figures);
             }
-            if !is_same_turn {
-                for other in wave.exchange(old.as_ref(), new.as_ref()) {
-                    if other == slot {
-                        one.is_inside = !one.is_inside;
-                    } else {
-                        moved.push((one.wave, other));
-                    }
-                }
+            if old != new {
+                let nodes = wave.exchange(slot, old.as_ref(), new.as_ref()).into_iter();
+                moved.extend(nodes.filter(|other| *other != slot).map(|other| (number, other)));
             }
-            if one.is_inside {
+            if wave.is_inside(slot) {
                 wave.figures.add(new_figures);
             }
         }
-        member.node.first_wave = member.first_wave();
+        member.node.first_wave = first_wave(waves, slot);
         self.changed.insert(slot);
         self.count(slot, true);
         for (wave, other) in moved {
@@ -257,21 +262,18 @@ impl KeptRollout {
     }
 
     /// Another node has come into a wave, or has left it.
-    fn move_over_limit(&mut self, wave: u32, slot: Slot) {
+    fn move_over_limit(&mut self, wave: usize, slot: Slot) {
         self.count(slot, false);
         if let (Some(Some(member)), Some(members)) =
-            (self.nodes.get_mut(slot as usize), self.waves.get_mut(wave as usize))
+            (self.nodes.get_mut(slot as usize), self.waves.get_mut(wave))
         {
             let figures = WaveFigures::new(&member.node.facts);
-            for one in member.matches.iter_mut().filter(|one| one.wave == wave) {
-                one.is_inside = !one.is_inside;
-                if one.is_inside {
-                    members.figures.add(figures);
-                } else {
-                    members.figures.subtract(figures);
-                }
+            if members.is_inside(slot) {
+                members.figures.add(figures);
+            } else {
+                members.figures.subtract(figures);
             }
-            member.node.first_wave = member.first_wave();
+            member.node.first_wave = first_wave(&self.waves, slot);
         }
         self.count(slot, true);
         self.changed.insert(slot);
@@ -283,7 +285,7 @@ impl KeptRollout {
 
     /// Adds a node to the sums, or takes it out of them.
     fn count(&mut self, slot: Slot, is_added: bool) {
-        let KeptRollout { nodes, tally, failing, live, wanted_by_base, .. } = self;
+        let KeptRollout { nodes, tally, failing, wanted_by_base, .. } = self;
         let Some(Some(member)) = nodes.get(slot as usize) else { return };
         let facts = &member.node.facts;
         let is_wanted_by_base = !facts.takes_part && member.by_base == Some(Placement::Run);
@@ -291,23 +293,14 @@ impl KeptRollout {
             tally.change(&member.node, |sum| *sum += 1, Counted::add);
             *wanted_by_base += u32::from(is_wanted_by_base);
             let evidence = facts.failing.evidence();
-            failing.extend(evidence.map(|evidence| (Arc::clone(&member.name), evidence.clone())));
-            for hash in &member.live {
-                *live.entry(Arc::clone(hash)).or_default() += 1;
-            }
-            return;
-        }
-        tally.change(&member.node, |sum| *sum -= 1, Counted::remove);
-        *wanted_by_base -= u32::from(is_wanted_by_base);
-        if facts.failing.is_now() {
-            failing.remove(&member.name);
-        }
-        for hash in &member.live {
-            if let Some(pods) = live.get_mut(hash) {
-                *pods -= 1;
+            failing.extend(evidence.map(|evidence| (member.name.clone(), evidence.clone())));
+        } else {
+            tally.change(&member.node, |sum| *sum -= 1, Counted::remove);
+            *wanted_by_base -= u32::from(is_wanted_by_base);
+            if facts.failing.is_now() {
+                failing.remove(&member.name);
             }
         }
-        live.retain(|_, pods| *pods > 0);
     }
 
     /// Finds the facts of these nodes and the course anew. Returns the nodes that have another goal now.
@@ -324,18 +317,13 @@ impl KeptRollout {
         let judged_by = judged_by(policy, history);
         for (node, slot) in fleet.nodes.positions().zip(slots) {
             let facts = RolloutFacts::new(fleet, node, judged_by);
-            let live = match self.member(*slot) {
-                Some(member)
-                    if live_hashes(fleet, history, node).eq(member.live.iter().map(|hash| &**hash)) =>
-                {
-                    member.live.clone()
-                }
-                _ => live_hashes(fleet, history, node).map(|hash| self.hash(hash)).collect(),
-            };
-            self.set_facts(*slot, facts, live);
+            self.set_facts(*slot, facts);
+            let Some(Some(member)) = self.nodes.get_mut(*slot as usize) else { continue };
+            let new = self.live.add(live_hashes(fleet, history, node));
+            self.live.remove(&std::mem::replace(&mut member.live, new));
         }
         let mut live = live_pods(fleet, history, fleet.strays().map(|(_, pod)| pod));
-        for (hash, pods) in &self.live {
+        for (hash, pods) in self.live.pods() {
             if let Some(revision) = history.position(hash) {
                 live.change(revision, |sum| *sum += pods);
             }
@@ -356,7 +344,8 @@ impl KeptRollout {
             let goal = course.goal(node);
             std::mem::replace(&mut node.goal, goal) != goal
         });
-        self.waves.iter_mut().for_each(Members::list_names);
+        let name = |slot: Slot| Some(&self.nodes.get(slot as usize)?.as_ref()?.name);
+        self.waves.iter_mut().for_each(|wave| wave.list_names(name));
         self.course = Some(Arc::new(course));
         Ok(others)
     }
@@ -387,7 +376,7 @@ impl KeptRollout {
         let failing = self
             .failing
             .iter()
-            .map(|(node, evidence)| FailingNode { node: (&**node).into(), evidence: evidence.clone() });
+            .map(|(node, evidence)| FailingNode { node: node.clone(), evidence: evidence.clone() });
         Some(RolloutState {
             base: self.base.clone(),
             course: Arc::clone(self.course.as_ref()?),
@@ -408,12 +397,30 @@ impl KeptRollout {
     }
 }
 
+/// The places of all nodes in a wave that has these nodes; `others` match it, but do not take part.
+fn places<'n>(
+    listed: &Listed<'_>,
+    wave: Option<&'n WaveNodes>,
+    others: impl Iterator<Item = &'n NodeIx>,
+) -> Vec<Place> {
+    let mut places = vec![Place::Elsewhere; listed.order.len()];
+    let mut put = |position: &NodeIx, place| {
+        if let Some(found) = places.get_mut(*listed.slots.at(*position) as usize) {
+            *found = place;
+        }
+    };
+    let [inside, beyond] = wave.map_or([&[][..]; 2], |wave| [wave.inside(), wave.beyond()]);
+    inside.iter().for_each(|node| put(node, Place::Inside));
+    beyond.iter().chain(others).for_each(|node| put(node, Place::Beyond));
+    places
+}
+
 /// The hashes of the live pods of a node.
 pub(super) fn live_hashes<'f>(
     fleet: &'f Fleet<'_>,
     history: &'f History<'_>,
     node: NodeIx,
-) -> impl Iterator<Item = &'f str> {
+) -> impl Iterator<Item = &'f str> + Clone {
     let live = fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| pod.is_live());
     live.filter_map(|pod| pod.revision).map(|revision| &*history.revision(revision).hash)
 }
@@ -422,10 +429,11 @@ impl Member {
     /// `None` for a node that does not take part.
     fn turn(&self, slot: Slot) -> Option<Turn> {
         let facts = &self.node.facts;
-        facts.takes_part.then(|| (!facts.has_it, (Arc::clone(&self.name), slot)))
+        facts.takes_part.then(|| (!facts.has_it, (self.name.clone(), slot)))
     }
+}
 
-    fn first_wave(&self) -> Option<u32> {
-        self.matches.iter().find(|one| one.is_inside).map(|one| one.wave)
-    }
+/// The first wave that a node belongs to.
+fn first_wave(waves: &[Members], slot: Slot) -> Option<u32> {
+    (0..).zip(waves).find(|(_, wave)| wave.is_inside(slot)).map(|(number, _)| number)
 }

@@ -3,11 +3,11 @@
 
 use super::facts::Slot;
 use crate::action::RequeueReason;
+use crate::model::NodeName;
 use crate::reconcile::figures::{Addend, Figure, Sums};
+use crate::snapshot::position::neutral;
 use jiff::Timestamp;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// The outdated pods that an update chooses from, by readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +43,8 @@ pub(super) enum Act {
 /// The part of a node in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Acts(u8);
+
+neutral!(Acts, Acts(0));
 
 impl Acts {
     pub(super) fn with(self, act: Act, applies: bool) -> Self {
@@ -88,7 +90,7 @@ impl Standing {
 }
 
 /// A node in an order by name.
-pub(super) type Named = (Arc<str>, Slot);
+pub(super) type Named = (NodeName, Slot);
 
 /// The candidates of a group, the most urgent first; of the same urgency by the name of the node.
 #[derive(Debug, Default)]
@@ -172,15 +174,13 @@ impl Standings {
         }
     }
 
-    /// These standings of nodes. `by_name` compares nodes: a set that is made of a sorted list takes no search.
-    pub(super) fn of<'n>(
-        nodes: impl Iterator<Item = (Named, &'n Standing)>,
-        by_name: impl Fn(Slot, Slot) -> Ordering,
-    ) -> Self {
-        let mut standings = Standings::default();
+    /// These standings of nodes with their sums, best by name: a set that is made of a sorted list takes no search.
+    pub(super) fn of<'n>(nodes: impl Iterator<Item = (Named, &'n Standing)>, sums: Sums) -> Self {
+        let mut standings = Standings { sums, ..Standings::default() };
         let mut creating = Vec::new();
         let mut groups: BTreeMap<(Group, Urgency), Vec<Named>> = BTreeMap::new();
         for (node, standing) in nodes {
+            standings.conflicts += standing.conflicts;
             standings.change_others(&node, standing, true);
             if standing.acts.has(Act::Creates) {
                 creating.push(node.clone());
@@ -190,19 +190,22 @@ impl Standings {
                 groups.entry((group, standing.urgency())).or_default().push(node);
             }
         }
-        let sorted = |mut nodes: Vec<Named>| -> BTreeSet<Named> {
-            nodes.sort_unstable_by(|(_, a), (_, b)| by_name(*a, *b));
-            nodes.into_iter().collect()
-        };
-        standings.creating = sorted(creating);
+        standings.creating = creating.into_iter().collect();
         for ((group, urgency), nodes) in groups {
-            standings.group_mut(group).by_urgency.insert(urgency, sorted(nodes));
+            standings.group_mut(group).by_urgency.insert(urgency, nodes.into_iter().collect());
         }
         standings
     }
 
     /// Puts a node where its standing belongs, or takes it out of the places that it has by the standing.
     pub(super) fn change(&mut self, node: &Named, standing: &Standing, is_added: bool) {
+        if is_added {
+            self.sums.add(&standing.addend);
+            self.conflicts += standing.conflicts;
+        } else {
+            self.sums.subtract(&standing.addend);
+            self.conflicts -= standing.conflicts;
+        }
         self.change_others(node, standing, is_added);
         let creating = standing.acts.has(Act::Creates).then(|| node.clone());
         change(&mut self.creating, creating, is_added);
@@ -211,25 +214,22 @@ impl Standings {
         }
     }
 
-    /// All places but those among the candidates and the nodes that get a pod, which most nodes can be.
+    /// All orders but those of the candidates and of the nodes that get a pod, which most nodes can be.
     fn change_others(&mut self, node: &Named, standing: &Standing, is_added: bool) {
         let slot = node.1;
-        let has = |act| standing.acts.has(act);
+        let Standing { acts, instants, .. } = standing;
+        let has = |act| acts.has(act);
         let counts = |figure| standing.addend.figures.has(figure);
-        if is_added {
-            self.sums.add(&standing.addend);
-            self.conflicts += standing.conflicts;
-        } else {
-            self.sums.subtract(&standing.addend);
-            self.conflicts -= standing.conflicts;
+        // Most nodes: nothing happens on them.
+        if *acts != Acts::default() {
+            let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));
+            change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);
+            change(&mut self.deleting, if_deleting, is_added);
+            change(&mut self.keeping_outdated, has(Act::KeepsOutdated).then_some(slot), is_added);
         }
-        let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));
-        change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);
-        change(&mut self.deleting, if_deleting, is_added);
-        change(&mut self.keeping_outdated, has(Act::KeepsOutdated).then_some(slot), is_added);
         change(&mut self.taken, counts(Figure::Taken).then_some(slot), is_added);
         change(&mut self.held_without_pod, counts(Figure::HeldWithoutPod).then_some(slot), is_added);
-        let Some(Instants { due, change: next, place_free, .. }) = standing.instants.as_deref() else {
+        let Some(Instants { due, change: next, place_free, .. }) = instants.as_deref() else {
             return;
         };
         change(&mut self.due, due.map(|at| (at, slot)), is_added);

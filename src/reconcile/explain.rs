@@ -58,8 +58,7 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
 fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
     let Steps { fleet, history, counts, budget, update, .. } = steps;
     let progress = Progress::new(fleet, history, counts, budget, update);
-    let mut by_name: Vec<NodeIx> = fleet.nodes.positions().collect();
-    by_name.sort_unstable_by(|a, b| snapshot.index.by_name(*a, *b));
+    let by_name = steps.by_name();
     let explainer = Explainer::new(snapshot, steps);
     let nodes: Vec<NodeVerdict> = by_name.iter().map(|position| explainer.verdict(*position)).collect();
     Report {

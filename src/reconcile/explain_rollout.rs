@@ -41,10 +41,10 @@ fn wave_nodes<'v>(
     nodes: &WaveNodes,
     verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)>,
 ) -> (Arc<[NodeName]>, WaveFigures) {
-    let nodes = match nodes {
-        WaveNodes::Named(names, figures) => return (Arc::clone(names), *figures),
-        WaveNodes::Inside(nodes) => nodes,
-    };
+    if let WaveNodes::Named(names, figures) = nodes {
+        return (Arc::clone(names), *figures);
+    }
+    let nodes = nodes.inside();
     let mut figures = WaveFigures::default();
     let mut is_inside: IndexVec<NodeIx, bool> = IndexVec::repeat(false, state.nodes.len());
     for node in nodes {

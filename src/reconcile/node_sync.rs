@@ -146,6 +146,11 @@ impl NodeSync {
         self.kept_instead.get(found).map(|pair| pair.updated)
     }
 
+    /// The outdated pods for which an updated one goes.
+    pub(crate) fn kept_outdated(&self) -> impl Iterator<Item = FleetIx> {
+        self.kept_instead.iter().map(|pair| pair.outdated)
+    }
+
     fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
         self.push(Deletion::new(pod, reason));
     }

@@ -16,6 +16,8 @@ use crate::reconcile::progress::Progress;
 use crate::reconcile::status::status;
 use crate::reconcile::update::{Update, update};
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::NodeIx;
+use std::cell::OnceCell;
 
 /// The decision about a snapshot.
 #[derive(Debug)]
@@ -42,6 +44,19 @@ pub(crate) struct Steps<'s> {
     pub(crate) update: Update,
     pub(crate) burst: Burst,
     pub(crate) status: DaemonSetStatus,
+    /// See [`by_name`](Self::by_name).
+    by_name: OnceCell<Vec<NodeIx>>,
+}
+
+impl Steps<'_> {
+    /// The nodes by name. The first question sorts them: a decision by itself does not need the order.
+    pub(crate) fn by_name(&self) -> &[NodeIx] {
+        self.by_name.get_or_init(|| {
+            let mut nodes: Vec<NodeIx> = self.fleet.nodes.positions().collect();
+            nodes.sort_unstable_by(|a, b| self.fleet.snapshot.index.by_name(*a, *b));
+            nodes
+        })
+    }
 }
 
 /// The decision on every node of the cluster.
@@ -76,7 +91,8 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
         snapshot.spec.daemon_set.status.conditions.clone()
     };
     let status = status(&snapshot.spec.daemon_set, &counts.sums, conditions);
-    let steps = Steps { claim, history, fleet, node_sync, counts, budget, update, burst, status };
+    let by_name = OnceCell::new();
+    let steps = Steps { claim, history, fleet, node_sync, counts, budget, update, burst, status, by_name };
     Decision::Synced(Box::new(steps))
 }
 

@@ -81,8 +81,8 @@ pub(crate) struct RolloutState {
 /// The nodes of a wave.
 #[derive(Debug, Clone)]
 pub(crate) enum WaveNodes {
-    /// They are in the snapshot, in no order.
-    Inside(Vec<NodeIx>),
+    /// The nodes of the snapshot that match, in no order but for this: the first ones are so many as the wave has.
+    Matching(Vec<NodeIx>, usize),
     /// By name.
     Named(Arc<[NodeName]>, WaveFigures),
 }
@@ -114,7 +114,15 @@ impl WaveFigures {
 impl WaveNodes {
     pub(crate) fn inside(&self) -> &[NodeIx] {
         match self {
-            WaveNodes::Inside(nodes) => nodes,
+            WaveNodes::Matching(nodes, size) => nodes.get(..*size).unwrap_or_default(),
+            WaveNodes::Named(..) => &[],
+        }
+    }
+
+    /// Those that match, but are beyond the limit.
+    pub(crate) fn beyond(&self) -> &[NodeIx] {
+        match self {
+            WaveNodes::Matching(nodes, size) => nodes.get(*size..).unwrap_or_default(),
             WaveNodes::Named(..) => &[],
         }
     }
@@ -215,7 +223,6 @@ impl RolloutState {
         });
         let mut failing: Vec<FailingNode> = failing.collect();
         failing.sort_unstable_by(|a, b| a.node.cmp(&b.node));
-        let waves = waves.into_iter().map(WaveNodes::Inside).collect();
         RolloutState { base, course: Arc::new(course), nodes, waves, failing }
     }
 }

@@ -1,5 +1,6 @@
 //! Waves: which nodes they have, which are open, and when the next one opens.
 
+use super::WaveNodes;
 use super::course::Input;
 use super::node::RolloutNode;
 use super::tally::{Bounds, Cell, Instants, Laggards};
@@ -152,12 +153,12 @@ pub(crate) fn size_of_wave(up_to: Option<IntOrString>, matching: usize) -> usize
     up_to.map_or(matching, |up_to| (up_to.scaled(matching as u32) as usize).min(matching))
 }
 
-/// The nodes of each wave, in no order, and the first wave of each node. A node may belong to several waves.
+/// The nodes of each wave, and the first wave of each node. A node may belong to several waves.
 pub(super) fn choose_nodes(
     fleet: &Fleet<'_>,
     nodes: &mut IndexVec<NodeIx, RolloutNode>,
     waves: &[Wave],
-) -> Vec<Vec<NodeIx>> {
+) -> Vec<WaveNodes> {
     let chosen = waves.iter().enumerate().map(|(index, wave)| {
         let filter = WaveFilter::new(wave);
         let takes_part = nodes.enumerated().filter(|(_, node)| node.facts.takes_part).map(|(node, _)| node);
@@ -168,12 +169,12 @@ pub(super) fn choose_nodes(
             matching.select_nth_unstable_by(size, |a, b| {
                 by_turn(nodes.at(*a), nodes.at(*b)).then_with(|| fleet.snapshot.index.by_name(*a, *b))
             });
-            matching.truncate(size);
         }
-        for node in &matching {
+        let wave = WaveNodes::Matching(matching, size);
+        for node in wave.inside() {
             nodes.change(*node, |node| node.first_wave = node.first_wave.or(Some(index as u32)));
         }
-        matching
+        wave
     });
     chosen.collect()
 }
