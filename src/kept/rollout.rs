@@ -7,7 +7,7 @@ use super::apply::NotKept;
 use super::facts::{NodeFacts, Slot};
 use super::objects::Objects;
 use super::standing::Named;
-use super::waves::{Members, Place, Turn};
+use super::waves::{Members, Orders, Place, Turn};
 use crate::model::NodeName;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::base::{KnownBase, live_pods};
@@ -18,9 +18,9 @@ use crate::reconcile::goal::waves::WaveFilter;
 use crate::reconcile::goal::{RolloutState, WaveFigures, WaveNodes};
 use crate::reconcile::history::History;
 use crate::rollout_report::{FailingNode, FailureEvidence};
-use crate::snapshot::RolloutPolicy;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
+use crate::snapshot::{RolloutPolicy, Wave};
 use crate::view::NodeView;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,7 @@ use std::sync::Arc;
 pub(super) struct KeptRollout {
     base: Option<KnownBase>,
     waves: Vec<Members>,
+    orders: Orders,
     /// By slot.
     nodes: Vec<Option<Member>>,
     tally: Tally<Counted>,
@@ -124,6 +125,7 @@ impl KeptRollout {
         KeptRollout {
             base,
             waves: Vec::new(),
+            orders: Orders::default(),
             nodes: Vec::new(),
             tally: Tally::new(policy.waves.len()),
             failing: BTreeMap::new(),
@@ -164,14 +166,19 @@ impl KeptRollout {
         for (index, (wave, filter)) in policy.waves.iter().zip(filters).enumerate() {
             let others = others.iter().filter(|node| filter.matches(snapshot.node(**node).labels));
             let places = places(listed, decided.and_then(|(_, state)| state.waves.get(index)), others);
-            let turns = (0..).zip(&rollout.nodes).filter_map(|(slot, member)| member.as_ref()?.turn(slot));
+            let is_alike = |other: &Wave| other.up_to.is_some() && other.nodes == wave.nodes;
+            let order = policy.waves.iter().position(is_alike).filter(|_| wave.up_to.is_some());
+            let ordered = (0..).zip(&rollout.nodes).zip(&places).filter(|_| order == Some(index));
+            let ordered = ordered.filter(|(_, place)| **place != Place::Elsewhere);
+            rollout.orders.push(ordered.filter_map(|((slot, member), _)| member.as_ref()?.turn(slot)));
             let report = reports().nth(index);
             let names = report.map(|report| Arc::clone(&report.nodes));
             let figures = report.map_or_else(WaveFigures::default, |report| WaveFigures {
                 updated: report.updated,
                 available: report.available,
             });
-            rollout.waves.push(Members::of(wave.up_to, places, figures, names, turns));
+            let limit = wave.up_to.zip(order);
+            rollout.waves.push(Members::new(places, limit, &rollout.orders, figures, names));
         }
         rollout.course = decided.map(|(_, state)| Arc::clone(&state.course));
         Some(rollout)
@@ -235,18 +242,22 @@ impl KeptRollout {
     }
     fn set_facts(&mut self, slot: Slot, facts: RolloutFacts) {
         self.count(slot, false);
-        let KeptRollout { nodes, waves, .. } = self;
+        let KeptRollout { nodes, waves, orders, .. } = self;
         let Some(Some(member)) = nodes.get_mut(slot as usize) else { return };
         let (old, old_figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
         member.node.facts = facts;
         let (new, new_figures) = (member.turn(slot), WaveFigures::new(&member.node.facts));
+        if old != new {
+            let matching = waves.iter().filter(|wave| wave.matches(slot));
+            matching.for_each(|wave| orders.exchange(wave, old.as_ref(), new.as_ref()));
+        }
         let mut moved = Vec::new();
         for (number, wave) in waves.iter_mut().enumerate().filter(|(_, wave)| wave.matches(slot)) {
             if wave.is_inside(slot) {
                 wave.figures.subtract(old_figures);
             }
             if old != new {
-                let nodes = wave.exchange(slot, old.as_ref(), new.as_ref()).into_iter();
+                let nodes = wave.exchange(slot, orders, old.as_ref(), new.as_ref()).into_iter();
                 moved.extend(nodes.filter(|other| *other != slot).map(|other| (number, other)));
             }
             if wave.is_inside(slot) {
@@ -345,7 +356,7 @@ impl KeptRollout {
             std::mem::replace(&mut node.goal, goal) != goal
         });
         let name = |slot: Slot| Some(&self.nodes.get(slot as usize)?.as_ref()?.name);
-        self.waves.iter_mut().for_each(|wave| wave.list_names(name));
+        self.waves.iter_mut().for_each(|wave| wave.list_names(&self.orders, name));
         self.course = Some(Arc::new(course));
         Ok(others)
     }

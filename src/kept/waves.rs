@@ -6,6 +6,7 @@ use crate::model::{IntOrString, NodeName};
 use crate::reconcile::goal::WaveFigures;
 use crate::reconcile::goal::waves::size_of_wave;
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// Its turn in a wave: nodes that have the new version come first, then it goes by name.
@@ -22,55 +23,74 @@ pub(super) enum Place {
     Inside,
 }
 
-/// The nodes that match a wave.
+/// The nodes that a wave matches.
 #[derive(Debug, Clone)]
 pub(super) struct Members {
     /// By slot.
     places: Vec<Place>,
-    /// `None` where no node is beyond a limit.
-    turns: Option<Turns>,
+    limit: Option<Limit>,
     /// Of those of the wave.
     pub(super) figures: WaveFigures,
     /// Those of the wave, by name; `None` where they must be listed anew.
     names: Option<Arc<[NodeName]>>,
 }
 
-/// The nodes that match and take part, by their turns.
+/// The limit of a wave, which cuts an order of turns.
 #[derive(Debug, Clone)]
-struct Turns {
+struct Limit {
     up_to: IntOrString,
-    /// Those of the wave.
-    inside: BTreeSet<Turn>,
-    /// Those beyond its limit.
-    beyond: BTreeSet<Turn>,
+    order: usize,
+    /// How many nodes are within it.
+    size: usize,
+    /// The turn of the last of these.
+    last: Option<Turn>,
+}
+
+/// For each wave with a limit the nodes that it matches and that take part, by their turns. Waves with the same selector share
+/// the order of the first one; the others have none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Orders(Vec<BTreeSet<Turn>>);
+
+impl Orders {
+    fn get(&self, limit: &Limit) -> Option<&BTreeSet<Turn>> {
+        self.0.get(limit.order)
+    }
+
+    /// Adds the order of the next wave. The nodes are by name.
+    pub(super) fn push(&mut self, nodes: impl Iterator<Item = Turn>) {
+        // A set that is made of a sorted list takes no search.
+        let (mut nodes, without_it): (Vec<Turn>, Vec<Turn>) = nodes.partition(|(lacks_it, _)| !lacks_it);
+        nodes.extend(without_it);
+        self.0.push(nodes.into_iter().collect());
+    }
+
+    /// Puts a node that a wave matches in another turn.
+    pub(super) fn exchange(&mut self, wave: &Members, old: Option<&Turn>, new: Option<&Turn>) {
+        let order = wave.limit.as_ref().and_then(|limit| self.0.get_mut(limit.order));
+        if let Some(order) = order {
+            old.map(|old| order.remove(old));
+            new.map(|new| order.insert(new.clone()));
+        }
+    }
 }
 
 impl Members {
-    /// Nodes with these places and figures; `nodes` are those that take part, by name, with their turns.
-    pub(super) fn of(
-        up_to: Option<IntOrString>,
+    /// A wave with these places; its limit, if it has one, cuts the given order.
+    pub(super) fn new(
         places: Vec<Place>,
+        limit: Option<(IntOrString, usize)>,
+        orders: &Orders,
         figures: WaveFigures,
         names: Option<Arc<[NodeName]>>,
-        nodes: impl Iterator<Item = Turn>,
     ) -> Self {
-        let place = |slot: Slot| places.get(slot as usize).copied().unwrap_or_default();
-        let turns = up_to.map(|up_to| {
-            // First those with the new version, then the others: a set that is made of a sorted list takes no search.
-            let mut orders = [(); 2].map(|()| [Vec::new(), Vec::new()]);
-            let [inside, beyond] = &mut orders;
-            for turn in nodes {
-                let [with_it, without_it] = match place(turn.1.1) {
-                    Place::Inside => &mut *inside,
-                    Place::Beyond => &mut *beyond,
-                    Place::Elsewhere => continue,
-                };
-                (if turn.0 { without_it } else { with_it }).push(turn);
-            }
-            let [inside, beyond] = orders.map(|parts| parts.into_iter().flatten().collect());
-            Turns { up_to, inside, beyond }
+        let limit = limit.map(|(up_to, order)| {
+            let size = places.iter().filter(|place| **place == Place::Inside).count();
+            let mut limit = Limit { up_to, order, size, last: None };
+            let before_last = size.checked_sub(1).zip(orders.get(&limit));
+            limit.last = before_last.and_then(|(index, order)| order.iter().nth(index)).cloned();
+            limit
         });
-        Members { places, turns, figures, names }
+        Members { places, limit, figures, names }
     }
 
     fn place(&self, slot: Slot) -> Place {
@@ -100,10 +120,18 @@ impl Members {
         self.set_place(slot, if matches { Place::Beyond } else { Place::Elsewhere });
     }
 
-    /// Puts a node that matches in another turn. Returns the nodes that came or went, that node included.
-    pub(super) fn exchange(&mut self, slot: Slot, old: Option<&Turn>, new: Option<&Turn>) -> BTreeSet<Slot> {
-        let moved = match &mut self.turns {
-            Some(turns) => turns.exchange(old, new),
+    /// A node that matches has another turn, which the orders have already. Returns the nodes that came or went, that node
+    /// included.
+    pub(super) fn exchange(
+        &mut self,
+        slot: Slot,
+        orders: &Orders,
+        old: Option<&Turn>,
+        new: Option<&Turn>,
+    ) -> BTreeSet<Slot> {
+        let old = old.filter(|_| self.is_inside(slot));
+        let moved = match &mut self.limit {
+            Some(limit) => limit.exchange(orders.get(limit), old, new),
             None if old.is_some() == new.is_some() => BTreeSet::new(),
             None => BTreeSet::from([slot]),
         };
@@ -117,12 +145,15 @@ impl Members {
     }
 
     /// `name` gives the name of each node.
-    pub(super) fn list_names<'n>(&mut self, name: impl Fn(Slot) -> Option<&'n NodeName>) {
+    pub(super) fn list_names<'n>(&mut self, orders: &Orders, name: impl Fn(Slot) -> Option<&'n NodeName>) {
         if self.names.is_some() {
             return;
         }
-        let mut names: Vec<NodeName> = match &self.turns {
-            Some(turns) => turns.inside.iter().map(|(_, (name, _))| name.clone()).collect(),
+        let mut names: Vec<NodeName> = match &self.limit {
+            Some(limit) => {
+                let inside = orders.get(limit).into_iter().flatten().take(limit.size);
+                inside.map(|(_, (name, _))| name.clone()).collect()
+            }
             None => {
                 let inside = (0..).zip(&self.places).filter(|(_, place)| **place == Place::Inside);
                 inside.filter_map(|(slot, _)| name(slot).cloned()).collect()
@@ -137,39 +168,46 @@ impl Members {
     }
 }
 
-impl Turns {
-    fn exchange(&mut self, old: Option<&Turn>, new: Option<&Turn>) -> BTreeSet<Slot> {
-        // A node that leaves and comes back is neither.
+impl Limit {
+    /// `old` was within the limit, if it is given; the order has `new` instead. Returns the nodes that came or went.
+    fn exchange(
+        &mut self,
+        order: Option<&BTreeSet<Turn>>,
+        old: Option<&Turn>,
+        new: Option<&Turn>,
+    ) -> BTreeSet<Slot> {
         let mut moved = BTreeSet::new();
-        let mut toggle = |slot: Slot| {
-            if !moved.remove(&slot) {
-                moved.insert(slot);
+        // A node that leaves and comes back is neither.
+        let mut toggle = |turn: &Turn| {
+            if !moved.remove(&turn.1.1) {
+                moved.insert(turn.1.1);
             }
         };
+        let Some(order) = order else { return moved };
         if let Some(old) = old {
-            if self.inside.remove(old) {
-                toggle(old.1.1);
-            }
-            self.beyond.remove(old);
-        }
-        if let Some(new) = new {
-            if self.beyond.first().is_some_and(|first| first < new) {
-                self.beyond.insert(new.clone());
-            } else {
-                self.inside.insert(new.clone());
-                toggle(new.1.1);
+            toggle(old);
+            self.size -= 1;
+            if self.last.as_ref() == Some(old) {
+                self.last = order.range(..old).rev().find(|turn| Some(*turn) != new).cloned();
             }
         }
-        let size = size_of_wave(Some(self.up_to), self.inside.len() + self.beyond.len());
-        while self.inside.len() > size {
-            let Some(last) = self.inside.pop_last() else { break };
-            toggle(last.1.1);
-            self.beyond.insert(last);
+        if let Some(new) = new.filter(|new| self.last.as_ref() > Some(new)) {
+            toggle(new);
+            self.size += 1;
         }
-        while self.inside.len() < size {
-            let Some(first) = self.beyond.pop_first() else { break };
-            toggle(first.1.1);
-            self.inside.insert(first);
+        let size = size_of_wave(Some(self.up_to), order.len());
+        while self.size > size {
+            let Some(last) = self.last.take() else { break };
+            toggle(&last);
+            self.last = order.range(..&last).next_back().cloned();
+            self.size -= 1;
+        }
+        while self.size < size {
+            let after = self.last.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+            let Some(next) = order.range((after, Bound::Unbounded)).next() else { break };
+            toggle(next);
+            self.last = Some(next.clone());
+            self.size += 1;
         }
         moved
     }

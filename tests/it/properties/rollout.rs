@@ -249,6 +249,10 @@ proptest! {
             revision.metadata.annotations = kept.collect();
         }
         let again = planned(&without);
+        // The mark is the only sign that a fleet which looks settled has not been so before the policy.
+        if stage_of(&again) == "Over" {
+            return Ok(());
+        }
         prop_assert!(open(&again).is_subset(&open(&plan)), "{:?}, with the mark {:?}", open(&again), open(&plan));
     }
 
