@@ -326,7 +326,11 @@ impl Reconciler {
         let kept = self.kept.0.as_mut().filter(|kept| !kept.is_sparse());
         let Some(kept) = kept else { return Ok(self.plan_listed(list(), at)?) };
         let before = self.verification.is_due().then(|| self.memory.clone());
-        let Ok(planned) = kept.plan(&mut self.memory, at) else { return Ok(self.plan_listed(list(), at)?) };
+        let Ok(planned) = kept.plan(&mut self.memory, at) else {
+            // It has taken in a part of the changes: the next plan must not go on with it, should this list be refused.
+            self.kept = KeptState(None);
+            return Ok(self.plan_listed(list(), at)?);
+        };
         let Some(before) = before else { return Ok(planned) };
         let snapshot = Snapshot::new(list(), at).memory(&before).policy(&self.policy).check()?;
         match difference(&planned, &plan(&snapshot)) {

@@ -10,7 +10,7 @@ use crate::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelit
 use crate::problem::Problems;
 use crate::reconcile::classify;
 use crate::reconcile::goal::waves::WaveFilter;
-use crate::reconcile::history::{History, Role};
+use crate::reconcile::history::History;
 use crate::snapshot::PodNames;
 use crate::snapshot::index::RevisionFacts;
 use crate::snapshot::placement::Placement;
@@ -33,7 +33,8 @@ pub enum Change<'a> {
     Node(NodeView<'a>),
     /// The node with this name is gone.
     NodeGone(&'a str),
-    /// A pod. Those of other namespaces do no harm. A pod stays on its node: the API server binds it once.
+    /// A pod. Those of other namespaces do no harm. A pod stays on its node, and a uid is that of one pod for ever: the API
+    /// server binds a pod once, and gives no uid twice.
     Pod(PodView<'a>),
     /// The pod with this namespace and name is gone.
     PodGone {
@@ -249,8 +250,8 @@ impl Kept {
         let meaning = |hash: &str| -> Meaning {
             let classify::Meaning { evidence, revision } = classify::Meaning::new(history, hash);
             let revision = revision.map(|position| history.revision(position));
-            let number =
-                revision.filter(|revision| revision.role == Role::Old).map(|revision| revision.number);
+            // Of the current one as well: on the way back to base its pods are the candidates.
+            let number = revision.map(|revision| revision.number);
             (evidence, number, revision.is_some_and(|revision| history.relabels_pods_of(revision)))
         };
         let hashes = self.objects.live_hashes().map(|hash| (Arc::from(hash), meaning(hash)));

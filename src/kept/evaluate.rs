@@ -26,9 +26,9 @@ pub(super) struct Steps<'s> {
 
 impl Steps<'_> {
     /// The standings of these nodes.
-    pub(super) fn standings(&self, claim: &Claim, nodes: &[NodeIx]) -> Vec<Standing> {
+    pub(super) fn standings(&self, claim: &Claim, nodes: impl Iterator<Item = NodeIx>) -> Vec<Standing> {
         let acts = self.acts(claim);
-        nodes.iter().map(|node| self.standing(*node, *acts.at(*node))).collect()
+        nodes.map(|node| self.standing(node, *acts.at(node))).collect()
     }
 
     /// The part of each node in claims and in node sync: on most nodes nothing happens.

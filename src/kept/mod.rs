@@ -45,6 +45,7 @@ use objects::Objects;
 use recheck::Recheck;
 use rollout::KeptRollout;
 use standing::Standings;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -91,7 +92,7 @@ struct Listed<'l> {
     steps: Option<&'l Steps<'l>>,
     report: &'l Report,
     /// The nodes in the order of their slots: by name, unless the plan ended early, so that orders by name are made at once.
-    order: Vec<NodeIx>,
+    order: Cow<'l, [NodeIx]>,
     slots: IndexVec<NodeIx, Slot>,
 }
 
@@ -102,11 +103,11 @@ impl<'l> Listed<'l> {
             Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => None,
         };
         let order = match steps {
-            Some(steps) => steps.by_name().to_vec(),
+            Some(steps) => Cow::Borrowed(steps.by_name()),
             None => (0..snapshot.nodes.len()).map(NodeIx::new).collect(),
         };
         let mut slots = IndexVec::repeat(NOWHERE, order.len());
-        for (slot, position) in (0..).zip(&order) {
+        for (slot, position) in (0..).zip(&*order) {
             slots.set(*position, slot);
         }
         Listed { snapshot, steps, report, order, slots }
@@ -155,7 +156,7 @@ impl Kept {
         let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, verdict_on_pod(pod, facts)));
         kept.objects.reserve(snapshot.nodes.len(), pods.clone().count());
         // The snapshot is checked: no name is given twice, and each pod has found its node.
-        for (name, position) in listed.names().zip(&listed.order) {
+        for (name, position) in listed.names().zip(&*listed.order) {
             kept.objects.add_node(name, snapshot.node(*position), snapshot.placement(*position));
         }
         for (_, pod, facts) in pods {
@@ -187,7 +188,8 @@ impl Kept {
     /// The standings of all nodes, from a decision on the whole, whose nodes are in this order of the slots.
     fn take_standings(&mut self, steps: &Steps<'_>, order: &[NodeIx]) {
         let Steps { history, fleet, node_sync, counts, claim, .. } = steps;
-        let standings = evaluate::Steps { history, fleet, node_sync, counts }.standings(claim, order);
+        let standings =
+            evaluate::Steps { history, fleet, node_sync, counts }.standings(claim, order.iter().copied());
         while self.objects.next_dirty().is_some() {}
         for ((_, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
             node.standing = standing;

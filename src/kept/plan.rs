@@ -20,7 +20,6 @@ use crate::reconcile::plan_decided;
 use crate::reconcile::steps::decide_beside;
 use crate::report::Plan;
 use crate::snapshot::ObservedAt;
-use crate::snapshot::position::NodeIx;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -177,8 +176,7 @@ impl Kept {
         let node_sync = node_sync(&fleet);
         let counts = &counts(&fleet, &node_sync);
         let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, counts };
-        let nodes: Vec<NodeIx> = fleet.nodes.positions().collect();
-        let standings = steps.standings(&claim, &nodes);
+        let standings = steps.standings(&claim, fleet.nodes.positions());
         drop((fleet, history));
         Ok(Evaluated::Standings(standings, snapshot.memory.unwrap_or_default()))
     }

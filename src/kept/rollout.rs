@@ -144,7 +144,7 @@ impl KeptRollout {
         let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goal.rollout()?.state)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
         rollout.nodes.reserve_exact(listed.order.len());
-        for ((slot, position), (_, node)) in (0..).zip(&listed.order).zip(&objects.nodes) {
+        for ((slot, position), (_, node)) in (0..).zip(&*listed.order).zip(&objects.nodes) {
             let NodeFacts { name, placement, .. } = &node.facts;
             let (node, live) = match decided {
                 Some((steps, state)) => {

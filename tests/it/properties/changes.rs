@@ -3,7 +3,7 @@
 use super::rollout::steered;
 use super::world;
 use crate::support::execute;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
 use daemonset::{
     Action, ActionOutcome, Change, DeleteReason, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
     Reconciler, Recording, RevisionView, ViolationKind, audit,
@@ -173,6 +173,10 @@ pub struct Pair {
     pub choices: Choices,
     /// How many plans came from applied changes.
     pub kept_plans: u32,
+    /// The uids of all pods that ever were.
+    uids: BTreeSet<Uid>,
+    /// Counts created pods, and those that got another uid.
+    serial: u32,
 }
 
 impl Pair {
@@ -188,12 +192,19 @@ impl Pair {
             now: recording.now,
             choices: Choices(seed),
             kept_plans: 0,
+            uids: recording.pods.iter().map(|pod| pod.metadata.uid.clone()).collect(),
+            serial: 0,
         }
     }
 
     /// Plans with both, and records the same outcomes in both.
     fn plan(&mut self) -> Result<(), String> {
-        if let Some(plan) = self.compare()? {
+        let mut plan = self.compare()?;
+        // A plan looks at every changed node, wherever the orders have it. The next one follows the orders alone.
+        if self.choices.one_in(3) {
+            plan = self.compare()?;
+        }
+        if let Some(plan) = plan {
             self.execute(&plan);
         }
         Ok(())
@@ -282,12 +293,15 @@ impl Pair {
         match (self.choices.below(5), action) {
             (0, _) => ActionOutcome::Rejected,
             (1, _) => ActionOutcome::Unknown,
-            (_, Action::CreatePod { node, .. }) => ActionOutcome::Created(ObjectRef {
-                namespace: self.cache.daemon_set.metadata.namespace.clone(),
-                name: format!("agent-of-{node}"),
-                uid: format!("uid-of-agent-of-{node}").as_str().into(),
-                resource_version: version,
-            }),
+            (_, Action::CreatePod { node, .. }) => {
+                let serial = self.next_serial();
+                ActionOutcome::Created(ObjectRef {
+                    namespace: self.cache.daemon_set.metadata.namespace.clone(),
+                    name: format!("agent-of-{node}"),
+                    uid: format!("uid-of-agent-{serial}").as_str().into(),
+                    resource_version: version,
+                })
+            }
             (2, Action::DeletePod { pod, .. }) => {
                 ActionOutcome::Changed(ObjectRef { resource_version: version, ..pod.clone() })
             }
@@ -332,15 +346,31 @@ impl Pair {
     }
 
     pub fn change(&mut self, event: &Event) {
-        // A uid is never that of two objects.
-        if let Event::Pod(name, Some(pod)) = event {
-            let others = self.cache.pods.iter().filter(|(other, _)| *other != name);
-            let same = others.filter(|(_, other)| other.metadata.uid == pod.metadata.uid);
-            let same: Vec<_> = same.map(|(other, _)| other.clone()).collect();
-            same.into_iter().for_each(|other| self.change(&Event::Pod(other, None)));
+        let mut event = event.clone();
+        if let Event::Pod(name, Some(pod)) = &mut event {
+            self.give_uid(name, pod);
         }
-        self.cache.apply(event);
+        self.cache.apply(&event);
         self.kept.apply(event.change());
+    }
+
+    /// The API server gives no uid twice and binds a pod once: a pod that comes back, or on another node, is another pod.
+    fn give_uid(&mut self, name: &(String, String), pod: &mut Pod) {
+        let node = |pod: &Pod| match pod.spec.node_name.as_str() {
+            "" => pod.spec.affinity_node.clone().unwrap_or_default(),
+            _ => pod.spec.node_name.clone(),
+        };
+        let is_it = |old: &Pod| old.metadata.uid == pod.metadata.uid && node(old) == node(pod);
+        if self.cache.pods.get(name).is_some_and(is_it) || self.uids.insert(pod.metadata.uid.clone()) {
+            return;
+        }
+        pod.metadata.uid = format!("{}-{}", pod.metadata.uid, self.next_serial()).into();
+        self.uids.insert(pod.metadata.uid.clone());
+    }
+
+    fn next_serial(&mut self) -> u32 {
+        self.serial += 1;
+        self.serial
     }
 
     /// Time goes on, now and then far, and sometimes back.
