@@ -240,6 +240,8 @@ impl KeptRollout {
         member.node.facts = facts;
         Some(member)
     }
+
+    /// Gives a node other facts: its turn in each wave changes, and over the limit of a wave another node may come or go.
     fn set_facts(&mut self, slot: Slot, facts: RolloutFacts) {
         self.count(slot, false);
         let KeptRollout { nodes, waves, orders, .. } = self;
