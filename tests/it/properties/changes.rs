@@ -120,7 +120,8 @@ impl Cache {
     > {
         Observed {
             daemon_set: &self.daemon_set,
-            nodes: self.nodes.values(),
+            // A list has no order: here it is not that of the names, in which the nodes are kept.
+            nodes: self.nodes.values().rev(),
             pods: self.pods.values(),
             revisions: self.revisions.values(),
         }

@@ -218,6 +218,20 @@ fn a_refused_list_leaves_no_half_changed_state() {
     assert_eq!(plan.status.unwrap().number_ready, 4, "the new pod of a is not Ready");
 }
 
+/// Node sync gives up the new pods of a and b for old ones that are Ready; the update deletes the old ones instead. The cap
+/// must not end the look at further nodes before the one delete of node sync that stays.
+#[test]
+fn deletes_that_the_update_takes_back_do_not_count_for_the_cap() {
+    let both = |name| node(name).has(new().named(&format!("{name}-new")).pending()).has(old());
+    let fleet = given(rolling("100%")).policy(json!({"burst": 1})).node(both("a")).node(both("b"));
+    let fleet = fleet.node(node("c").has(new()).has(new().named("c-2"))).recording();
+    let mut reconciler = Reconciler::new("uid-agent", fleet.policy.clone());
+    for _ in 0..2 {
+        let plan = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
+        assert_eq!(lines(&plan)[0], "DeletePod c-2 on c (ExcessPod)");
+    }
+}
+
 /// On the way back to base, the pods of the current revision are candidates, the least number first.
 #[test]
 fn a_renumbered_revision_changes_the_order_of_the_way_back() {
