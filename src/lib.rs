@@ -13,7 +13,8 @@
 //! # The caller's duties
 //!
 //! 1. List all nodes of the cluster, and all pods and ControllerRevisions of the DaemonSet's namespace, with or without an owner:
-//!    [`Observed`] has a field for each.
+//!    [`Observed`] has a field for each. Or list them once, [apply](Reconciler::apply) each [`Change`], and plan with
+//!    [`plan_changes`](Reconciler::plan_changes).
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
@@ -49,7 +50,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Reconciler`] | the driver of one DaemonSet: keeps the order of calls, and [`Memory`] |
+//! | [`Reconciler`] | the driver of one DaemonSet: keeps the order of calls, and [`Memory`]; with each [`Change`], the state of the last plan |
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
 //! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |

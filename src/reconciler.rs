@@ -23,9 +23,9 @@ use thiserror::Error;
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
 /// show yet, the back-off of failed pods and the updates that were rejected.
 ///
-/// The duties of its caller: list all objects of [`Observed`] anew for each plan, or [apply](Self::apply) each change; execute the batches in order, the
-/// actions of one batch at the same time if it likes; record the outcome of each; stop after a batch in which
-/// [`record`](Self::record) says so, and plan again.
+/// The duties of its caller: list all objects of [`Observed`] anew for each plan, or [apply](Self::apply) each change; execute
+/// the batches in order, the actions of one batch at the same time if it likes; record the outcome of each; stop after a batch in
+/// which [`record`](Self::record) says so, and plan again.
 ///
 /// ```
 /// use daemonset::{Action, ActionOutcome, InvalidSnapshot, Observed, Reconciler, model};
@@ -273,13 +273,23 @@ impl Reconciler {
         }
     }
 
-    /// Plans from the [applied](Self::apply) changes: its cost lies in what has changed since the last plan and in the actions
-    /// that it gives, not in the number of nodes.
+    /// Plans from the [applied](Self::apply) changes: its cost grows with the changes since the last plan and with the actions
+    /// that it gives, whatever the number of nodes.
     ///
-    /// `list` gives all objects. It is called where the changes do not suffice: for the first plan, after a change of how
-    /// objects are read (another selector, another placement, other policy, another base of a [steered
-    /// rollout](field@crate::Policy::rollout)), and after [`plan`](Self::plan) or [`snapshot`](Self::snapshot). Every other change must have been applied, in any order. After a watch has been
-    /// interrupted, [`forget_objects`](Self::forget_objects) lets the next plan list them again.
+    /// `list` gives all objects as they are with the applied changes. It must be right at each call, since it is called wherever
+    /// the changes do not suffice:
+    ///
+    /// - for the first plan, also that of a clone, and after [`plan`](Self::plan), [`snapshot`](Self::snapshot),
+    ///   [`set_policy`](Self::set_policy) or [`forget_objects`](Self::forget_objects);
+    /// - after a change of how objects are read: another uid, selector or placement, another base of a [steered
+    ///   rollout](field@crate::Policy::rollout), and any revision or spec where the template has lost fields
+    ///   ([`TemplateFidelity::Typed`](crate::model::TemplateFidelity));
+    /// - after an object that [`check`](crate::SnapshotBuilder::check) refuses, and once the fleet is much smaller;
+    /// - for each comparison of [`verify_every`](Self::verify_every).
+    ///
+    /// Every change must have been applied: those of one name in their order, all others in any order. After a watch has been
+    /// interrupted, [`forget_objects`](Self::forget_objects) lets the next plan list the objects again. The pods are those of the
+    /// template: callers with [`Manifests`] use [`plan_with`](Self::plan_with).
     ///
     /// The plan is the same as that of all objects, but for [`Report::nodes`](crate::Report::nodes): it has the verdicts
     /// of the nodes that have changed and of those that the plan can touch. [`explain`](Self::explain) has all of them.
@@ -310,7 +320,7 @@ impl Reconciler {
     ///
     /// # Errors
     /// Every problem of the listed objects at once, as [`plan`](Self::plan); a difference that
-    /// [`verify_every`](Self::verify_every) has found.
+    /// [`verify_every`](Self::verify_every) has found. The memory is then as it was.
     pub fn plan_changes<'a, N, P, R>(
         &mut self,
         list: impl FnOnce() -> Observed<'a, N, P, R>,
@@ -322,7 +332,7 @@ impl Reconciler {
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let at = at.into();
-        // A fleet that has shrunk is kept anew, so that the state takes the memory of what is there.
+        // A fleet that has shrunk is kept anew, so that the state takes as much memory as its objects need.
         let kept = self.kept.0.as_mut().filter(|kept| !kept.is_sparse());
         let Some(kept) = kept else { return Ok(self.plan_listed(list(), at)?) };
         let before = self.verification.is_due().then(|| self.memory.clone());
@@ -332,15 +342,27 @@ impl Reconciler {
             return Ok(self.plan_listed(list(), at)?);
         };
         let Some(before) = before else { return Ok(planned) };
-        let snapshot = Snapshot::new(list(), at).memory(&before).policy(&self.policy).check()?;
-        match difference(&planned, &plan(&snapshot)) {
-            None => Ok(planned),
-            Some(difference) => {
-                let recording = Box::new(Recording::from(&snapshot));
-                self.kept = KeptState(None);
-                Err(ChangesError::Diverged { difference, recording })
-            }
-        }
+        let error = match Snapshot::new(list(), at).memory(&before).policy(&self.policy).check() {
+            Ok(snapshot) => match self.difference(&planned, &before, &snapshot) {
+                None => return Ok(planned),
+                Some(difference) => {
+                    ChangesError::Diverged { difference, recording: Box::new(Recording::from(&snapshot)) }
+                }
+            },
+            Err(invalid) => invalid.into(),
+        };
+        // There is no plan: nothing was observed.
+        (self.kept, self.memory) = (KeptState(None), before);
+        Err(error)
+    }
+
+    /// The first difference between a plan from changes, or the memory after it, and those of the whole.
+    fn difference(&self, planned: &Plan, before: &Memory, snapshot: &Snapshot<'_>) -> Option<String> {
+        let mut memory = before.clone();
+        memory.observe(snapshot);
+        let is_same = memory == self.memory;
+        difference(planned, &plan(snapshot))
+            .or_else(|| (!is_same).then(|| format!("memory: {:?} instead of {memory:?}", self.memory)))
     }
 
     /// Plans all objects, and keeps their facts.

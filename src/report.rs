@@ -1,4 +1,4 @@
-//! A plan with its reasons: one verdict on every node, the budget's figures, warnings.
+//! A plan with its reasons: verdicts on nodes, the budget's figures, warnings.
 //!
 //! Reasons are data; the caller makes text of them. The JSON form follows that of actions: camelCase fields,
 //! PascalCase words.
@@ -158,7 +158,9 @@ pub struct Report {
     /// The nodes without an available pod, by cause.
     #[serde(skip_serializing_if = "is_default")]
     pub unavailable: UnavailableNodes,
-    /// One verdict per node, by name.
+    /// The verdicts, by name: one per node. A plan of [`Reconciler::plan_changes`](crate::Reconciler::plan_changes) has those
+    /// of the nodes that have changed and of those that it can touch;
+    /// [`Reconciler::explain`](crate::Reconciler::explain) has all.
     pub nodes: Vec<NodeVerdict>,
     /// The rollout, if the policy steers it and the situation does not stop before it.
     #[serde(skip_serializing_if = "Option::is_none")]

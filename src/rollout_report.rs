@@ -44,7 +44,8 @@ pub struct RolloutReport {
     /// The waves; empty where all nodes are released at once.
     pub waves: Vec<WaveReport>,
     /// The nodes that count as failed, by name; empty where nothing is judged.
-    pub failing: Vec<FailingNode>,
+    #[serde(serialize_with = "as_list")]
+    pub failing: Arc<[FailingNode]>,
 }
 
 /// How far a rollout may go.
@@ -90,8 +91,8 @@ pub struct WaveReport {
     pub progress: WaveProgress,
 }
 
-fn as_list<S: Serializer>(nodes: &Arc<[NodeName]>, serializer: S) -> Result<S::Ok, S::Error> {
-    nodes.as_ref().serialize(serializer)
+fn as_list<T: Serialize, S: Serializer>(list: &Arc<[T]>, serializer: S) -> Result<S::Ok, S::Error> {
+    list.as_ref().serialize(serializer)
 }
 
 /// How far a wave is.

@@ -33,8 +33,8 @@ pub enum Change<'a> {
     Node(NodeView<'a>),
     /// The node with this name is gone.
     NodeGone(&'a str),
-    /// A pod. Those of other namespaces do no harm. A pod stays on its node, and a uid is that of one pod for ever: the API
-    /// server binds a pod once, and gives no uid twice.
+    /// A pod. Those of other namespaces do no harm. A pod stays on its node, and a uid, of a revision as well, is that of one
+    /// object for ever: the API server binds a pod once, and gives no uid twice.
     Pod(PodView<'a>),
     /// The pod with this namespace and name is gone.
     PodGone {
@@ -223,9 +223,9 @@ impl Kept {
     fn change_daemon_set(&mut self, daemon_set: &DaemonSet) -> Result<(), NotKept> {
         let old = &*self.spec.daemon_set;
         if all_but_status(old) == all_but_status(daemon_set) {
+            // It is a part of the name of a new revision.
+            self.is_history_stale |= old.status.collision_count != daemon_set.status.collision_count;
             Arc::make_mut(&mut self.spec).daemon_set = Cow::Owned(daemon_set.clone());
-            // The collision count is a part of the name of a new revision.
-            self.is_history_stale = true;
             return Ok(());
         }
         self.recover_template()?;
@@ -247,12 +247,17 @@ impl Kept {
 
     /// The parts of the history that standings depend on.
     pub(super) fn basis_of(&self, history: &History<'_>) -> Basis {
-        let meaning = |hash: &str| -> Meaning {
-            let classify::Meaning { evidence, revision } = classify::Meaning::new(history, hash);
-            let revision = revision.map(|position| history.revision(position));
-            // Of the current one as well: on the way back to base its pods are the candidates.
-            let number = revision.map(|revision| revision.number);
-            (evidence, number, revision.is_some_and(|revision| history.relabels_pods_of(revision)))
+        let base = self.rollout.as_ref().and_then(|rollout| rollout.base_in(history));
+        let meaning = |hash: &str| {
+            let classify::Meaning { evidence, revision: position } = classify::Meaning::new(history, hash);
+            let revision = position.map(|position| history.revision(position));
+            Meaning {
+                evidence,
+                // Of the current one as well: on the way back to base its pods are the candidates.
+                number: revision.map(|revision| revision.number),
+                relabels: revision.is_some_and(|revision| history.relabels_pods_of(revision)),
+                is_base: base.as_ref().is_some_and(|base| base.is_revision_of(position)),
+            }
         };
         let hashes = self.objects.live_hashes().map(|hash| (Arc::from(hash), meaning(hash)));
         Basis {

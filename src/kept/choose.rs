@@ -7,7 +7,9 @@ use super::standing::{Candidates, Group, Standing, Standings};
 use crate::memory::Memory;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::figures::Figure;
+use crate::reconcile::history::beyond_limit;
 use crate::reconcile::outside::{Outside, PodNames, Reached};
+use crate::snapshot::index::RevisionFacts;
 use crate::snapshot::strategy::Strategy;
 use crate::snapshot::{self, UnreadyPolicy};
 use std::collections::BTreeSet;
@@ -67,8 +69,9 @@ impl Kept {
 
     /// Creates in flight keep their revisions: they matter as soon as a revision is beyond the limit.
     fn nodes_with_history<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
-        let limit = self.spec.daemon_set.spec.revision_history_limit.unwrap_or_default();
-        let is_beyond = self.revisions.len() > usize::try_from(limit).unwrap_or_default();
+        let is_old = |facts: &&RevisionFacts| facts.claim.is_ours() && !facts.has_content;
+        let old = self.revision_facts.iter().filter(is_old).count();
+        let is_beyond = beyond_limit(old, self.spec.daemon_set.spec.revision_history_limit) > 0;
         let nodes = is_beyond.then(|| memory.creates.keys());
         nodes.into_iter().flatten().filter_map(|node| self.objects.node_slot(node.as_str()))
     }

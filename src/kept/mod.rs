@@ -1,4 +1,5 @@
-//! The state that a [`Reconciler`](crate::Reconciler) keeps, so that a plan costs what changed instead of what there is.
+//! The state that a [`Reconciler`](crate::Reconciler) keeps, so that a plan costs as much as the changes,
+//! whatever the size of the fleet.
 //!
 //! It holds facts about nodes and pods, not the objects. For each node it keeps the [standing](standing::Standing): the
 //! figures in which the node counts, and its places in the orders from which a plan chooses. A change makes nodes dirty.
@@ -32,7 +33,7 @@ use crate::reconcile::goal::RolloutState;
 use crate::reconcile::history::History;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
-use crate::reconcile::steps::{Decision, Steps, decide_beside};
+use crate::reconcile::steps::{Decision, Steps, decide_beside, ends_at_once};
 use crate::report::{Plan, Report};
 use crate::snapshot::index::RevisionFacts;
 use crate::snapshot::position::{IndexVec, NodeIx, Position};
@@ -82,8 +83,17 @@ struct Basis {
     meanings: BTreeMap<Arc<str>, Meaning>,
 }
 
-/// The meaning of a hash label: the evidence, the number of its revision, and whether its pods need another label.
-type Meaning = (Evidence, Option<i64>, bool);
+/// The meaning of a hash label.
+#[derive(Debug, Clone, PartialEq)]
+struct Meaning {
+    evidence: Evidence,
+    /// The number of its revision.
+    number: Option<i64>,
+    /// Its pods need another label.
+    relabels: bool,
+    /// Its pods are those of the base of a rollout.
+    is_base: bool,
+}
 
 /// A plan of all objects, and the places of its nodes in the state that is made of it.
 struct Listed<'l> {
@@ -222,7 +232,8 @@ impl Kept {
 
     /// The state of the rollout in a snapshot of the whole cluster.
     fn rollout_in(&self, snapshot: &Snapshot<'_>) -> Result<Option<RolloutState>, NotKept> {
-        let Some(mut rollout) = self.rollout.clone() else { return Ok(None) };
+        let rollout = self.rollout.clone().filter(|_| ends_at_once(&self.spec).is_none());
+        let Some(mut rollout) = rollout else { return Ok(None) };
         let claim = claim(snapshot);
         let Ok(history) = History::new(snapshot, &claim.revisions) else { return Ok(None) };
         let fleet = Fleet::build(snapshot, Outside::none(), &claim, &history);

@@ -17,7 +17,7 @@ use crate::reconcile::history::History;
 use crate::reconcile::node_sync::node_sync;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
-use crate::reconcile::steps::decide_beside;
+use crate::reconcile::steps::{decide_beside, ends_at_once};
 use crate::report::Plan;
 use crate::snapshot::ObservedAt;
 use std::borrow::Cow;
@@ -103,7 +103,9 @@ impl Kept {
                 return Ok((changed, part));
             }
             let mut rollout = self.rollout.take();
-            let evaluated = self.evaluate(&changed, part, at, rollout.as_deref_mut());
+            // A decision that ends at once has no goals: a rollout that was made of one knows no base.
+            let looked_at = rollout.as_deref_mut().filter(|_| ends_at_once(&self.spec).is_none());
+            let evaluated = self.evaluate(&changed, part, at, looked_at);
             self.rollout = rollout;
             match evaluated? {
                 Evaluated::Standings(standings, part) => {

@@ -10,7 +10,7 @@ use super::standing::Named;
 use super::waves::{Members, Orders, Place, Turn};
 use crate::model::NodeName;
 use crate::reconcile::fleet::Fleet;
-use crate::reconcile::goal::base::{KnownBase, live_pods};
+use crate::reconcile::goal::base::{Base, KnownBase, live_pods};
 use crate::reconcile::goal::course::{Course, judged_by};
 use crate::reconcile::goal::node::{RolloutFacts, RolloutNode};
 use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
@@ -37,6 +37,8 @@ pub(super) struct KeptRollout {
     tally: Tally<Counted>,
     /// The nodes that fail, by name.
     failing: BTreeMap<NodeName, FailureEvidence>,
+    /// The same as a list; `None` where one of them has changed since.
+    failing_list: Option<Arc<[FailingNode]>>,
     live: LiveHashes,
     /// How many nodes do not take part, but are wanted by the template of base.
     wanted_by_base: u32,
@@ -129,6 +131,7 @@ impl KeptRollout {
             nodes: Vec::new(),
             tally: Tally::new(policy.waves.len()),
             failing: BTreeMap::new(),
+            failing_list: None,
             live: LiveHashes::default(),
             wanted_by_base: 0,
             course: None,
@@ -298,10 +301,13 @@ impl KeptRollout {
 
     /// Adds a node to the sums, or takes it out of them.
     fn count(&mut self, slot: Slot, is_added: bool) {
-        let KeptRollout { nodes, tally, failing, wanted_by_base, .. } = self;
+        let KeptRollout { nodes, tally, failing, failing_list, wanted_by_base, .. } = self;
         let Some(Some(member)) = nodes.get(slot as usize) else { return };
         let facts = &member.node.facts;
         let is_wanted_by_base = !facts.takes_part && member.by_base == Some(Placement::Run);
+        if facts.failing.is_now() {
+            *failing_list = None;
+        }
         if is_added {
             tally.change(&member.node, |sum| *sum += 1, Counted::add);
             *wanted_by_base += u32::from(is_wanted_by_base);
@@ -359,6 +365,11 @@ impl KeptRollout {
         });
         let name = |slot: Slot| Some(&self.nodes.get(slot as usize)?.as_ref()?.name);
         self.waves.iter_mut().for_each(|wave| wave.list_names(&self.orders, name));
+        if self.failing_list.is_none() {
+            let nodes = self.failing.iter();
+            let nodes = nodes.map(|(node, evidence)| (node.clone(), evidence.clone()));
+            self.failing_list = Some(nodes.map(|(node, evidence)| FailingNode { node, evidence }).collect());
+        }
         self.course = Some(Arc::new(course));
         Ok(others)
     }
@@ -386,22 +397,23 @@ impl KeptRollout {
             base_placement: member.by_base.filter(|_| member.node.goal.is_base()),
             ..member.node.clone()
         });
-        let failing = self
-            .failing
-            .iter()
-            .map(|(node, evidence)| FailingNode { node: node.clone(), evidence: evidence.clone() });
         Some(RolloutState {
             base: self.base.clone(),
             course: Arc::clone(self.course.as_ref()?),
             nodes: Vec::from_iter(nodes).into(),
             waves: self.waves.iter().map(|wave| WaveNodes::Named(wave.names(), wave.figures)).collect(),
-            failing: failing.collect(),
+            failing: self.failing_list.clone()?,
         })
     }
 
     /// The revisions have changed: another one may be base.
     pub(super) fn revisions_changed(&mut self) {
         self.chosen_by = None;
+    }
+
+    /// Base in this history.
+    pub(super) fn base_in<'h>(&self, history: &History<'h>) -> Option<Base<'h>> {
+        self.base.as_ref().and_then(|known| Base::find(known, history))
     }
 
     /// Whether this revision is base.

@@ -50,7 +50,7 @@ impl Memory {
         });
     }
 
-    /// The taken nodes that are back; empty while the current revision's name is taken.
+    /// The taken nodes that are back; none of a steered rollout while a plan ends early.
     fn present(&self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) -> Present {
         let steered = snapshot.spec.policy.rollout.is_some();
         let fleet = steered.then(|| fleet_towards_goal(snapshot, outside)).flatten();

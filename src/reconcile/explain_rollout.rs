@@ -31,7 +31,7 @@ pub(super) fn rollout<'v>(
                 WaveReport { nodes, updated, available, progress: progress(course, index, wave) }
             })
             .collect(),
-        failing: if is_judged { state.failing.clone() } else { Vec::new() },
+        failing: if is_judged { Arc::clone(&state.failing) } else { Arc::default() },
     })
 }
 

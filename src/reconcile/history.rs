@@ -141,9 +141,8 @@ impl<'a> History<'a> {
         is_live_history: impl Fn(HistoryIx) -> bool,
         base: Option<HistoryIx>,
     ) -> Vec<&Revision<'a>> {
-        let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
         let mut old: Vec<_> = self.revisions.enumerated().filter(|(_, r)| r.role == Role::Old).collect();
-        let excess = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
+        let excess = beyond_limit(old.len(), limit);
         old.sort_unstable_by_key(|(_, r)| (r.number, r.age()));
         // The hash decides, not the revision itself: pods name the hash, and several revisions may share it.
         let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&is_live_history);
@@ -159,6 +158,12 @@ impl<'a> History<'a> {
         unlabelled.sort_unstable_by_key(|r| r.name());
         unlabelled
     }
+}
+
+/// How many of so many old revisions are beyond the limit.
+pub(crate) fn beyond_limit(old: usize, limit: Option<i32>) -> usize {
+    let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
+    old.saturating_sub(usize::try_from(limit).unwrap_or(0))
 }
 
 impl<'a> Revision<'a> {

@@ -17,6 +17,7 @@ use crate::reconcile::status::status;
 use crate::reconcile::update::{Update, update};
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::NodeIx;
+use crate::snapshot::spec::Spec;
 use std::cell::OnceCell;
 
 /// The decision about a snapshot.
@@ -66,11 +67,8 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
 
 /// The decision on the nodes of the snapshot, beside others.
 pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
-    if snapshot.spec.selector.is_empty() {
-        return Decision::SelectingAll;
-    }
-    if snapshot.spec.daemon_set.metadata.deletion_timestamp.is_some() {
-        return Decision::BeingDeleted;
+    if let Some(decision) = ends_at_once(&snapshot.spec) {
+        return decision;
     }
     let claim = claim(snapshot);
     let Ok(history) = History::new(snapshot, &claim.revisions) else {
@@ -96,11 +94,22 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
     Decision::Synced(Box::new(steps))
 }
 
-/// The fleet with the goals of its nodes; `None` where a plan ends early for a name collision.
+/// The decision on a DaemonSet for which nothing is done, whatever its nodes and pods are.
+pub(crate) fn ends_at_once<'s>(spec: &Spec<'_>) -> Option<Decision<'s>> {
+    if spec.selector.is_empty() {
+        return Some(Decision::SelectingAll);
+    }
+    spec.daemon_set.metadata.deletion_timestamp.map(|_| Decision::BeingDeleted)
+}
+
+/// The fleet with the goals of its nodes; `None` where a plan ends early.
 pub(crate) fn fleet_towards_goal<'s>(
     snapshot: &'s Snapshot<'s>,
     outside: &'s Outside<'s>,
 ) -> Option<Fleet<'s>> {
+    if ends_at_once(&snapshot.spec).is_some() {
+        return None;
+    }
     let claim = claim(snapshot);
     let history = History::new(snapshot, &claim.revisions).ok()?;
     let fleet = Fleet::build(snapshot, outside, &claim, &history);

@@ -7,6 +7,7 @@ use crate::rollout_report::{FailingNode, RolloutReport, RolloutStage, WaveProgre
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A rollout that a policy steers, in figures.
 ///
@@ -62,7 +63,7 @@ pub struct RolloutFigures {
     /// When the new version failed; `None` if it did not.
     pub failed_at: Option<Timestamp>,
     /// The nodes that counted as failed then, or count at the end if the version has not failed.
-    pub failing: Vec<FailingNode>,
+    pub failing: Arc<[FailingNode]>,
 }
 
 /// One wave of [`RolloutFigures`].
@@ -122,7 +123,7 @@ impl RolloutFigures {
             matches!(report.stage, RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. });
         if has_failed && self.failed_at.is_none() {
             self.failed_at = Some(at);
-            self.failing.clone_from(&report.failing);
+            self.failing = Arc::clone(&report.failing);
         }
     }
 }

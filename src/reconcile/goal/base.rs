@@ -103,7 +103,7 @@ fn read_template(snapshot: &Snapshot<'_>, view: &RevisionView<'_>) -> Option<Arc
 
 impl<'a> Base<'a> {
     /// The base in a history.
-    pub(super) fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
+    pub(crate) fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
         let is_it = |view: &RevisionView<'_>| *view.uid == *known.uid;
         let (position, revision) =
             history.revisions.enumerated().find(|(_, revision)| revision.view.as_ref().is_some_and(is_it))?;

@@ -75,7 +75,7 @@ pub(crate) struct RolloutState {
     /// The nodes of each wave.
     pub(crate) waves: Vec<WaveNodes>,
     /// The nodes that fail, by name.
-    pub(crate) failing: Vec<FailingNode>,
+    pub(crate) failing: Arc<[FailingNode]>,
 }
 
 /// The nodes of a wave.
@@ -223,6 +223,6 @@ impl RolloutState {
         });
         let mut failing: Vec<FailingNode> = failing.collect();
         failing.sort_unstable_by(|a, b| a.node.cmp(&b.node));
-        RolloutState { base, course: Arc::new(course), nodes, waves, failing }
+        RolloutState { base, course: Arc::new(course), nodes, waves, failing: failing.into() }
     }
 }

@@ -289,6 +289,18 @@ impl Pair {
         kept.is_break()
     }
 
+    /// Takes an action back that was not done, as storage shows.
+    pub fn settle(&mut self, action: &Action) {
+        let stored = daemonset::Snapshot::new(self.cache.observed(), self.now).check().unwrap();
+        self.kept.settle(action, &stored);
+        self.whole.settle(action, &stored);
+    }
+
+    /// A watch was interrupted.
+    pub fn forget_objects(&mut self) {
+        self.kept.forget_objects();
+    }
+
     fn outcome(&mut self, action: &Action) -> ActionOutcome {
         let version = (self.choices.next() % 3_000).to_string();
         match (self.choices.below(5), action) {

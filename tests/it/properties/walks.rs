@@ -14,13 +14,15 @@ use std::collections::BTreeMap;
 const STEPS: u32 = 200;
 
 /// The walks whose reach is counted.
-const WALKS: u64 = 40;
+const WALKS: u64 = 100;
 
 /// A cluster on its way.
 struct Walk {
     pair: Pair,
     /// Counts the names of pods, nodes and templates, so that none comes back.
     serial: u64,
+    /// An action whose answer was lost, and that was not done.
+    lost: Option<Action>,
     reached: BTreeMap<String, u32>,
     counts_reach: bool,
 }
@@ -128,7 +130,7 @@ impl Walk {
         let mut choices = Choices(seed);
         let recording = start(&mut choices);
         let pair = Pair::new(&recording, choices.next());
-        Walk { pair, serial: 1, reached: BTreeMap::new(), counts_reach }
+        Walk { pair, serial: 1, lost: None, reached: BTreeMap::new(), counts_reach }
     }
 
     fn next_serial(&mut self) -> u64 {
@@ -172,7 +174,10 @@ impl Walk {
     fn outcome(&mut self, action: &Action) -> ActionOutcome {
         match self.choose(20) {
             0 => ActionOutcome::Rejected,
-            1 => ActionOutcome::Unknown,
+            1 => {
+                self.lost = Some(action.clone());
+                ActionOutcome::Unknown
+            }
             2 => match action {
                 // The watch does not show it: the memory waits until it expires.
                 Action::DeletePod { .. } => ActionOutcome::Done,
@@ -361,7 +366,9 @@ impl Walk {
         let serial = self.next_serial();
         let mut ds = self.pair.cache.daemon_set.clone();
         let images = 1 + self.choose(4);
-        match self.choose(10) {
+        // A deletion is not taken back; here the walk goes on after it.
+        ds.metadata.deletion_timestamp = None;
+        match self.choose(13) {
             // Base may want nodes that the new template does not.
             8 => {
                 let zone = ["a", "b"][self.choose(2)];
@@ -381,6 +388,21 @@ impl Walk {
             6 => {
                 ds.spec.template["spec"]["tolerations"] = json!([{"key": "dedicated", "operator": "Exists"}])
             }
+            10 => {
+                let limit = 1 + self.choose(4);
+                let strategy = match self.choose(3) {
+                    0 => json!({"type": "OnDelete"}),
+                    1 => {
+                        json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": limit}})
+                    }
+                    _ => {
+                        json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": format!("{limit}0%")}})
+                    }
+                };
+                ds.spec.update_strategy = from_value(strategy).unwrap();
+            }
+            11 => ds.spec.revision_history_limit = [None, Some(0), Some(2)][self.choose(3)],
+            12 => ds.metadata.deletion_timestamp = Some(self.pair.now),
             _ => ds.metadata.annotations.extend([("note", serial.to_string().as_str())]),
         }
         ds.metadata.generation += 1;
@@ -392,9 +414,21 @@ impl Walk {
         let chosen = self.choose(revisions);
         let Some(mut revision) = self.pair.cache.revisions.values().nth(chosen).cloned() else { return };
         let name = revision_name(&revision);
-        match self.choose(7) {
+        let other = self.choose(revisions);
+        let other = self.pair.cache.revisions.values().nth(other).cloned().unwrap_or_default();
+        match self.choose(9) {
             0 => self.pair.change(&Event::Revision(name, None)),
-            4.. => {
+            // Two revisions share a hash, until one of them gets another one.
+            7 => {
+                let key = "controller-revision-hash";
+                revision.metadata.labels.extend([(key, other.metadata.labels.get(key).unwrap_or("none"))]);
+                self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
+            }
+            8 => {
+                revision.data = other.data;
+                self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
+            }
+            4..7 => {
                 // A person edits the marks.
                 let marks = revision.metadata.annotations.iter();
                 let marks: Vec<(String, String)> =
@@ -441,6 +475,12 @@ impl Walk {
                     (rollout.approved, rollout.paused) = (approved, paused);
                 }
                 self.pair.set_policy(policy);
+            }
+            90 => self.pair.forget_objects(),
+            91 => {
+                if let Some(lost) = self.lost.take() {
+                    self.pair.settle(&lost);
+                }
             }
             _ => self.pair.pass_time(),
         }
@@ -529,6 +569,7 @@ const REACHED: &[&str] = &[
     "outcome WaitsForReturn",
     "outcome WaitsForTermination",
     "plans from changes",
+    "situation BeingDeleted",
     "warning NoBase",
     "warning NodesTaken",
     "warning NothingToRollBackTo",

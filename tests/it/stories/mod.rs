@@ -21,6 +21,7 @@ mod memory;
 mod node_sync;
 mod owner;
 mod placement;
+mod plan_changes;
 mod reconciler;
 mod refused;
 mod released;

@@ -1,14 +1,9 @@
 //! The driver: the order of its calls, and its memory between them.
 
-use crate::support::{
-    Given, NodeStory, PodStory, at, given, new, node, now, old, pod, revision, rolling, surging,
-};
-use daemonset::model::{self, ObjectRef};
-use daemonset::{
-    Action, ActionOutcome, Change, ChangesError, Memory, Observed, Plan, Policy, Reconciler, Recording,
-    Snapshot,
-};
-use serde_json::{Value, json};
+use crate::support::{Given, given, new, node, now, old, rolling, surging};
+use daemonset::model::ObjectRef;
+use daemonset::{Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording, Snapshot};
+use serde_json::json;
 
 fn reconciler() -> Reconciler {
     Reconciler::new("uid-agent", Policy::default())
@@ -19,7 +14,7 @@ fn planned(reconciler: &mut Reconciler, given: &Given) -> Plan {
     reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, *now).unwrap()
 }
 
-fn lines(plan: &Plan) -> Vec<String> {
+pub(super) fn lines(plan: &Plan) -> Vec<String> {
     plan.actions.iter().filter(|action| action.kind() != "UpdateStatus").map(ToString::to_string).collect()
 }
 
@@ -182,111 +177,4 @@ fn kinds_and_reasons_are_those_of_the_json_form() {
             );
         }
     }
-}
-
-/// The state that plans from changes has taken in a part of them when it finds that all objects must be listed.
-#[test]
-fn a_refused_list_leaves_no_half_changed_state() {
-    let with = |pods: [Option<PodStory>; 5]| {
-        let revisions = [revision("old", 1), revision("mid", 2), revision("new", 3)];
-        let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}})).revisions(revisions);
-        ["a", "b", "c", "d", "e"]
-            .into_iter()
-            .zip(pods)
-            .fold(fleet, |fleet, (name, has)| fleet.node(has.into_iter().fold(node(name), NodeStory::has)))
-    };
-    let mid = || Some(pod("mid"));
-    let old_is_base = with([Some(old()), Some(old()), mid(), None, None]).recording();
-    let changed = Some(pod("mid").named("a-2").not_ready());
-    let mid_is_base = with([changed.clone(), Some(old()), mid(), None, None]).recording();
-    let old_is_base_again = with([changed, Some(old()), mid(), Some(old()), Some(old())]).recording();
-    let refused = with([None, None, None, None, None]).with("/daemonSet/spec/minReadySeconds", json!(-1));
-
-    let mut reconciler = Reconciler::new("uid-agent", old_is_base.policy.clone());
-    let mut before = &old_is_base;
-    let mut plan = |after, listed: &Recording| {
-        apply_changes(&mut reconciler, std::mem::replace(&mut before, after), after);
-        reconciler.plan_changes(|| observed(listed), after.now)
-    };
-    let base = |plan: &Plan| plan.report.rollout.as_ref().unwrap().base.clone().unwrap();
-    assert_eq!(base(&plan(&old_is_base, &old_is_base).unwrap()), "agent-old");
-    let error = plan(&mid_is_base, &refused.recording()).unwrap_err();
-    assert!(matches!(error, ChangesError::Invalid(_)), "{error}");
-    let plan = plan(&old_is_base_again, &old_is_base_again).unwrap();
-    assert_eq!(base(&plan), "agent-old");
-    assert_eq!(plan.status, daemonset::plan(&old_is_base_again.snapshot().unwrap()).status);
-    assert_eq!(plan.status.unwrap().number_ready, 4, "the new pod of a is not Ready");
-}
-
-/// Node sync gives up the new pods of a and b for old ones that are Ready; the update deletes the old ones instead. The cap
-/// must not end the look at further nodes before the one delete of node sync that stays.
-#[test]
-fn deletes_that_the_update_takes_back_do_not_count_for_the_cap() {
-    let both = |name| node(name).has(new().named(&format!("{name}-new")).pending()).has(old());
-    let fleet = given(rolling("100%")).policy(json!({"burst": 1})).node(both("a")).node(both("b"));
-    let fleet = fleet.node(node("c").has(new()).has(new().named("c-2"))).recording();
-    let mut reconciler = Reconciler::new("uid-agent", fleet.policy.clone());
-    for _ in 0..2 {
-        let plan = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
-        assert_eq!(lines(&plan)[0], "DeletePod c-2 on c (ExcessPod)");
-    }
-}
-
-/// On the way back to base, the pods of the current revision are candidates, the least number first.
-#[test]
-fn a_renumbered_revision_changes_the_order_of_the_way_back() {
-    let marked = |number: i64| {
-        let mut new = revision("new", number);
-        new["metadata"]["annotations"] = json!({
-            "rollout.daemonset/started": format!("{number} {}", at(-900)),
-            "rollout.daemonset/failed": format!("{number} {} TooManyFailures", at(-600)),
-        });
-        new
-    };
-    let fleet = |second: PodStory, revisions: Vec<Value>| {
-        given(rolling(1))
-            .policy(json!({"rollout": {"onFailure": {"action": "RollBack", "maxFailures": 0}}}))
-            .revisions(revisions)
-            .node(node("a").has(new()))
-            .node(node("b").has(second))
-            .node(node("c").has(old()))
-            .recording()
-    };
-    let mut base = revision("old", 1);
-    base["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
-    let before = fleet(old(), vec![base.clone(), marked(2)]);
-    let after = fleet(pod("mid").named("b-2"), vec![base, revision("mid", 3), marked(4)]);
-
-    let mut reconciler = Reconciler::new("uid-agent", before.policy.clone());
-    let deletes = |plan: &Plan| {
-        let lines = lines(plan).into_iter().filter(|line| line.starts_with("DeletePod"));
-        lines.collect::<Vec<_>>()
-    };
-    let plan = reconciler.plan_changes(|| observed(&before), before.now).unwrap();
-    assert_eq!(deletes(&plan), ["DeletePod a-1 on a (OutdatedAvailable)"]);
-    apply_changes(&mut reconciler, &before, &after);
-    // The first of these plans looks at b anyway, since it has changed.
-    for _ in 0..2 {
-        let plan = reconciler.plan_changes(|| observed(&after), after.now).unwrap();
-        assert_eq!(deletes(&plan), ["DeletePod b-2 on b (OutdatedAvailable)"]);
-    }
-}
-
-fn observed(
-    recording: &Recording,
-) -> Observed<'_, &[model::Node], &[model::Pod], &[model::ControllerRevision]> {
-    let Recording { daemon_set, nodes, pods, revisions, .. } = recording;
-    Observed { daemon_set, nodes, pods, revisions }
-}
-
-/// Applies the changes of pods and revisions that lead from one recording to the other.
-fn apply_changes(reconciler: &mut Reconciler, before: &Recording, after: &Recording) {
-    let names =
-        |recording: &Recording| Vec::from_iter(recording.pods.iter().map(|pod| pod.metadata.name.clone()));
-    let remaining = names(after);
-    for name in names(before).iter().filter(|name| !remaining.contains(name)) {
-        reconciler.apply(Change::PodGone { namespace: "ns", name });
-    }
-    after.pods.iter().for_each(|pod| reconciler.apply(Change::Pod(pod.into())));
-    after.revisions.iter().for_each(|revision| reconciler.apply(Change::Revision(revision.into())));
 }

@@ -184,3 +184,15 @@ fn the_first_delete_of_a_taken_node_counts() {
     memory.record(&delete, &ActionOutcome::Done, at(0));
     assert_eq!(serde_json::to_value(&memory).unwrap()["taken"]["a"], json!({"uid": "gone", "at": at(-60)}));
 }
+
+/// Nodes of a DaemonSet that goes have no goal: the memory waits.
+#[test]
+fn no_node_of_a_steered_daemon_set_that_is_being_deleted_is_back() {
+    for (deleted, remembered) in [(None, Memory::default()), (Some(at(-5)), taken(&["a"], 10))] {
+        let fleet = given(rolling(1)).policy(json!({"rollout": {}})).node(node("a").has(new()));
+        let fleet = fleet.with("/daemonSet/metadata/deletionTimestamp", json!(deleted)).recording();
+        let mut memory = taken(&["a"], 10);
+        memory.observe(&fleet.snapshot().unwrap());
+        assert_eq!(memory, remembered);
+    }
+}

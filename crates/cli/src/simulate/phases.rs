@@ -97,7 +97,7 @@ impl Steered {
         self.end = end;
         self.failure = match (self.failure.take(), failed) {
             (None, Some(reason)) => {
-                Some(Failure { t, reason: reason.clone(), failing: report.failing.clone() })
+                Some(Failure { t, reason: reason.clone(), failing: report.failing.to_vec() })
             }
             (before, Some(_)) => before,
             // A person has removed the mark.

@@ -63,8 +63,13 @@ pub(super) struct Audited {
     pub(super) status_delay: Option<Duration>,
 }
 
+/// Whether a plan with these actions does anything: then it is audited.
+fn acts(actions: &[Action]) -> bool {
+    actions.iter().any(|action| !matches!(action, Action::Requeue { .. }))
+}
+
 impl Worker {
-    /// The audited plan for the content of the caches, at a cost that lies in what has changed there since the last plan;
+    /// The audited plan for the content of the caches, which costs as much as their changes since the last plan;
     /// `None` where the input is invalid, which is reported.
     ///
     /// # Errors
@@ -86,11 +91,16 @@ impl Worker {
         // Before the changes, which may be newer.
         at.pods_version = self.caches.pods_version();
         state.catch_up(&log, &self.caches, ds);
-        // A comparison with the plan of all objects needs these as they are in the changes.
-        let log = cfg!(debug_assertions).then_some(log);
+        let is_steered = state.in_flight.reconciler.policy().rollout.is_some();
+        // A comparison with the plan of all objects needs these as they are in the changes; so does the audit of a steered
+        // rollout, whose waves need labels.
+        let log = (cfg!(debug_assertions) || is_steered).then_some(log);
         let input = OnceCell::new();
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
         let planned = state.in_flight.reconciler.plan_changes(list, at);
+        if is_steered && planned.as_ref().is_ok_and(|plan| acts(&plan.actions)) {
+            input.get_or_init(|| self.input(key, &mut state.rollout.written));
+        }
         drop(log);
         let plan = match planned {
             Ok(plan) => plan,
@@ -107,16 +117,21 @@ impl Worker {
         let actions = &audited.plan.actions;
         let reconciler = &state.in_flight.reconciler;
         // The audit looks at all objects: a plan that does nothing costs less without it.
-        let violations = if actions.iter().all(|action| matches!(action, Action::Requeue { .. })) {
+        let violations = if !acts(actions) {
             Vec::new()
         } else if let Some(violations) = reconciler.audit(actions, at) {
             violations
         } else {
-            // The reconciler keeps no state: it has listed all objects.
             let observed = input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
             let snapshot =
                 Snapshot::new(observed, at).memory(reconciler.memory()).policy(reconciler.policy());
-            snapshot.check().map_or_else(|_| Vec::new(), |snapshot| audit(&snapshot, actions))
+            match snapshot.check() {
+                Ok(snapshot) => audit(&snapshot, actions),
+                Err(invalid) => {
+                    self.report_invalid(key, ds, state, &invalid);
+                    return Ok(None);
+                }
+            }
         };
         self.judge(key, state, audited, &violations, start)
     }

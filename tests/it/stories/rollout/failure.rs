@@ -18,7 +18,7 @@ fn evidence(on_failure: Value, a: NodeStory) -> Option<FailureEvidence> {
     let plan = judged(on_failure, a).plan();
     let failing = plan.report.rollout.unwrap().failing;
     assert!(failing.iter().all(|failing| failing.node.as_str() == "a"), "{failing:?}");
-    failing.into_iter().next().map(|failing| failing.evidence)
+    failing.first().map(|failing| failing.evidence.clone())
 }
 
 fn kind(on_failure: Value, pod: PodStory) -> Option<String> {
@@ -192,7 +192,7 @@ fn a_revision_that_this_plan_creates_is_not_judged() {
     let fleet =
         given(rolling(1)).policy(rule).generation(7).with("/daemonSet/spec/template", template("newer"));
     let plan = fleet.node(node("a").has(new().generation("7").failed())).plan();
-    assert_eq!(plan.report.rollout.unwrap().failing, []);
+    assert_eq!(*plan.report.rollout.unwrap().failing, []);
 }
 
 /// Node a is released and lags; the rollout has started ten minutes ago.

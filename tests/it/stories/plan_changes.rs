@@ -1,0 +1,235 @@
+//! Plans from changes: the lists that they need, and the order of their candidates.
+
+use super::reconciler::lines;
+use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling};
+use daemonset::model;
+use daemonset::{Action, ActionOutcome, Change, ChangesError, Observed, Plan, Policy, Reconciler, Recording};
+use serde_json::{Value, json};
+
+/// The state that plans from changes has taken in a part of them when it finds that all objects must be listed.
+#[test]
+fn a_refused_list_leaves_no_half_changed_state() {
+    let with = |pods: [Option<PodStory>; 5]| {
+        let revisions = [revision("old", 1), revision("mid", 2), revision("new", 3)];
+        let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}})).revisions(revisions);
+        ["a", "b", "c", "d", "e"]
+            .into_iter()
+            .zip(pods)
+            .fold(fleet, |fleet, (name, has)| fleet.node(has.into_iter().fold(node(name), NodeStory::has)))
+    };
+    let mid = || Some(pod("mid"));
+    let old_is_base = with([Some(old()), Some(old()), mid(), None, None]).recording();
+    let changed = Some(pod("mid").named("a-2").not_ready());
+    let mid_is_base = with([changed.clone(), Some(old()), mid(), None, None]).recording();
+    let old_is_base_again = with([changed, Some(old()), mid(), Some(old()), Some(old())]).recording();
+    let refused = with([None, None, None, None, None]).with("/daemonSet/spec/minReadySeconds", json!(-1));
+
+    let mut reconciler = Reconciler::new("uid-agent", old_is_base.policy.clone());
+    let mut before = &old_is_base;
+    let mut plan = |after, listed: &Recording| {
+        apply_changes(&mut reconciler, std::mem::replace(&mut before, after), after);
+        reconciler.plan_changes(|| observed(listed), after.now)
+    };
+    let base = |plan: &Plan| plan.report.rollout.as_ref().unwrap().base.clone().unwrap();
+    assert_eq!(base(&plan(&old_is_base, &old_is_base).unwrap()), "agent-old");
+    let error = plan(&mid_is_base, &refused.recording()).unwrap_err();
+    assert!(matches!(error, ChangesError::Invalid(_)), "{error}");
+    let plan = plan(&old_is_base_again, &old_is_base_again).unwrap();
+    assert_eq!(base(&plan), "agent-old");
+    assert_eq!(plan.status, daemonset::plan(&old_is_base_again.snapshot().unwrap()).status);
+    assert_eq!(plan.status.unwrap().number_ready, 4, "the new pod of a is not Ready");
+}
+
+/// Node sync gives up the new pods of a and b for old ones that are Ready; the update deletes the old ones instead. The cap
+/// must not end the look at further nodes before the one delete of node sync that stays.
+#[test]
+fn deletes_that_the_update_takes_back_do_not_count_for_the_cap() {
+    let both = |name| node(name).has(new().named(&format!("{name}-new")).pending()).has(old());
+    let fleet = given(rolling("100%")).policy(json!({"burst": 1})).node(both("a")).node(both("b"));
+    let fleet = fleet.node(node("c").has(new()).has(new().named("c-2"))).recording();
+    let mut reconciler = Reconciler::new("uid-agent", fleet.policy.clone());
+    for _ in 0..2 {
+        let plan = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
+        assert_eq!(lines(&plan)[0], "DeletePod c-2 on c (ExcessPod)");
+    }
+}
+
+/// On the way back to base, the pods of the current revision are candidates, the least number first.
+#[test]
+fn a_renumbered_revision_changes_the_order_of_the_way_back() {
+    let marked = |number: i64| {
+        let mut new = revision("new", number);
+        new["metadata"]["annotations"] = json!({
+            "rollout.daemonset/started": format!("{number} {}", at(-900)),
+            "rollout.daemonset/failed": format!("{number} {} TooManyFailures", at(-600)),
+        });
+        new
+    };
+    let fleet = |second: PodStory, revisions: Vec<Value>| {
+        given(rolling(1))
+            .policy(json!({"rollout": {"onFailure": {"action": "RollBack", "maxFailures": 0}}}))
+            .revisions(revisions)
+            .node(node("a").has(new()))
+            .node(node("b").has(second))
+            .node(node("c").has(old()))
+            .recording()
+    };
+    let mut base = revision("old", 1);
+    base["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
+    let before = fleet(old(), vec![base.clone(), marked(2)]);
+    let after = fleet(pod("mid").named("b-2"), vec![base, revision("mid", 3), marked(4)]);
+
+    let mut reconciler = Reconciler::new("uid-agent", before.policy.clone());
+    let deletes = |plan: &Plan| {
+        let lines = lines(plan).into_iter().filter(|line| line.starts_with("DeletePod"));
+        lines.collect::<Vec<_>>()
+    };
+    let plan = reconciler.plan_changes(|| observed(&before), before.now).unwrap();
+    assert_eq!(deletes(&plan), ["DeletePod a-1 on a (OutdatedAvailable)"]);
+    apply_changes(&mut reconciler, &before, &after);
+    // The first of these plans looks at b anyway, since it has changed.
+    for _ in 0..2 {
+        let plan = reconciler.plan_changes(|| observed(&after), after.now).unwrap();
+        assert_eq!(deletes(&plan), ["DeletePod b-2 on b (OutdatedAvailable)"]);
+    }
+}
+
+/// Pods with a hash that several revisions share are those of base, as long as base shares it.
+#[test]
+fn another_hash_of_base_takes_pods_from_it_or_gives_them_to_it() {
+    let fleet = |label: &str| {
+        let mut base = revision("old", 1);
+        base["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
+        base["metadata"]["labels"]["controller-revision-hash"] = json!(label);
+        let mut mid = revision("mid", 2);
+        mid["metadata"]["labels"]["controller-revision-hash"] = json!("shared");
+        let mut failed = revision("new", 3);
+        failed["metadata"]["annotations"] = json!({
+            "rollout.daemonset/started": format!("3 {}", at(-900)),
+            "rollout.daemonset/failed": format!("3 {} TooManyFailures", at(-600)),
+        });
+        given(rolling(1))
+            .policy(json!({"rollout": {"onFailure": {"action": "RollBack", "maxFailures": 0}}}))
+            .revisions([base, mid, failed])
+            .node(node("a").has(pod("shared")))
+            .node(node("b").has(pod("shared")))
+            .recording()
+    };
+    let deletes = |plan: &Plan| plan.actions.iter().filter(|action| action.kind() == "DeletePod").count();
+    for (before, after, expected) in [("shared", "alone", [0, 1]), ("alone", "shared", [1, 0])] {
+        let [before, after] = [before, after].map(fleet);
+        let mut reconciler = Reconciler::new("uid-agent", before.policy.clone());
+        let plan = reconciler.plan_changes(|| observed(&before), before.now).unwrap();
+        assert_eq!(deletes(&plan), expected[0], "{plan:#?}");
+        apply_changes(&mut reconciler, &before, &after);
+        let plan = reconciler.plan_changes(|| observed(&after), after.now).unwrap();
+        assert_eq!(deletes(&plan), expected[1], "{plan:#?}");
+    }
+}
+
+/// The collision count is a part of the hash of a new revision: a pod that carries that hash already is up to date.
+#[test]
+fn another_collision_count_changes_the_meaning_of_a_hash() {
+    let fleet = |collisions: u32, hash: &str| {
+        let fleet = given(rolling(1)).revisions([]).node(node("a").has(pod(hash)));
+        fleet.with("/daemonSet/status", json!({"collisionCount": collisions})).recording()
+    };
+    let plan = daemonset::plan(&fleet(1, "another").snapshot().unwrap());
+    let hash = plan.actions.iter().find_map(|action| match action {
+        Action::CreateRevision { revision, .. } => {
+            revision["metadata"]["labels"]["controller-revision-hash"].as_str()
+        }
+        _ => None,
+    });
+    let [before, after] = [0, 1].map(|collisions| fleet(collisions, hash.unwrap()));
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let updated = |plan: &Plan| plan.status.as_ref().unwrap().updated_number_scheduled;
+    assert_eq!(updated(&reconciler.plan_changes(|| observed(&before), before.now).unwrap()), 0);
+    reconciler.apply(Change::DaemonSet(&after.daemon_set));
+    assert_eq!(updated(&reconciler.plan_changes(|| observed(&after), after.now).unwrap()), 1);
+}
+
+/// While the DaemonSet goes, no plan asks for the base of its rollout: one list is enough.
+#[test]
+fn a_steered_daemon_set_that_is_being_deleted_is_listed_once() {
+    let fleet = given(rolling(1))
+        .policy(json!({"rollout": {}}))
+        .with("/daemonSet/metadata/deletionTimestamp", json!(at(-10)))
+        .revisions([revision("old", 1), revision("new", 2)])
+        .node(node("a").has(old()))
+        .node(node("b").has(new()))
+        .recording();
+    let mut reconciler = Reconciler::new("uid-agent", fleet.policy.clone());
+    let mut lists = 0;
+    for pod in &fleet.pods {
+        let list = || {
+            lists += 1;
+            observed(&fleet)
+        };
+        let plan = reconciler.plan_changes(list, fleet.now).unwrap();
+        assert_eq!(plan.actions, []);
+        assert!(reconciler.explain(fleet.now).is_some());
+        reconciler.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
+    }
+    assert_eq!(lists, 1);
+}
+
+/// A fleet that is much smaller than it was is listed once more, so that it takes less memory.
+#[test]
+fn a_fleet_that_shrinks_is_listed_once() {
+    let names: Vec<String> = (0..100).map(|number| format!("node-{number:02}")).collect();
+    let fleet = names.iter().fold(given(rolling(1)), |fleet, name| fleet.node(node(name).has(new())));
+    let mut fleet = fleet.recording();
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let mut lists = 0;
+    loop {
+        let list = || {
+            lists += 1;
+            observed(&fleet)
+        };
+        let plan = reconciler.plan_changes(list, fleet.now).unwrap();
+        let whole = daemonset::plan(&fleet.snapshot().unwrap());
+        assert_eq!((plan.actions, plan.status), (whole.actions, whole.status));
+        let Some((node, pod)) = fleet.nodes.pop().zip(fleet.pods.pop()) else { break };
+        reconciler.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
+        reconciler.apply(Change::NodeGone(node.metadata.name.as_str()));
+    }
+    assert_eq!(lists, 2, "the first plan, and that of a quarter of the fleet");
+}
+
+/// Node a is gone and comes back, which nobody applies: the plan from changes no longer waits for its delete.
+#[test]
+fn a_refused_plan_leaves_the_memory_as_it_is() {
+    let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(new())).recording();
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default()).verify_every(2);
+    let plan = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
+    for action in &plan.actions {
+        let _ = reconciler.record(action, &ActionOutcome::Done, fleet.now);
+    }
+    let before = reconciler.memory().clone();
+    let _ = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
+    reconciler.apply(Change::PodGone { namespace: "ns", name: "a-1" });
+    reconciler.apply(Change::NodeGone("a"));
+    let error = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap_err();
+    assert!(matches!(error, ChangesError::Diverged { .. }), "{error}");
+    assert_eq!(*reconciler.memory(), before);
+}
+
+fn observed(
+    recording: &Recording,
+) -> Observed<'_, &[model::Node], &[model::Pod], &[model::ControllerRevision]> {
+    let Recording { daemon_set, nodes, pods, revisions, .. } = recording;
+    Observed { daemon_set, nodes, pods, revisions }
+}
+
+/// Applies the changes of pods and revisions that lead from one recording to the other.
+fn apply_changes(reconciler: &mut Reconciler, before: &Recording, after: &Recording) {
+    let names =
+        |recording: &Recording| Vec::from_iter(recording.pods.iter().map(|pod| pod.metadata.name.clone()));
+    let remaining = names(after);
+    for name in names(before).iter().filter(|name| !remaining.contains(name)) {
+        reconciler.apply(Change::PodGone { namespace: "ns", name });
+    }
+    after.pods.iter().for_each(|pod| reconciler.apply(Change::Pod(pod.into())));
+    after.revisions.iter().for_each(|revision| reconciler.apply(Change::Revision(revision.into())));
+}
