@@ -19,7 +19,7 @@ Examples:
 
 Without a file and without a cluster flag it reads the current context; where kubectl has none, the built-in example.
 
-Exit codes: 0 the plan is printed, 1 it can't be written, 2 bad input";
+Exit codes: 0 the plan is printed, 1 it can't be written, or one of --time-events differs, 2 bad input";
 
 pub(crate) const WHY: &str = "\
 Examples:
@@ -114,7 +114,7 @@ Examples:
 
 Where annotations of the DaemonSet steer its rollout, the waves follow kubectl's answer, with the nodes that fail.
 
-Exit codes: 0 the status is printed, 1 kubectl refuses, 2 bad input";
+Exit codes: 0 the status is printed, 1 kubectl refuses, or the rollout has failed, 2 bad input";
 
 pub(crate) const ROLLOUT_PLAN: &str = "\
 Examples:

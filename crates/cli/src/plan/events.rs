@@ -167,7 +167,7 @@ impl Cluster {
             let policy = self.reconciler.policy();
             let whole =
                 Snapshot::new(observed(recording), recording.now).memory(&memory).policy(policy).check();
-            self.is_same &= whole.is_ok_and(|whole| is_same(&plan, &daemonset::plan(&whole)));
+            self.is_same &= whole.is_ok_and(|whole| is_same(plan, daemonset::plan(&whole)));
         }
         Ok(())
     }
@@ -203,12 +203,12 @@ fn accepted(action: &Action, number: u32) -> ActionOutcome {
 }
 
 /// Whether a plan from changes equals the plan of all objects; the verdicts are those of some nodes.
-fn is_same(plan: &Plan, whole: &Plan) -> bool {
-    plan.actions == whole.actions
-        && plan.status == whole.status
-        && plan.warnings == whole.warnings
-        && plan.report.budget == whole.report.budget
-        && plan.report.nodes.iter().all(|verdict| whole.report.nodes.contains(verdict))
+fn is_same(mut plan: Plan, mut whole: Plan) -> bool {
+    let verdicts = std::mem::take(&mut whole.report.nodes);
+    let mut some = std::mem::take(&mut plan.report.nodes).into_iter();
+    // Both are by name.
+    let mut all = verdicts.into_iter();
+    plan == whole && some.all(|verdict| all.any(|other| other == verdict))
 }
 
 impl Tail {
