@@ -367,8 +367,9 @@ impl KeptRollout {
         self.waves.iter_mut().for_each(|wave| wave.list_names(&self.orders, name));
         if self.failing_list.is_none() {
             let nodes = self.failing.iter();
-            let nodes = nodes.map(|(node, evidence)| (node.clone(), evidence.clone()));
-            self.failing_list = Some(nodes.map(|(node, evidence)| FailingNode { node, evidence }).collect());
+            let nodes =
+                nodes.map(|(node, evidence)| FailingNode { node: node.clone(), evidence: evidence.clone() });
+            self.failing_list = Some(nodes.collect());
         }
         self.course = Some(Arc::new(course));
         Ok(others)

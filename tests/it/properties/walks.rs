@@ -27,15 +27,32 @@ struct Walk {
     counts_reach: bool,
 }
 
+fn on_delete() -> Value {
+    json!({"type": "OnDelete"})
+}
+
+fn surge(limit: usize) -> Value {
+    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": limit}})
+}
+
+/// So many tenths may be unavailable.
+fn percent(tenths: usize) -> Value {
+    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": format!("{tenths}0%")}})
+}
+
+fn number(limit: usize) -> Value {
+    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": limit}})
+}
+
 /// Some nodes, and a DaemonSet that was just created.
 fn start(choices: &mut Choices) -> Recording {
     let nodes = 4 + choices.below(14);
     let limit = 1 + choices.below(7);
     let strategy = match choices.below(8) {
-        0 => json!({"type": "OnDelete"}),
-        1 | 2 => json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": limit}}),
-        3 => json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": format!("{}0%", limit)}}),
-        _ => json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": limit}}),
+        0 => on_delete(),
+        1 | 2 => surge(limit),
+        3 => percent(limit),
+        _ => number(limit),
     };
     let one_of = |choices: &mut Choices, values: &[Value]| values[choices.below(values.len())].clone();
     let policy = json!({
@@ -382,8 +399,7 @@ impl Walk {
             4 => ds.spec.min_ready_seconds = [0, 5, 20][self.choose(3)],
             5 => {
                 let limit = 1 + self.choose(6);
-                let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": limit}});
-                ds.spec.update_strategy = from_value(strategy).unwrap();
+                ds.spec.update_strategy = from_value(number(limit)).unwrap();
             }
             6 => {
                 ds.spec.template["spec"]["tolerations"] = json!([{"key": "dedicated", "operator": "Exists"}])
@@ -391,13 +407,9 @@ impl Walk {
             10 => {
                 let limit = 1 + self.choose(4);
                 let strategy = match self.choose(3) {
-                    0 => json!({"type": "OnDelete"}),
-                    1 => {
-                        json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": limit}})
-                    }
-                    _ => {
-                        json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": format!("{limit}0%")}})
-                    }
+                    0 => on_delete(),
+                    1 => surge(limit),
+                    _ => percent(limit),
                 };
                 ds.spec.update_strategy = from_value(strategy).unwrap();
             }

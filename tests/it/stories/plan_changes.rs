@@ -54,17 +54,26 @@ fn deletes_that_the_update_takes_back_do_not_count_for_the_cap() {
     }
 }
 
+/// The base of a roll-back.
+fn completed() -> Value {
+    let mut base = revision("old", 1);
+    base["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
+    base
+}
+
+/// The current revision, with this number, which is rolled back.
+fn failed(number: i64) -> Value {
+    let mut new = revision("new", number);
+    new["metadata"]["annotations"] = json!({
+        "rollout.daemonset/started": format!("{number} {}", at(-900)),
+        "rollout.daemonset/failed": format!("{number} {} TooManyFailures", at(-600)),
+    });
+    new
+}
+
 /// On the way back to base, the pods of the current revision are candidates, the least number first.
 #[test]
 fn a_renumbered_revision_changes_the_order_of_the_way_back() {
-    let marked = |number: i64| {
-        let mut new = revision("new", number);
-        new["metadata"]["annotations"] = json!({
-            "rollout.daemonset/started": format!("{number} {}", at(-900)),
-            "rollout.daemonset/failed": format!("{number} {} TooManyFailures", at(-600)),
-        });
-        new
-    };
     let fleet = |second: PodStory, revisions: Vec<Value>| {
         given(rolling(1))
             .policy(json!({"rollout": {"onFailure": {"action": "RollBack", "maxFailures": 0}}}))
@@ -74,10 +83,8 @@ fn a_renumbered_revision_changes_the_order_of_the_way_back() {
             .node(node("c").has(old()))
             .recording()
     };
-    let mut base = revision("old", 1);
-    base["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
-    let before = fleet(old(), vec![base.clone(), marked(2)]);
-    let after = fleet(pod("mid").named("b-2"), vec![base, revision("mid", 3), marked(4)]);
+    let before = fleet(old(), vec![completed(), failed(2)]);
+    let after = fleet(pod("mid").named("b-2"), vec![completed(), revision("mid", 3), failed(4)]);
 
     let mut reconciler = Reconciler::new("uid-agent", before.policy.clone());
     let deletes = |plan: &Plan| {
@@ -98,19 +105,13 @@ fn a_renumbered_revision_changes_the_order_of_the_way_back() {
 #[test]
 fn another_hash_of_base_takes_pods_from_it_or_gives_them_to_it() {
     let fleet = |label: &str| {
-        let mut base = revision("old", 1);
-        base["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
+        let mut base = completed();
         base["metadata"]["labels"]["controller-revision-hash"] = json!(label);
         let mut mid = revision("mid", 2);
         mid["metadata"]["labels"]["controller-revision-hash"] = json!("shared");
-        let mut failed = revision("new", 3);
-        failed["metadata"]["annotations"] = json!({
-            "rollout.daemonset/started": format!("3 {}", at(-900)),
-            "rollout.daemonset/failed": format!("3 {} TooManyFailures", at(-600)),
-        });
         given(rolling(1))
             .policy(json!({"rollout": {"onFailure": {"action": "RollBack", "maxFailures": 0}}}))
-            .revisions([base, mid, failed])
+            .revisions([base, mid, failed(3)])
             .node(node("a").has(pod("shared")))
             .node(node("b").has(pod("shared")))
             .recording()

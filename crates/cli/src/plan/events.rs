@@ -204,10 +204,9 @@ fn accepted(action: &Action, number: u32) -> ActionOutcome {
 
 /// Whether a plan from changes equals the plan of all objects; the verdicts are those of some nodes.
 fn is_same(mut plan: Plan, mut whole: Plan) -> bool {
-    let verdicts = std::mem::take(&mut whole.report.nodes);
-    let mut some = std::mem::take(&mut plan.report.nodes).into_iter();
     // Both are by name.
-    let mut all = verdicts.into_iter();
+    let [mut some, mut all] =
+        [&mut plan, &mut whole].map(|plan| std::mem::take(&mut plan.report.nodes).into_iter());
     plan == whole && some.all(|verdict| all.any(|other| other == verdict))
 }
 

@@ -4,6 +4,7 @@ use crate::simulate::run::Run;
 use daemonset::sim::Change;
 use daemonset::{FailingNode, RolloutReport, RolloutStage, WaveProgress};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The rollout of the last revision, over time.
 #[derive(Debug, Default)]
@@ -45,7 +46,7 @@ pub(crate) enum PhaseKind {
 pub(crate) struct Failure {
     pub(crate) t: i64,
     pub(crate) reason: String,
-    pub(crate) failing: Vec<FailingNode>,
+    pub(crate) failing: Arc<[FailingNode]>,
 }
 
 /// Where the last plan left the rollout.
@@ -97,7 +98,7 @@ impl Steered {
         self.end = end;
         self.failure = match (self.failure.take(), failed) {
             (None, Some(reason)) => {
-                Some(Failure { t, reason: reason.clone(), failing: report.failing.to_vec() })
+                Some(Failure { t, reason: reason.clone(), failing: Arc::clone(&report.failing) })
             }
             (before, Some(_)) => before,
             // A person has removed the mark.

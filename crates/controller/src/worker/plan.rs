@@ -7,8 +7,8 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{
-    Action, ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, RolloutReport, RolloutStage, Snapshot,
-    Violation, audit, plan,
+    Action, ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Reconciler, RolloutReport,
+    RolloutStage, Snapshot, Violation, audit, plan,
 };
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -68,6 +68,27 @@ fn acts(actions: &[Action]) -> bool {
     actions.iter().any(|action| !matches!(action, Action::Requeue { .. }))
 }
 
+/// The safety rules that these actions of a plan break. `list` gives the objects of the plan.
+///
+/// # Errors
+/// Every problem of the listed objects.
+fn violations<'i>(
+    reconciler: &Reconciler,
+    actions: &[Action],
+    list: impl FnOnce() -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>>,
+    at: ObservedAt,
+) -> Result<Vec<Violation>, InvalidSnapshot> {
+    // The audit looks at all objects: a plan that does nothing costs less without it.
+    if !acts(actions) {
+        return Ok(Vec::new());
+    }
+    if let Some(violations) = reconciler.audit(actions, at) {
+        return Ok(violations);
+    }
+    let snapshot = Snapshot::new(list(), at).memory(reconciler.memory()).policy(reconciler.policy());
+    Ok(audit(&snapshot.check()?, actions))
+}
+
 impl Worker {
     /// The audited plan for the content of the caches, which costs as much as their changes since the last plan;
     /// `None` where the input is invalid, which is reported.
@@ -114,26 +135,14 @@ impl Worker {
             }
         };
         let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
-        let actions = &audited.plan.actions;
-        let reconciler = &state.in_flight.reconciler;
-        // The audit looks at all objects: a plan that does nothing costs less without it.
-        let violations = if !acts(actions) {
-            Vec::new()
-        } else if let Some(violations) = reconciler.audit(actions, at) {
-            violations
-        } else {
-            let observed = input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
-            let snapshot =
-                Snapshot::new(observed, at).memory(reconciler.memory()).policy(reconciler.policy());
-            match snapshot.check() {
-                Ok(snapshot) => audit(&snapshot, actions),
-                Err(invalid) => {
-                    self.report_invalid(key, ds, state, &invalid);
-                    return Ok(None);
-                }
+        let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
+        match violations(&state.in_flight.reconciler, &audited.plan.actions, list, at) {
+            Ok(violations) => self.judge(key, state, audited, &violations, start),
+            Err(invalid) => {
+                self.report_invalid(key, ds, state, &invalid);
+                Ok(None)
             }
-        };
-        self.judge(key, state, audited, &violations, start)
+        }
     }
 
     /// The report of the end of a roll-back depends on the verdicts of all nodes.
