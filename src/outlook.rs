@@ -186,7 +186,9 @@ impl Watch {
             NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::WaitsForNextPlan => {
                 Movement::Acting
             }
-            NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. } => Movement::Held,
+            NodeOutcome::HeldByMaxUnavailable { .. }
+            | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::WaitsForTargets { .. } => Movement::Held,
             NodeOutcome::HeldByRollout { because } => held_by_rollout(because),
             NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
             NodeOutcome::WaitsForReady => {

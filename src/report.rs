@@ -410,6 +410,15 @@ pub enum NodeOutcome {
         /// When the API server accepted the delete.
         since: Timestamp,
     },
+    /// Under surge: its available pod goes, since the template has withdrawn a toleration, but not before as many target nodes have an
+    /// available pod.
+    #[non_exhaustive]
+    WaitsForTargets {
+        /// Target nodes without an available pod. As many of the leaving nodes stay, the last ones by name.
+        unavailable: u32,
+        /// Nodes that leave in this way, those of this plan included.
+        leaving: u32,
+    },
     /// It is in a state in which [`LifecyclePolicy::Respect`](crate::LifecyclePolicy::Respect) leaves it alone: it gets no
     /// pod, and keeps its Ready one.
     LeftAlone {

@@ -88,6 +88,18 @@ impl<'s> Context<'s> {
         *self.marks.at(pod)
     }
 
+    /// The pods of the DaemonSet, and those that it may adopt.
+    pub(super) fn own_pods(&self) -> impl Iterator<Item = (PodIx, &'s PodView<'s>, &'s PodFacts)> {
+        self.snapshot.pods_with_facts().filter(|(_, pod, facts)| {
+            let ours = match facts.ownership {
+                Ownership::Controlled => true,
+                Ownership::Orphan => pod.deleted_at.is_none(),
+                Ownership::Foreign => false,
+            };
+            ours && facts.selected
+        })
+    }
+
     /// The DaemonSet's, or adopted in this list; a pod that is released is not.
     pub(super) fn owns_pod(&self, pod: PodIx) -> bool {
         let facts = self.snapshot.facts(pod);

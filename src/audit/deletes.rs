@@ -12,7 +12,7 @@ use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
-use crate::view::{NodeView, TaintView};
+use crate::view::{NodeView, PodView, TaintView};
 
 /// Checks all deletes, once the fleet has lost the deleted pods.
 pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
@@ -80,7 +80,7 @@ fn live_must_stay(
     };
     let is_held = context.goals.is_held(place.node);
     let may_be_replaced = || {
-        let withdrawn = !is_held && is_withdrawn(context, place.view, delete);
+        let withdrawn = !is_held && is_withdrawn(context, place.node, delete.pod);
         rank.is_outdated() && (place.placement == Placement::Run || withdrawn)
     };
     // On a node that the rollout has not reached, only such a pod goes.
@@ -96,9 +96,25 @@ fn live_must_stay(
         Strategy::Replace(_) if covered(false) => None,
         Strategy::Replace(_) if may_be_replaced() => taken_from_held_node(context, place, rank),
         Strategy::Replace(_) => Some(ViolationKind::NeededPodDeleted),
-        Strategy::Surge { .. } if covered(true) => None,
+        Strategy::Surge { .. } if covered(true) || is_beside_one_that_leaves(context, place, rank) => None,
         Strategy::Surge { .. } => surge_must_keep(place, rank, may_be_replaced()),
     }
+}
+
+/// Whether an outdated pod is in excess beside a better one that leaves last, and leaves in this list: the node is left by all of them
+/// `[surge-leaves-last]`.
+fn is_beside_one_that_leaves(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> bool {
+    let leaves = |delete: &Deletion<'_>| match delete.stage {
+        PodStage::Live(other) => {
+            delete.facts.node == Some(place.node)
+                && other.is_outdated()
+                && other.is_available()
+                && other <= rank
+                && is_withdrawn(context, place.node, delete.pod)
+        }
+        PodStage::Failed | PodStage::Succeeded | PodStage::Terminating | PodStage::Gone => false,
+    };
+    rank.is_outdated() && place.placement != Placement::Run && context.deletes.iter().any(leaves)
 }
 
 /// Where a pod of the goal stays, node sync ends the pair.
@@ -137,14 +153,13 @@ fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> 
 
 /// Whether the template has withdrawn the toleration that the pod stays by (kubernetes#118823): the pod tolerates each
 /// NoSchedule taint that keeps the node from being a target, and none of these is a condition of the node itself.
-fn is_withdrawn(context: &Context<'_>, node: &NodeView<'_>, delete: &Deletion<'_>) -> bool {
-    let Some(position) = delete.facts.node else { return false };
-    let template = context.goals.tolerations(position);
+pub(super) fn is_withdrawn(context: &Context<'_>, node: NodeIx, pod: &PodView<'_>) -> bool {
+    let template = context.goals.tolerations(node);
     let blocks = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, template);
-    let mut blocking = node.taints.iter().filter(blocks).peekable();
+    let mut blocking = context.snapshot.node(node).taints.iter().filter(blocks).peekable();
     blocking.peek().is_some()
         && blocking.all(|taint| {
-            tolerated_by_pod(taint, delete.pod.tolerations) && !taint.key.starts_with("node.kubernetes.io/")
+            tolerated_by_pod(taint, pod.tolerations) && !taint.key.starts_with("node.kubernetes.io/")
         })
 }
 

@@ -3,7 +3,6 @@
 use super::context::{Context, Deletion};
 use super::excuse::{Absences, taken_at};
 use super::stage::{PodStage, Rank};
-use crate::kubernetes::ownership::Ownership;
 use crate::kubernetes::tolerations::tolerated;
 use crate::model::Toleration;
 use crate::snapshot::placement::Placement;
@@ -243,15 +242,7 @@ impl Fleet {
     /// Counts every pod of the DaemonSet, and those that it may adopt, on its node.
     fn count_pods(&mut self, context: &Context<'_>) {
         let mut absences = Absences::new(context);
-        for (position, pod, facts) in context.snapshot.pods_with_facts() {
-            let ours = match facts.ownership {
-                Ownership::Controlled => true,
-                Ownership::Orphan => pod.deleted_at.is_none(),
-                Ownership::Foreign => false,
-            };
-            if !ours || !facts.selected {
-                continue;
-            }
+        for (position, pod, facts) in context.own_pods() {
             let stage = context.stages.stage(pod, facts, &context.lineage);
             if let Some(hash) = facts.hash {
                 let marks = context.marks(position);

@@ -128,6 +128,17 @@ pub enum ViolationKind {
         /// Nodes lost to the update, which use up a part of the limit.
         lost: u32,
     },
+    /// Under surge, of the nodes whose available pod goes since the template has withdrawn a toleration, as many stay as target nodes
+    /// have no available pod `[surge-leaves-last]`.
+    #[error(
+        "surge: of {leaving} nodes that leave, {unavailable} must stay, as many as target nodes have no available pod"
+    )]
+    LeavesTooEarly {
+        /// Nodes that would lose an available pod in this way.
+        leaving: u32,
+        /// U: target nodes without an available pod.
+        unavailable: u32,
+    },
     /// At most `Policy::burst` creates and as many deletes of pods in one list `[one-burst]` (v1.36 `BurstReplicas`).
     #[error("a plan may hold {limit} of them")]
     BurstExceeded {

@@ -1,12 +1,18 @@
-//! maxUnavailable and maxSurge, counted again.
+//! maxUnavailable, maxSurge and the nodes that leave last, counted again.
 
 use super::context::Context;
+use super::deletes::is_withdrawn;
 use super::fleet::{Fleet, Loss};
 use super::kind::{BudgetFigure, ViolationKind};
+use super::stage::PodStage;
 use super::violation::Findings;
 use crate::model::IntOrString;
 use crate::snapshot::UnreadyPolicy;
+use crate::snapshot::placement::Placement;
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
+use crate::view::PodView;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A limit in nodes: percentages of D round up.
 fn nodes(limit: IntOrString, desired: u32) -> u32 {
@@ -95,5 +101,43 @@ pub(super) fn check_surge(
         if after + lost > limit {
             findings.add(*action, ViolationKind::SurgeExceeded { after, limit, lost });
         }
+    }
+}
+
+/// Under surge, of the nodes whose available pod goes by a withdrawn toleration as many stay as target nodes have no
+/// available pod.
+pub(super) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
+    let Strategy::Surge { .. } = context.snapshot.spec.strategy else { return };
+    let is_withdrawn = |node: NodeIx, pod: &PodView<'_>| {
+        let may_stay = matches!(context.goals.placement(node), Placement::ContinueOnly(_));
+        let successor = fleet.nodes.at(node).staying(|rank| !rank.is_outdated() && rank.is_available());
+        may_stay && !context.goals.is_held(node) && successor == 0 && is_withdrawn(context, node, pod)
+    };
+    let is_last = |stage: PodStage| match stage {
+        PodStage::Live(rank) => rank.is_outdated() && rank.is_available(),
+        PodStage::Failed | PodStage::Succeeded | PodStage::Terminating | PodStage::Gone => false,
+    };
+    let mut emptied: BTreeMap<NodeIx, usize> = BTreeMap::new();
+    for delete in context.deletes.iter().filter(|delete| is_last(delete.stage)) {
+        if let Some(node) = delete.facts.node.filter(|node| is_withdrawn(*node, delete.pod))
+            && !fleet.nodes.at(node).has_available()
+        {
+            emptied.entry(node).or_insert(delete.action);
+        }
+    }
+    if emptied.is_empty() {
+        return;
+    }
+    let leaving: BTreeSet<NodeIx> = context
+        .own_pods()
+        .filter(|(_, pod, facts)| is_last(context.stages.stage(pod, facts, &context.lineage)))
+        .filter_map(|(_, pod, facts)| facts.node.filter(|node| is_withdrawn(*node, pod)))
+        .collect();
+    let (leaving, unavailable) = (leaving.len() as u32, fleet.unavailable);
+    let may_go = leaving.saturating_sub(unavailable) as usize;
+    let mut actions: Vec<usize> = emptied.into_values().collect();
+    actions.sort_unstable();
+    for action in actions.into_iter().skip(may_go) {
+        findings.add(action, ViolationKind::LeavesTooEarly { leaving, unavailable });
     }
 }

@@ -86,6 +86,7 @@ pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
     let mut fleet = Fleet::new(&context);
     let losses = fleet.lose(&context.deletes);
     limits::check_deletes(&context, &fleet, &losses, &mut findings);
+    limits::check_leaving(&context, &fleet, &mut findings);
     deletes::check(&context, &fleet, &mut findings);
     let surged = creates::check(&context, &mut fleet, &mut findings);
     limits::check_surge(&context, &fleet, &surged, &mut findings);

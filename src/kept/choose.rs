@@ -8,6 +8,7 @@ use crate::memory::Memory;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::figures::Figure;
 use crate::reconcile::history::beyond_limit;
+use crate::reconcile::leave_last::may_go;
 use crate::reconcile::outside::{Outside, PodNames, Reached};
 use crate::snapshot::index::RevisionFacts;
 use crate::snapshot::strategy::Strategy;
@@ -47,6 +48,9 @@ impl Kept {
         slots.extend(&standings.claiming);
         slots.extend(standings.creating.iter().take(cap).map(|(_, slot)| *slot));
         slots.extend(self.first_deleting(cap));
+        // All that go, since a decision counts them from the first.
+        let going = may_go(&standings.sums) as usize;
+        slots.extend(standings.leaving_last.iter().take(going).map(|(_, (_, slot))| *slot));
         for (group, reach) in reaches {
             slots.extend(standings.group(group).iter().take(reach.looked));
         }

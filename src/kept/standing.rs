@@ -147,6 +147,8 @@ pub(super) struct Standings {
     /// Nodes that leave come last.
     pub(super) deleting: BTreeSet<(bool, Named)>,
     pub(super) keeping_outdated: BTreeSet<Slot>,
+    /// Nodes that lose their available pods [last](crate::reconcile::leave_last), in the order of their going.
+    pub(super) leaving_last: BTreeSet<(bool, Named)>,
     pub(super) creating: BTreeSet<Named>,
     pub(super) taken: BTreeSet<Slot>,
     pub(super) held_without_pod: BTreeSet<Slot>,
@@ -226,6 +228,9 @@ impl Standings {
             change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);
             change(&mut self.deleting, if_deleting, is_added);
             change(&mut self.keeping_outdated, has(Act::KeepsOutdated).then_some(slot), is_added);
+        }
+        if counts(Figure::LeavesLast) {
+            change(&mut self.leaving_last, Some((has(Act::Leaves), node.clone())), is_added);
         }
         change(&mut self.taken, counts(Figure::Taken).then_some(slot), is_added);
         change(&mut self.held_without_pod, counts(Figure::HeldWithoutPod).then_some(slot), is_added);

@@ -135,9 +135,12 @@ fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
     if is_active(Mutant::TakenForgotten) {
         return false;
     }
-    fleet.taken_at(node).is_some()
-        && !fleet.is_ready_target(node)
-        && !node_sync.survivors(fleet, node).any(|(_, pod)| pod.is_ready())
+    if fleet.taken_at(node).is_none() || fleet.is_ready_target(node) {
+        return false;
+    }
+    // A pod that leaves last is no sign that the daemon is back: whether it goes in this plan is not decided yet.
+    let leaves = |pod| node_sync.leaving(fleet, node).any(|(index, _)| index == pod);
+    !node_sync.survivors(fleet, node).any(|(index, pod)| pod.is_ready() && !leaves(index))
 }
 
 /// Whether a node went down with the updated pod on it `[lost-nodes-count]`. The new version may have taken it down, and

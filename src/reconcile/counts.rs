@@ -22,7 +22,9 @@ fn addend(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Addend {
     let of_pods = OfPods::new(fleet, node);
     let figures = counts.figures(Figures::default());
     if fleet.placement(node) != Placement::Run {
-        let figures = figures.with(Figure::Misscheduled, of_pods.is_present);
+        let figures = figures
+            .with(Figure::Misscheduled, of_pods.is_present)
+            .with(Figure::LeavesLast, node_sync.leaves_last(node));
         return Addend { figures, cause: unavailable_cause(fleet, node, counts) };
     }
     let is_held = fleet.goal.of(node).is_held();

@@ -191,6 +191,10 @@ impl<'d> Explainer<'d> {
         if let Some(since) = fleet.taken_at(node).filter(|_| placement != Placement::Run && counts.taken) {
             return NodeOutcome::WaitsForReturn { since };
         }
+        if self.steps.counts.has(node, Figure::LeavesLast) {
+            let leaving = self.steps.counts.sums.get(Figure::LeavesLast);
+            return NodeOutcome::WaitsForTargets { unavailable: self.steps.budget.unavailable, leaving };
+        }
         if placement != Placement::Run {
             let pair = self.steps.node_sync.keeps_a_pair(fleet, node);
             return if pair { self.why_updated_waits(node, pods) } else { NodeOutcome::NotTarget };

@@ -39,9 +39,11 @@ pub(crate) enum Figure {
     Candidate,
     /// That pod waits for the budget or, under OnDelete, for a person, unless this plan takes it.
     Waits,
+    /// No target node: under surge it would lose an available pod, whose toleration the template has withdrawn.
+    LeavesLast,
 }
 
-const FIGURES: usize = Figure::Waits as usize + 1;
+const FIGURES: usize = Figure::LeavesLast as usize + 1;
 
 /// The figures in which one node counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -13,6 +13,7 @@ pub(crate) mod figures;
 pub(crate) mod fleet;
 pub(crate) mod goal;
 pub(crate) mod history;
+pub(crate) mod leave_last;
 pub(crate) mod node_sync;
 pub(crate) mod outside;
 pub(crate) mod pod_template;

@@ -16,13 +16,16 @@ use jiff::Timestamp;
 pub(crate) struct NodeSync {
     /// Nodes without a pod, in the order of the snapshot.
     pub(crate) creates: Vec<NodeIx>,
-    /// Node by node in the order of the snapshot; then the pods of nodes that are not in it.
+    /// In no order.
     pub(crate) deletes: Vec<Deletion>,
     /// Whether each pod is among `deletes`.
     deleted: IndexVec<FleetIx, bool>,
     kept_instead: Vec<KeptInstead>,
     /// Nodes whose failed pods are held back.
     pub(crate) held: Vec<Held>,
+    /// Nodes with an available pod that goes by a withdrawn toleration, but [last](super::leave_last); in the order of the
+    /// snapshot.
+    leaving_last: Vec<NodeIx>,
 }
 
 /// A pod to delete; small, since a broken fleet has one for every node.
@@ -76,6 +79,7 @@ pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
         deleted: IndexVec::repeat(false, fleet.pods.len()),
         kept_instead: Vec::new(),
         held: Vec::new(),
+        leaving_last: Vec::new(),
     };
     if fleet.snapshot.drives() {
         // The other controller creates and tidies up: until it has, all pods are there.
@@ -95,6 +99,9 @@ pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
                 // Before excess pods, so that the pod which is kept is one that may stay.
                 node_sync.delete_withdrawn(fleet, node);
                 node_sync.delete_excess(fleet, node);
+                if node_sync.leaving(fleet, node).next().is_some() {
+                    node_sync.leaving_last.push(node);
+                }
             }
             Placement::Exclude(_) => node_sync.delete_all(fleet, node),
         }
@@ -107,6 +114,24 @@ pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
 fn has_one_live_pod(fleet: &Fleet<'_>, node: NodeIx) -> bool {
     let mut pods = fleet.pods_of(node);
     pods.next().is_some_and(|(_, pod)| pod.is_live()) && pods.next().is_none()
+}
+
+fn is_surge(fleet: &Fleet<'_>) -> bool {
+    match fleet.snapshot.spec.strategy {
+        Strategy::Surge { .. } => true,
+        Strategy::OnDelete | Strategy::Replace(_) => false,
+    }
+}
+
+/// The live outdated pods of a node that stay only by a toleration which the template has withdrawn
+/// `[only-target-nodes]`. Under OnDelete a person decides, and a node that the rollout has not reached keeps its pod.
+fn withdrawn<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
+    let outdated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && !pod.of_goal);
+    let applies = fleet.snapshot.spec.strategy != Strategy::OnDelete && !fleet.goal.of(node).is_held();
+    outdated.filter(move |(_, pod)| {
+        let own = fleet.view(pod).tolerations;
+        applies && toleration_withdrawn(fleet.tolerations(node), fleet.node_view(node), own)
+    })
 }
 
 impl NodeSync {
@@ -149,6 +174,11 @@ impl NodeSync {
     /// The outdated pods for which an updated one goes.
     pub(crate) fn kept_outdated(&self) -> impl Iterator<Item = FleetIx> {
         self.kept_instead.iter().map(|pair| pair.outdated)
+    }
+
+    /// Whether the node has an available pod that goes by a withdrawn toleration, but last.
+    pub(crate) fn leaves_last(&self, node: NodeIx) -> bool {
+        self.leaving_last.binary_search(&node).is_ok()
     }
 
     fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
@@ -265,21 +295,31 @@ impl NodeSync {
         }
     }
 
-    /// A live outdated pod that stays only by a toleration which the template has withdrawn
-    /// `[only-target-nodes]`. Under OnDelete a person decides, and a node that the rollout has not reached keeps its pod.
+    /// [Withdrawn](withdrawn) pods go. Under surge the available ones go last, when all nodes are counted
+    /// `[surge-leaves-last]`.
     fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
-        if fleet.snapshot.spec.strategy == Strategy::OnDelete || fleet.goal.of(node).is_held() {
-            return;
-        }
-        for (index, pod) in fleet.pods_of(node) {
-            let own = fleet.view(pod).tolerations;
-            if pod.is_live()
-                && !pod.of_goal
-                && toleration_withdrawn(fleet.tolerations(node), fleet.node_view(node), own)
-            {
+        for (index, pod) in withdrawn(fleet, node) {
+            let goes_last = is_surge(fleet) && pod.is_available();
+            if !goes_last {
                 self.delete(index, DeleteReason::TolerationWithdrawn);
             }
         }
+    }
+
+    /// The pods of a node that [leaves last](Self::leaves_last).
+    pub(crate) fn leaving<'f>(
+        &'f self,
+        fleet: &'f Fleet<'_>,
+        node: NodeIx,
+    ) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
+        let stays = |index| is_surge(fleet) && !self.deletes_pod(index);
+        withdrawn(fleet, node).filter(move |(index, pod)| pod.is_available() && stays(*index))
+    }
+
+    /// Lets a node that [leaves last](Self::leaves_last) go in this plan.
+    pub(crate) fn delete_leaving(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
+        let pods: Vec<FleetIx> = self.leaving(fleet, node).map(|(index, _)| index).collect();
+        pods.into_iter().for_each(|pod| self.delete(pod, DeleteReason::TolerationWithdrawn));
     }
 
     /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when

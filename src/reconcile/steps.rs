@@ -10,6 +10,7 @@ use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
+use crate::reconcile::leave_last::leave_last;
 use crate::reconcile::node_sync::{NodeSync, node_sync};
 use crate::reconcile::outside::Outside;
 use crate::reconcile::progress::Progress;
@@ -79,6 +80,7 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
     let fleet = fleet.towards(goal);
     let node_sync = node_sync(&fleet);
     let counts = counts(&fleet, &node_sync);
+    let node_sync = leave_last(node_sync, &fleet, &counts);
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
     let update = update(&fleet, &history, &node_sync, &counts, &budget);
     let burst = Burst::new(&fleet, &node_sync, &update);

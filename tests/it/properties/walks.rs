@@ -67,9 +67,21 @@ fn start(choices: &mut Choices) -> Recording {
         "takenExpirySeconds": one_of(choices, &[json!(3600), json!(60)]),
     });
     let policy = with_rollout(policy, choices, &strategy);
+    // In every second walk the nodes of a zone have a taint that the first template tolerates.
+    let (dedicated, tolerations) = match choices.below(2) {
+        0 => (None, json!([])),
+        _ => (Some("c"), json!([{"key": "dedicated", "operator": "Exists"}])),
+    };
     let node = |number: usize| {
         let zone = ["a", "b", "c"][number % 3];
-        json!({"metadata": {"name": format!("n{number:02}"), "labels": {"pool": "web", "zone": zone}}})
+        let taints = match dedicated {
+            Some(other) if other == zone => json!([{"key": "dedicated", "effect": "NoSchedule"}]),
+            Some(_) | None => json!([]),
+        };
+        json!({
+            "metadata": {"name": format!("n{number:02}"), "labels": {"pool": "web", "zone": zone}},
+            "spec": {"taints": taints},
+        })
     };
     let min_ready = one_of(choices, &[json!(0), json!(0), json!(7), json!(30)]);
     let history = one_of(choices, &[json!(10), json!(0), json!(1)]);
@@ -86,7 +98,11 @@ fn start(choices: &mut Choices) -> Recording {
                 "updateStrategy": strategy,
                 "template": {
                     "metadata": {"labels": {"app": "agent"}},
-                    "spec": {"nodeSelector": {"pool": "web"}, "containers": [{"name": "c", "image": "agent:1"}]},
+                    "spec": {
+                        "nodeSelector": {"pool": "web"},
+                        "tolerations": tolerations,
+                        "containers": [{"name": "c", "image": "agent:1"}],
+                    },
                 },
             },
         },
@@ -385,7 +401,7 @@ impl Walk {
         let images = 1 + self.choose(4);
         // A deletion is not taken back; here the walk goes on after it.
         ds.metadata.deletion_timestamp = None;
-        match self.choose(13) {
+        match self.choose(15) {
             // Base may want nodes that the new template does not.
             8 => {
                 let zone = ["a", "b"][self.choose(2)];
@@ -401,8 +417,10 @@ impl Walk {
                 let limit = 1 + self.choose(6);
                 ds.spec.update_strategy = from_value(number(limit)).unwrap();
             }
-            6 => {
-                ds.spec.template["spec"]["tolerations"] = json!([{"key": "dedicated", "operator": "Exists"}])
+            // Nodes with the taint join, or leave while their pods tolerate it.
+            6 | 13 | 14 => {
+                let tolerations = [json!([{"key": "dedicated", "operator": "Exists"}]), json!([])];
+                ds.spec.template["spec"]["tolerations"] = tolerations[self.choose(2)].clone();
             }
             10 => {
                 let limit = 1 + self.choose(4);
@@ -579,6 +597,7 @@ const REACHED: &[&str] = &[
     "outcome WaitsForNextPlan",
     "outcome WaitsForReady",
     "outcome WaitsForReturn",
+    "outcome WaitsForTargets",
     "outcome WaitsForTermination",
     "plans from changes",
     "situation BeingDeleted",

@@ -27,7 +27,10 @@ struct Case {
 #[test]
 fn cases_of_the_repository_are_answered_by_the_contract() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    check_files(&["small.jsonl", "extra.jsonl", "down.jsonl", "rollout.jsonl"].map(|name| data.join(name)));
+    check_files(
+        &["small.jsonl", "extra.jsonl", "down.jsonl", "rollout.jsonl", "sunset.jsonl"]
+            .map(|name| data.join(name)),
+    );
 }
 
 /// `DAEMONSET_CONFORMANCE=cases.jsonl:extra.jsonl cargo test conformance` runs files from elsewhere.

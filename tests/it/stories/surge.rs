@@ -1,6 +1,6 @@
 //! Create, then delete, within maxSurge.
 
-use crate::support::{NodeStory, at, given, new, node, now, old, pod, revision, surging};
+use crate::support::{NodeStory, PodStory, at, given, new, node, now, old, pod, revision, rolling, surging};
 use daemonset::{Memory, NodeOutcome, Warning};
 use serde_json::json;
 
@@ -182,4 +182,68 @@ fn a_target_node_lost_to_the_update_keeps_its_place_when_its_pair_is_gone() {
     ]);
     let untainted = given(node("a").not_ready().has(new().not_ready())).with("/nodes/0/spec/taints", others);
     assert_eq!(untainted.steps(), goes_on, "the node has no taint for its condition");
+}
+
+/// Kubernetes' TestDaemonSetRollingUpdateWithTolerations: the tolerations of the template move from zone y to zone z.
+#[test]
+fn tolerations_that_move_to_other_nodes_leave_nobody_without_a_daemon() {
+    let zone = |name: &str, taint: &str| node(name).taint(taint, "NoSchedule");
+    let leaving = |name: &str| zone(name, "y").has(old().tolerates("y"));
+    let moved = || given(surging(1)).tolerates(json!([{"key": "z", "operator": "Exists"}]));
+    let begun = moved().node(leaving("y1")).node(leaving("y2")).node(zone("z1", "z")).node(zone("z2", "z"));
+    let creates = ["create on z1 in batch 0: MissingPod", "create on z2 in batch 1: MissingPod"];
+    assert_eq!(begun.steps(), creates, "no target node has an available pod: both nodes stay");
+    let outcomes = begun.plan().report.nodes.into_iter().map(|node| node.outcome);
+    let waits: Vec<_> = outcomes.take(2).map(|outcome| serde_json::to_value(outcome).unwrap()).collect();
+    assert_eq!(waits, vec![json!({"type": "WaitsForTargets", "unavailable": 2, "leaving": 2}); 2]);
+
+    let half = |pod| {
+        moved().node(leaving("y2")).node(leaving("y1")).node(zone("z1", "z").has(pod)).node(zone("z2", "z"))
+    };
+    assert_eq!(
+        half(new()).steps(),
+        ["delete y1-1: TolerationWithdrawn", "create on z2 in batch 0: MissingPod"],
+        "the first by name"
+    );
+    assert_eq!(half(new().not_ready()).steps(), ["create on z2 in batch 0: MissingPod"]);
+    let done = moved().node(leaving("y1")).node(leaving("y2")).node(zone("z1", "z").has(new()));
+    assert_eq!(done.steps(), ["delete y1-1: TolerationWithdrawn", "delete y2-1: TolerationWithdrawn"]);
+}
+
+#[test]
+fn only_an_available_pod_under_surge_leaves_last() {
+    let fleet = |strategy, pod: PodStory| {
+        given(strategy).node(node("a")).node(node("m").taint("y", "NoSchedule").has(pod.tolerates("y")))
+    };
+    let gone = "delete m-1: TolerationWithdrawn";
+    let create = "create on a in batch 0: MissingPod";
+    assert_eq!(fleet(surging(1), old()).steps(), [create]);
+    assert_eq!(fleet(surging(1), old().not_ready()).steps(), [gone, create], "it serves nobody");
+    assert_eq!(fleet(rolling(1), old()).steps(), [gone, create]);
+    let excluded = given(surging(1)).node(node("a")).node(node("m").taint("y", "NoExecute").has(old()));
+    assert_eq!(excluded.steps(), ["delete m-1: NodeExcluded", create]);
+}
+
+#[test]
+fn a_pair_on_a_node_that_leaves_ends_as_any_other() {
+    let m = |updated: PodStory| {
+        given(surging(1))
+            .node(node("a"))
+            .node(node("m").taint("y", "NoSchedule").has(old().tolerates("y")).has(updated))
+    };
+    let create = "create on a in batch 0: MissingPod";
+    assert_eq!(m(new()).steps(), ["delete m-1: SuccessorAvailable", create]);
+    assert_eq!(m(new().not_ready()).steps(), [create], "the outdated pod still serves");
+}
+
+/// A node that the policy lets alone goes after the others, whatever its name.
+#[test]
+fn a_node_in_maintenance_is_the_very_last_to_leave() {
+    let leaving = |name: &str| node(name).taint("y", "NoSchedule").has(old().tolerates("y"));
+    let fleet = given(surging(1))
+        .policy(json!({"lifecycle": "Respect"}))
+        .node(node("t"))
+        .node(leaving("a").condition("Drained", "True", None))
+        .node(leaving("b"));
+    assert_eq!(fleet.steps(), ["delete b-1: TolerationWithdrawn", "create on t in batch 0: MissingPod"]);
 }

@@ -122,6 +122,7 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::WaitsForTermination { .. } => "waiting for a pod to be gone",
         NodeOutcome::WaitsForBackOff { .. } => "in back-off",
         NodeOutcome::WaitsForCreatedPod { .. } => "waiting to see the created pod",
+        NodeOutcome::WaitsForTargets { .. } => "leaving last",
         NodeOutcome::WaitsForReturn { .. } => "taken by the update and not back",
         NodeOutcome::HeldByRollout { .. } => "not reached by the rollout",
         NodeOutcome::LeftAlone { .. } => "left alone, as they leave",

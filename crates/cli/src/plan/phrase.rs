@@ -134,6 +134,10 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
         NodeOutcome::HeldByMaxSurge { used, limit } => {
             Phrase::new(Urgency::Held, format!("waits: maxSurge spent ({used} of {limit})"))
         }
+        NodeOutcome::WaitsForTargets { unavailable, .. } => {
+            let targets = words::count(*unavailable as usize, "target node");
+            Phrase::new(Urgency::Waits, format!("leaves last: {targets} without an available pod"))
+        }
         NodeOutcome::WaitsForDelete => Phrase::new(Urgency::Held, "waits for you: OnDelete, delete its pod"),
         NodeOutcome::WaitsForReady => {
             let cause = words::trouble(node).map(|cause| format!(": {cause}"));

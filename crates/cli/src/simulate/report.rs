@@ -261,6 +261,9 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
             "the update deleted its pod, and it is no target node any more: it counts until it is back"
                 .to_owned()
         }
+        (_, NodeOutcome::WaitsForTargets { .. }) => {
+            "its old pod stays until as many new nodes have an available pod".to_owned()
+        }
         (NodePlacement::Run, outcome) => match outcome {
             NodeOutcome::HeldByMaxUnavailable { used, limit } => {
                 format!("waits: maxUnavailable is spent ({used} of {limit})")

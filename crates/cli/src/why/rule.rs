@@ -20,6 +20,7 @@ impl Case<'_> {
             NodeOutcome::WaitsForNextPlan
             | NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::WaitsForTargets { .. }
             | NodeOutcome::WaitsForDelete => self.held(node),
             _ => self.waits(node),
         }
@@ -33,6 +34,11 @@ impl Case<'_> {
             }
             NodeOutcome::HeldByMaxSurge { used, limit } => self.held_by_max_surge(node, *used, *limit),
             NodeOutcome::WaitsForDelete => self.held_by_on_delete(node),
+            NodeOutcome::WaitsForTargets { unavailable, leaving, .. } => format!(
+                "The template no longer tolerates a taint of this node, so that its pod goes. Nodes that leave in this way: \
+                 {leaving}; target nodes without an available pod: {unavailable}. Under surge as many of the leaving nodes as \
+                 that keep their pods, the last ones by name, until the target nodes are served."
+            ),
             NodeOutcome::WaitsForNextPlan => format!(
                 "Something is due here, but this plan is full: it creates and deletes at most {} each.",
                 count(self.planned.policy.burst as usize, "pod")

@@ -3,7 +3,7 @@
 use super::{Case, Fault, Planted, delete, lose_nodes, object, reference};
 use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
 use daemonset::model::{NodeName, Pod};
-use daemonset::{Action, ClaimReason, DeleteReason, Failure, UnreadyPolicy};
+use daemonset::{Action, ClaimReason, DeleteReason, Failure, NodeOutcome, UnreadyPolicy};
 use serde_json::json;
 
 pub const FAULTS: &[Fault] = &[
@@ -16,6 +16,7 @@ pub const FAULTS: &[Fault] = &[
     wrong_node,
     stray,
     last_pod,
+    leaves_too_early,
     held_pod,
     wrong_failure,
     too_many_available,
@@ -112,6 +113,16 @@ fn last_pod(case: &Case<'_>) -> Option<Planted> {
         (_, false) => return None,
     };
     case.with(rule, delete(pod))
+}
+
+/// The only pod of a node that waits for the target nodes.
+fn leaves_too_early(case: &Case<'_>) -> Option<Planted> {
+    let waits = |pod: &&Pod| {
+        let node = case.plan.report.nodes.iter().find(|node| Fleet::target(pod) == Some(node.node.as_str()));
+        node.is_some_and(|node| matches!(node.outcome, NodeOutcome::WaitsForTargets { .. }))
+    };
+    let last = alone(case).into_iter().filter(waits);
+    case.with("LeavesTooEarly", delete(case.choose(last)?))
 }
 
 /// The plan deletes a failed pod. If its node had just failed, the back-off would hold the pod.

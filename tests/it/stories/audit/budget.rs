@@ -174,3 +174,18 @@ fn a_create_in_flight_counts_as_a_second_pod() {
     let memory = json!({"creates": {"d": {"uid": "uid-d-1", "revision": "old", "at": at(-10)}}});
     assert_eq!(broken(&pair(1).with("/memory", memory), &[create("a")]), [], "the snapshot shows the pod");
 }
+
+#[test]
+fn nodes_that_leave_under_surge_wait_for_the_target_nodes() {
+    let leaving = |name: &str| node(name).taint("y", "NoSchedule").has(old().tolerates("y"));
+    let fleet = |strategy| given(strategy).node(node("t")).node(leaving("a")).node(leaving("b"));
+    let all = [delete("a-1"), delete("b-1")];
+    assert_eq!(broken(&fleet(surging(1)), &all[..1]), []);
+    assert_eq!(broken(&fleet(surging(1)), &all), [Kind::LeavesTooEarly { leaving: 2, unavailable: 1 }]);
+    assert_eq!(broken(&fleet(rolling(1)), &all), []);
+    let served = given(surging(1)).node(node("t").has(new())).node(leaving("a")).node(leaving("b"));
+    assert_eq!(broken(&served, &all), []);
+    let pair = given(surging(1)).node(node("t")).node(leaving("a").has(new())).node(leaving("b"));
+    assert_eq!(broken(&pair, &all[..1]), [], "its successor serves on");
+    assert_eq!(broken(&pair, &all), [Kind::LeavesTooEarly { leaving: 1, unavailable: 1 }]);
+}
