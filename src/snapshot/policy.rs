@@ -69,7 +69,8 @@ pub struct Policy {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<UpdateStrategy>,
     /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`
-    /// and `completed`. Default `rollout.daemonset`; any DNS subdomain.
+    /// and `completed`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset` (`rollout.`, and `turn.` and
+    /// `pull.`, which are kept for later) are names of this protocol: they are no one's domain, and stay as they are.
     #[serde(skip_serializing_if = "is_default_prefix")]
     pub mark_prefix: String,
 }
