@@ -4,8 +4,8 @@ use crate::faults::Verb;
 use crate::store::Kind;
 use serde_json::Value;
 
-const CONTROLLER: &str = include_str!("../../deploy/rbac.yaml");
-const DRIVER: &str = include_str!("../../deploy/driver-rbac.yaml");
+const CONTROLLER: &str = include_str!("../../deploy/controller/rbac.yaml");
+const DRIVER: &str = include_str!("../../deploy/driver/rbac.yaml");
 
 /// The rules of a ClusterRole.
 pub struct Rights(Vec<Value>);

@@ -1,5 +1,7 @@
 //! The start of the process: its command line, its policy, and an API server that is not there.
 
+mod manifests;
+
 use clap::{CommandFactory, Parser};
 use daemonset::{Policy, UnreadyPolicy};
 use daemonset_controller::args::Args;

@@ -1,12 +1,14 @@
 //! The controller on a real API server. The tests run where `KUBECONFIG` points to a cluster without a DaemonSet controller, and
 //! the tests of a driver where it points to a cluster with one; the others are skipped with a printed line. They need all rights in
-//! the cluster: they create the service account of deploy/rbac.yaml or deploy/driver-rbac.yaml, and run the controller with it.
+//! the cluster: they create the service accounts of deploy/controller and deploy/driver, and run the controller with them.
 //!
 //! `KUBECONFIG=… cargo test --release -p daemonset-controller --test story -- --nocapture --test-threads 1`; `KILLS=50` is the
 //! number of times that the controller is killed.
 
 mod budget_watch;
 mod cluster;
+mod cold_start;
+mod manifests;
 mod process;
 mod rollouts;
 mod wave_watch;

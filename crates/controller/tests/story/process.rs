@@ -1,24 +1,44 @@
-//! The controller as a process of its own, with the rights of its manifest.
+//! The controller as a process of its own, with the rights of its manifests.
 
 use crate::cluster::Cluster;
 use http::Method;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// A manifest with the rights of a service account.
+/// A manifest with the rights of a service account, and the suffix that its kustomization adds to each name.
 #[derive(Clone, Copy)]
 pub struct Account {
-    manifest: &'static str,
-    name: &'static str,
+    rights: &'static str,
+    suffix: &'static str,
 }
 
 impl Account {
     pub const CONTROLLER: Account =
-        Account { manifest: include_str!("../../deploy/rbac.yaml"), name: "daemonset-controller" };
+        Account { rights: include_str!("../../deploy/controller/rbac.yaml"), suffix: "-controller" };
     pub const DRIVER: Account =
-        Account { manifest: include_str!("../../deploy/driver-rbac.yaml"), name: "daemonset-driver" };
+        Account { rights: include_str!("../../deploy/driver/rbac.yaml"), suffix: "-driver" };
+
+    fn name(self) -> String {
+        format!("daemonset{}", self.suffix)
+    }
+
+    /// The service account and its rights.
+    fn objects(self) -> Vec<Value> {
+        let account = include_str!("../../deploy/base/service-account.yaml");
+        let objects = [account, self.rights].map(|text| serde_saphyr::from_multiple(text).unwrap()).concat();
+        objects.into_iter().map(|object| self.with_suffix(object)).collect()
+    }
+
+    fn with_suffix(self, mut object: Value) -> Value {
+        for path in ["/metadata/name", "/roleRef/name", "/subjects/0/name"] {
+            if let Some(name) = object.pointer_mut(path) {
+                *name = json!(self.name());
+            }
+        }
+        object
+    }
 }
 
 /// A running controller; killed when dropped.
@@ -26,15 +46,14 @@ pub struct Controller {
     child: Child,
 }
 
-/// Applies the manifest, and returns a kubeconfig for its service account.
+/// Applies the manifests, and returns a kubeconfig for the service account.
 pub async fn kubeconfig(cluster: &Cluster, account: Account) -> PathBuf {
-    let documents: Vec<Value> = serde_saphyr::from_multiple(account.manifest).unwrap();
-    for document in documents {
-        apply(cluster, &document).await;
+    for object in account.objects() {
+        apply(cluster, &object).await;
     }
     let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
     let token = cluster
-        .post(&format!("/api/v1/namespaces/kube-system/serviceaccounts/{}/token", account.name), request)
+        .post(&format!("/api/v1/namespaces/kube-system/serviceaccounts/{}/token", account.name()), request)
         .await;
     let authorities = cluster.config.root_cert.clone().unwrap_or_default();
     // One file with all certificates as PEM.
@@ -56,15 +75,16 @@ pub async fn kubeconfig(cluster: &Cluster, account: Account) -> PathBuf {
     path
 }
 
-async fn apply(cluster: &Cluster, document: &Value) {
+pub async fn apply(cluster: &Cluster, document: &Value) {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (version, kind) = (word(&document["apiVersion"]), word(&document["kind"]));
     let root = if version == "v1" { "/api/v1".to_owned() } else { format!("/apis/{version}") };
     let namespace = document["metadata"]["namespace"].as_str().map(|name| format!("/namespaces/{name}"));
+    let kind = kind.to_lowercase();
+    let plural = kind.strip_suffix('y').map_or(format!("{kind}s"), |stem| format!("{stem}ies"));
     let path = format!(
-        "{root}{}/{}s/{}?fieldManager=story&force=true",
+        "{root}{}/{plural}/{}?fieldManager=story&force=true",
         namespace.unwrap_or_default(),
-        kind.to_lowercase(),
         word(&document["metadata"]["name"])
     );
     cluster.request(Method::PATCH, &path, document.clone(), "application/apply-patch+yaml").await.unwrap();
@@ -78,14 +98,19 @@ fn pem(der: &[u8]) -> String {
 
 impl Controller {
     /// Starts it for one namespace.
-    pub fn start(cluster: &Cluster, kubeconfig: &PathBuf, arguments: &[&str]) -> Self {
+    pub fn start(cluster: &Cluster, kubeconfig: &Path, arguments: &[&str]) -> Self {
+        let here = ["--namespace", &cluster.namespace, "--listen", "127.0.0.1:0"];
+        Self::start_with(kubeconfig, &[&here, arguments].concat())
+    }
+
+    /// Starts it with these arguments alone.
+    pub fn start_with(kubeconfig: &Path, arguments: &[&str]) -> Self {
         let log = std::fs::File::options()
             .create(true)
             .append(true)
             .open(kubeconfig.with_file_name("controller.log"))
             .unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_daemonset-controller"))
-            .args(["--namespace", &cluster.namespace, "--listen", "127.0.0.1:0"])
             .args(arguments)
             .env("KUBECONFIG", kubeconfig)
             .stdin(Stdio::null())

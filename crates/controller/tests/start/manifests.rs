@@ -1,0 +1,156 @@
+//! The manifests of deploy/: each object as its type has it, each command line as this program reads it.
+
+use clap::Parser;
+use daemonset_controller::args::Args;
+use k8s_openapi::api::admissionregistration::v1::{
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::networking::v1::NetworkPolicy;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, from_value, json, to_value};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A file of deploy/, by its path there, and its documents.
+struct File {
+    path: PathBuf,
+    documents: Vec<Value>,
+}
+
+impl File {
+    fn is_kustomization(&self) -> bool {
+        self.path.ends_with("kustomization.yaml")
+    }
+}
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy")
+}
+
+fn files() -> Vec<File> {
+    let folders = std::fs::read_dir(deploy()).unwrap().map(|entry| entry.unwrap().path());
+    let paths =
+        folders.flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
+    let files: Vec<File> = paths
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let documents =
+                serde_saphyr::from_multiple(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            File { path: path.strip_prefix(deploy()).unwrap().to_owned(), documents }
+        })
+        .collect();
+    assert!(files.len() > 15, "{}", files.len());
+    files
+}
+
+/// The object as its type writes it again.
+fn typed<T: DeserializeOwned + Serialize>(object: &Value) -> Value {
+    to_value(from_value::<T>(object.clone()).unwrap()).unwrap()
+}
+
+fn typed_by_kind(object: &Value) -> Value {
+    match object["kind"].as_str().unwrap() {
+        "ClusterRole" => typed::<ClusterRole>(object),
+        "ClusterRoleBinding" => typed::<ClusterRoleBinding>(object),
+        "Deployment" => typed::<Deployment>(object),
+        "NetworkPolicy" => typed::<NetworkPolicy>(object),
+        "PodDisruptionBudget" => typed::<PodDisruptionBudget>(object),
+        "Role" => typed::<Role>(object),
+        "RoleBinding" => typed::<RoleBinding>(object),
+        "ServiceAccount" => typed::<ServiceAccount>(object),
+        "ValidatingAdmissionPolicy" => typed::<ValidatingAdmissionPolicy>(object),
+        "ValidatingAdmissionPolicyBinding" => typed::<ValidatingAdmissionPolicyBinding>(object),
+        other => panic!("no type for {other}"),
+    }
+}
+
+/// The first path of a value that `typed` has lost. A patch has only some fields, and null for a field that it removes.
+fn lost(value: &Value, typed: &Value, path: String) -> Option<String> {
+    match (value, typed) {
+        (Value::Object(fields), _) => {
+            let given = fields.iter().filter(|(_, value)| !value.is_null());
+            given.into_iter().find_map(|(name, value)| lost(value, &typed[name], format!("{path}.{name}")))
+        }
+        (Value::Array(items), Value::Array(typed)) if items.len() == typed.len() => items
+            .iter()
+            .zip(typed)
+            .enumerate()
+            .find_map(|(i, (item, typed))| lost(item, typed, format!("{path}[{i}]"))),
+        _ => (value != typed).then_some(path),
+    }
+}
+
+#[test]
+fn each_field_of_a_manifest_is_one_of_its_type() {
+    for File { path, documents } in files().iter().filter(|file| !file.is_kustomization()) {
+        for document in documents {
+            assert_eq!(lost(document, &typed_by_kind(document), String::new()), None, "in {path:?}");
+        }
+    }
+    let misspelt = json!({"kind": "Deployment", "spec": {"template": {"spec": {"hostNetwrk": true}}}});
+    let path = lost(&misspelt, &typed_by_kind(&misspelt), String::new());
+    assert_eq!(path.as_deref(), Some(".spec.template.spec.hostNetwrk"));
+}
+
+/// A kustomization names files and folders beside it; each file belongs to the one of its folder.
+#[test]
+fn each_file_is_in_the_kustomization_of_its_folder_and_each_of_these_is_there() {
+    let files = files();
+    let mut named = BTreeSet::new();
+    for file in files.iter().filter(|file| file.is_kustomization()) {
+        let document = &file.documents[0];
+        let list = |field: &str| document[field].as_array().cloned().unwrap_or_default();
+        let patches = list("patches").into_iter().map(|patch| patch["path"].clone());
+        for path in list("resources").into_iter().chain(list("components")).chain(patches) {
+            let path = file.path.parent().unwrap().join(path.as_str().unwrap());
+            assert!(deploy().join(&path).exists(), "{path:?} of {:?}", file.path);
+            named.insert(path);
+        }
+    }
+    for file in files.iter().filter(|file| !file.is_kustomization()) {
+        assert!(named.contains(&file.path), "{:?} is in no kustomization", file.path);
+    }
+}
+
+/// The containers of a Deployment or of a patch.
+fn containers(document: &Value) -> impl Iterator<Item = &Value> {
+    document.pointer("/spec/template/spec/containers").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The address of the probes is one at which the program listens.
+#[test]
+fn each_command_line_is_accepted_and_listens_where_the_probes_ask() {
+    let mut roles = BTreeSet::new();
+    for File { path, documents } in &files() {
+        let with_args =
+            documents.iter().flat_map(containers).filter(|container| container["args"].is_array());
+        for container in with_args {
+            let flags = container["args"].as_array().unwrap().iter().map(|flag| flag.as_str().unwrap());
+            let args = Args::try_parse_from(["daemonset-controller"].into_iter().chain(flags)).unwrap();
+            args.check().unwrap();
+            let port = &container["ports"][0];
+            assert_eq!(port["containerPort"], args.listen.port(), "{path:?}");
+            match container.pointer("/readinessProbe/httpGet/host") {
+                Some(host) => assert_eq!(*host, json!(args.listen.ip()), "{path:?}"),
+                None => assert!(args.listen.ip().is_unspecified(), "{path:?}: probes come from the node"),
+            }
+            roles.insert(format!("{:?}", args.role()));
+        }
+    }
+    assert_eq!(roles.into_iter().collect::<Vec<_>>(), ["Comparison", "Controller", "Driver"]);
+}
+
+#[test]
+fn a_rolling_update_on_the_hosts_network_first_frees_the_port() {
+    let patch = files().into_iter().find(|file| file.path.ends_with("controller/cold-start.yaml")).unwrap();
+    let spec = &patch.documents[0]["spec"];
+    assert_eq!(spec["template"]["spec"]["hostNetwork"], true);
+    let port = &containers(&patch.documents[0]).next().unwrap()["ports"][0];
+    assert_eq!(port["hostPort"], port["containerPort"]);
+    assert_eq!(spec["strategy"]["rollingUpdate"], json!({"maxSurge": 0, "maxUnavailable": 1}));
+}
