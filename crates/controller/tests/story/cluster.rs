@@ -173,9 +173,25 @@ impl Cluster {
         body: Value,
         content: &str,
     ) -> Result<Value, kube::Error> {
+        let request = Request::builder().method(method).uri(path).header("content-type", content);
+        self.send(request, body).await
+    }
+
+    /// A call of another user.
+    pub async fn request_as(
+        &self,
+        user: &str,
+        (method, path): (Method, &str),
+        body: Value,
+        content: &str,
+    ) -> Result<Value, kube::Error> {
+        let request = Request::builder().method(method).uri(path).header("content-type", content);
+        self.send(request.header("impersonate-user", user), body).await
+    }
+
+    async fn send(&self, request: http::request::Builder, body: Value) -> Result<Value, kube::Error> {
         let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
-        let request = Request::builder().method(method).uri(path).header("content-type", content).body(body);
-        self.client.request(request.unwrap()).await
+        self.client.request(request.body(body).unwrap()).await
     }
 
     pub fn core(&self, rest: &str) -> String {

@@ -5,6 +5,7 @@
 //! `KUBECONFIG=… cargo test --release -p daemonset-controller --test story -- --nocapture --test-threads 1`; `KILLS=50` is the
 //! number of times that the controller is killed.
 
+mod approval;
 mod budget_watch;
 mod cluster;
 mod cold_start;

@@ -32,7 +32,7 @@ pub fn apply(kustomization: &str, further: &[&str]) -> Option<()> {
 #[tokio::test]
 async fn each_kustomization_is_accepted() {
     let Some(cluster) = Cluster::find("manifests").await else { return };
-    for kustomization in ["controller", "any-node", "driver", "compare"] {
+    for kustomization in ["controller", "any-node", "driver", "compare", "approval"] {
         if apply(kustomization, &["--dry-run=server", "--validate=strict"]).is_none() {
             return;
         }
