@@ -77,7 +77,9 @@ pub enum Action {
     /// Create a ControllerRevision.
     #[non_exhaustive]
     CreateRevision {
-        /// The full object.
+        /// The full object. Its `data` must reach the API server as [Go writes it](crate::kubernetes::go_json), or no later
+        /// patch of the revision succeeds; `kube::ApiCall` and
+        /// [`go_json::to_string`](crate::kubernetes::go_json::to_string) write it so.
         revision: Value,
         /// Why.
         reason: RevisionReason,

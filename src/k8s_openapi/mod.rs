@@ -46,7 +46,8 @@ pub fn lossy_pod(manifest: &PodManifest) -> Result<Pod, Unreadable> {
 }
 
 /// The revision of [`Action::CreateRevision`](crate::Action::CreateRevision), typed. Its data is kept unchanged; fields of its
-/// metadata that the types do not know are lost.
+/// metadata that the types do not know are lost. serde_json writes other bytes than Go: send it as
+/// [`go_json`](crate::kubernetes::go_json) writes it.
 ///
 /// # Errors
 /// When a known field has another form.

@@ -2,6 +2,7 @@
 
 use super::bodies;
 use crate::action::{Action, EventType};
+use crate::kubernetes::go_json;
 use crate::model::{ControllerRevision, DaemonSet, ObjectRef, Owner, Pod, Uid};
 use jiff::Timestamp;
 use kube_core::Resource;
@@ -40,7 +41,9 @@ pub struct ApiCall {
     /// The object's name; `None` for a create.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The object, the patch or, for a deletion, the `DeleteOptions`; with the preconditions.
+    /// The object, the patch or, for a deletion, the `DeleteOptions`; with the preconditions. A caller who sends it without
+    /// [`to_request`](Self::to_request), such as another process that reads the call's JSON, sends the bytes of
+    /// [`body_bytes`](Self::body_bytes).
     pub body: Value,
     /// The API server checks these first. If one does not hold, it answers 409 Conflict to a deletion and to a status, and
     /// 422 Invalid to a patch (`metadata.uid: field is immutable`); 404 if no object has the name.
@@ -164,7 +167,14 @@ impl ApiCall {
         }
     }
 
-    /// The HTTP request.
+    /// The body as [Go writes it](go_json). The API server stores the `data` of a ControllerRevision as the bytes that it was
+    /// sent, and refuses each later patch of one whose bytes are others.
+    #[must_use]
+    pub fn body_bytes(&self) -> Vec<u8> {
+        go_json::to_string(&self.body).into_bytes()
+    }
+
+    /// The HTTP request, with the body of [`body_bytes`](Self::body_bytes) for an object.
     ///
     /// # Errors
     /// When a name is not a valid path segment. Every name from an API server is valid.
@@ -175,9 +185,8 @@ impl ApiCall {
         }
         let request = Request::new(self.collection.as_str());
         let name = self.name.as_deref().unwrap_or_default();
-        let body = || serde_json::to_vec(&self.body).map_err(Error::SerializeBody);
         match self.verb {
-            Verb::Create => request.create(&PostParams::default(), body()?),
+            Verb::Create => request.create(&PostParams::default(), self.body_bytes()),
             Verb::Patch(PatchType::StrategicMerge) => {
                 request.patch(name, &PatchParams::default(), &Patch::Strategic(&self.body))
             }
@@ -186,7 +195,7 @@ impl ApiCall {
             }
             Verb::Delete => request.delete(name, &self.delete_params()),
             Verb::UpdateStatus => {
-                request.replace_subresource("status", name, &PostParams::default(), body()?)
+                request.replace_subresource("status", name, &PostParams::default(), self.body_bytes())
             }
         }
     }

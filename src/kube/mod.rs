@@ -2,6 +2,13 @@
 //!
 //! No I/O here either: an [`ApiCall`] is data, and [`ApiCall::to_request`] gives an `http::Request` for the caller to send.
 //!
+//! # The bytes of a revision
+//!
+//! [`ApiCall::to_request`] sends an object as Go writes it. A caller who sends the revision of
+//! [`Action::CreateRevision`](crate::Action::CreateRevision) by other means, such as `Api::create`, sends the text of
+//! [`go_json::to_string`](crate::kubernetes::go_json::to_string): the API server stores `data` as the bytes that it was sent, and
+//! refuses each later patch of one whose bytes are others than Go's.
+//!
 //! # The model's types in `kube`
 //!
 //! `Api<daemonset::model::Pod>`, watchers and reflectors take the types of [`model`](crate::model) and hold the fields that

@@ -1,6 +1,7 @@
 //! The vocabulary that Kubernetes shares between its parts. Nothing here decides anything about a DaemonSet.
 
 pub mod canonical_json;
+pub mod go_json;
 pub(crate) mod hash;
 mod image;
 pub mod names;

@@ -102,6 +102,21 @@ fn patches_have_the_uid_as_precondition() {
     }
 }
 
+/// The API server stores the bytes of `data`, and refuses each patch after which Go would write others.
+#[test]
+fn a_revision_is_sent_as_go_writes_it() {
+    let template =
+        json!({"z": "2>&1", "args": ["a && b\u{2028}", "\u{8}"], "<k>": 1.0, "a": [1e21, 1e-7, u64::MAX]});
+    let go = r#"{"spec":{"template":{"\u003ck\u003e":1,"a":[1e+21,1e-7,18446744073709552000],"args":["a \u0026\u0026 b\u2028","\b"],"z":"2\u003e\u00261"}}}"#;
+    let revision =
+        json!({"revision": 1, "data": {"spec": {"template": template}}, "metadata": {"name": "web-x"}});
+    let call = call(&Action::create_revision(revision, RevisionReason::NewTemplate));
+    let whole = format!(r#"{{"data":{go},"metadata":{{"name":"web-x"}},"revision":1}}"#);
+    for body in [call.body_bytes(), call.to_request().unwrap().into_body()] {
+        assert_eq!(String::from_utf8(body).unwrap(), whole);
+    }
+}
+
 #[test]
 fn marks_are_merged_and_a_null_removes_one() {
     let annotations = [("a/started".to_owned(), None), ("a/wave".to_owned(), Some("3 now 1".to_owned()))];
