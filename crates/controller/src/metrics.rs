@@ -30,6 +30,7 @@ pub struct Metrics {
     /// The rollouts that a policy steers.
     pub rollouts: RolloutMetrics,
     actions: Family<ActionLabels, Counter>,
+    refused_calls: Family<RefusalLabels, Counter>,
     findings: Family<FindingLabels, Counter>,
 }
 
@@ -38,6 +39,12 @@ struct ActionLabels {
     action: String,
     reason: String,
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RefusalLabels {
+    action: &'static str,
+    code: u16,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -70,6 +77,12 @@ impl Default for Metrics {
         registry.register("queue_depth", "DaemonSets that wait in the queue", queue_depth.clone());
         registry.register("leader", "1 while this process acts, else 0", leader.clone());
         registry.register("actions", "Actions by type, reason and outcome", Family::clone(&actions));
+        let refused_calls = Family::default();
+        registry.register(
+            "refused_calls",
+            "Calls that the API server refused for good, by action and HTTP status",
+            Family::clone(&refused_calls),
+        );
         registry.register("compared", "Results of --compare by verdict", Family::clone(&findings));
         let rollouts = RolloutMetrics::default();
         rollouts.register(&mut registry);
@@ -83,6 +96,7 @@ impl Default for Metrics {
             leader,
             rollouts,
             actions,
+            refused_calls,
             findings,
         }
     }
@@ -103,6 +117,11 @@ impl Metrics {
             _ => "unknown",
         };
         self.actions.get_or_create(&ActionLabels { action, reason, outcome }).inc();
+    }
+
+    /// Counts a call that the API server refused for good, with the code of its answer.
+    pub fn count_refusal(&self, action: &Action, code: u16) {
+        self.refused_calls.get_or_create(&RefusalLabels { action: action.kind(), code }).inc();
     }
 
     /// Counts a finding of `--compare`.

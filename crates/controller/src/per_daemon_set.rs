@@ -6,6 +6,7 @@ use crate::in_flight::InFlight;
 use crate::rollout::Rollout;
 use daemonset::model::{DaemonSet, Uid};
 use daemonset::{Action, Change, Plan, Policy, RevisionView, StatusReason};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,10 +26,21 @@ pub struct PerDaemonSet {
     /// The DaemonSet as its reconciler has seen it last.
     last_seen: Option<Arc<DaemonSet>>,
     status_sent_at: Option<Instant>,
+    /// How often in a row the API server has refused the status for good.
+    status_refusals: u32,
     last_printed: String,
     /// The problems or warnings of the last plan.
     last_logged: Vec<String>,
+    /// The refusals that are in the log, each with the time of the last one.
+    logged_refusals: HashMap<String, Instant>,
 }
+
+/// A status that is refused again and again waits for about ten minutes, with the usual interval.
+const MAX_DOUBLINGS: u32 = 10;
+/// Refusals that are remembered. With more, the one that happened longest ago is forgotten: it would be logged again.
+const MAX_REFUSALS: usize = 64;
+/// A refusal that did not happen for this time is a new one, as its event is.
+const REFUSAL_TTL: Duration = Duration::from_secs(3600);
 
 impl PerDaemonSet {
     /// The state of a DaemonSet that was never reconciled.
@@ -40,8 +52,10 @@ impl PerDaemonSet {
             position: LogPosition::default(),
             last_seen: None,
             status_sent_at: None,
+            status_refusals: 0,
             last_printed: String::new(),
             last_logged: Vec::new(),
+            logged_refusals: HashMap::new(),
         }
     }
 
@@ -63,14 +77,15 @@ impl PerDaemonSet {
         }
     }
 
-    /// Takes the status update out of a plan if the last one was sent less than `interval` ago; then also returns the time
-    /// after which it may be sent.
+    /// Takes the status update out of a plan if the last one was sent less than `interval` ago, which doubles with each refusal;
+    /// then also returns the time after which it may be sent.
     pub fn defer_status(
         &self,
         mut actions: Vec<Action>,
         interval: Duration,
     ) -> (Vec<Action>, Option<Duration>) {
         let Some(sent_at) = self.status_sent_at else { return (actions, None) };
+        let interval = interval.saturating_mul(1 << self.status_refusals.min(MAX_DOUBLINGS));
         let wait = interval.saturating_sub(sent_at.elapsed());
         if wait.is_zero() || !actions.iter().any(is_deferrable) {
             return (actions, None);
@@ -86,11 +101,35 @@ impl PerDaemonSet {
         }
     }
 
+    /// Records that the API server has refused the status for good. The plan without it is a success, which ends the back-off of the
+    /// queue: the status has one of its own.
+    pub fn status_refused(&mut self) {
+        self.status_refusals = self.status_refusals.saturating_add(1);
+    }
+
+    /// Records that the API server has taken the status.
+    pub fn status_accepted(&mut self) {
+        self.status_refusals = 0;
+    }
+
     /// The messages that the last plan did not have, so that each is logged once.
     pub fn new_messages(&mut self, messages: Vec<String>) -> Vec<String> {
         let new = messages.iter().filter(|text| !self.last_logged.contains(text)).cloned().collect();
         self.last_logged = messages;
         new
+    }
+
+    /// Whether a refusal with this text is not in the log yet.
+    pub fn is_new_refusal(&mut self, text: &str) -> bool {
+        self.logged_refusals.retain(|_, last| last.elapsed() < REFUSAL_TTL);
+        let is_new = self.logged_refusals.insert(text.to_owned(), Instant::now()).is_none();
+        if self.logged_refusals.len() > MAX_REFUSALS {
+            let oldest = self.logged_refusals.iter().min_by_key(|(_, last)| **last);
+            if let Some(oldest) = oldest.map(|(text, _)| text.clone()) {
+                self.logged_refusals.remove(&oldest);
+            }
+        }
+        is_new
     }
 
     /// Prints a plan unless it reads like the last one.
@@ -125,4 +164,34 @@ fn plan_text(key: &Key, plan: &Plan) -> String {
         let _ = writeln!(text, "  warning: {warning}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_is_logged_once_until_it_has_not_happened_for_an_hour() {
+        let mut state = PerDaemonSet::new("u".into(), Policy::default());
+        assert!(state.is_new_refusal("a"));
+        for _ in 0..5 {
+            advance(Duration::from_secs(3599)).await;
+            assert!(!state.is_new_refusal("a"));
+        }
+        assert!(state.is_new_refusal("b"));
+        advance(Duration::from_secs(3600)).await;
+        assert!(state.is_new_refusal("a"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusals_are_remembered_up_to_a_limit() {
+        let mut state = PerDaemonSet::new("u".into(), Policy::default());
+        for number in 0..1000 {
+            advance(Duration::from_secs(1)).await;
+            assert!(state.is_new_refusal(&number.to_string()));
+        }
+        assert_eq!(state.logged_refusals.len(), MAX_REFUSALS);
+        assert!(!state.is_new_refusal("999") && state.is_new_refusal("0"));
+    }
 }

@@ -6,6 +6,7 @@ use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
 use kube::core::Status;
+use kube::core::response::StatusCause;
 use std::time::Duration;
 
 /// How long a response is awaited. The API server itself gives a request up after 60 s.
@@ -215,6 +216,22 @@ pub(crate) fn shortened(text: &str) -> String {
 
 /// v1.36 `HasStatusCause(err, NamespaceTerminatingCause)`.
 pub fn is_namespace_terminating(status: &Status) -> bool {
-    let causes = status.details.iter().flat_map(|details| &details.causes);
-    causes.into_iter().any(|cause| cause.reason == "NamespaceTerminating")
+    causes(status).any(|cause| cause.reason == "NamespaceTerminating")
+}
+
+/// Whether a patch was refused only since another object has the name by now: the patch contains the uid, and no patch may
+/// change it. A patch that is refused for another reason, too, is refused for good.
+pub fn is_of_another_object(status: &Status) -> bool {
+    let mut causes = causes(status).peekable();
+    status.is_invalid() && causes.peek().is_some() && causes.all(|cause| cause.field == "metadata.uid")
+}
+
+/// Whether the API server finds the `data` of a revision changed, though the patch does not touch it: it is stored in other bytes
+/// than Go writes (v1.37 `ValidateControllerRevisionUpdate`).
+pub fn finds_data_changed(status: &Status) -> bool {
+    status.is_invalid() && causes(status).any(|cause| cause.field == "data")
+}
+
+fn causes(status: &Status) -> impl Iterator<Item = &StatusCause> {
+    status.details.iter().flat_map(|details| &details.causes)
 }

@@ -3,6 +3,7 @@
 use crate::renew_deadline::DeadlineOver;
 use crate::response::{UnknownOutcome, shortened};
 use daemonset::Action;
+use std::fmt;
 use std::time::Duration;
 
 /// Why a plan was not executed to its end.
@@ -17,13 +18,38 @@ pub enum ExecuteError {
     /// A call failed, and was not done.
     Failed(String),
     /// A call was rejected for lack of rights, by a quota or by a policy.
-    Forbidden(String),
+    Forbidden(Refusal),
+    /// The API server's final answer to a call is no: a newer snapshot leads to the same call, and to the same answer.
+    Refused(Refusal),
     /// No connection was established: the call was not sent.
     Unreachable(String),
     /// A call may have been done.
     Unknown(UnknownOutcome),
     /// The renew deadline is over: another process may act.
     DeadlineOver,
+}
+
+/// A call that the API server refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The call and the answer. The same call with the same answer has the same text.
+    pub text: String,
+    /// The number of calls that failed with it.
+    pub others: usize,
+}
+
+impl Refusal {
+    /// The answer to a call, which [`ExecuteError::in_call`] names.
+    pub(super) fn new(answer: String) -> Self {
+        Refusal { text: answer, others: 0 }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        if self.others > 0 { write!(f, " (and {} more calls)", self.others) } else { Ok(()) }
+    }
 }
 
 impl ExecuteError {
@@ -33,6 +59,7 @@ impl ExecuteError {
         match self {
             ExecuteError::Failed(_)
             | ExecuteError::Forbidden(_)
+            | ExecuteError::Refused(_)
             | ExecuteError::Unreachable(_)
             | ExecuteError::Unknown(_)
             | ExecuteError::NamespaceTerminating => true,
@@ -42,20 +69,28 @@ impl ExecuteError {
 
     /// The same error with the call that failed, and the number of calls that failed with it.
     pub(super) fn in_call(mut self, action: &Action, others: usize) -> Self {
-        if let ExecuteError::Failed(error)
-        | ExecuteError::Forbidden(error)
-        | ExecuteError::Unreachable(error)
-        | ExecuteError::Unknown(UnknownOutcome { error, .. }) = &mut self
-        {
-            let others = if others == 0 { String::new() } else { format!(" (and {others} more calls)") };
-            *error = format!("{}: {}{others}", subject(action), shortened(error));
+        match &mut self {
+            ExecuteError::Failed(error)
+            | ExecuteError::Unreachable(error)
+            | ExecuteError::Unknown(UnknownOutcome { error, .. }) => {
+                let others = if others == 0 { String::new() } else { format!(" (and {others} more calls)") };
+                *error = format!("{}: {}{others}", subject(action), shortened(error));
+            }
+            ExecuteError::Forbidden(refusal) | ExecuteError::Refused(refusal) => {
+                let text = format!("{}: {}", subject(action), shortened(&refusal.text));
+                *refusal = Refusal { text, others };
+            }
+            ExecuteError::Outdated(_)
+            | ExecuteError::RetryAfter(_)
+            | ExecuteError::NamespaceTerminating
+            | ExecuteError::DeadlineOver => {}
         }
         self
     }
 }
 
 /// The call of an action, in words.
-fn subject(action: &Action) -> String {
+pub(super) fn subject(action: &Action) -> String {
     match action {
         Action::CreatePod { node, .. } => format!("create a pod on {node}"),
         Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),

@@ -5,8 +5,10 @@
 
 mod error;
 mod reads;
+mod refusals;
+mod stored_bytes;
 
-pub use error::ExecuteError;
+pub use error::{ExecuteError, Refusal};
 
 use crate::event_recorder::EventRecorder;
 use crate::metrics::Metrics;
@@ -18,7 +20,7 @@ use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, PodMeta, Uid};
 use daemonset::{Action, ActionOutcome, EventType};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use kube::core::Status;
+use refusals::{created_name, final_answer};
 use serde::Deserialize;
 
 /// Concurrent calls of one plan. Each has a connection of its own, and the API server is the slower side.
@@ -131,9 +133,12 @@ impl Executor {
                 Some(ExecuteError::Unknown(unknown)) => {
                     state.in_flight.record_unknown(action, unknown.settles_after);
                 }
-                Some(ExecuteError::Failed(_) | ExecuteError::Forbidden(_) | ExecuteError::Unreachable(_)) => {
-                    state.in_flight.retry_order.rejected(action)
-                }
+                Some(
+                    ExecuteError::Failed(_)
+                    | ExecuteError::Forbidden(_)
+                    | ExecuteError::Refused(_)
+                    | ExecuteError::Unreachable(_),
+                ) => state.in_flight.retry_order.rejected(action),
                 Some(
                     ExecuteError::Outdated(_)
                     | ExecuteError::RetryAfter(_)
@@ -141,6 +146,13 @@ impl Executor {
                     | ExecuteError::DeadlineOver,
                 )
                 | None => {}
+            }
+            if is_status_update(action) {
+                match &error {
+                    Some(ExecuteError::Refused(_) | ExecuteError::Forbidden(_)) => state.status_refused(),
+                    Some(_) => {}
+                    None => state.status_accepted(),
+                }
             }
             self.metrics.count_action(action, &outcome);
             errors += usize::from(error.is_some());
@@ -171,57 +183,8 @@ impl Executor {
                 let marked = marked(action, &body);
                 CallResult { outcome: outcome(action, pod.as_ref()), error: None, marked }
             }
-            ApiResponse::Rejected(status) => self.handle_rejection(ds, action, &status).await,
-            ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
-            ApiResponse::NotSent(error) => rejected(ExecuteError::Unreachable(error)),
-            ApiResponse::DeadlineOver => rejected(ExecuteError::DeadlineOver),
-            ApiResponse::Unknown(unknown) => CallResult {
-                outcome: ActionOutcome::Unknown,
-                error: Some(ExecuteError::Unknown(unknown)),
-                marked: None,
-            },
-        }
-    }
-
-    async fn handle_rejection(&self, ds: &DaemonSet, action: &Action, status: &Status) -> CallResult {
-        let outdated = || ExecuteError::Outdated(status.message.clone());
-        match action {
-            // The object is gone, as the action demands.
-            Action::DeletePod { .. } | Action::DeleteRevision { .. } if status.is_not_found() => {
-                CallResult::done()
-            }
-            // v1.36 `ReleasePod`: the object is gone, or has another owner already.
-            Action::ReleasePod { .. } | Action::ReleaseRevision { .. }
-                if status.is_not_found() || status.is_invalid() =>
-            {
-                CallResult::done()
-            }
-            Action::CreateRevision { revision, .. } if status.is_already_exists() => {
-                let name =
-                    revision.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
-                match self.has_own_revision(ds, name).await {
-                    Ok(true) => CallResult::done(),
-                    Ok(false) => rejected(outdated()),
-                    Err(error) => rejected(error),
-                }
-            }
-            // Another object has the name now: the patch contains the uid, and the API server lets no patch change a uid.
-            Action::AdoptPod { .. }
-            | Action::AdoptRevision { .. }
-            | Action::LabelPod { .. }
-            | Action::LabelRevision { .. }
-            | Action::AnnotateRevision { .. }
-            | Action::RenumberRevision { .. }
-                if status.is_invalid() =>
-            {
-                rejected(outdated())
-            }
-            _ if is_namespace_terminating(status) => rejected(ExecuteError::NamespaceTerminating),
-            _ if status.is_conflict() || status.is_already_exists() || status.is_not_found() => {
-                rejected(outdated())
-            }
-            _ if status.is_forbidden() => rejected(ExecuteError::Forbidden(status.message.clone())),
-            _ => rejected(ExecuteError::Failed(status.message.clone())),
+            ApiResponse::Rejected(status) => self.handle_rejection(&caller, (action, &call), &status).await,
+            response => unanswered(response),
         }
     }
 
@@ -238,6 +201,10 @@ impl Executor {
                 return;
             }
             ApiResponse::DeadlineOver => return,
+            // It may be the DaemonSet's own: the answer is looked at once more.
+            ApiResponse::Rejected(status) if status.is_already_exists() && created_name(action).is_some() => {
+                return;
+            }
             ApiResponse::Rejected(status) => Some(status.message.clone()),
             ApiResponse::RetryAfter(_) => Some("too many requests".to_owned()),
             ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {
@@ -271,6 +238,22 @@ impl Executor {
 fn log_event(ds: &DaemonSet, reason: &str, message: &str) {
     let name = format!("{}/{}", ds.metadata.namespace, ds.metadata.name);
     tracing::info!(daemonset = %name, reason, "{}", shortened(message));
+}
+
+/// The result of a call without an answer that names its effect.
+fn unanswered(response: ApiResponse) -> CallResult {
+    match response {
+        ApiResponse::Done(_) => CallResult::done(),
+        ApiResponse::Rejected(status) => rejected(final_answer(&status)),
+        ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
+        ApiResponse::NotSent(error) => rejected(ExecuteError::Unreachable(error)),
+        ApiResponse::DeadlineOver => rejected(ExecuteError::DeadlineOver),
+        ApiResponse::Unknown(unknown) => CallResult {
+            outcome: ActionOutcome::Unknown,
+            error: Some(ExecuteError::Unknown(unknown)),
+            marked: None,
+        },
+    }
 }
 
 fn rejected(error: ExecuteError) -> CallResult {

@@ -1,9 +1,9 @@
 //! Reads from storage, for decisions that a cache which lags behind would get wrong.
 
-use super::{ExecuteError, Executor};
+use super::{ExecuteError, Executor, final_answer};
 use crate::response::{ApiResponse, UnknownOutcome};
 use daemonset::kube::is_own_revision;
-use daemonset::model::{ControllerRevision, DaemonSet, Pod};
+use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::Resource;
 use kube::api::{GetParams, ListParams, ObjectList};
@@ -45,6 +45,19 @@ impl Executor {
         Ok(existing.is_some_and(|existing| is_own_revision(&existing, ds)))
     }
 
+    /// The pod that already has a name which was to be created, if it is the DaemonSet's and stays. The role of the controller
+    /// lets it list pods, and get none.
+    pub(super) async fn own_pod(&self, ds: &DaemonSet, name: &str) -> Result<Option<Arc<Pod>>, ExecuteError> {
+        let pods = self.list_pods(ds).await?;
+        let is_own = |pod: &&Arc<Pod>| {
+            let metadata = &pod.metadata;
+            metadata.name == name
+                && metadata.deletion_timestamp.is_none()
+                && OwnerReference::controller_of(&metadata.owner_references) == Some(ds.metadata.uid.as_str())
+        };
+        Ok(pods.iter().find(is_own).cloned())
+    }
+
     /// Stops an adoption if the DaemonSet is gone by now or was replaced (v1.36 `RecheckDeletionTimestamp`).
     pub(super) async fn check_before_adoption(&self, ds: &DaemonSet) -> Result<(), ExecuteError> {
         let stored: Option<DaemonSet> = self.get(&ds.metadata.namespace, &ds.metadata.name).await?;
@@ -75,7 +88,7 @@ impl Executor {
     }
 
     /// Sends a read like a write, so that it ends after the same time-out.
-    async fn request<T: DeserializeOwned>(
+    pub(super) async fn request<T: DeserializeOwned>(
         &self,
         request: Result<http::Request<Vec<u8>>, RequestError>,
     ) -> Result<Option<T>, ExecuteError> {
@@ -85,10 +98,7 @@ impl Executor {
                 serde_json::from_slice(&body).map(Some).map_err(|error| failed(&error))
             }
             ApiResponse::Rejected(status) if status.is_not_found() => Ok(None),
-            ApiResponse::Rejected(status) if status.is_forbidden() => {
-                Err(ExecuteError::Forbidden(status.message))
-            }
-            ApiResponse::Rejected(status) => Err(ExecuteError::Failed(status.message)),
+            ApiResponse::Rejected(status) => Err(final_answer(&status)),
             ApiResponse::RetryAfter(delay) => Err(ExecuteError::RetryAfter(delay)),
             ApiResponse::DeadlineOver => Err(ExecuteError::DeadlineOver),
             ApiResponse::NotSent(error) => Err(ExecuteError::Unreachable(error)),

@@ -87,14 +87,14 @@ impl Worker {
         if let Some(at) = settles_at {
             self.queue.add_at(key.clone(), at);
         }
-        self.states().insert(key.clone(), state);
         match result {
             Ok(()) => self.queue.succeeded(key),
-            Err(error) => self.requeue_after(key, error),
+            Err(error) => self.requeue_after(key, &mut state, error),
         }
+        self.states().insert(key.clone(), state);
     }
 
-    fn requeue_after(&self, key: &Key, error: ExecuteError) {
+    fn requeue_after(&self, key: &Key, state: &mut PerDaemonSet, error: ExecuteError) {
         self.metrics.failures.inc();
         match error {
             ExecuteError::RetryAfter(delay) => {
@@ -117,11 +117,19 @@ impl Worker {
                 // As the watches: no DaemonSet waits for minutes after the end of a long outage.
                 self.queue.retry_within(key.clone(), LONGEST_DELAY);
             }
-            ExecuteError::Forbidden(error) if self.connection.may_be_starting() => {
-                tracing::debug!(daemonset = %key, error, "the plan failed while the API server starts");
+            ExecuteError::Forbidden(refusal) if self.connection.may_be_starting() => {
+                tracing::debug!(daemonset = %key, error = %refusal, "the plan failed while the API server starts");
                 self.queue.retry_after(key.clone(), RETRY_WHILE_STARTING);
             }
-            ExecuteError::Failed(error) | ExecuteError::Forbidden(error) => {
+            ExecuteError::Refused(refusal) | ExecuteError::Forbidden(refusal) => {
+                if state.is_new_refusal(&refusal.text) {
+                    tracing::warn!(daemonset = %key, error = %refusal, "the API server refuses a call, which is tried again with back-off");
+                } else {
+                    tracing::debug!(daemonset = %key, error = %refusal, "the API server refuses a call again");
+                }
+                self.queue.retry(key.clone());
+            }
+            ExecuteError::Failed(error) => {
                 tracing::warn!(daemonset = %key, error, "the plan failed");
                 self.queue.retry(key.clone());
             }

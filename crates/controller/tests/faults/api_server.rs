@@ -1,8 +1,9 @@
 //! An API server in this process: parses requests, reads and writes the store, and injects faults.
 
-use crate::faults::{Call, FOREVER, Fault, Faults, Verb, status};
+use crate::faults::{Call, FOREVER, Fault, Faults, Verb, invalid, status};
 use crate::patch;
 use crate::pods::node_of;
+use crate::revision_data::{PatchPath, RevisionData};
 use crate::rights::Rights;
 use crate::store::{Actor, Id, Kind, Store, id, text};
 use crate::watch_server;
@@ -50,6 +51,8 @@ pub struct State {
     pub rejected_names: BTreeSet<String>,
     /// The end of each message of the policy.
     pub rejection_suffix: String,
+    /// The data of revisions, as they are stored.
+    pub revision_data: RevisionData,
 }
 
 #[derive(Clone)]
@@ -62,6 +65,10 @@ pub struct ApiRequest {
     pub name: String,
     pub query: BTreeMap<String, String>,
     pub body: Value,
+    /// The bytes of the body.
+    pub text: String,
+    /// How the API server applies the body, if it is a patch.
+    pub path: PatchPath,
 }
 
 /// A response, or a broken connection.
@@ -84,6 +91,7 @@ impl ApiServer {
             knows_no_rights: false,
             rejected_names: BTreeSet::new(),
             rejection_suffix: String::new(),
+            revision_data: RevisionData::default(),
         })))
     }
 
@@ -192,6 +200,7 @@ async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxEr
         (&Method::PATCH, _, "") => Verb::Patch,
         (&Method::DELETE, _, "") => Verb::Delete,
         (&Method::PUT, _, "status") => Verb::UpdateStatus,
+        (&Method::PUT, _, "") => Verb::Update,
         other => panic!("an unknown call {other:?}"),
     };
     let kind = match kind {
@@ -203,7 +212,12 @@ async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxEr
         other => panic!("an unknown kind {other}"),
     };
     let body = serde_json::from_slice(&bytes).unwrap_or_default();
-    Ok(ApiRequest { verb, kind, name: name.to_owned(), query, body })
+    let text = String::from_utf8(bytes.to_vec())?;
+    let path = match head.headers.get("content-type").and_then(|content| content.to_str().ok()) {
+        Some("application/merge-patch+json") => PatchPath::Merge,
+        _ => PatchPath::StrategicMerge,
+    };
+    Ok(ApiRequest { verb, kind, name: name.to_owned(), query, body, text, path })
 }
 
 /// The response, or its absence, that a fault causes.
@@ -211,7 +225,12 @@ async fn faulty(fault: Fault, request: &ApiRequest) -> ApiResult {
     let rejected = |code, reason, message: &str| Ok(json_response(code, status(code, reason, message)));
     match fault {
         Fault::Conflict => rejected(409, "Conflict", "the object has been modified"),
+        Fault::AlreadyExists => rejected(409, "AlreadyExists", "the name already exists"),
         Fault::Forbidden => rejected(403, "Forbidden", "exceeded quota"),
+        Fault::Invalid => Ok(json_response(
+            422,
+            invalid("Pod", &[("spec.containers[0].image", "Required value".to_owned())]),
+        )),
         Fault::TooManyRequests(seconds) => {
             let mut response = json_response(429, status(429, "TooManyRequests", "too many requests"));
             response.headers_mut().insert("retry-after", seconds.into());
@@ -266,12 +285,29 @@ impl State {
             }
             Verb::Patch => {
                 let mut object = self.get(&id)?;
+                let mut causes = Vec::new();
                 let uid = &request.body["metadata"]["uid"];
                 if !uid.is_null() && *uid != object["metadata"]["uid"] {
-                    return Err(status(422, "Invalid", "metadata.uid: Invalid value: field is immutable"));
+                    causes.push(("metadata.uid", format!("Invalid value: {uid}: field is immutable")));
+                }
+                if request.kind == Kind::Revision && self.revision_data.is_changed_by(&object, request.path) {
+                    causes.push(("data", data_is_immutable(&object)));
+                }
+                if !causes.is_empty() {
+                    return Err(invalid(&format!("{:?} {:?}", id.kind, id.name), &causes));
                 }
                 patch::apply(&mut object, &request.body);
                 Ok(self.store.put(Actor::Controller, id, object))
+            }
+            Verb::Update => {
+                assert_eq!(request.kind, Kind::Revision, "only revisions are updated as a whole");
+                let object = self.get(&id)?;
+                check_precondition("resourceVersion", &request.body["metadata"]["resourceVersion"], &object)?;
+                check_precondition("uid", &request.body["metadata"]["uid"], &object)?;
+                if !self.revision_data.is(&object, &request.text) {
+                    return Err(invalid(&id.name, &[("data", data_is_immutable(&object))]));
+                }
+                Ok(self.store.put(Actor::Controller, id, request.body.clone()))
             }
             Verb::Delete => self.delete(&id, &request.body["preconditions"]),
             Verb::UpdateStatus => {
@@ -320,7 +356,11 @@ impl State {
         if self.store.get(&id(request.kind, name)).is_some() {
             return Err(status(409, "AlreadyExists", &format!("{name} already exists")));
         }
-        Ok(self.store.create(Actor::Controller, request.kind, request.body.clone()))
+        let created = self.store.create(Actor::Controller, request.kind, request.body.clone());
+        if request.kind == Kind::Revision {
+            self.revision_data.keep(&created, &request.text);
+        }
+        Ok(created)
     }
 
     fn delete(&mut self, id: &Id, preconditions: &Value) -> Result<Value, Value> {
@@ -354,6 +394,10 @@ impl State {
         let found = self.store.get(id).cloned();
         found.ok_or_else(|| status(404, "NotFound", &format!("{:?} {} not found", id.kind, id.name)))
     }
+}
+
+fn data_is_immutable(revision: &Value) -> String {
+    format!("Invalid value: {}: field is immutable", revision["data"])
 }
 
 fn check_precondition(field: &str, wanted: &Value, object: &Value) -> Result<(), Value> {

@@ -43,6 +43,8 @@ pub struct Cluster {
     pub deadline: RenewDeadline,
     pub machine: Machine,
     pub metrics: Metrics,
+    /// The policy of `--policy`.
+    policy: Policy,
     /// The number of calls before the story.
     calls_before: usize,
     /// The processes, by the name of their client.
@@ -77,13 +79,22 @@ impl Machine {
 impl Cluster {
     /// Nodes that all have their pod, beside foreign objects. The invariants are checked from now on.
     pub async fn steady(nodes: usize, strategy: Value) -> Self {
-        let cluster = Cluster::new(nodes, &strategy).await;
+        Cluster::steady_with(nodes, strategy, Policy::default()).await
+    }
+
+    /// The same under a policy of `--policy`.
+    pub async fn steady_with(nodes: usize, strategy: Value, policy: Policy) -> Self {
+        let cluster = Cluster::new_with(nodes, &strategy, policy).await;
         cluster.done(HOUR).await;
         cluster.with_invariants(&strategy).await
     }
 
     /// The same at the creation of the DaemonSet, without invariants.
     pub async fn new(nodes: usize, strategy: &Value) -> Self {
+        Cluster::new_with(nodes, strategy, Policy::default()).await
+    }
+
+    async fn new_with(nodes: usize, strategy: &Value, policy: Policy) -> Self {
         let clock = clock();
         let api = ApiServer::new(clock.clone());
         {
@@ -102,7 +113,7 @@ impl Cluster {
         let metrics = Metrics::default();
         let controllers = BTreeMap::new();
         let mut cluster =
-            Cluster { api, connection, deadline, machine, metrics, calls_before: 0, controllers };
+            Cluster { api, connection, deadline, machine, metrics, policy, calls_before: 0, controllers };
         cluster.start(CONTROLLER, Role::Controller).await;
         cluster
     }
@@ -111,7 +122,8 @@ impl Cluster {
     pub async fn start(&mut self, name: &'static str, role: Role) {
         self.controllers.remove(name);
         let lead = (self.deadline.clone(), self.connection.clone());
-        let controller = start(&self.api, (name, role), lead, self.metrics.clone()).await;
+        let policies = Policies::new(self.policy.clone(), role);
+        let controller = start(&self.api, (name, role), lead, (self.metrics.clone(), policies)).await;
         self.controllers.insert(name, controller);
     }
 
@@ -340,7 +352,7 @@ async fn start(
     api: &ApiServer,
     (name, role): (&'static str, Role),
     (deadline, connection): (RenewDeadline, Connection),
-    metrics: Metrics,
+    (metrics, policies): (Metrics, Policies),
 ) -> Controller {
     let rights = match role {
         Role::Driver => Rights::of_driver(),
@@ -358,7 +370,7 @@ async fn start(
         caches,
         queue: Arc::new(Queue::new(Duration::from_millis(50))),
         mode: Mode::Execute(Executor::new(writes, events, metrics.clone())),
-        policies: Policies::new(Policy::default(), role),
+        policies,
         status_interval: Duration::from_millis(500),
         recorder: None,
         metrics,

@@ -12,6 +12,7 @@ pub enum Verb {
     Get,
     Create,
     Patch,
+    Update,
     Delete,
     UpdateStatus,
 }
@@ -36,8 +37,12 @@ pub struct Call {
 pub enum Fault {
     /// 409: another client changed the object a moment ago.
     Conflict,
+    /// 409: another object has the name.
+    AlreadyExists,
     /// 403, as with a quota.
     Forbidden,
+    /// 422 about the spec, as for an object that the API server finds invalid.
+    Invalid,
     /// 429 with Retry-After, in seconds.
     TooManyRequests(u32),
     /// 503 of the API server.
@@ -150,6 +155,21 @@ impl Faults {
 pub fn status(code: u16, reason: &str, message: &str) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code})
+}
+
+/// The `Status` object of a 422 with its causes, each a field and a message, as the API server words it.
+pub fn invalid(about: &str, causes: &[(&str, String)]) -> Value {
+    let words: Vec<String> = causes.iter().map(|(field, message)| format!("{field}: {message}")).collect();
+    let words = match words.as_slice() {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    };
+    let mut status = status(422, "Invalid", &format!("{about} is invalid: {words}"));
+    let causes = causes
+        .iter()
+        .map(|(field, message)| json!({"reason": "FieldValueInvalid", "message": message, "field": field}));
+    status["details"] = json!({"causes": causes.collect::<Vec<_>>()});
+    status
 }
 
 /// Longer than every story.

@@ -1,7 +1,7 @@
 //! Scheduler and kubelets: they bind pods to nodes, make them Ready or Failed after a time, and remove terminating ones.
 
 use crate::api_server::ApiServer;
-use crate::pods::{image_of, is_deleting, is_finished, node_of};
+use crate::pods::{image_of, is_deleting, is_finished, node_of, version_of};
 use crate::store::{Actor, Id, Kind, id, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +54,7 @@ impl Kubelets {
 
 /// How long the next step of this pod takes; `None` if it has none.
 fn next_step_in(pod: &Value) -> Option<Duration> {
-    let managed = !text(&pod["metadata"]["generateName"]).is_empty();
+    let managed = !version_of(pod).is_empty() && pod["metadata"]["finalizers"].is_null();
     let bound = !pod["spec"]["nodeName"].is_null();
     match (managed, is_deleting(pod), bound) {
         (false, _, _) => None,

@@ -78,10 +78,9 @@ async fn a_rejected_create_is_one_line_that_names_the_node() {
     let creates = |verb, kind| verb == Verb::Create && kind == Kind::Pod;
     sleep(MINUTE).await;
     let lines = log.lines("the policy denied the request");
-    assert_eq!(lines.len(), cluster.count(creates), "one line for each attempt: {lines:#?}");
-    for line in lines {
-        assert!(line.contains("WARN") && line.contains("create a pod on n01: the policy"), "{line}");
-    }
+    let [line] = lines.as_slice() else { panic!("one line for all attempts: {lines:#?}") };
+    assert!(line.contains("WARN") && line.contains("create a pod on n01: the policy"), "{line}");
+    assert!(cluster.count(creates) > 5, "{}", cluster.count(creates));
 }
 
 #[tokio::test(start_paused = true)]

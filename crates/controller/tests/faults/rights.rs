@@ -35,7 +35,7 @@ impl Rights {
             Verb::Create => "create",
             Verb::Patch => "patch",
             Verb::Delete => "delete",
-            Verb::UpdateStatus => "update",
+            Verb::Update | Verb::UpdateStatus => "update",
         };
         let has = |rule: &Value, field: &str, value: &str| {
             rule[field].as_array().expect("a list").iter().any(|one| one == value)
@@ -56,8 +56,16 @@ fn rules(manifest: &str, kind: &str) -> Vec<Value> {
 #[test]
 fn the_role_of_a_driver_is_smaller_than_the_one_of_a_controller() {
     let allowed = |rights: &Rights| -> Vec<(Verb, Kind)> {
-        let verbs =
-            [Verb::List, Verb::Watch, Verb::Get, Verb::Create, Verb::Patch, Verb::Delete, Verb::UpdateStatus];
+        let verbs = [
+            Verb::List,
+            Verb::Watch,
+            Verb::Get,
+            Verb::Create,
+            Verb::Patch,
+            Verb::Update,
+            Verb::Delete,
+            Verb::UpdateStatus,
+        ];
         let kinds = [Kind::DaemonSet, Kind::Pod, Kind::Node, Kind::Revision, Kind::Event];
         let calls = verbs.into_iter().flat_map(|verb| kinds.map(|kind| (verb, kind)));
         calls.filter(|(verb, kind)| rights.allow(*verb, *kind)).collect()

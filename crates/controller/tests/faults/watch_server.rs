@@ -38,8 +38,13 @@ pub fn respond(api: ApiServer, request: &ApiRequest) -> Response<Body> {
         return Response::new(gone());
     }
     let ends = Instant::now() + Duration::from_secs(number("timeoutSeconds").max(1));
-    let request =
-        ApiRequest { query: request.query.clone(), name: String::new(), body: Value::Null, ..*request };
+    let request = ApiRequest {
+        query: request.query.clone(),
+        name: String::new(),
+        body: Value::Null,
+        text: String::new(),
+        ..*request
+    };
     let watch = Watch { api, request, sent, epoch, ends };
     let lines = stream::unfold(watch, |mut watch| async move { Some((watch.next().await?, watch)) });
     Response::new(Body::from_stream(lines))

@@ -5,7 +5,7 @@ use crate::cluster::Cluster;
 use crate::objects::rolling;
 use crate::pods::image_of;
 use crate::store::{Actor, Kind, id, text};
-use serde_json::Value;
+use serde_json::json;
 use tokio::time::sleep;
 
 /// The series of the DaemonSet's rollout.
@@ -77,7 +77,7 @@ async fn a_pod_that_does_not_start_is_updated_and_not_available() {
     cluster.api.state().store.change(Actor::Others, &id(Kind::Pod, text(&pod["metadata"]["name"])), |pod| {
         pod["metadata"]["deletionTimestamp"] = pod["metadata"]["creationTimestamp"].clone();
         // No kubelet ends it.
-        pod["metadata"]["generateName"] = Value::Null;
+        pod["metadata"]["finalizers"] = json!(["story/stays"]);
     });
     sleep(MINUTE).await;
     assert_eq!(canary(), [false, false], "it terminates");
