@@ -4,7 +4,7 @@
 //! read more of a node than its placement, and so do these.
 
 use crate::daemons_on::Daemon;
-use crate::model::{DaemonSet, Node, NodeCondition, OwnerReference, Pod, TemplateFidelity};
+use crate::model::{DaemonSet, Node, NodeCondition, OwnerReference, Pod, TemplateFidelity, Uid};
 use crate::snapshot::placement::{Mismatch, Placement};
 use crate::view::NodeView;
 
@@ -57,36 +57,100 @@ pub fn affected<'d, 'p>(
     before: Option<&Node>,
     after: Option<&Node>,
 ) -> Vec<&'d DaemonSet> {
-    let change = match (before, after) {
-        (None, None) => return Vec::new(),
-        (Some(before), Some(after)) if before.metadata.name == after.metadata.name => {
-            if !inputs_differ(before, after) {
-                return Vec::new();
-            }
-            Change::Update(before, after)
-        }
-        (before, after) => Change::JoinOrLeave([before, after], pods_on(pods, [before, after])),
-    };
-    daemon_sets.into_iter().filter(|ds| change.affects(ds)).collect()
+    let Some(change) = NodeChange::new(pods, before, after) else { return Vec::new() };
+    daemon_sets.into_iter().filter(|ds| change.affects(&CompiledPlacement::new(ds))).collect()
 }
 
-enum Change<'a> {
+/// A change of a node that a plan may read, for who keeps [`CompiledPlacement`]s: [`affected`] compiles each anew.
+///
+/// ```
+/// use daemonset::{CompiledPlacement, NodeChange, model::{DaemonSet, Node}};
+/// use serde_json::{from_value, json};
+///
+/// let agent: DaemonSet = from_value(json!({
+///     "metadata": {"name": "agent", "namespace": "ns", "uid": "u", "generation": 1},
+///     "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}},
+/// }))?;
+/// let placement = CompiledPlacement::new(&agent);
+/// let node: Node = from_value(json!({"metadata": {"name": "a"}}))?;
+/// let joins = NodeChange::new([], None, Some(&node));
+/// assert!(joins.is_some_and(|change| change.affects(&placement)));
+/// assert!(NodeChange::new([], Some(&node), Some(&node)).is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct NodeChange<'a>(Kind<'a>);
+
+#[derive(Debug)]
+enum Kind<'a> {
     Update(&'a Node, &'a Node),
     /// Nodes that join or leave, and the pods that have one of them as their target.
     JoinOrLeave([Option<&'a Node>; 2], Vec<&'a Pod>),
 }
 
-impl Change<'_> {
-    fn affects(&self, ds: &DaemonSet) -> bool {
-        // A DaemonSet that can't be planned has no actions before and after.
-        let Ok(daemon) = Daemon::new(ds) else { return false };
-        let excluded = |node: &Node| is_exact(ds) && excludes(&daemon, node);
-        match self {
-            Change::Update(before, after) => !(excluded(before) && excluded(after)),
-            Change::JoinOrLeave(nodes, pods) => {
-                nodes.iter().flatten().any(|node| !excluded(node)) || pods.iter().any(|pod| may_own(ds, pod))
+impl<'a> NodeChange<'a> {
+    /// The change from `before` to `after`, with `pods` as in [`affected`]; `None` where no plan reads the difference.
+    pub fn new<'p: 'a>(
+        pods: impl IntoIterator<Item = &'p Pod>,
+        before: Option<&'a Node>,
+        after: Option<&'a Node>,
+    ) -> Option<Self> {
+        match (before, after) {
+            (None, None) => None,
+            (Some(before), Some(after)) if before.metadata.name == after.metadata.name => {
+                inputs_differ(before, after).then_some(NodeChange(Kind::Update(before, after)))
+            }
+            (before, after) => {
+                let nodes = [before, after];
+                Some(NodeChange(Kind::JoinOrLeave(nodes, pods_on(pods, nodes))))
             }
         }
+    }
+
+    /// Whether the DaemonSet's plan may change: [`affected`] names it.
+    #[must_use]
+    pub fn affects(&self, placement: &CompiledPlacement) -> bool {
+        // A DaemonSet that can't be planned has no actions before and after.
+        let Some(daemon) = &placement.daemon else { return false };
+        let excluded = |node: &Node| placement.is_exact && excludes(daemon, node);
+        match &self.0 {
+            Kind::Update(before, after) => !(excluded(before) && excluded(after)),
+            Kind::JoinOrLeave(nodes, pods) => {
+                nodes.iter().flatten().any(|node| !excluded(node))
+                    || pods.iter().any(|pod| placement.may_own(pod))
+            }
+        }
+    }
+}
+
+/// The parts of a DaemonSet that say which changes of nodes concern it, compiled once. They are the same for each
+/// `metadata.generation` of a `metadata.uid`.
+#[derive(Debug, Clone)]
+pub struct CompiledPlacement {
+    /// `None` for a DaemonSet that can't be planned.
+    daemon: Option<Daemon>,
+    is_exact: bool,
+    namespace: String,
+    uid: Uid,
+}
+
+impl CompiledPlacement {
+    /// Compiles the template.
+    #[must_use]
+    pub fn new(ds: &DaemonSet) -> Self {
+        CompiledPlacement {
+            daemon: Daemon::new(ds).ok(),
+            is_exact: is_exact(ds),
+            namespace: ds.metadata.namespace.clone(),
+            uid: ds.metadata.uid.clone(),
+        }
+    }
+
+    /// Whether the pod is the DaemonSet's, or an orphan that it may adopt.
+    fn may_own(&self, pod: &Pod) -> bool {
+        let controller = OwnerReference::controller_of(&pod.metadata.owner_references);
+        pod.metadata.namespace == self.namespace
+            && controller.is_none_or(|controller| controller == self.uid.as_str())
     }
 }
 
@@ -123,11 +187,4 @@ fn pods_on<'p>(pods: impl IntoIterator<Item = &'p Pod>, nodes: [Option<&Node>; 2
     let names = nodes.map(|node| node.map(|node| &node.metadata.name));
     let targets = |pod: &Pod| pod.target().is_some_and(|target| names.contains(&Some(target)));
     pods.into_iter().filter(|pod| targets(pod)).collect()
-}
-
-/// Whether the pod is the DaemonSet's, or an orphan that it may adopt.
-fn may_own(ds: &DaemonSet, pod: &Pod) -> bool {
-    let controller = OwnerReference::controller_of(&pod.metadata.owner_references);
-    pod.metadata.namespace == ds.metadata.namespace
-        && controller.is_none_or(|controller| controller == ds.metadata.uid.as_str())
 }

@@ -58,7 +58,7 @@
 //! | [`outlook`] | whether a rollout still moves, and its obstacles |
 //! | [`Recording`] | one JSON object for each decision, for replay |
 //! | [`lint`] | a preflight of a manifest against real nodes and pods |
-//! | [`daemons_on`], [`affected`] | for others: the DaemonSets that run on a node which need not exist yet, and those that a changed node concerns |
+//! | [`daemons_on`], [`affected`] | for others: the DaemonSets that run on a node which need not exist yet, and those that a changed node concerns; [`NodeChange`] for many changes |
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share; [`model::Owner`] for a custom kind |
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
 //!
@@ -135,7 +135,7 @@ pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, RolloutReason, StatusReason,
 };
-pub use affected::affected;
+pub use affected::{CompiledPlacement, NodeChange, affected};
 pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
 pub use daemons_on::{
     DaemonOn, Daemons, DaemonsOn, HostPort, LabelKnowledge, NodeShape, OtherLabels, PortConflict, Runs,

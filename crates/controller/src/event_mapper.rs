@@ -4,11 +4,11 @@ use crate::caches::{Caches, Key};
 use crate::change_log::ChangedObject;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
-use daemonset::affected;
-use daemonset::model::{ControllerRevision, DaemonSet, LabelSelector, Node, OwnerReference, Pod};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod, Uid};
+use daemonset::{CompiledPlacement, NodeChange};
 use kube::runtime::watcher::Event;
-use serde_json::json;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Puts the DaemonSets that a change concerns into the queue.
 #[derive(Clone)]
@@ -16,7 +16,12 @@ pub struct EventMapper {
     caches: Caches,
     queue: Arc<Queue<Key>>,
     policies: Policies,
+    placements: Placements,
 }
+
+/// The placement of each DaemonSet, by its uid and generation. A template may have thousands of terms, and nodes change all
+/// the time.
+type Placements = Arc<Mutex<HashMap<(Uid, i64), CompiledPlacement>>>;
 
 /// A watched kind of object.
 pub(crate) trait WatchedObject: Sized {
@@ -36,7 +41,7 @@ pub(crate) trait WatchedObject: Sized {
 impl EventMapper {
     /// A mapper that looks owners up in these caches.
     pub fn new(caches: Caches, queue: Arc<Queue<Key>>, policies: Policies) -> Self {
-        EventMapper { caches, queue, policies }
+        EventMapper { caches, queue, policies, placements: Placements::default() }
     }
 
     /// The caches that owners are looked up in.
@@ -60,6 +65,22 @@ impl EventMapper {
     pub(crate) fn enqueue_all(&self) {
         for ds in self.caches.daemon_sets.state() {
             self.queue.add(Key::from(&*ds));
+        }
+    }
+
+    /// Enqueues the DaemonSets that a change of a node concerns.
+    fn enqueue_affected(&self, change: &NodeChange<'_>) {
+        let mut placements = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those of earlier generations and of DaemonSets that are gone stay behind.
+        let mut earlier = std::mem::take(&mut *placements);
+        for ds in self.caches.daemon_sets.state() {
+            let version = (ds.metadata.uid.clone(), ds.metadata.generation);
+            let placement = earlier.remove(&version).unwrap_or_else(|| CompiledPlacement::new(&ds));
+            // The revision that a held node keeps may place pods where the template of the DaemonSet does not.
+            if change.affects(&placement) || self.policies.may_steer(&ds) {
+                self.queue.add(Key::from(&*ds));
+            }
+            placements.insert(version, placement);
         }
     }
 
@@ -167,27 +188,12 @@ impl WatchedObject for Node {
             // the wait ends.
             return mapper.enqueue_all();
         }
-        let daemon_sets = mapper.caches.daemon_sets.state();
         // Only a node that joins makes the pods of a DaemonSet matter that runs nothing there.
         let pods = if before.is_none() { mapper.caches.pods.state() } else { Vec::new() };
-        let pods = pods.iter().map(Arc::as_ref);
-        for ds in affected(daemon_sets.iter().map(Arc::as_ref), pods, before, after) {
-            mapper.queue.add(Key::from(ds));
-        }
-        // The revision that a held node keeps may place pods where the template of the DaemonSet does not.
-        let mut steered = daemon_sets.iter().filter(|ds| mapper.policies.may_steer(ds)).peekable();
-        if steered.peek().is_some() && !affected([&on_all_nodes()], [], before, after).is_empty() {
-            steered.for_each(|ds| mapper.queue.add(Key::from(&**ds)));
+        if let Some(change) = NodeChange::new(pods.iter().map(Arc::as_ref), before, after) {
+            mapper.enqueue_affected(&change);
         }
     }
-}
-
-/// A DaemonSet that every relevant change of a node concerns.
-fn on_all_nodes() -> DaemonSet {
-    let mut ds = DaemonSet::default();
-    ds.spec.selector = Some(LabelSelector::default());
-    ds.spec.template = json!({});
-    ds
 }
 
 #[cfg(test)]
@@ -195,7 +201,7 @@ mod tests {
     use super::*;
     use crate::rollout::policy::Role;
     use daemonset::{Policy, RolloutPolicy};
-    use serde_json::{Value, from_value};
+    use serde_json::{Value, from_value, json};
     use std::time::Duration;
 
     const POOLS: [&str; 4] = ["gpu", "batch", "web", "edge"];
@@ -271,6 +277,32 @@ mod tests {
         mapper.policies =
             Policies::new(Policy::default().rollout(RolloutPolicy::default()), Role::Controller);
         assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&before), &after)), 46, "the file steers all");
+    }
+
+    /// A template may have thousands of terms.
+    #[test]
+    fn a_placement_is_compiled_once_for_each_generation() {
+        let (mapper, mut writers) = mapper();
+        let mut release = |generation: i64, pool: &str| {
+            let ds = json!({
+                "metadata": {"name": "new", "namespace": "ns", "uid": "new", "generation": generation},
+                "spec": {
+                    "selector": {"matchLabels": {"app": "new"}},
+                    "template": {"metadata": {"labels": {"app": "new"}}, "spec": {"nodeSelector": {"pool": pool}}},
+                },
+            });
+            writers.daemon_sets.apply_watcher_event(&Event::Apply(from_value(ds).unwrap()));
+        };
+        let gpu = node("gpu", json!([]), "1");
+        let joins = || woken(&mapper, |mapper| mapper.applied(None, &gpu));
+        release(1, "tpu");
+        assert_eq!(joins(), 15);
+        // No API server has two templates of one generation: here they tell which one was compiled.
+        release(1, "gpu");
+        assert_eq!(joins(), 15, "not compiled again");
+        release(2, "gpu");
+        assert_eq!(joins(), 16);
+        assert_eq!(mapper.placements.lock().unwrap().len(), 46, "earlier generations are dropped");
     }
 
     #[test]
