@@ -5,6 +5,8 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
     clippy::string_slice,
     clippy::todo,
     clippy::unimplemented,

@@ -1,16 +1,21 @@
 //! The running controller: watches that fill the caches, and workers.
 
-use crate::caches::CacheWriters;
+use crate::caches::{CacheWriters, Key};
 use crate::event_mapper::EventMapper;
+use crate::queue::Queue;
+use crate::tasks::Tasks;
 use crate::watches::{Scope, Watches};
 use crate::worker::{Mode, Worker};
 use kube::Client;
-use tokio::task::JoinSet;
+use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// The running controller, until it is [finished](Controller::finish).
 pub struct Controller {
-    worker: Worker,
-    workers: JoinSet<()>,
+    queue: Arc<Queue<Key>>,
+    mode: Mode,
+    /// Responds once the workers have ended.
+    finished: oneshot::Receiver<()>,
 }
 
 impl Controller {
@@ -24,14 +29,15 @@ impl Controller {
         reads: &Client,
         scope: &Scope,
         workers: u16,
+        tasks: &Tasks,
     ) -> anyhow::Result<Self> {
         let caches = &worker.caches;
         let comparison = match &worker.mode {
             Mode::Compare(comparison) => Some(comparison.clone()),
-            Mode::Execute(_) | Mode::DryRun => None,
+            Mode::Execute(_) | Mode::DryRun(_) => None,
         };
         let mapper = EventMapper::new(caches.clone(), worker.queue.clone(), worker.policies.clone());
-        Watches::new(mapper, comparison, worker.connection.clone()).start(writers, reads, scope);
+        Watches::new(mapper, comparison, worker.connection.clone()).start(writers, reads, scope, tasks);
         caches.wait_until_filled().await?;
         tracing::info!(
             daemonsets = caches.daemon_sets.len(),
@@ -39,16 +45,22 @@ impl Controller {
             nodes = caches.nodes.len(),
             "the caches are filled"
         );
-        let mut running = JoinSet::new();
-        for _ in 0..workers {
-            running.spawn(worker.clone().run());
-        }
-        Ok(Controller { worker, workers: running })
+        let (queue, mode) = (worker.queue.clone(), worker.mode.clone());
+        let (all_ended, finished) = oneshot::channel();
+        tasks.spawn("workers", async move {
+            worker.run(workers).await;
+            let _ = all_ended.send(());
+        });
+        Ok(Controller { queue, mode, finished })
     }
 
-    /// Starts no further reconcile, and waits for those under way.
-    pub async fn finish(mut self) {
-        self.worker.queue.close();
-        while self.workers.join_next().await.is_some() {}
+    /// Starts no further reconcile and sends no further call; waits for the calls under way, and records their outcomes.
+    pub async fn finish(self) {
+        self.queue.close();
+        if let Mode::Execute(executor) = &self.mode {
+            executor.close();
+        }
+        // An error after a panic of the workers: no call is under way any more.
+        let _ = self.finished.await;
     }
 }

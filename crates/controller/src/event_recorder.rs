@@ -4,8 +4,8 @@
 
 use crate::clock::Clock;
 use crate::event_correlator::{Correlated, EventCorrelator};
-use crate::renew_deadline::DeadlineOver;
 use crate::response::{ActingClient, ApiResponse, UnknownOutcome};
+use crate::tasks::Tasks;
 use daemonset::EventType;
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, Uid};
@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use kube::core::Request;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
@@ -22,6 +23,10 @@ pub const COMPONENT: &str = "daemonset-controller";
 pub const DRIVER: &str = "daemonset-driver";
 /// Events that may wait to be sent; further ones are dropped, as in client-go.
 const MAX_WAITING: usize = 1000;
+
+/// The longest message, in bytes: the limit of events.k8s.io (v1.36 `validation/events.go NoteLengthLimit`). A policy or a webhook
+/// may answer with more.
+const LONGEST_MESSAGE: usize = 1024;
 
 /// Records events about DaemonSets.
 #[derive(Clone)]
@@ -42,9 +47,9 @@ struct QueuedEvent {
 
 impl EventRecorder {
     /// A recorder that sends with this client for as long as a clone of it exists.
-    pub fn new(client: ActingClient, clock: Clock) -> Self {
+    pub fn new(client: ActingClient, clock: Clock, tasks: &Tasks) -> Self {
         let (queue, mut events) = mpsc::channel::<QueuedEvent>(MAX_WAITING);
-        tokio::spawn(async move {
+        tasks.spawn("events", async move {
             while let Some(event) = events.recv().await {
                 if let Some(error) = event.send(&client).await.and_then(error_of) {
                     tracing::debug!(error, "an event was not recorded");
@@ -75,7 +80,7 @@ impl EventRecorder {
         let about = (&ds.metadata.uid, ds.metadata.name.as_str());
         let correlated = self.correlator().correlate(about, (reason, message), self.now());
         let Some(correlated) = correlated else { return };
-        let create = ApiCall::event(&self.caller(ds), kind, reason, &correlated.message);
+        let create = ApiCall::event(&self.caller(ds), kind, reason, &within_limit(&correlated.message));
         // A full queue drops the event: events are best effort.
         let _ = self.queue.try_send(QueuedEvent::new(create, correlated));
     }
@@ -123,6 +128,18 @@ impl QueuedEvent {
     }
 }
 
+/// The begin of a message that is too long.
+fn within_limit(message: &str) -> Cow<'_, str> {
+    const END: &str = " …";
+    match message.len() <= LONGEST_MESSAGE {
+        true => Cow::Borrowed(message),
+        false => {
+            let begin = (0..=LONGEST_MESSAGE - END.len()).rev().find_map(|end| message.get(..end));
+            Cow::Owned(begin.unwrap_or_default().to_owned() + END)
+        }
+    }
+}
+
 /// The error of an event that was not recorded.
 fn error_of(response: ApiResponse) -> Option<String> {
     match response {
@@ -131,7 +148,27 @@ fn error_of(response: ApiResponse) -> Option<String> {
         ApiResponse::RetryAfter(delay) => {
             Some(format!("too many requests: retry after {} s", delay.as_secs()))
         }
-        ApiResponse::DeadlineOver => Some(DeadlineOver.to_string()),
+        ApiResponse::MayNotAct(reason) => Some(reason.to_string()),
         ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => Some(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_ends_within_1024_bytes_at_the_boundary_of_a_character() {
+        for letter in ["a", "ü", "–", "🦀"] {
+            for offset in 0..4 {
+                let message = "a".repeat(offset) + &letter.repeat(2000);
+                let cut = within_limit(&message);
+                let kept = cut.strip_suffix(" …").expect("it was cut");
+                assert!(message.starts_with(kept));
+                assert!(cut.len() <= 1024 && cut.len() + letter.len() > 1024, "{}", cut.len());
+            }
+        }
+        let longest = "a".repeat(1024);
+        assert_eq!(within_limit(&longest), longest);
     }
 }

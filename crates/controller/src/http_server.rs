@@ -1,19 +1,33 @@
-//! The HTTP server: `/healthz`, `/readyz` and `/metrics`.
+//! The HTTP server: `/healthz`, `/readyz` and `/metrics`. Whoever can reach it may be hostile: connections are few and short.
 
-use crate::caches::{Caches, Key};
+use crate::health::Health;
 use crate::leader_election::Standby;
 use crate::metrics::Metrics;
-use crate::queue::Queue;
+use crate::tasks::Tasks;
 use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use tokio::net::TcpListener;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The most connections at once.
+const MAX_CONNECTIONS: usize = 100;
+/// How long a client may take to send the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection may last, with all its requests.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
+/// The pause after a connection could not be accepted, as when the process has too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// Serves on this address until the process ends.
 ///
@@ -22,10 +36,23 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 pub(crate) async fn serve(
     address: SocketAddr,
     metrics: Metrics,
-    (caches, standby): (Caches, Standby),
-    queue: Arc<Queue<Key>>,
+    health: Health,
+    standby: Standby,
+    tasks: &Tasks,
 ) -> anyhow::Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?;
+    tasks.spawn("HTTP server", accept(listener, router(metrics, health, standby)));
+    Ok(())
+}
+
+fn router(metrics: Metrics, health: Health, standby: Standby) -> Router {
+    let Health { caches, queue, .. } = health.clone();
+    let healthiness = move || async move {
+        match health.problem() {
+            None => (StatusCode::OK, "ok".to_owned()),
+            Some(problem) => (StatusCode::SERVICE_UNAVAILABLE, problem),
+        }
+    };
     let readiness = move || async move {
         match caches.are_filled() {
             true => (StatusCode::OK, "ok"),
@@ -38,14 +65,128 @@ pub(crate) async fn serve(
         metrics.queue_depth.set(i64::try_from(queue.len()).unwrap_or(i64::MAX));
         ([(CONTENT_TYPE, OPEN_METRICS)], metrics.text())
     };
-    let router = Router::new()
-        .route("/healthz", get(|| async { "ok" }))
+    Router::new()
+        .route("/healthz", get(healthiness))
         .route("/readyz", get(readiness))
-        .route("/metrics", get(open_metrics));
-    tokio::spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!(%error, "the HTTP server ended");
+        .route("/metrics", get(open_metrics))
+}
+
+/// Accepts connections. A new one takes the place of the oldest, so that idle ones keep no probe out.
+async fn accept(listener: TcpListener, router: Router) {
+    let mut open: VecDeque<AbortHandle> = VecDeque::new();
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::debug!(%error, "a connection was not accepted");
+                sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        open.retain(|connection| !connection.is_finished());
+        if open.len() >= MAX_CONNECTIONS
+            && let Some(oldest) = open.pop_front()
+        {
+            oldest.abort();
         }
-    });
-    Ok(())
+        open.push_back(tokio::spawn(respond(stream, router.clone())).abort_handle());
+    }
+}
+
+/// Responds to the requests of a connection.
+async fn respond(stream: TcpStream, router: Router) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    // A client that breaks off concerns no one else.
+    let _ = timeout(CONNECTION_TIMEOUT, connection).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caches::Caches;
+    use crate::queue::Queue;
+    use crate::renew_deadline::RenewDeadline;
+    use std::sync::Arc;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// A server that says `ok`, and its address.
+    async fn server(tasks: &Tasks) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tasks.spawn("HTTP server", accept(listener, Router::new().route("/", get(|| async { "ok" }))));
+        address
+    }
+
+    /// Everything that the server sends until it closes the connection.
+    async fn response(mut stream: TcpStream, request: &str) -> String {
+        let (mut text, _) = (String::new(), stream.write_all(request.as_bytes()).await);
+        let _ = stream.read_to_string(&mut text).await;
+        text
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_without_a_whole_request_is_closed() {
+        let tasks = Tasks::default();
+        let address = server(&tasks).await;
+        for begin in ["", "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "] {
+            let stream = TcpStream::connect(address).await.unwrap();
+            let closed = timeout(2 * HEAD_TIMEOUT, response(stream, begin));
+            assert!(!closed.await.expect("it is closed").starts_with("HTTP/1.1 200"));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_ends_however_busy_it_is() {
+        let tasks = Tasks::default();
+        let mut stream = TcpStream::connect(server(&tasks).await).await.unwrap();
+        let requests = async {
+            while stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.is_ok() {
+                sleep(Duration::from_secs(1)).await;
+            }
+        };
+        timeout(2 * CONNECTION_TIMEOUT, requests).await.expect("it is closed");
+    }
+
+    #[tokio::test]
+    async fn a_process_that_does_not_work_says_why() {
+        let tasks = Tasks::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let health = Health {
+            tasks: tasks.ended(),
+            deadline: RenewDeadline::without_lease(),
+            caches: Caches::empty().0,
+            queue: Arc::new(Queue::new(Duration::ZERO)),
+        };
+        tasks.spawn("HTTP server", accept(listener, router(Metrics::default(), health, Standby::default())));
+        let request = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let healthz = async || response(TcpStream::connect(address).await.unwrap(), request).await;
+        assert!(healthz().await.starts_with("HTTP/1.1 200"));
+        tasks.spawn("watch of pods", async {});
+        tasks.ended().wait().await;
+        let text = healthz().await;
+        assert!(
+            text.starts_with("HTTP/1.1 503") && text.ends_with("the task \"watch of pods\" ended"),
+            "{text}"
+        );
+    }
+
+    #[tokio::test]
+    async fn idle_connections_keep_no_other_one_out() {
+        let tasks = Tasks::default();
+        let address = server(&tasks).await;
+        let mut idle = Vec::new();
+        for _ in 0..MAX_CONNECTIONS {
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let last = response(TcpStream::connect(address).await.unwrap(), request).await;
+        assert!(last.ends_with("\r\n\r\nok"), "{last}");
+        assert_eq!(response(idle.remove(0), "").await, "", "the oldest one is closed");
+        let youngest = response(idle.remove(idle.len() - 1), request).await;
+        assert!(youngest.ends_with("\r\n\r\nok"), "{youngest}");
+    }
 }

@@ -13,6 +13,8 @@
 //! compares plans with the actions of another controller instead of executing them.
 
 #![forbid(unsafe_code)]
+// `print!` and its like panic once the reader of a pipe has gone.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod args;
 pub mod caches;
@@ -27,12 +29,14 @@ pub mod event_mapper;
 pub mod event_recorder;
 pub mod executor;
 pub mod fenced_stream;
+mod health;
 mod http_server;
 pub mod in_flight;
 mod label_selector;
 pub mod leader_election;
 pub mod lease;
 pub mod metrics;
+pub mod output;
 pub mod per_daemon_set;
 mod policy_file;
 pub mod queue;
@@ -43,6 +47,7 @@ pub mod retry_order;
 pub mod rollout;
 pub mod run;
 mod shutdown;
+pub mod tasks;
 pub mod watch_health;
 pub mod watches;
 pub mod worker;

@@ -1,9 +1,11 @@
 //! The binary: parses the command line, sets the log up, and runs the controller.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use clap::Parser;
 use daemonset_controller::args::{Args, DEFAULT_LOG, LogFormat};
 use daemonset_controller::run::run;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
@@ -12,7 +14,9 @@ use tracing_subscriber::EnvFilter;
 async fn main() -> ExitCode {
     let args = Args::parse();
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
+    // A log that can't be written is lost: its reader has gone, and nothing else can be told where.
     let log = tracing_subscriber::fmt()
+        .log_internal_errors(false)
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
@@ -24,7 +28,7 @@ async fn main() -> ExitCode {
         Ok(policy) => policy,
         Err(problems) => {
             for problem in problems {
-                eprintln!("error: {problem}");
+                let _ = writeln!(std::io::stderr(), "error: {problem}");
             }
             return ExitCode::from(2);
         }

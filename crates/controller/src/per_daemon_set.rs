@@ -3,6 +3,7 @@
 use crate::caches::{Caches, Key};
 use crate::change_log::{Entries, LogPosition};
 use crate::in_flight::InFlight;
+use crate::output::Output;
 use crate::rollout::Rollout;
 use daemonset::model::{DaemonSet, Uid};
 use daemonset::{Action, Change, Plan, Policy, RevisionView, StatusReason};
@@ -133,10 +134,10 @@ impl PerDaemonSet {
     }
 
     /// Prints a plan unless it reads like the last one.
-    pub fn print(&mut self, key: &Key, plan: &Plan) {
+    pub fn print(&mut self, key: &Key, plan: &Plan, output: &Output) {
         let text = plan_text(key, plan);
         if text != self.last_printed {
-            print!("{text}");
+            output.write(&text);
             self.last_printed = text;
         }
     }

@@ -58,6 +58,12 @@ impl RenewDeadline {
         self.ends_at.store(0, Ordering::SeqCst);
     }
 
+    /// For how long the deadline is over although no one has ended the leadership: its renewal stands still.
+    pub fn over_for(&self) -> Option<Duration> {
+        let ends_at = Some(self.ends_at.load(Ordering::SeqCst)).filter(|ends_at| *ends_at > 0)?;
+        self.now().checked_sub(Duration::from_nanos(ends_at))
+    }
+
     /// Refuses to act after the deadline.
     ///
     /// # Errors

@@ -7,6 +7,8 @@ use kube::Client;
 use kube::client::Body;
 use kube::core::Status;
 use kube::core::response::StatusCause;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long a response is awaited. The API server itself gives a request up after 60 s.
@@ -25,8 +27,8 @@ pub enum ApiResponse {
     RetryAfter(Duration),
     /// There was no connection, so that nothing was sent.
     NotSent(String),
-    /// The renew deadline is over: nothing was sent.
-    DeadlineOver,
+    /// This process may act no more: nothing was sent.
+    MayNotAct(MayNotAct),
     /// The call may have been done: its response was lost, or the API server itself does not know.
     Unknown(UnknownOutcome),
 }
@@ -52,31 +54,58 @@ impl UnknownOutcome {
     }
 }
 
-/// A client that sends only while this process may act.
+/// Why a process may act no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MayNotAct {
+    /// Another process may hold the lease.
+    DeadlineOver,
+    /// This process ends.
+    ShuttingDown,
+}
+
+impl std::fmt::Display for MayNotAct {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MayNotAct::DeadlineOver => DeadlineOver.fmt(f),
+            MayNotAct::ShuttingDown => f.write_str("this process is shutting down"),
+        }
+    }
+}
+
+/// A client that sends only while this process may act; clones end together.
 #[derive(Clone)]
 pub struct ActingClient {
     client: Client,
     deadline: RenewDeadline,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl ActingClient {
     /// Sends with this client until the deadline.
     pub fn new(client: Client, deadline: RenewDeadline) -> Self {
-        ActingClient { client, deadline }
+        ActingClient { client, deadline, is_closed: Arc::default() }
     }
 
-    /// Refuses to act after the deadline.
+    /// Sends nothing more. Unlike the end of the deadline this leaves the requests under way alone.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+    }
+
+    /// Refuses to act after the deadline, and once this client is closed.
     ///
     /// # Errors
-    /// When the deadline is over.
-    pub fn check(&self) -> Result<(), DeadlineOver> {
-        self.deadline.check()
+    /// Which of the two it is.
+    pub fn check(&self) -> Result<(), MayNotAct> {
+        match self.is_closed.load(Ordering::SeqCst) {
+            true => Err(MayNotAct::ShuttingDown),
+            false => self.deadline.check().map_err(|DeadlineOver| MayNotAct::DeadlineOver),
+        }
     }
 
     /// Sends one request, once: a create that is repeated after its response was lost would make a second pod.
     pub async fn send(&self, request: http::Request<Vec<u8>>) -> ApiResponse {
-        if self.check().is_err() {
-            return ApiResponse::DeadlineOver;
+        if let Err(reason) = self.check() {
+            return ApiResponse::MayNotAct(reason);
         }
         match tokio::time::timeout(RESPONSE_TIMEOUT, exchange(&self.client, request)).await {
             Ok(response) => response,

@@ -10,19 +10,22 @@ use crate::connection::Connection;
 use crate::controller::Controller;
 use crate::event_recorder::{DRIVER, EventRecorder};
 use crate::executor::Executor;
+use crate::health::Health;
 use crate::http_server;
 use crate::leader_election::{Leadership, Standby};
 use crate::lease::LeaseLock;
 use crate::metrics::Metrics;
+use crate::output::Output;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::renew_deadline::RenewDeadline;
 use crate::response::ActingClient;
 use crate::rollout::policy::Policies;
 use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
+use crate::tasks::Tasks;
 use crate::watches::Scope;
 use crate::worker::{Mode, Worker};
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use daemonset::Policy;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,13 +43,19 @@ pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
         false => RenewDeadline::without_lease(),
     };
     let (clients, connection) = Clients::connect(&deadline).await?;
-    let metrics = Metrics::default();
-    let comparison = args.compare.then(|| Comparison::new(timeouts(&args), metrics.clone()));
+    let (metrics, output) = (Metrics::default(), Output::default());
+    let comparison = args.compare.then(|| Comparison::new(timeouts(&args), metrics.clone(), output.clone()));
     let (caches, cache_writers) = Caches::empty();
     let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
-    let standby = Standby::default();
-    http_server::serve(args.listen, metrics.clone(), (caches.clone(), standby.clone()), queue.clone())
-        .await?;
+    let (standby, tasks) = (Standby::default(), Tasks::default());
+    let mut ended = tasks.ended();
+    let health = Health {
+        tasks: ended.clone(),
+        deadline: deadline.clone(),
+        caches: caches.clone(),
+        queue: queue.clone(),
+    };
+    http_server::serve(args.listen, metrics.clone(), health, standby.clone(), &tasks).await?;
 
     let mut signals = ShutdownSignals::install()?;
     let lock = LeaseLock::new(clients.lease, Clock::default(), deadline, connection.clone(), &args);
@@ -54,20 +63,21 @@ pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
         true => tokio::select! {
             leadership = Leadership::acquire(lock, &standby) => Some(leadership),
             () = signals.received() => return Ok(()),
+            reason = ended.wait() => bail!(reason),
         },
         false => None,
     };
     metrics.leader.set(i64::from(args.executes_plans()));
-    let mut shutdown = Shutdown { signals, leadership, watches: connection.watches.clone() };
-
-    let mode = mode(&args, comparison.as_ref(), &clients.writes, &metrics);
+    let mode = mode(&args, comparison.as_ref(), &clients.writes, (&metrics, output.clone()), &tasks);
+    let watches = connection.watches.clone();
+    let mut shutdown = Shutdown { signals, leadership, watches, tasks: ended, output };
     let worker = worker((&args, policy), (&caches, queue), mode, (&metrics, &connection))?;
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
     let (controller, reason) = tokio::select! {
-        started = Controller::start(worker, cache_writers, &clients.reads, &scope, args.workers) => {
+        started = Controller::start(worker, cache_writers, &clients.reads, &scope, args.workers, &tasks) => {
             let controller = started?;
             if let Some(comparison) = &comparison {
-                tokio::spawn(comparison.clone().run(caches.clone()));
+                tasks.spawn("comparison", comparison.clone().run(caches.clone()));
             }
             (Some(controller), shutdown.requested().await)
         }
@@ -90,12 +100,18 @@ fn timeouts(args: &Args) -> Timeouts {
     }
 }
 
-fn mode(args: &Args, comparison: Option<&Comparison>, writes: &ActingClient, metrics: &Metrics) -> Mode {
+fn mode(
+    args: &Args,
+    comparison: Option<&Comparison>,
+    writes: &ActingClient,
+    (metrics, output): (&Metrics, Output),
+    tasks: &Tasks,
+) -> Mode {
     match comparison {
         Some(comparison) => Mode::Compare(comparison.clone()),
-        None if args.dry_run => Mode::DryRun,
+        None if args.dry_run => Mode::DryRun(output),
         None => {
-            let mut events = EventRecorder::new(writes.clone(), Clock::default());
+            let mut events = EventRecorder::new(writes.clone(), Clock::default(), tasks);
             if args.drive {
                 events = events.from_component(DRIVER);
             }
@@ -131,18 +147,16 @@ async fn finish(
     mut shutdown: Shutdown,
     reason: ShutdownReason,
 ) -> anyhow::Result<()> {
-    let gives_up = match reason {
+    let failure = match reason {
         ShutdownReason::LeaseLost(reason) => bail!("the lease was lost: {reason}"),
         ShutdownReason::Signal => {
             tracing::info!("shutting down: waiting for calls under way");
-            false
+            None
         }
-        ShutdownReason::WatchesFail(reason) => {
-            tracing::error!(
-                reason,
-                "this process can't work: it gives the lease up, so that another one may try"
-            );
-            true
+        ShutdownReason::OutputClosed => None,
+        ShutdownReason::CantWork(reason) => {
+            tracing::error!(reason, "this process can't work: it ends, so that another one may try");
+            Some(reason)
         }
     };
     if let Some(controller) = controller {
@@ -154,11 +168,10 @@ async fn finish(
     if let Some(leadership) = shutdown.leadership {
         let retry_period = leadership.config.retry_period();
         leadership.release().await;
-        if gives_up {
+        if failure.is_some() {
             // A restart of this process comes after the next attempt of each waiting one.
             sleep(2 * retry_period).await;
-            bail!("the lease was given up");
         }
     }
-    Ok(())
+    failure.map_or(Ok(()), |reason| Err(anyhow!(reason)))
 }

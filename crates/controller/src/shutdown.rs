@@ -1,7 +1,10 @@
-//! The reasons to end the process: a signal, the loss of the lease, or watches that fail while another process may wait.
+//! The reasons to end the process: a signal, an output that no one reads, the loss of the lease, a task that has ended, or watches
+//! that fail while another process may wait.
 
 use crate::leader_election::Leadership;
 use crate::lease::LeaseConfig;
+use crate::output::Output;
+use crate::tasks::EndedTask;
 use crate::watch_health::WatchHealth;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -29,10 +32,12 @@ impl ShutdownSignals {
 /// Why the process ends.
 pub(crate) enum ShutdownReason {
     Signal,
+    /// No one reads the plans or the comparison any more.
+    OutputClosed,
     /// With the reason of the loss.
     LeaseLost(String),
-    /// The lease is held, but a watch has failed for too long; with its failure.
-    WatchesFail(String),
+    /// A task has ended, or the lease is held and a watch has failed for too long; with its failure.
+    CantWork(String),
 }
 
 /// Everything that can end the process.
@@ -41,6 +46,8 @@ pub(crate) struct Shutdown {
     /// `None` where no lease is needed: in a dry run, a comparison, and without leader election.
     pub(crate) leadership: Option<Leadership>,
     pub(crate) watches: WatchHealth,
+    pub(crate) tasks: EndedTask,
+    pub(crate) output: Output,
 }
 
 impl Shutdown {
@@ -50,7 +57,9 @@ impl Shutdown {
             watches_fail(self.watches.clone(), self.leadership.as_ref().map(|leadership| leadership.config));
         tokio::select! {
             () = self.signals.received() => ShutdownReason::Signal,
-            reason = fail => ShutdownReason::WatchesFail(reason),
+            () = self.output.closed() => ShutdownReason::OutputClosed,
+            reason = self.tasks.wait() => ShutdownReason::CantWork(reason),
+            reason = fail => ShutdownReason::CantWork(reason),
             reason = lease_lost(self.leadership.as_mut()) => ShutdownReason::LeaseLost(reason),
         }
     }

@@ -6,6 +6,7 @@ use crate::compare::watch_events::{self, ComparedObject};
 use crate::connection::Connection;
 use crate::event_mapper::{EventMapper, WatchedObject};
 use crate::response::error_chain;
+use crate::tasks::Tasks;
 use crate::watch_health::LogAs;
 use futures::future::ready;
 use futures::{StreamExt, TryStreamExt};
@@ -19,7 +20,8 @@ use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep};
 
 /// Which objects are watched.
 #[derive(Debug, Clone, Default)]
@@ -49,12 +51,16 @@ impl Watches {
     ///
     /// The lists are read from storage, not from the API server's watch cache, which may lag: they contain every earlier write
     /// of this process and of the one before it.
-    pub fn start(self, writers: CacheWriters, client: &Client, scope: &Scope) {
+    pub fn start(self, writers: CacheWriters, client: &Client, scope: &Scope, tasks: &Tasks) {
         let selected = Config { label_selector: scope.selector.clone(), ..Config::default() };
-        tokio::spawn(self.clone().follow(api(client, scope), selected, writers.daemon_sets));
-        tokio::spawn(self.clone().follow(api(client, scope), Config::default(), writers.pods));
-        tokio::spawn(self.clone().follow(Api::all(client.clone()), Config::default(), writers.nodes));
-        tokio::spawn(self.follow(api(client, scope), Config::default(), writers.revisions));
+        let follow = self.clone().follow(api(client, scope), selected, writers.daemon_sets);
+        tasks.spawn("watch of daemonsets", follow);
+        let follow = self.clone().follow(api(client, scope), Config::default(), writers.pods);
+        tasks.spawn("watch of pods", follow);
+        let follow = self.clone().follow(Api::all(client.clone()), Config::default(), writers.nodes);
+        tasks.spawn("watch of nodes", follow);
+        let follow = self.follow(api(client, scope), Config::default(), writers.revisions);
+        tasks.spawn("watch of controllerrevisions", follow);
     }
 
     /// Follows one kind for as long as the process lives.
@@ -66,7 +72,9 @@ impl Watches {
         // The start of a list is no success yet: it must not reset the back-off.
         let events = watcher(api, config).try_filter(|event| ready(!matches!(event, Event::Init)));
         let (mut events, mut backoff) = (pin!(events), WatchBackoff::default());
+        let mut busy = Duration::ZERO;
         while let Some(event) = events.next().await {
+            let start = Instant::now();
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
@@ -87,6 +95,11 @@ impl Watches {
                 // The list contains the changes that happened while there was no watch.
                 Event::InitDone => self.mapper.enqueue_all(),
                 Event::Init | Event::InitApply(_) => {}
+            }
+            busy += start.elapsed();
+            if busy > LONGEST_TURN {
+                busy = Duration::ZERO;
+                yield_now().await;
             }
         }
     }
@@ -169,6 +182,9 @@ struct WatchBackoff {
     is_outage: bool,
 }
 
+/// How long a watch maps changes before the other tasks have their turn. Many changes may wait, and each may concern many DaemonSets;
+/// on the other hand, one plan for all of them costs less than one for each.
+const LONGEST_TURN: Duration = Duration::from_millis(10);
 const FIRST_DELAY: Duration = Duration::from_millis(800);
 pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(10);
 /// The delay after a 403 of an API server that has just started, which would otherwise lengthen the back-off.

@@ -18,13 +18,13 @@ pub mod watch_events;
 use crate::caches::Caches;
 use crate::clock::Clock;
 use crate::metrics::Metrics;
+use crate::output::Output;
 use daemon_set::{DaemonSetComparison, Timeouts};
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference, Pod, Uid};
 use observed::{ObservedAction, Owner};
 use reverted::Reverted;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -42,6 +42,7 @@ pub struct Comparison {
     start: Instant,
     clock: Clock,
     metrics: Metrics,
+    output: Output,
 }
 
 struct State {
@@ -54,7 +55,7 @@ struct State {
 
 impl Comparison {
     /// A comparison that begins now.
-    pub fn new(timeouts: Timeouts, metrics: Metrics) -> Self {
+    pub fn new(timeouts: Timeouts, metrics: Metrics, output: Output) -> Self {
         let state = State {
             daemon_sets: BTreeMap::new(),
             timeouts,
@@ -66,6 +67,7 @@ impl Comparison {
             start: Instant::now(),
             clock: Clock::default(),
             metrics,
+            output,
         }
     }
 
@@ -196,8 +198,7 @@ impl Comparison {
 
     fn print(&self, line: Option<String>) {
         if let Some(line) = line {
-            // The reader of a pipe may have gone.
-            let _ = writeln!(std::io::stdout(), "{:.3} {line}", self.clock.now());
+            self.output.write(&format!("{:.3} {line}\n", self.clock.now()));
         }
     }
 

@@ -1,7 +1,6 @@
 //! Why a plan was not executed to its end, and how the log says so.
 
-use crate::renew_deadline::DeadlineOver;
-use crate::response::{UnknownOutcome, shortened};
+use crate::response::{MayNotAct, UnknownOutcome, shortened};
 use daemonset::Action;
 use std::fmt;
 use std::time::Duration;
@@ -25,8 +24,8 @@ pub enum ExecuteError {
     Unreachable(String),
     /// A call may have been done.
     Unknown(UnknownOutcome),
-    /// The renew deadline is over: another process may act.
-    DeadlineOver,
+    /// This process may act no more.
+    MayNotAct,
 }
 
 /// A call that the API server refused.
@@ -63,7 +62,7 @@ impl ExecuteError {
             | ExecuteError::Unreachable(_)
             | ExecuteError::Unknown(_)
             | ExecuteError::NamespaceTerminating => true,
-            ExecuteError::Outdated(_) | ExecuteError::RetryAfter(_) | ExecuteError::DeadlineOver => false,
+            ExecuteError::Outdated(_) | ExecuteError::RetryAfter(_) | ExecuteError::MayNotAct => false,
         }
     }
 
@@ -83,7 +82,7 @@ impl ExecuteError {
             ExecuteError::Outdated(_)
             | ExecuteError::RetryAfter(_)
             | ExecuteError::NamespaceTerminating
-            | ExecuteError::DeadlineOver => {}
+            | ExecuteError::MayNotAct => {}
         }
         self
     }
@@ -99,8 +98,8 @@ pub(super) fn subject(action: &Action) -> String {
     }
 }
 
-impl From<DeadlineOver> for ExecuteError {
-    fn from(_: DeadlineOver) -> Self {
-        ExecuteError::DeadlineOver
+impl From<MayNotAct> for ExecuteError {
+    fn from(_: MayNotAct) -> Self {
+        ExecuteError::MayNotAct
     }
 }

@@ -13,8 +13,9 @@ pub use error::{ExecuteError, Refusal};
 use crate::event_recorder::EventRecorder;
 use crate::metrics::Metrics;
 use crate::per_daemon_set::PerDaemonSet;
-use crate::renew_deadline::DeadlineOver;
-use crate::response::{ActingClient, ApiResponse, UnknownOutcome, is_namespace_terminating, shortened};
+use crate::response::{
+    ActingClient, ApiResponse, MayNotAct, UnknownOutcome, is_namespace_terminating, shortened,
+};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, PodMeta, Uid};
 use daemonset::{Action, ActionOutcome, EventType};
@@ -82,12 +83,17 @@ impl Executor {
         result
     }
 
-    /// Refuses to act after the renew deadline.
+    /// Refuses to act where the client does.
     ///
     /// # Errors
-    /// When the deadline is over.
-    pub fn check(&self) -> Result<(), DeadlineOver> {
+    /// When the renew deadline is over, or once it is closed.
+    pub fn check(&self) -> Result<(), MayNotAct> {
         self.client.check()
+    }
+
+    /// Sends nothing more, neither calls nor events; calls under way go on.
+    pub fn close(&self) {
+        self.client.close();
     }
 
     /// Records an event about a DaemonSet that can't be reconciled because of these problems.
@@ -143,7 +149,7 @@ impl Executor {
                     ExecuteError::Outdated(_)
                     | ExecuteError::RetryAfter(_)
                     | ExecuteError::NamespaceTerminating
-                    | ExecuteError::DeadlineOver,
+                    | ExecuteError::MayNotAct,
                 )
                 | None => {}
             }
@@ -200,7 +206,7 @@ impl Executor {
             ApiResponse::Rejected(status) if status.is_not_found() || is_namespace_terminating(status) => {
                 return;
             }
-            ApiResponse::DeadlineOver => return,
+            ApiResponse::MayNotAct(_) => return,
             // It may be the DaemonSet's own: the answer is looked at once more.
             ApiResponse::Rejected(status) if status.is_already_exists() && created_name(action).is_some() => {
                 return;
@@ -247,7 +253,7 @@ fn unanswered(response: ApiResponse) -> CallResult {
         ApiResponse::Rejected(status) => rejected(final_answer(&status)),
         ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(delay)),
         ApiResponse::NotSent(error) => rejected(ExecuteError::Unreachable(error)),
-        ApiResponse::DeadlineOver => rejected(ExecuteError::DeadlineOver),
+        ApiResponse::MayNotAct(reason) => rejected(reason.into()),
         ApiResponse::Unknown(unknown) => CallResult {
             outcome: ActionOutcome::Unknown,
             error: Some(ExecuteError::Unknown(unknown)),

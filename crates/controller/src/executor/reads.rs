@@ -100,7 +100,7 @@ impl Executor {
             ApiResponse::Rejected(status) if status.is_not_found() => Ok(None),
             ApiResponse::Rejected(status) => Err(final_answer(&status)),
             ApiResponse::RetryAfter(delay) => Err(ExecuteError::RetryAfter(delay)),
-            ApiResponse::DeadlineOver => Err(ExecuteError::DeadlineOver),
+            ApiResponse::MayNotAct(reason) => Err(reason.into()),
             ApiResponse::NotSent(error) => Err(ExecuteError::Unreachable(error)),
             ApiResponse::Unknown(UnknownOutcome { error, .. }) => Err(ExecuteError::Failed(error)),
         }

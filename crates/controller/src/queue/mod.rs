@@ -179,6 +179,12 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.state().due.len()
     }
 
+    /// How long a key has waited since it was due: its rest and its back-off do not count.
+    pub fn longest_wait(&self) -> Option<Duration> {
+        let first = self.state().due.values().min().copied()?;
+        Instant::now().checked_duration_since(first)
+    }
+
     /// Whether no key waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

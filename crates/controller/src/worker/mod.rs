@@ -1,4 +1,4 @@
-//! The worker: takes DaemonSets from the queue, reconciles them one after the other, and puts them back after a failure.
+//! The workers: they take DaemonSets from the queue, reconcile them, and put them back after a failure.
 
 mod plan;
 mod steer;
@@ -10,6 +10,7 @@ use crate::compare::Comparison;
 use crate::connection::Connection;
 use crate::executor::{ExecuteError, Executor};
 use crate::metrics::Metrics;
+use crate::output::Output;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
@@ -20,6 +21,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use steer::Follow;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 /// How long the state of a DaemonSet that left the cache is kept: longer than the library's memory honours calls in flight.
@@ -31,7 +34,7 @@ pub enum Mode {
     /// Execute it.
     Execute(Executor),
     /// Print it, and change nothing.
-    DryRun,
+    DryRun(Output),
     /// Compare it with the actions of another controller, and change nothing.
     Compare(Comparison),
 }
@@ -62,14 +65,35 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Works until the queue is closed.
-    pub async fn run(self) {
-        while let Some(key) = self.queue.next().await {
-            let start = Instant::now();
-            self.reconcile(&key).await;
-            self.metrics.reconcile_seconds.observe(start.elapsed().as_secs_f64());
-            self.queue.done(&key);
+    /// Works until the queue is closed; reconciles so many DaemonSets at the same time.
+    pub async fn run(self, workers: u16) {
+        let worker = Arc::new(self);
+        let workers = Arc::new(Semaphore::new(usize::from(workers)));
+        let mut under_way = JoinSet::new();
+        loop {
+            let next = async {
+                let free = Arc::clone(&workers).acquire_owned().await.ok()?;
+                Some((worker.queue.next().await?, free))
+            };
+            tokio::select! {
+                Some(ended) = under_way.join_next() => expect_no_panic(ended),
+                next = next => {
+                    let Some((key, free)) = next else { break };
+                    under_way.spawn(Arc::clone(&worker).work_on(key, free));
+                }
+            }
         }
+        while let Some(ended) = under_way.join_next().await {
+            expect_no_panic(ended);
+        }
+    }
+
+    /// Reconciles a DaemonSet, with a place of its own.
+    async fn work_on(self: Arc<Self>, key: Key, _worker: OwnedSemaphorePermit) {
+        let start = Instant::now();
+        self.reconcile(&key).await;
+        self.metrics.reconcile_seconds.observe(start.elapsed().as_secs_f64());
+        self.queue.done(&key);
     }
 
     async fn reconcile(&self, key: &Key) {
@@ -106,7 +130,7 @@ impl Worker {
                 self.queue.retry(key.clone());
             }
             // The process ends soon, unless a renewal under way succeeds.
-            ExecuteError::DeadlineOver => self.queue.retry(key.clone()),
+            ExecuteError::MayNotAct => self.queue.retry(key.clone()),
             // No retry: nothing can be created in the namespace any more.
             ExecuteError::NamespaceTerminating => {
                 tracing::debug!(daemonset = %key, "the namespace is being deleted");
@@ -162,5 +186,14 @@ impl Worker {
 
     fn states(&self) -> MutexGuard<'_, HashMap<Key, PerDaemonSet>> {
         self.per_daemon_set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets the panic of a reconcile end all workers, and with them the process.
+fn expect_no_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        std::panic::resume_unwind(error.into_panic());
     }
 }

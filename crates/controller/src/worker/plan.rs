@@ -200,7 +200,7 @@ impl Worker {
     fn check_may_act(&self) -> Result<(), ExecuteError> {
         match &self.mode {
             Mode::Execute(executor) => Ok(executor.check()?),
-            Mode::DryRun | Mode::Compare(_) => Ok(()),
+            Mode::DryRun(_) | Mode::Compare(_) => Ok(()),
         }
     }
 

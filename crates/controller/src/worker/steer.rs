@@ -24,7 +24,7 @@ impl Worker {
                 Mode::Execute(executor) => {
                     executor.report(ds, EventType::Warning, problem.reason, &problem.message);
                 }
-                Mode::DryRun | Mode::Compare(_) => {
+                Mode::DryRun(_) | Mode::Compare(_) => {
                     tracing::warn!(daemonset = %key, reason = problem.reason, "{}", problem.message);
                 }
             }

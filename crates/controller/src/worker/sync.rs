@@ -23,9 +23,9 @@ impl Worker {
     ) -> Result<(), ExecuteError> {
         match &self.mode {
             Mode::Execute(executor) => self.plan_and_execute(executor, key, ds, state).await,
-            Mode::DryRun => {
+            Mode::DryRun(output) => {
                 if let Some(Audited { plan, .. }) = self.plan_changes(key, ds, state)? {
-                    state.print(key, &plan);
+                    state.print(key, &plan, output);
                     self.requeue_at(key, requeue_time(&plan));
                 }
                 Ok(())

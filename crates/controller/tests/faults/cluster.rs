@@ -19,6 +19,7 @@ use daemonset_controller::queue::Queue;
 use daemonset_controller::renew_deadline::RenewDeadline;
 use daemonset_controller::response::ActingClient;
 use daemonset_controller::rollout::policy::{Policies, Role};
+use daemonset_controller::tasks::Tasks;
 use daemonset_controller::watches::Scope;
 use daemonset_controller::worker::{Mode, Worker};
 use jiff::{SignedDuration, Timestamp};
@@ -48,7 +49,7 @@ pub struct Cluster {
     /// The number of calls before the story.
     calls_before: usize,
     /// The processes, by the name of their client.
-    controllers: BTreeMap<&'static str, Controller>,
+    controllers: BTreeMap<&'static str, (Controller, Tasks)>,
 }
 
 /// A clock that follows tokio's paused one, which jumps to the next timer whenever all tasks wait.
@@ -353,7 +354,8 @@ async fn start(
     (name, role): (&'static str, Role),
     (deadline, connection): (RenewDeadline, Connection),
     (metrics, policies): (Metrics, Policies),
-) -> Controller {
+) -> (Controller, Tasks) {
+    let tasks = Tasks::default();
     let rights = match role {
         Role::Driver => Rights::of_driver(),
         Role::Controller | Role::Comparison => Rights::of_controller(),
@@ -362,7 +364,7 @@ async fn start(
     let client = api.client(name, rights, &connection);
     let writes = ActingClient::new(client.clone(), deadline);
     let (caches, writers) = Caches::empty();
-    let mut events = EventRecorder::new(writes.clone(), clock.clone());
+    let mut events = EventRecorder::new(writes.clone(), clock.clone(), &tasks);
     if role == Role::Driver {
         events = events.from_component(DRIVER);
     }
@@ -379,5 +381,6 @@ async fn start(
         per_daemon_set: Arc::default(),
     };
     let scope = Scope { namespace: None, selector: Some("trial=yes".to_owned()) };
-    Controller::start(worker, writers, &client, &scope, 2).await.expect("the controller starts")
+    let started = Controller::start(worker, writers, &client, &scope, 2, &tasks).await;
+    (started.expect("the controller starts"), tasks)
 }

@@ -1,13 +1,17 @@
-//! The start of the process: its command line, its policy, and an API server that is not there.
+//! The start of the process: its command line, its policy, and an API server that is not there. And its end: a signal, and a log
+//! that no one reads any more.
 
+mod api;
 mod manifests;
 
+use api::Api;
 use clap::{CommandFactory, Parser};
 use daemonset::{Policy, UnreadyPolicy};
 use daemonset_controller::args::Args;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
 
 /// The program without a cluster in its environment.
@@ -27,6 +31,38 @@ fn file(name: &str, text: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("daemonset-controller-{}-{name}", std::process::id()));
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// A kubeconfig for the API server at this address.
+fn kubeconfig(name: &str, server: &str) -> PathBuf {
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "test",
+        "clusters": [{"name": "test", "cluster": {"server": server}}],
+        "users": [{"name": "test", "user": {"token": "secret"}}],
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+    });
+    file(name, &config.to_string())
+}
+
+/// The program while it acts, and its log.
+fn acting(api: &Api, name: &str, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let mut command = program(arguments);
+    command.arg("--listen=127.0.0.1:0").env("KUBECONFIG", api.kubeconfig(name));
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    wait_for_line(&mut log, "the caches are filled");
+    (child, log)
+}
+
+/// The lines of the log up to the first one with this text.
+fn wait_for_line(log: &mut impl BufRead, text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    while !lines.last().is_some_and(|line| line.contains(text)) {
+        let mut line = String::new();
+        assert!(log.read_line(&mut line).unwrap() > 0, "no line {text:?}: {lines:#?}");
+        lines.push(line);
+    }
+    lines
 }
 
 fn check(arguments: &[&str]) -> Result<Policy, Vec<String>> {
@@ -82,13 +118,7 @@ fn a_process_without_a_kubeconfig_says_so_in_one_sentence() {
 fn an_unreachable_server_is_one_line_with_its_address() {
     // Nothing listens on a port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let config = json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "test",
-        "clusters": [{"name": "test", "cluster": {"server": format!("https://127.0.0.1:{port}")}}],
-        "users": [{"name": "test", "user": {"token": "secret"}}],
-        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-    });
-    let config = file("kubeconfig", &config.to_string());
+    let config = kubeconfig("kubeconfig", &format!("https://127.0.0.1:{port}"));
     for leader_elect in ["--leader-elect=true", "--leader-elect=false"] {
         let mut command = program(&["--listen=127.0.0.1:0", "--lease-seconds=3", leader_elect]);
         let mut child = command.env("KUBECONFIG", &config).stderr(Stdio::piped()).spawn().unwrap();
@@ -99,6 +129,60 @@ fn an_unreachable_server_is_one_line_with_its_address() {
         let [line] = failures.as_slice() else { panic!("{lines:#?}") };
         assert!(line.contains(&format!("https://127.0.0.1:{port}")) && line.contains("since="), "{line}");
     }
+}
+
+/// Each created pod is a line of the log.
+#[test]
+fn a_log_that_no_one_reads_any_more_ends_no_task() {
+    let api = Api::start();
+    let (mut child, log) = acting(&api, "unread-log", &["--rest=1"]);
+    drop(log);
+    api.answer(usize::MAX / 2);
+    // More than there are workers.
+    for _ in 0..4 {
+        api.add_nodes(1);
+        api.wait_for("/pods");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The plans go to stdout.
+#[test]
+fn plans_that_no_one_reads_any_more_end_no_task() {
+    let api = Api::start();
+    let mut command = program(&["--dry-run", "--listen=127.0.0.1:0", "--rest=1"]);
+    command.env("KUBECONFIG", api.kubeconfig("unread-plans")).env("RUST_LOG", "daemonset_controller=debug");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    wait_for_line(&mut log, "the caches are filled");
+    drop(child.stdout.take());
+    api.add_nodes(1);
+    assert!(child.wait().unwrap().success(), "as with any other program before `head`");
+}
+
+#[test]
+fn a_signal_ends_the_process_after_the_calls_under_way() {
+    let api = Api::start();
+    api.add_nodes(100);
+    let (mut child, mut log) = acting(&api, "signal", &[]);
+    // The first batches, each twice as large as the one before; of the next one all are under way.
+    let (answered, under_way) = (1 + 2 + 4 + 8, 16);
+    api.answer(answered);
+    for _ in 0..answered + under_way {
+        api.wait_for("/pods");
+    }
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let is_created = |line: &str| line.contains("Created pod");
+    let before = wait_for_line(&mut log, "shutting down").into_iter().filter(|line| is_created(line)).count();
+    api.answer(100);
+    let after = log.lines().map(Result::unwrap).filter(|line| is_created(line)).count();
+    assert_eq!(before + after, answered + under_way, "each outcome is recorded");
+    assert!(child.wait().unwrap().success());
+    let renewal = |write: &String| write.starts_with("lease ") && write != "lease ";
+    let after: Vec<String> = api.rest().into_iter().filter(|write| !renewal(write)).collect();
+    assert_eq!(after, ["lease "], "the lease was given back, and nothing else was sent");
 }
 
 #[test]
