@@ -25,7 +25,7 @@ pub(crate) struct Clients {
     /// Watches and lists.
     pub(crate) reads: Client,
     /// Requests for the lease, which this process sends before and after it acts.
-    pub(crate) lease: Client,
+    pub(crate) lease: LeaseClient,
     /// Everything that needs the lease.
     pub(crate) writes: ActingClient,
 }
@@ -42,9 +42,21 @@ impl Clients {
         // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
         config.default_retry = false;
         let writes = fenced_client(&config, deadline, &layer)?;
-        let lease = ClientBuilder::try_from(config)?.with_layer(&layer).build();
+        let lease = LeaseClient { config, layer };
         let writes = ActingClient::new(writes, deadline.clone());
         Ok((Clients { reads, lease, writes }, connection))
+    }
+}
+
+/// The client for the lease, before it is made in the runtime that uses it.
+pub(crate) struct LeaseClient {
+    config: Config,
+    layer: ObserveLayer,
+}
+
+impl LeaseClient {
+    pub(crate) fn connect(self) -> anyhow::Result<Client> {
+        Ok(ClientBuilder::try_from(self.config)?.with_layer(&self.layer).build())
     }
 }
 

@@ -5,11 +5,11 @@
 
 use crate::lease::{Attempt, LeaseConfig, LeaseLock};
 use crate::renew_deadline::DeadlineOver;
+use anyhow::Context;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{oneshot, watch};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// Whether this process stands by: it can read the lease, and another process holds it.
@@ -30,81 +30,146 @@ pub struct Leadership {
     pub config: LeaseConfig,
     /// `Some` with the reason once the lease is lost.
     lost: watch::Receiver<Option<String>>,
+    /// The order to give the lease back. Without one, its end stops the renewal.
     stop: oneshot::Sender<()>,
-    renewal: JoinHandle<LeaseLock>,
+    released: oneshot::Receiver<Result<(), String>>,
+}
+
+/// The other ends of the channels of [`Leadership`], and the first report: the lease was acquired, or can't be.
+struct Reports {
+    acquired: oneshot::Sender<anyhow::Result<LeaseConfig>>,
+    lost: watch::Sender<Option<String>>,
+    stop: oneshot::Receiver<()>,
+    released: oneshot::Sender<Result<(), String>>,
 }
 
 impl Leadership {
-    /// Waits until this process holds the lease, however long that takes. v1.36 `acquire`.
-    pub async fn acquire(mut lock: LeaseLock, standby: &Standby) -> Self {
-        tracing::info!(lease = lock.lease, identity = lock.identity, "waiting for the lease");
-        let (mut last_holder, mut logged) = (String::new(), BTreeSet::new());
-        let sent_at = loop {
-            let next = Instant::now() + lock.config.retry_period();
-            let attempt = lock.acquire().await;
-            standby.0.store(matches!(attempt, Attempt::HeldByOther(_)), Ordering::Relaxed);
-            match attempt {
-                Attempt::Held { sent_at } => break sent_at,
-                Attempt::HeldByOther(holder) if is_new_message(&mut last_holder, &holder) => {
-                    tracing::info!(lease = lock.lease, holder, "another process holds the lease");
+    /// Waits until this process holds the lease, however long that takes, and renews it in a task of this runtime.
+    ///
+    /// # Errors
+    /// When the task has panicked.
+    pub async fn acquire(lock: LeaseLock, standby: &Standby) -> anyhow::Result<Self> {
+        let standby = standby.clone();
+        Self::acquired(|reports| {
+            tokio::spawn(hold(lock, standby, reports));
+            Ok(())
+        })
+        .await
+    }
+
+    /// The same on a thread of its own, which nothing that this one computes can keep from renewing the lease. `lock` is
+    /// called there: the client of a lock belongs to the runtime in which it was made.
+    ///
+    /// # Errors
+    /// When there is no thread or no lock, or when the thread has panicked.
+    pub async fn acquire_on_thread(
+        lock: impl FnOnce() -> anyhow::Result<LeaseLock> + Send + 'static,
+        standby: &Standby,
+    ) -> anyhow::Result<Self> {
+        let standby = standby.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Self::acquired(|reports| {
+            let elect = async move {
+                match lock() {
+                    Ok(lock) => hold(lock, standby, reports).await,
+                    Err(error) => drop(reports.acquired.send(Err(error))),
                 }
-                // An outage is in the log already.
-                Attempt::Failed(error)
-                    if !lock.connection.is_unreachable() && logged.insert(error.clone()) =>
-                {
-                    let server = lock.connection.server();
-                    tracing::warn!(
-                        lease = lock.lease,
-                        server,
-                        error,
-                        "the lease could not be acquired, retrying"
-                    );
-                }
-                Attempt::HeldByOther(_) | Attempt::Failed(_) => {}
-            }
-            sleep_until(next).await;
-        };
-        tracing::info!(lease = lock.lease, identity = lock.identity, "this process is the leader");
-        let config = lock.config;
+            };
+            std::thread::Builder::new().name("lease".to_owned()).spawn(move || runtime.block_on(elect))?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// The leadership once it is reported to the ends of the channels that `start` gets.
+    async fn acquired(start: impl FnOnce(Reports) -> anyhow::Result<()>) -> anyhow::Result<Self> {
+        let (report_acquired, acquired) = oneshot::channel();
+        let (report_lost, lost) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
-        let (report_loss, lost) = watch::channel(None);
-        let renewal = tokio::spawn(async move {
-            tokio::select! {
-                reason = renew_until_lost(&mut lock, sent_at) => {
-                    lock.deadline.end();
-                    report_loss.send_replace(Some(reason));
-                }
-                _ = stopped => {}
-            }
-            lock
-        });
-        Leadership { config, lost, stop, renewal }
+        let (report_released, released) = oneshot::channel();
+        start(Reports {
+            acquired: report_acquired,
+            lost: report_lost,
+            stop: stopped,
+            released: report_released,
+        })?;
+        let config = acquired.await.context(RENEWAL_ENDED)??;
+        Ok(Leadership { config, lost, stop, released })
     }
 
     /// Waits until the lease is lost; returns the reason.
     pub async fn lost(&mut self) -> String {
         match self.lost.wait_for(Option::is_some).await {
             Ok(reason) => reason.clone().unwrap_or_default(),
-            Err(_) => "the renewal task ended".to_owned(),
+            Err(_) => RENEWAL_ENDED.to_owned(),
         }
     }
 
     /// Gives the lease back, so that the next process need not wait for its expiry. Call it once no call is under way.
     pub async fn release(self) {
-        let Leadership { stop, renewal, .. } = self;
-        // The task has ended by itself if the lease is lost.
-        let _ = stop.send(());
-        let released = match renewal.await {
-            Ok(mut lock) => {
-                lock.deadline.end();
-                lock.release().await
-            }
-            Err(error) => Err(error.to_string()),
-        };
-        match released {
+        // The renewal has ended by itself if the lease is lost.
+        let _ = self.stop.send(());
+        match self.released.await.unwrap_or_else(|_| Err(RENEWAL_ENDED.to_owned())) {
             Ok(()) => tracing::info!("this process no longer holds the lease"),
             Err(error) => tracing::warn!(error, "the lease was not given back"),
         }
+    }
+}
+
+/// Only a panic ends the renewal without a report.
+const RENEWAL_ENDED: &str = "the renewal of the lease ended";
+
+/// Acquires the lease, renews it until it is lost, and gives it back when asked to.
+async fn hold(mut lock: LeaseLock, standby: Standby, reports: Reports) {
+    let Reports { acquired, lost, mut stop, released } = reports;
+    let sent_at = tokio::select! {
+        sent_at = acquire(&mut lock, &standby) => sent_at,
+        _ = &mut stop => return,
+    };
+    let _ = acquired.send(Ok(lock.config));
+    let stopped = tokio::select! {
+        reason = renew_until_lost(&mut lock, sent_at) => {
+            lock.deadline.end();
+            lost.send_replace(Some(reason));
+            stop.await
+        }
+        stopped = &mut stop => stopped,
+    };
+    if stopped.is_ok() {
+        lock.deadline.end();
+        let _ = released.send(lock.release().await);
+    }
+}
+
+/// Waits until this process holds the lease; returns when the request was sent that acquired it. v1.36 `acquire`.
+async fn acquire(lock: &mut LeaseLock, standby: &Standby) -> Instant {
+    tracing::info!(lease = lock.lease, identity = lock.identity, "waiting for the lease");
+    let (mut last_holder, mut logged) = (String::new(), BTreeSet::new());
+    loop {
+        let next = Instant::now() + lock.config.retry_period();
+        let attempt = lock.acquire().await;
+        standby.0.store(matches!(attempt, Attempt::HeldByOther(_)), Ordering::Relaxed);
+        match attempt {
+            Attempt::Held { sent_at } => {
+                tracing::info!(lease = lock.lease, identity = lock.identity, "this process is the leader");
+                return sent_at;
+            }
+            Attempt::HeldByOther(holder) if is_new_message(&mut last_holder, &holder) => {
+                tracing::info!(lease = lock.lease, holder, "another process holds the lease");
+            }
+            // An outage is in the log already.
+            Attempt::Failed(error) if !lock.connection.is_unreachable() && logged.insert(error.clone()) => {
+                let server = lock.connection.server();
+                tracing::warn!(
+                    lease = lock.lease,
+                    server,
+                    error,
+                    "the lease could not be acquired, retrying"
+                );
+            }
+            Attempt::HeldByOther(_) | Attempt::Failed(_) => {}
+        }
+        sleep_until(next).await;
     }
 }
 

@@ -58,10 +58,13 @@ pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
     http_server::serve(args.listen, metrics.clone(), health, standby.clone(), &tasks).await?;
 
     let mut signals = ShutdownSignals::install()?;
-    let lock = LeaseLock::new(clients.lease, Clock::default(), deadline, connection.clone(), &args);
+    let lock = {
+        let (args, connection) = (args.clone(), connection.clone());
+        move || Ok(LeaseLock::new(clients.lease.connect()?, Clock::default(), deadline, connection, &args))
+    };
     let leadership = match needs_lease {
         true => tokio::select! {
-            leadership = Leadership::acquire(lock, &standby) => Some(leadership),
+            leadership = Leadership::acquire_on_thread(lock, &standby) => Some(leadership?),
             () = signals.received() => return Ok(()),
             reason = ended.wait() => bail!(reason),
         },

@@ -1,8 +1,10 @@
 //! Stories about leader election: one process leads at a time, and it stops at its deadline despite all faults.
 
+use crate::cluster::Machine;
 use crate::faults::Fault;
 use crate::lease_server::{FAULTS, LeaseServer};
 use daemonset_controller::leader_election::{Leadership, Standby};
+use futures::FutureExt;
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -25,7 +27,7 @@ async fn a_free_lease_is_taken_and_renewed() {
     let lock = api.lock(0);
     let identity = lock.identity.clone();
     let start = Instant::now();
-    let mut leadership = Leadership::acquire(lock, &Standby::default()).await;
+    let mut leadership = Leadership::acquire(lock, &Standby::default()).await.expect("no panic");
     assert!(start.elapsed() < MOMENT);
     let first = api.spec();
     assert_eq!(first["holderIdentity"], identity);
@@ -38,6 +40,26 @@ async fn a_free_lease_is_taken_and_renewed() {
     assert_eq!((&later["holderIdentity"], &later["leaseTransitions"]), (&json!(identity), &json!(0)));
     assert_eq!(api.state().stored.len(), 11, "a write every two seconds");
     assert_ne!(api.lock(0).identity, identity, "another process on the same machine has another identity");
+}
+
+/// On the real clock, since a paused one stands still while a thread is busy.
+#[tokio::test]
+async fn a_process_that_computes_for_long_renews_its_lease() {
+    let api = LeaseServer::default();
+    let lock = {
+        let api = api.clone();
+        move || Ok(api.lock_for(0, &Machine::default(), "--lease-seconds=3"))
+    };
+    let mut leadership = Leadership::acquire_on_thread(lock, &Standby::default()).await.expect("a thread");
+    let (lease_duration, start) = (leadership.config.lease_duration(), std::time::Instant::now());
+    // No other task of this runtime runs meanwhile.
+    while start.elapsed() < lease_duration {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(leadership.lost().now_or_never(), None);
+    assert!(api.state().stored.len() > 3);
+    leadership.release().await;
+    assert_eq!(api.spec()["holderIdentity"], "");
 }
 
 /// The timestamps in the record don't matter: only its changes count, from the moment at which they are seen.

@@ -52,9 +52,14 @@ impl LeaseServer {
 
     /// The lock of one client, which runs on this machine.
     pub fn lock_on(&self, client: usize, machine: &Machine) -> LeaseLock {
+        self.lock_for(client, machine, "--lease-seconds=15")
+    }
+
+    /// The same with another duration of the lease.
+    pub fn lock_for(&self, client: usize, machine: &Machine, duration: &str) -> LeaseLock {
         let api = self.clone();
         let service = service_fn(move |request| api.clone().respond(client, request));
-        let args = Args::parse_from(["daemonset-controller", "--lease-seconds=15"]);
+        let args = Args::parse_from(["daemonset-controller", duration]);
         let deadline = RenewDeadline::new(machine.clock());
         let (clock, client) = (crate::cluster::clock(), Client::new(service, "default"));
         let connection = Connection::new("https://10.0.0.1", clock.clone());
@@ -63,7 +68,7 @@ impl LeaseServer {
 
     /// The leadership of one client, once it has it.
     pub async fn leader(&self, client: usize) -> Leadership {
-        Leadership::acquire(self.lock(client), &Standby::default()).await
+        Leadership::acquire(self.lock(client), &Standby::default()).await.expect("no panic")
     }
 
     /// Stores a lease of another client.

@@ -79,7 +79,7 @@ async fn each_renewal_moves_the_deadline() {
     let lock = api.lock(0);
     let deadline = lock.deadline.clone();
     assert!(deadline.check().is_err(), "it does not lead yet");
-    let mut leadership = Leadership::acquire(lock, &Standby::default()).await;
+    let mut leadership = Leadership::acquire(lock, &Standby::default()).await.expect("no panic");
     for _ in 0..60 {
         assert!(timeout(Duration::from_secs(1), leadership.lost()).await.is_err());
         assert!(deadline.check().is_ok());
@@ -93,14 +93,14 @@ async fn each_renewal_moves_the_deadline() {
     let api = LeaseServer::default();
     let lock = api.lock(0);
     let deadline = lock.deadline.clone();
-    let leadership = Leadership::acquire(lock, &Standby::default()).await;
+    let leadership = Leadership::acquire(lock, &Standby::default()).await.expect("no panic");
     leadership.release().await;
     assert!(deadline.check().is_err(), "it was given back");
 
     let api = LeaseServer::default();
     let lock = api.lock(0);
     let deadline = lock.deadline.clone();
-    let mut leadership = Leadership::acquire(lock, &Standby::default()).await;
+    let mut leadership = Leadership::acquire(lock, &Standby::default()).await.expect("no panic");
     api.change(|lease| lease["spec"]["holderIdentity"] = "another".into());
     leadership.lost().await;
     assert!(deadline.check().is_err(), "another process holds it");
@@ -110,7 +110,8 @@ async fn each_renewal_moves_the_deadline() {
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_was_stopped_does_not_renew_its_lease() {
     let (api, machine) = (LeaseServer::default(), Machine::default());
-    let mut leadership = Leadership::acquire(api.lock_on(0, &machine), &Standby::default()).await;
+    let mut leadership =
+        Leadership::acquire(api.lock_on(0, &machine), &Standby::default()).await.expect("no panic");
     assert!(timeout(Duration::from_secs(60), leadership.lost()).await.is_err());
     let renewals = api.state().stored.len();
     machine.stop_process(LONGER);
