@@ -23,9 +23,24 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use refusals::{created_name, final_answer};
 use serde::Deserialize;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Concurrent calls of one plan. Each has a connection of its own, and the API server is the slower side.
 const MAX_CONCURRENT_CALLS: usize = 16;
+
+/// How long calls of a plan begin: then the DaemonSet is planned again, and others come first. A plan that waits for a slow
+/// webhook grows old, and its worker is missed.
+const LONGEST_PLAN: Duration = Duration::from_secs(30);
+
+/// How much of a plan was executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executed {
+    /// All actions.
+    Whole,
+    /// As many as could begin in time: the others are to be planned again.
+    InPart,
+}
 
 /// Sends the calls of plans.
 #[derive(Clone)]
@@ -65,19 +80,23 @@ impl Executor {
         ds: &DaemonSet,
         actions: &[Action],
         state: &mut PerDaemonSet,
-    ) -> Result<(), ExecuteError> {
+    ) -> Result<Executed, ExecuteError> {
         if actions.iter().any(is_adoption) {
             self.check_before_adoption(ds).await?;
         }
-        let mut result = Ok(());
+        let (mut result, end) = (Ok(Executed::Whole), Instant::now() + LONGEST_PLAN);
         for group in Action::batches(actions) {
-            match &result {
-                Ok(()) => result = self.execute_group(ds, group, state).await,
-                Err(error) if error.allows_status() && group.iter().all(is_status_update) => {
-                    // The plan has failed already: the outcome of the status update does not matter.
-                    let _ = self.execute_group(ds, group, state).await;
+            let allows_status = match &result {
+                Ok(Executed::Whole) => {
+                    result = self.execute_group(ds, group, state, end).await;
+                    continue;
                 }
-                Err(_) => {}
+                Ok(Executed::InPart) => true,
+                Err(error) => error.allows_status(),
+            };
+            if allows_status && group.iter().all(is_status_update) {
+                // The plan has ended already: the outcome of the status update does not matter.
+                let _ = self.execute_group(ds, group, state, Instant::now() + LONGEST_PLAN).await;
             }
         }
         result
@@ -112,19 +131,20 @@ impl Executor {
         self.events.forget(uid);
     }
 
-    /// Executes actions that may run concurrently; starts none after a failure.
+    /// Executes actions that may run concurrently; starts none after a failure, and none after `end`.
     async fn execute_group(
         &self,
         ds: &DaemonSet,
         group: &[Action],
         state: &mut PerDaemonSet,
-    ) -> Result<(), ExecuteError> {
-        let mut waiting = group.iter();
+        end: Instant,
+    ) -> Result<Executed, ExecuteError> {
+        let mut waiting = group.iter().peekable();
         let mut under_way = FuturesUnordered::new();
         let (mut first_error, mut errors) = (None, 0_usize);
         loop {
             while first_error.is_none() && under_way.len() < MAX_CONCURRENT_CALLS {
-                let Some(action) = waiting.next() else { break };
+                let Some(action) = waiting.next_if(|_| Instant::now() < end) else { break };
                 under_way.push(async move { (action, self.execute_action(ds, action).await) });
             }
             let Some((action, CallResult { outcome, error, marked })) = under_way.next().await else { break };
@@ -164,7 +184,11 @@ impl Executor {
             errors += usize::from(error.is_some());
             first_error = first_error.or(error.map(|error| (action, error)));
         }
-        first_error.map_or(Ok(()), |(action, error)| Err(error.in_call(action, errors - 1)))
+        match first_error {
+            Some((action, error)) => Err(error.in_call(action, errors - 1)),
+            None if waiting.peek().is_some() => Ok(Executed::InPart),
+            None => Ok(Executed::Whole),
+        }
     }
 
     async fn execute_action(&self, ds: &DaemonSet, action: &Action) -> CallResult {

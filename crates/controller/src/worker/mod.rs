@@ -18,15 +18,21 @@ use crate::response::UnknownOutcome;
 use crate::rollout::policy::Policies;
 use crate::watches::{LONGEST_DELAY, RETRY_WHILE_STARTING};
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use steer::Follow;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::Instant;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 
 /// How long the state of a DaemonSet that left the cache is kept: longer than the library's memory honours calls in flight.
 const ABSENT_STATE_TTL: Duration = Duration::from_secs(600);
+
+/// A reconcile that takes longer waits for the API server: it needs a connection, but no worker.
+const SLOW_AFTER: Duration = Duration::from_secs(1);
+/// The most slow reconciles beside the workers, since each may have sixteen connections. Further ones keep their worker.
+const MAX_SLOW: usize = 16;
 
 /// The use of a plan.
 #[derive(Clone)]
@@ -65,33 +71,55 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Works until the queue is closed; reconciles so many DaemonSets at the same time.
+    /// Works until the queue is closed; reconciles so many DaemonSets at the same time, beside those that are slow.
     pub async fn run(self, workers: u16) {
         let worker = Arc::new(self);
         let workers = Arc::new(Semaphore::new(usize::from(workers)));
+        let slow = Arc::new(Semaphore::new(MAX_SLOW));
         let mut under_way = JoinSet::new();
-        loop {
+        let panic = loop {
             let next = async {
                 let free = Arc::clone(&workers).acquire_owned().await.ok()?;
                 Some((worker.queue.next().await?, free))
             };
             tokio::select! {
-                Some(ended) = under_way.join_next() => expect_no_panic(ended),
+                Some(ended) = under_way.join_next() => match ended {
+                    Ok(()) => {}
+                    Err(error) => break error.try_into_panic().ok(),
+                },
                 next = next => {
-                    let Some((key, free)) = next else { break };
-                    under_way.spawn(Arc::clone(&worker).work_on(key, free));
+                    let Some((key, free)) = next else { break None };
+                    under_way.spawn(Arc::clone(&worker).work_on(key, free, Arc::clone(&slow)));
                 }
             }
+        };
+        // The calls under way have outcomes, also after the panic of another reconcile.
+        if let Mode::Execute(executor) = &worker.mode {
+            executor.close();
         }
-        while let Some(ended) = under_way.join_next().await {
-            expect_no_panic(ended);
+        while under_way.join_next().await.is_some() {}
+        if let Some(panic) = panic {
+            std::panic::resume_unwind(panic);
         }
     }
 
-    /// Reconciles a DaemonSet, with a place of its own.
-    async fn work_on(self: Arc<Self>, key: Key, _worker: OwnedSemaphorePermit) {
+    /// Reconciles a DaemonSet. One that is slow, as when each of its creates waits for a webhook, gives its worker to the next.
+    async fn work_on(self: Arc<Self>, key: Key, worker: OwnedSemaphorePermit, slow: Arc<Semaphore>) {
         let start = Instant::now();
-        self.reconcile(&key).await;
+        {
+            let mut reconcile = pin!(self.reconcile(&key));
+            let is_slow = async {
+                sleep(SLOW_AFTER).await;
+                slow.acquire().await
+            };
+            tokio::select! {
+                () = &mut reconcile => {}
+                _slow = is_slow => {
+                    drop(worker);
+                    reconcile.await;
+                }
+            }
+        }
         self.metrics.reconcile_seconds.observe(start.elapsed().as_secs_f64());
         self.queue.done(&key);
     }
@@ -189,11 +217,36 @@ impl Worker {
     }
 }
 
-/// Lets the panic of a reconcile end all workers, and with them the process.
-fn expect_no_panic(ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        std::panic::resume_unwind(error.into_panic());
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollout::policy::Role;
+    use crate::tasks::Tasks;
+    use daemonset::Policy;
+    use daemonset::model::DaemonSet;
+    use kube::runtime::watcher::Event;
+
+    #[tokio::test]
+    async fn the_panic_of_a_reconcile_ends_the_workers() {
+        let (caches, mut writers) = Caches::empty();
+        let mut ds = DaemonSet::default();
+        ds.metadata.name = "agent".to_owned();
+        writers.daemon_sets.apply_watcher_event(&Event::Apply(ds.clone()));
+        let worker = Worker {
+            caches,
+            queue: Arc::new(Queue::new(Duration::ZERO)),
+            mode: Mode::DryRun(Output::default()),
+            policies: Policies::new(Policy::default(), Role::Controller),
+            status_interval: Duration::ZERO,
+            recorder: None,
+            metrics: Metrics::default(),
+            connection: Connection::new("https://server/", Clock::default()),
+            clock: Clock::new(|| panic!("no time")),
+            per_daemon_set: Arc::default(),
+        };
+        worker.queue.add(Key::from(&ds));
+        let tasks = Tasks::default();
+        tasks.spawn("workers", worker.run(2));
+        assert_eq!(tasks.ended().wait().await, "the task \"workers\" panicked: no time");
     }
 }

@@ -4,7 +4,7 @@ use super::plan::{Audited, Input};
 use super::{Mode, Worker};
 use crate::caches::Key;
 use crate::compare::reverted::Reverted;
-use crate::executor::{ExecuteError, Executor};
+use crate::executor::{ExecuteError, Executed, Executor};
 use crate::in_flight::InFlight;
 use crate::per_daemon_set::PerDaemonSet;
 use daemonset::model::{ControllerRevision, DaemonSet};
@@ -111,9 +111,13 @@ impl Worker {
         }
         match &result {
             Err(error) if !error.allows_status() => {}
-            Ok(()) | Err(_) => state.sent(&actions),
+            Ok(_) | Err(_) => state.sent(&actions),
         }
-        result
+        if result? == Executed::InPart {
+            tracing::info!(daemonset = %key, "the calls of the plan are slow: the others are planned again");
+            self.queue.add(key.clone());
+        }
+        Ok(())
     }
 
     /// The plan for the cluster without the reverted actions of the other controller. Failed pods that it deletes are

@@ -42,6 +42,8 @@ pub struct State {
     pub epoch: u32,
     /// Watches from before this version get 410.
     pub compacted: u64,
+    /// How much longer the creates of pods take, by the label `app` of the pod: a webhook looks at them.
+    pub slow_creates: BTreeMap<&'static str, Duration>,
     pub terminating: bool,
     /// No server listens.
     pub is_down: bool,
@@ -86,6 +88,7 @@ impl ApiServer {
             list_lag: Duration::ZERO,
             epoch: 0,
             compacted: 0,
+            slow_creates: BTreeMap::new(),
             terminating: false,
             is_down: false,
             knows_no_rights: false,
@@ -120,7 +123,8 @@ impl ApiServer {
                 format!("the role of {client} does not allow {:?} of {:?}", request.verb, request.kind);
             self.state().store.invariants.broken.push(missing);
         }
-        sleep(LATENCY).await;
+        let slow = self.state().slowness(&request);
+        sleep(LATENCY + slow).await;
         let is_down = self.state().is_down;
         let knows_no_rights = self.state().knows_no_rights;
         if is_down {
@@ -268,6 +272,14 @@ pub async fn not_connected() -> BoxError {
 }
 
 impl State {
+    fn slowness(&self, request: &ApiRequest) -> Duration {
+        let app = text(&request.body["metadata"]["labels"]["app"]);
+        match (request.verb, request.kind) {
+            (Verb::Create, Kind::Pod) => self.slow_creates.get(app).copied().unwrap_or_default(),
+            _ => Duration::ZERO,
+        }
+    }
+
     fn execute(&mut self, request: &ApiRequest) -> Result<Value, Value> {
         let id = id(request.kind, &request.name);
         match request.verb {

@@ -10,6 +10,7 @@ mod admission_policy;
 mod api_server;
 mod cluster;
 mod events;
+mod fair_workers;
 mod faults;
 mod invariants;
 mod kubelet;
