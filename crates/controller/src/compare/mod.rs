@@ -228,8 +228,11 @@ impl State {
             !existing.contains(uid)
                 && (daemon_set.is_planned() || now.saturating_sub(daemon_set.last_change()) > window)
         };
-        let deleted = self.daemon_sets.extract_if(.., |uid, daemon_set| is_deleted(uid, daemon_set));
-        deleted.flat_map(|(_, daemon_set)| daemon_set.deleted()).collect()
+        let all = std::mem::take(&mut self.daemon_sets).into_iter();
+        let (deleted, kept): (BTreeMap<_, _>, _) =
+            all.partition(|(uid, daemon_set)| is_deleted(uid, daemon_set));
+        self.daemon_sets = kept;
+        deleted.into_values().flat_map(|daemon_set| daemon_set.deleted()).collect()
     }
 
     /// The summary, a minute after the last one if the counts have changed since.
