@@ -5,9 +5,10 @@
 //! is one character, counted from `0`: `9` is 9, `a` is 49; numbers beyond a range wrap around. Missing numbers are 0,
 //! and surplus ones are ignored.
 //!
-//! - The first line is the initial state: seed, nodes, strategy and its limit, minReadySeconds, four flags in one number
+//! - The first line is the initial state: seed, nodes, strategy and its limit, minReadySeconds, flags in one number
 //!   (1: memory survives a crash, 2: nodes are tainted for the daemon's absence, 4: the policy excuses nodes that were down
-//!   before, 8: it respects lifecycle states), and the allowed events: only those that keep caches quick, also stale caches, or also events after which
+//!   before, 8: it respects lifecycle states; 16: it begins with recorded objects, 32: whose resource versions are texts, 48:
+//!   which have none), and the allowed events: only those that keep caches quick, also stale caches, or also events after which
 //!   no promise holds.
 //! - Each following line is a step: a command (a letter of [`COMMANDS`], counted from `a`), two numbers for it, and the
 //!   time that passes after it (a number of [`TIMES`]).
@@ -32,7 +33,7 @@ mod watcher;
 
 use commands::{Command, Limits};
 use libfuzzer_sys::fuzz_target;
-use trial::{Beginning, Choices, Trial};
+use trial::{Beginning, Choices, Origin, Trial, Versions};
 
 const MOST_NODES: u8 = 6;
 const MOST_STEPS: usize = 24;
@@ -113,6 +114,13 @@ fn beginning([seed, nodes, kind, limit, min_ready, flag, scope]: [u8; 7]) -> (Be
             excuses_down: is_odd(flag / 4),
             respects_lifecycle: is_odd(flag / 8),
             steering: None,
+            drives: false,
+        },
+        origin: match flag / 16 % 4 {
+            0 => Origin::Empty,
+            1 => Origin::Recorded(Versions::Numbers),
+            2 => Origin::Recorded(Versions::Opaque),
+            _ => Origin::Recorded(Versions::Absent),
         },
     };
     let scope = match scope % 3 {

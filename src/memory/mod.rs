@@ -162,6 +162,16 @@ impl ActionOutcome {
     }
 }
 
+#[cfg(feature = "sim")]
+impl Memory {
+    /// The uids of the pods that it knows of, with the versions of the outcomes.
+    pub(crate) fn uids_and_versions(&self) -> impl Iterator<Item = (&Uid, Option<u64>)> {
+        let creates = self.creates.values().filter_map(|create| Some((create.uid.as_ref()?, create.version)));
+        let deletes = self.deletes.iter().map(|(uid, delete)| (uid, delete.version));
+        creates.chain(deletes).chain(self.taken.values().map(|taken| (&taken.uid, None)))
+    }
+}
+
 /// A resource version as a number, as KEP-5504 lets clients compare them; `None` for any other text.
 pub(crate) fn parsed_version(version: &str) -> Option<u64> {
     version.parse().ok()

@@ -31,8 +31,8 @@ pub(super) enum ApiError {
 }
 
 impl Environment {
-    /// Executes an action.
-    pub(super) fn execute(&mut self, action: &Action) -> Result<ActionOutcome, ApiError> {
+    /// Executes an action of a controller.
+    pub(super) fn execute(&mut self, action: &Action, by: Actor) -> Result<ActionOutcome, ApiError> {
         match action {
             Action::AdoptPod { pod, .. } => self.adopt_pod(pod)?,
             Action::ReleasePod { pod, .. } => self.release_pod(pod)?,
@@ -43,10 +43,10 @@ impl Environment {
             Action::DeletePod { pod, reason, .. } => {
                 // A pod that is not found counts as deleted.
                 if let Ok(uid) = self.existing_pod(pod) {
-                    self.delete_pod(Actor::Controller, &uid, Some(*reason));
+                    self.delete_pod(by, &uid, Some(*reason));
                 }
             }
-            Action::CreatePod { pod, .. } => return Ok(ActionOutcome::Created(self.create_pod(pod)?)),
+            Action::CreatePod { pod, .. } => return Ok(ActionOutcome::Created(self.create_pod(pod, by)?)),
             Action::AdoptRevision { revision, .. } => {
                 let (uid, owner) = (self.existing_revision(revision)?, self.owner()?);
                 self.change_revision(&uid, |revision| revision.metadata.owner_references.push(owner));
@@ -122,7 +122,7 @@ impl Environment {
     }
 
     /// Creates a pod, with a generated name and uid, and puts it into the scheduler's queue.
-    fn create_pod(&mut self, manifest: &PodManifest) -> Result<ObjectRef, ApiError> {
+    fn create_pod(&mut self, manifest: &PodManifest, by: Actor) -> Result<ObjectRef, ApiError> {
         let created = self.versions.create(manifest).map_err(|_| ApiError::Invalid)?;
         let Created { mut pod, generate_name: prefix, requirements, .. } = created;
         let uid = self.new_uid();
@@ -137,7 +137,7 @@ impl Environment {
         pod.metadata.uid = uid;
         pod.metadata.creation_timestamp = Some(self.now);
         pod.status.phase = "Pending".to_owned();
-        let uid = self.add_pod(Actor::Controller, pod, Some(requirements));
+        let uid = self.add_pod(by, pod, Some(requirements));
         self.enqueue_for_scheduling(&uid);
         self.pod_ref(&uid).ok_or(ApiError::Invalid)
     }

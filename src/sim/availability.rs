@@ -26,7 +26,7 @@ pub struct Availability {
     pub desired: u32,
     /// The number of target nodes without an available pod.
     pub unavailable: u32,
-    /// The number of target nodes that the controller took down: it deleted the last available pod, and no pod has been
+    /// The number of target nodes that a DaemonSet controller took down: it deleted the last available pod, and no pod has been
     /// available there since.
     pub taken_down: u32,
 }
@@ -123,7 +123,8 @@ impl Replay {
             Change::RolloutSteered { .. }
             | Change::RolloutMoved { .. }
             | Change::Reconciled(_)
-            | Change::ControllerCrashed { .. } => {}
+            | Change::ControllerCrashed { .. }
+            | Change::OtherControllerCrashed { .. } => {}
         }
     }
 
@@ -168,7 +169,7 @@ impl Replay {
         if std::mem::take(&mut line.available) {
             self.change_node(&pod.node, |node| {
                 node.available = node.available.saturating_sub(1);
-                node.taken_down |= by == Actor::Controller && node.available == 0;
+                node.taken_down |= by.is_controller() && node.available == 0;
             });
         }
     }

@@ -1,4 +1,4 @@
-//! The DaemonSet controller of a simulated cluster: caches, memory, decisions, and an executor that may crash.
+//! A DaemonSet controller of a simulated cluster: caches, memory, decisions, and an executor that may crash.
 
 use super::environment::Environment;
 use super::event::{Actor, Change, Reconciled};
@@ -13,7 +13,7 @@ use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
 use crate::reconciler::{ChangesError, Reconciler, difference};
 use crate::report::Plan;
-use crate::snapshot::{Observed, ObservedAt, Snapshot};
+use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
 use fastrand::Rng;
 use jiff::Timestamp;
 use std::fmt;
@@ -39,7 +39,34 @@ impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Planner for F {
     }
 }
 
+/// Which of the controllers of a cluster one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The one that is simulated: alone in its cluster, or driving the update.
+    Main,
+    /// Kubernetes' own, beside one that drives.
+    Other,
+}
+
+impl Role {
+    fn actor(self) -> Actor {
+        match self {
+            Role::Main => Actor::Controller,
+            Role::Other => Actor::OtherController,
+        }
+    }
+
+    /// The subject of its random streams: the two have luck of their own.
+    fn subject(self) -> [&'static str; 2] {
+        match self {
+            Role::Main => ["", ""],
+            Role::Other => ["", "other"],
+        }
+    }
+}
+
 pub(super) struct Controller {
+    role: Role,
     pub(super) settings: ControllerSettings,
     pub(super) cache: Cache,
     /// The driver of the DaemonSet in the cache.
@@ -92,9 +119,10 @@ enum Ending {
 }
 
 impl Controller {
-    pub(super) fn new(settings: ControllerSettings, environment: &Environment) -> Self {
-        let rng = environment.random.stream(Purpose::Watch, ["", ""], 0);
+    pub(super) fn new(role: Role, settings: ControllerSettings, environment: &Environment) -> Self {
+        let rng = environment.random.stream(Purpose::Watch, role.subject(), 0);
         Controller {
+            role,
             cache: Cache::new(settings.watch_lag, rng),
             reconciler: Reconciler::new("", settings.policy.clone()),
             planner: None,
@@ -103,12 +131,29 @@ impl Controller {
             difference: None,
             reconciles: 0,
             rollout: SteeredRollout::default(),
-            rng: environment.random.stream(Purpose::Request, ["", ""], 0),
+            rng: environment.random.stream(Purpose::Request, role.subject(), 0),
             wake_up: Some(environment.now),
             not_before: environment.now,
             down: false,
             settings,
         }
+    }
+
+    /// Kubernetes' own controller beside this one, which starts now. It has the same faults and knows no policy.
+    pub(super) fn other(&self, environment: &Environment) -> Self {
+        let settings = ControllerSettings {
+            policy: Policy::default(),
+            reads_annotations: false,
+            ..self.settings.clone()
+        };
+        let mut other = Controller::new(Role::Other, settings, environment);
+        other.cache.relist(&environment.objects);
+        other
+    }
+
+    /// Whether it only drives the update, by the policy of its last plan.
+    pub(super) fn drives(&self) -> bool {
+        self.reconciler.policy().drive.is_some()
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -170,7 +215,11 @@ impl Controller {
             }
         }
         reconciled.requeue = self.wake_up;
-        environment.record(Actor::Controller, Change::Reconciled(Box::new(reconciled)));
+        match self.role {
+            Role::Main => environment.record(Actor::Controller, Change::Reconciled(Box::new(reconciled))),
+            // Its budget and its view of the rollout are none.
+            Role::Other => {}
+        }
     }
 
     fn decide(&mut self, now: Timestamp) -> Option<Decision> {
@@ -259,7 +308,7 @@ impl Controller {
         if is_request && self.settings.refused.sample(&mut self.rng) {
             return ActionOutcome::Rejected;
         }
-        match environment.execute(action) {
+        match environment.execute(action, self.role.actor()) {
             Ok(_) if is_request && self.settings.answer_lost.sample(&mut self.rng) => ActionOutcome::Unknown,
             Ok(outcome) => outcome,
             Err(_) => ActionOutcome::Rejected,
@@ -277,7 +326,11 @@ impl Controller {
         }
         self.down = true;
         self.wake_up = Some(later(environment.now, self.settings.restart));
-        environment.record(Actor::Environment, Change::ControllerCrashed { after_actions, memory_kept });
+        let crashed = match self.role {
+            Role::Main => Change::ControllerCrashed { after_actions, memory_kept },
+            Role::Other => Change::OtherControllerCrashed { after_actions },
+        };
+        environment.record(Actor::Environment, crashed);
     }
 
     /// Whether it has crashed and not yet restarted: then it may have missed a change of the rollout.

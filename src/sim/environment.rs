@@ -5,7 +5,7 @@ use super::event_queue::EventQueue;
 use super::random::RandomStreams;
 use super::requirements::{PodRequirements, Resources};
 use super::settings::{Behaviour, Settings};
-use super::watch::{Objects, WatchEvent};
+use super::watch::{LAST_GIVEN, Objects, WatchEvent};
 use crate::kubernetes::Selector;
 use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::revision::has_template;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The prefix of all uids that a simulation generates.
 const UID_PREFIX: &str = "00000000-0000-4000-8000-";
 
-/// Everything in the cluster except the DaemonSet controller.
+/// Everything in the cluster except the DaemonSet controllers.
 #[derive(Debug)]
 pub(super) struct Environment {
     pub(super) now: Timestamp,
@@ -203,13 +203,16 @@ impl Environment {
         self.history.push(Event { t: self.now, by, change });
     }
 
-    /// Continues after the uids and resource versions of these objects if a simulation generated them, so that no new
-    /// object gets one of them again.
-    pub(super) fn skip_used_serials<'a>(&mut self, given: impl Iterator<Item = (&'a Uid, &'a str)> + Clone) {
-        let serial = |uid: &Uid| u64::from_str_radix(uid.as_str().strip_prefix(UID_PREFIX)?, 16).ok();
-        let Some(last) = given.clone().filter_map(|(uid, _)| serial(uid)).max() else { return };
-        let versions = given.filter_map(|(_, version)| version.parse::<u64>().ok());
-        self.serial = versions.fold(last, u64::max).max(self.serial);
+    /// No new object gets this uid, which another simulation may have generated.
+    pub(super) fn skip_uid(&mut self, uid: &Uid) {
+        let serial = uid.as_str().strip_prefix(UID_PREFIX);
+        let serial = serial.and_then(|serial| u64::from_str_radix(serial, 16).ok());
+        self.serial = self.serial.max(serial.filter(|serial| *serial <= LAST_GIVEN).unwrap_or_default());
+    }
+
+    /// New objects get later resource versions, as the caches and the memory compare them.
+    pub(super) fn skip_version(&mut self, version: Option<u64>) {
+        self.serial = self.serial.max(version.unwrap_or_default());
     }
 
     fn next_serial(&mut self) -> u64 {

@@ -30,11 +30,26 @@ pub struct Event {
 pub enum Actor {
     /// The DaemonSet controller.
     Controller,
+    /// Kubernetes' own DaemonSet controller, where the other one only drives the update ([`Policy::drive`]).
+    ///
+    /// [`Policy::drive`]: field@crate::Policy::drive
+    OtherController,
     /// API server, scheduler, kubelets, other controllers, and chance. `world` in JSON.
     #[serde(rename = "world")]
     Environment,
     /// A user.
     User,
+}
+
+impl Actor {
+    /// Whether it is one of the DaemonSet controllers.
+    #[must_use]
+    pub fn is_controller(self) -> bool {
+        match self {
+            Actor::Controller | Actor::OtherController => true,
+            Actor::Environment | Actor::User => false,
+        }
+    }
 }
 
 /// A change of the cluster.
@@ -49,7 +64,7 @@ pub enum Change {
         /// The pod.
         #[serde(flatten)]
         pod: Arc<PodIdentity>,
-        /// The reason, if the controller deleted it.
+        /// The reason, if a controller deleted it.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<DeleteReason>,
     },
@@ -110,7 +125,8 @@ pub enum Change {
         #[serde(flatten)]
         report: Box<RolloutReport>,
     },
-    /// The controller reconciled, and executed its plan up to the end or up to the first refused action.
+    /// The controller reconciled, and executed its plan up to the end or up to the first refused action. Kubernetes' own one
+    /// beside a driver is only seen by its actions.
     Reconciled(Box<Reconciled>),
     /// The controller crashed. It restarts with fresh lists, and without its memory unless `memory_kept`.
     ControllerCrashed {
@@ -118,6 +134,11 @@ pub enum Change {
         after_actions: u32,
         /// Whether its memory survived.
         memory_kept: bool,
+    },
+    /// Kubernetes' own controller, beside one that drives, crashed. It restarts with fresh lists.
+    OtherControllerCrashed {
+        /// The number of actions of its plan that it had executed.
+        after_actions: u32,
     },
 }
 

@@ -7,7 +7,8 @@ use super::event_queue::{PodTransition, Timer};
 use super::pod_lifecycle::is_finished;
 use super::requirements::Resources;
 use super::settings::Settings;
-use super::watch::WatchEvent;
+use super::watch::{LAST_GIVEN, WatchEvent, comparable};
+use crate::memory::Memory;
 use crate::model::{NodeName, Pod, Uid};
 use crate::recording::Recording;
 use jiff::Timestamp;
@@ -33,7 +34,7 @@ impl Environment {
         let earliest = earliest_creation(recording);
         let mut past = Past { now: self.now, events: Vec::new() };
         self.objects.daemon_set = None;
-        self.skip_used_serials(uids_and_versions(recording));
+        self.skip_used_serials(recording);
         self.store(WatchEvent::DaemonSet(Arc::new(recording.daemon_set.clone())));
         let ds = &recording.daemon_set;
         past.record(
@@ -60,6 +61,20 @@ impl Environment {
         self.schedule_garbage_collection_of_missing_nodes(recording);
         past.events.sort_by_key(|event| event.t);
         self.history = past.events;
+    }
+
+    /// No new object gets a uid of the recording, and each gets a later resource version than all in it. The memory may know
+    /// of pods that no list shows.
+    fn skip_used_serials(&mut self, recording: &Recording) {
+        self.skip_version(recording.pods_version.filter(|version| *version <= LAST_GIVEN));
+        for (uid, version) in uids_and_versions(recording) {
+            self.skip_uid(uid);
+            self.skip_version(comparable(version));
+        }
+        for (uid, version) in recording.memory.iter().flat_map(Memory::uids_and_versions) {
+            self.skip_uid(uid);
+            self.skip_version(version.filter(|version| *version <= LAST_GIVEN));
+        }
     }
 
     /// Pods are bound to these nodes, which do not exist. The garbage collector has noticed it at the recording's
@@ -135,7 +150,7 @@ impl Past {
 }
 
 /// The uid and the resource version of the DaemonSet, the pods and the revisions.
-fn uids_and_versions(recording: &Recording) -> impl Iterator<Item = (&Uid, &str)> + Clone {
+fn uids_and_versions(recording: &Recording) -> impl Iterator<Item = (&Uid, &str)> {
     let ds = &recording.daemon_set.metadata;
     let pods = recording.pods.iter().map(|pod| &pod.metadata);
     let revisions = recording.revisions.iter().map(|revision| &revision.metadata);

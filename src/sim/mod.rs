@@ -1,5 +1,5 @@
 //! A simulated cluster around the core: API server, scheduler, kubelets, nodes that join and leave, watch caches that
-//! lag, and a controller that may crash.
+//! lag, and controllers that may crash.
 //!
 //! The simulation is a discrete-event simulation with its own clock. The same seed, settings and calls give the same
 //! events, byte for byte.
@@ -51,7 +51,7 @@ mod summary;
 mod watch;
 
 pub use availability::{Availability, availability};
-pub use cluster::{Cluster, Steering, Timeout};
+pub use cluster::{Cluster, Faults, Steering, Timeout};
 pub use controller::Planner;
 pub use event::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 pub use from_recording::resize;

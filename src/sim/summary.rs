@@ -2,9 +2,9 @@
 
 use super::availability::{Availability, availability};
 use super::cluster::Cluster;
-use super::event::{Actor, Change};
+use super::event::Change;
 use super::rollout_figures::RolloutFigures;
-use crate::report::{NodePlacement, NodeVerdict, PodState};
+use crate::report::{NodePlacement, NodeVerdict, PodState, PodVerdict};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -81,9 +81,9 @@ pub struct Summary {
     pub worst_unavailable: Worst,
     /// The largest number of target nodes at one time that the controller itself had taken down.
     pub worst_taken_down: Worst,
-    /// Pods that the controller created.
+    /// Pods that the controller created, or Kubernetes' own one beside a driver.
     pub pods_created: u64,
-    /// Pods that the controller deleted.
+    /// Pods that one of them deleted.
     pub pods_deleted: u64,
     /// Pods whose phase became Failed.
     pub pods_failed: u64,
@@ -93,7 +93,7 @@ pub struct Summary {
     pub reconciles: u64,
     /// How often the execution of a plan stopped early, because an action was refused or its answer was lost.
     pub plans_stopped: u64,
-    /// How often the controller crashed.
+    /// How often one of them crashed.
     pub controller_crashes: u64,
     /// Nodes without an available updated pod at the end, with the reason; by name.
     pub not_updated: Vec<NodeVerdict>,
@@ -108,6 +108,8 @@ pub struct Summary {
 pub struct Worst {
     /// The value.
     pub nodes: u32,
+    /// The number of target nodes then.
+    pub desired: u32,
     /// When the value was reached first; `None` if it is 0.
     pub at: Option<Timestamp>,
 }
@@ -205,13 +207,15 @@ impl Summary {
                 continue;
             }
             match (&event.change, event.by) {
-                (Change::PodCreated(_), Actor::Controller) => self.pods_created += 1,
-                (Change::PodTerminating { .. }, Actor::Controller) => self.pods_deleted += 1,
+                (Change::PodCreated(_), by) if by.is_controller() => self.pods_created += 1,
+                (Change::PodTerminating { .. }, by) if by.is_controller() => self.pods_deleted += 1,
                 (Change::PodFailed { .. }, _) => self.pods_failed += 1,
                 (Change::PodUnready { pod, .. }, _) if !terminating.contains(&pod.uid) => {
                     self.pods_lost_readiness += 1;
                 }
-                (Change::ControllerCrashed { .. }, _) => self.controller_crashes += 1,
+                (Change::ControllerCrashed { .. } | Change::OtherControllerCrashed { .. }, _) => {
+                    self.controller_crashes += 1;
+                }
                 (Change::Reconciled(reconciled), _) => {
                     self.reconciles += 1;
                     self.plans_stopped += u64::from(reconciled.refused);
@@ -238,18 +242,19 @@ fn worst(curve: &[Availability], started: Timestamp, value: impl Fn(&Availabilit
     let mut worst = Worst::default();
     for point in curve.get(first..).unwrap_or_default() {
         if value(point) > worst.nodes {
-            worst = Worst { nodes: value(point), at: Some(point.t.max(started)) };
+            worst = Worst { nodes: value(point), desired: point.desired, at: Some(point.t.max(started)) };
         }
     }
     worst
 }
 
-/// Whether a target node lacks an available updated pod, any node still has an outdated one, or an update took a node's pod
-/// that is not back.
+/// Whether a target node lacks an available updated pod, any node still has an outdated one that does not end, or an update
+/// took a node's pod that is not back.
 fn is_not_updated(verdict: &NodeVerdict) -> bool {
     let available = |state: &PodState| matches!(state, PodState::Available { .. });
     let updated = verdict.pods.iter().any(|pod| pod.updated && available(&pod.state));
-    let outdated = verdict.pods.iter().any(|pod| !pod.updated);
+    let ends = |pod: &PodVerdict| pod.deleted.is_some() || matches!(pod.state, PodState::Terminating { .. });
+    let outdated = verdict.pods.iter().any(|pod| !pod.updated && !ends(pod));
     match verdict.placement {
         NodePlacement::Run => !updated || outdated,
         _ => outdated || verdict.counts.taken,

@@ -3,6 +3,7 @@
 use super::probability::Distribution;
 use crate::kept::Change;
 use crate::kubernetes::hash::Hasher;
+use crate::memory::parsed_version;
 use crate::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, Uid};
 use fastrand::Rng;
 use indexmap::IndexMap;
@@ -100,8 +101,17 @@ impl Objects {
     }
 }
 
+/// The last serial number of recorded objects that a simulation goes on after. Beyond it there may be no room.
+pub(super) const LAST_GIVEN: u64 = u64::MAX / 2;
+
+/// A resource version that can be compared with those of the simulation; others are opaque, as a server before v1.35 has
+/// them.
+pub(super) fn comparable(version: &str) -> Option<u64> {
+    parsed_version(version).filter(|version| *version <= LAST_GIVEN)
+}
+
 fn version(pod: &Pod) -> Option<u64> {
-    pod.metadata.resource_version.parse().ok()
+    comparable(&pod.metadata.resource_version)
 }
 
 /// A watch event that the cache has not seen yet.
@@ -151,8 +161,15 @@ pub(super) struct Cache {
     /// The version of the last pod that the cache has seen.
     pods_version: Option<u64>,
     is_relisted: bool,
-    /// All events that were ever sent; kept only for lists from an API server that is behind.
-    log: Option<Vec<(Timestamp, WatchEvent)>>,
+    /// Kept only for lists from an API server that is behind.
+    log: Option<Log>,
+}
+
+/// The objects at an instant, and all events since.
+#[derive(Debug)]
+struct Log {
+    before: Objects,
+    events: Vec<(Timestamp, WatchEvent)>,
 }
 
 impl Cache {
@@ -162,13 +179,14 @@ impl Cache {
         Cache { objects: Objects::default(), watches, rng, pods_version: None, is_relisted: false, log: None }
     }
 
-    pub(super) fn keep_log(&mut self) {
-        self.log.get_or_insert_default();
+    /// Logs the events from now on, beside the objects of now.
+    pub(super) fn keep_log(&mut self, objects: &Objects) {
+        self.log.get_or_insert_with(|| Log { before: objects.clone(), events: Vec::new() });
     }
 
     pub(super) fn send(&mut self, now: Timestamp, event: WatchEvent) {
         if let Some(log) = &mut self.log {
-            log.push((now, event.clone()));
+            log.events.push((now, event.clone()));
         }
         let kind = event.kind();
         if let Some((_, watch)) = self.watches.iter_mut().find(|(k, _)| *k == kind) {
@@ -213,6 +231,11 @@ impl Cache {
         }
     }
 
+    /// The list of pods is at this version at least.
+    pub(super) fn lists_pods_at(&mut self, version: Option<u64>) {
+        self.pods_version = self.pods_version.max(version);
+    }
+
     /// Whether the objects were listed since the last call.
     pub(super) fn take_relisted(&mut self) -> bool {
         std::mem::take(&mut self.is_relisted)
@@ -227,16 +250,16 @@ impl Cache {
         self.relisted();
     }
 
-    /// Lists the objects as they were at `shown_until`, and continues the watches from there. Only logged events are
-    /// known.
+    /// Lists the objects as they were at `shown_until`, or at the beginning of the log, and continues the watches from
+    /// there.
     pub(super) fn relist_from_the_past(&mut self, now: Timestamp, shown_until: Timestamp) {
         let Some(log) = self.log.take() else { return };
-        self.objects = Objects::default();
+        self.objects = log.before.clone();
         for (_, watch) in &mut self.watches {
             watch.pending.clear();
             watch.last_due = None;
         }
-        for (at, event) in &log {
+        for (at, event) in &log.events {
             if *at <= shown_until {
                 self.objects.apply(event.clone());
             } else {

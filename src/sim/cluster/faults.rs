@@ -1,27 +1,31 @@
-//! Faults of the controller and its caches.
+//! Faults of the controllers and their caches.
 
 use super::Cluster;
 use crate::memory::Memory;
+use crate::sim::controller::Controller;
+use crate::sim::environment::Environment;
 use crate::sim::probability::Distribution;
 use crate::sim::settings::ControllerSettings;
 use crate::sim::watch::Kind;
 use jiff::SignedDuration;
 
-impl Cluster {
+/// Faults of one controller of a cluster, and of its caches.
+#[derive(Debug)]
+pub struct Faults<'c> {
+    controller: &'c mut Controller,
+    environment: &'c mut Environment,
+}
+
+impl Faults<'_> {
     /// Makes the controller crash once it has executed this many actions of a plan. Plans with fewer actions are
     /// executed completely, and the request stays for a later plan.
-    pub fn crash_controller_after(&mut self, actions: u32) {
+    pub fn crash_after(&mut self, actions: u32) {
         self.controller.crash_after = Some(actions);
     }
 
     /// Makes the controller crash now.
-    pub fn crash_controller(&mut self) {
-        self.controller.crash(0, &mut self.environment);
-    }
-
-    /// Empties the controller's memory; the caches stay.
-    pub fn lose_memory(&mut self) {
-        self.controller.set_memory(Memory::default());
+    pub fn crash(&mut self) {
+        self.controller.crash(0, self.environment);
     }
 
     /// Sets the lag with which a cache shows later changes.
@@ -29,13 +33,7 @@ impl Cluster {
         self.controller.cache.set_lag(kind, lag);
     }
 
-    /// The age of the oldest change that a cache does not show yet; zero if the cache is up to date.
-    pub fn cache_lag(&self, kind: Kind) -> SignedDuration {
-        let since = self.controller.cache.behind_since(kind);
-        since.map_or(SignedDuration::ZERO, |since| self.now().duration_since(since))
-    }
-
-    /// Freezes a cache: it shows no change until it is [thawed](Cluster::thaw).
+    /// Freezes a cache: it shows no change until it is [thawed](Self::thaw).
     pub fn freeze(&mut self, kind: Kind) {
         self.controller.cache.freeze(kind, true);
     }
@@ -45,10 +43,64 @@ impl Cluster {
         self.controller.cache.freeze(kind, false);
     }
 
-    /// Logs all changes from now on, for [`relist_from_the_past`](Cluster::relist_from_the_past). Call it on the empty
-    /// cluster, so that the log is complete.
+    /// Changes the controller's settings. A new `watch_lag` has no effect; use [`set_watch_lag`](Self::set_watch_lag).
+    pub fn configure(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
+        self.controller.configure(change);
+    }
+}
+
+impl Cluster {
+    /// The faults of Kubernetes' own controller; `None` while there is none beside the simulated one.
+    pub fn other_controller(&mut self) -> Option<Faults<'_>> {
+        let Cluster { environment, other, .. } = self;
+        other.as_mut().map(|controller| Faults { controller, environment })
+    }
+
+    /// The faults of the simulated controller, which may drive the update only.
+    pub fn controller(&mut self) -> Faults<'_> {
+        let Cluster { environment, controller, .. } = self;
+        Faults { controller, environment }
+    }
+
+    /// As [`Faults::crash_after`], of the simulated controller.
+    pub fn crash_controller_after(&mut self, actions: u32) {
+        self.controller().crash_after(actions);
+    }
+
+    /// As [`Faults::crash`], of the simulated controller.
+    pub fn crash_controller(&mut self) {
+        self.controller().crash();
+    }
+
+    /// Empties the controller's memory; the caches stay.
+    pub fn lose_memory(&mut self) {
+        self.controller.set_memory(Memory::default());
+    }
+
+    /// As [`Faults::set_watch_lag`], of the simulated controller.
+    pub fn set_watch_lag(&mut self, kind: Kind, lag: Distribution) {
+        self.controller().set_watch_lag(kind, lag);
+    }
+
+    /// The age of the oldest change that a cache does not show yet; zero if the cache is up to date.
+    pub fn cache_lag(&self, kind: Kind) -> SignedDuration {
+        let since = self.controller.cache.behind_since(kind);
+        since.map_or(SignedDuration::ZERO, |since| self.now().duration_since(since))
+    }
+
+    /// As [`Faults::freeze`], of the simulated controller.
+    pub fn freeze(&mut self, kind: Kind) {
+        self.controller().freeze(kind);
+    }
+
+    /// As [`Faults::thaw`], of the simulated controller.
+    pub fn thaw(&mut self, kind: Kind) {
+        self.controller().thaw(kind);
+    }
+
+    /// Logs all changes from now on, for [`relist_from_the_past`](Cluster::relist_from_the_past), which goes back no further.
     pub fn keep_log(&mut self) {
-        self.controller.cache.keep_log();
+        self.controller.cache.keep_log(&self.environment.objects);
     }
 
     /// Lists all objects from an API server that is behind by this much, and continues the watches from there: the
@@ -60,9 +112,8 @@ impl Cluster {
         self.controller.wake(now);
     }
 
-    /// Changes the controller's settings. A new `watch_lag` has no effect; use
-    /// [`set_watch_lag`](Cluster::set_watch_lag).
+    /// As [`Faults::configure`], of the simulated controller; its policy holds from its next plan on.
     pub fn configure_controller(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
-        self.controller.configure(change);
+        self.controller().configure(change);
     }
 }

@@ -5,9 +5,10 @@ mod nodes;
 mod rollout;
 mod user;
 
+pub use faults::Faults;
 pub use rollout::Steering;
 
-use super::controller::{Controller, Planner};
+use super::controller::{Controller, Planner, Role};
 use super::environment::Environment;
 use super::event::Event;
 use super::event_queue::Timer;
@@ -23,11 +24,16 @@ use thiserror::Error;
 
 /// A cluster with one DaemonSet, its controller, and a clock of its own.
 ///
+/// While the controller only drives the update ([`Policy::drive`](field@crate::Policy::drive)), Kubernetes' own controller is
+/// there beside it, with caches and faults of its own: it creates the pods, claims, keeps the history and writes the status.
+///
 /// The same seed, the same settings and the same calls give the same [history](Cluster::history), byte for byte.
 #[derive(Debug)]
 pub struct Cluster {
     environment: Environment,
     controller: Controller,
+    /// Kubernetes' own controller, while the one above only drives the update.
+    other: Option<Controller>,
 }
 
 /// The cluster did not become quiet within the given time.
@@ -56,8 +62,8 @@ impl Cluster {
         if environment.settings.churn.every.is_some() {
             environment.queue.push(now, Timer::Churn(0));
         }
-        let controller = Controller::new(controller, &environment);
-        Cluster { environment, controller }
+        let controller = Controller::new(Role::Main, controller, &environment);
+        Cluster { environment, controller, other: None }
     }
 
     /// Loads the objects and the memory of a recording; the caches show the objects at once.
@@ -65,6 +71,7 @@ impl Cluster {
         self.environment.load_recording(recording);
         self.send();
         self.controller.cache.relist(&self.environment.objects);
+        self.controller.cache.lists_pods_at(recording.pods_version);
         self.controller.set_memory(recording.memory.clone().unwrap_or_default());
     }
 
@@ -159,7 +166,13 @@ impl Cluster {
 impl Cluster {
     /// The instant of the next event; `None` if no event is scheduled.
     pub fn next_at(&self) -> Option<Timestamp> {
-        [self.environment.queue.next_at(), self.controller.next_sync()].into_iter().flatten().min()
+        [self.environment.queue.next_at(), self.next_sync()].into_iter().flatten().min()
+    }
+
+    /// The next reconcile of one of the controllers.
+    fn next_sync(&self) -> Option<Timestamp> {
+        let other = self.other.as_ref().and_then(Controller::next_sync);
+        [self.controller.next_sync(), other].into_iter().flatten().min()
     }
 
     /// Advances the clock to the next event, processes it, and returns its instant.
@@ -172,10 +185,29 @@ impl Cluster {
                 self.fire(timer);
             }
         } else {
-            self.controller.sync(&mut self.environment);
+            self.sync(at);
         }
         self.send();
+        self.staff();
         Some(at)
+    }
+
+    /// One of the controllers reconciles.
+    fn sync(&mut self, at: Timestamp) {
+        let is_due = |controller: &Controller| controller.next_sync().is_some_and(|due| due <= at);
+        match &mut self.other {
+            Some(other) if !is_due(&self.controller) => other.sync(&mut self.environment),
+            Some(_) | None => self.controller.sync(&mut self.environment),
+        }
+    }
+
+    /// Kubernetes' own controller is there as long as the other one only drives. It begins with fresh lists.
+    fn staff(&mut self) {
+        match (self.controller.drives(), &self.other) {
+            (true, None) => self.other = Some(self.controller.other(&self.environment)),
+            (false, Some(_)) => self.other = None,
+            (true, Some(_)) | (false, None) => {}
+        }
     }
 
     fn fire(&mut self, timer: Timer) {
@@ -194,6 +226,9 @@ impl Cluster {
     /// Sends all changes to the caches, which see them after their lag.
     fn send(&mut self) {
         for event in self.environment.unsent.drain(..) {
+            if let Some(other) = &mut self.other {
+                other.cache.send(self.environment.now, event.clone());
+            }
             self.controller.cache.send(self.environment.now, event);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::steering::{MarkEdit, Steering, edit_mark, edit_policy, is_current};
 use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, Uid, UpdateStrategy};
-use daemonset::sim::{Behaviour, Cluster, Distribution, Kind, Probability};
+use daemonset::sim::{Behaviour, Cluster, Distribution, Faults, Kind, Probability};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -72,6 +72,10 @@ pub enum Command {
     Crash {
         after: u8,
     },
+    /// Of Kubernetes' own controller beside a driver.
+    CrashOther {
+        after: u8,
+    },
     Refuse {
         percent: u8,
     },
@@ -128,18 +132,13 @@ impl Command {
         matches!(self, Command::LoseMemory | Command::ListThePast { .. })
     }
 
-    /// Whether it changes the rollout policy.
-    pub fn steers(self) -> bool {
-        matches!(self, Command::Steer(_) | Command::Pause { .. } | Command::Approve { .. })
-    }
-
     /// Executes the command.
     pub fn perform(self, cluster: &mut Cluster) {
         match self {
             Command::Release { version } => {
                 cluster.release(behaviour(version), |template| set_version(template, version));
             }
-            Command::Strategy(limits) => cluster.edit(|ds| ds.spec.update_strategy = limits.strategy()),
+            Command::Strategy(limits) => edit_strategy(cluster, limits),
             Command::MinReady { seconds } => cluster.edit(|ds| ds.spec.min_ready_seconds = seconds.into()),
             Command::Tolerate { dedicated } => cluster.edit(|ds| {
                 let tolerations = json!([{"key": "dedicated", "operator": "Exists"}]);
@@ -178,6 +177,11 @@ impl Command {
                 on_node(cluster, node, |cluster, node| cluster.label_node(node, "disk", disk));
             }
             Command::Crash { after } => cluster.crash_controller_after(after.into()),
+            Command::CrashOther { after } => {
+                if let Some(mut other) = cluster.other_controller() {
+                    other.crash_after(after.into());
+                }
+            }
             Command::Refuse { percent } => {
                 cluster.configure_controller(|c| c.refused = Probability::percent(percent.into()))
             }
@@ -186,13 +190,11 @@ impl Command {
             }
             Command::Lag { kind, seconds } => {
                 let most = SignedDuration::from_secs(seconds.into());
-                cluster.set_watch_lag(
-                    kind_of(kind),
-                    Distribution::uniform(SignedDuration::from_millis(5), most),
-                );
+                let lag = Distribution::uniform(SignedDuration::from_millis(5), most);
+                caches_of(cluster, kind).set_watch_lag(kind_of(kind), lag);
             }
-            Command::Freeze { kind } => cluster.freeze(kind_of(kind)),
-            Command::Thaw { kind } => cluster.thaw(kind_of(kind)),
+            Command::Freeze { kind } => caches_of(cluster, kind).freeze(kind_of(kind)),
+            Command::Thaw { kind } => caches_of(cluster, kind).thaw(kind_of(kind)),
             Command::LoseMemory => cluster.lose_memory(),
             Command::ListThePast { seconds } => {
                 cluster.relist_from_the_past(SignedDuration::from_secs(seconds.into()));
@@ -210,6 +212,15 @@ impl Command {
 }
 
 impl Limits {
+    /// The nearest ones that can be driven: another controller creates the pods.
+    pub fn driven(self) -> Self {
+        match self {
+            Limits::OnDelete => Limits::MaxUnavailable(1),
+            Limits::MaxUnavailable(_) | Limits::MaxUnavailablePercent(_) => self,
+            Limits::MaxSurge(number) | Limits::Surging(number) => Limits::MaxUnavailable(number),
+        }
+    }
+
     pub fn strategy(self) -> UpdateStrategy {
         let rolling = |max_unavailable, max_surge| UpdateStrategy {
             kind: "RollingUpdate".to_owned(),
@@ -229,6 +240,31 @@ impl Limits {
                 ..UpdateStrategy::default()
             },
         }
+    }
+}
+
+/// A person edits the strategy in force.
+fn edit_strategy(cluster: &mut Cluster, limits: Limits) {
+    let mut drives = false;
+    cluster.configure_controller(|controller| {
+        drives = controller.policy.drive.is_some();
+        if drives {
+            controller.policy.drive = Some(limits.driven().strategy());
+        }
+    });
+    if !drives {
+        cluster.edit(|ds| ds.spec.update_strategy = limits.strategy());
+    }
+}
+
+/// The controller whose cache has this number: the first ones are those of the simulated controller, the others those of
+/// Kubernetes' own one beside it.
+fn caches_of(cluster: &mut Cluster, number: u8) -> Faults<'_> {
+    let is_of_other = usize::from(number) / KINDS.len() % 2 == 1;
+    if is_of_other && cluster.other_controller().is_some() {
+        cluster.other_controller().unwrap()
+    } else {
+        cluster.controller()
     }
 }
 
@@ -289,6 +325,11 @@ fn on_pod(cluster: &mut Cluster, number: u8, happens: impl FnOnce(&mut Cluster, 
     }
 }
 
+const KINDS: [Kind; 4] = [Kind::Pods, Kind::Nodes, Kind::DaemonSets, Kind::Revisions];
+
+/// The number of caches of two controllers.
+pub const CACHES: u8 = 2 * KINDS.len() as u8;
+
 pub fn kind_of(number: u8) -> Kind {
-    [Kind::Pods, Kind::Nodes, Kind::DaemonSets, Kind::Revisions][usize::from(number) % 4]
+    KINDS[usize::from(number) % KINDS.len()]
 }

@@ -3,6 +3,7 @@
 //! `PROPTEST_CASES=100000 cargo test --release --features sim --test it random_lives::` sets the number of runs.
 
 mod commands;
+mod driven;
 #[cfg(daemonset_mutants)]
 mod mutants;
 mod rollout;
@@ -20,16 +21,16 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 use std::collections::BTreeSet;
 use steered::{steering, steers};
-use trial::{Beginning, Choices, Trial};
+use trial::{Beginning, Choices, Origin, Trial, Versions};
 
 /// The reference state machine holds only the beginning of a run, because the promises are checked on the history.
 #[derive(Debug, Clone)]
 struct Lives;
 
 fn beginning() -> impl Strategy<Value = Beginning> {
-    let options = (any::<bool>(), prop::bool::weighted(0.25), policy());
+    let options = (any::<bool>(), prop::bool::weighted(0.25), policy(), origin());
     (any::<u64>(), 2_u8..7, limits(), select(vec![0_u8, 0, 10]), options).prop_map(
-        |(seed, nodes, limits, min_ready, (memory_survives, taints_absence, policy))| Beginning {
+        |(seed, nodes, limits, min_ready, (memory_survives, taints_absence, policy, origin))| Beginning {
             seed,
             nodes,
             limits,
@@ -37,15 +38,30 @@ fn beginning() -> impl Strategy<Value = Beginning> {
             memory_survives,
             taints_absence,
             policy,
+            origin,
         },
     )
 }
 
+fn origin() -> impl Strategy<Value = Origin> {
+    prop_oneof![
+        3 => Just(Origin::Empty),
+        2 => Just(Origin::Recorded(Versions::Numbers)),
+        1 => select(vec![Versions::Opaque, Versions::Absent]).prop_map(Origin::Recorded),
+    ]
+}
+
 fn policy() -> impl Strategy<Value = Choices> {
     let steering = prop::option::weighted(0.5, steering());
-    (any::<bool>(), any::<bool>(), steering).prop_map(|(excuses_down, respects_lifecycle, steering)| {
-        Choices { excuses_down, respects_lifecycle, steering }
-    })
+    let drives = prop::bool::weighted(0.25);
+    (any::<bool>(), any::<bool>(), steering, drives).prop_map(
+        |(excuses_down, respects_lifecycle, steering, drives)| Choices {
+            excuses_down,
+            respects_lifecycle,
+            steering,
+            drives,
+        },
+    )
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
@@ -74,6 +90,7 @@ struct Step {
 
 fn command(life: &Life) -> BoxedStrategy<Command> {
     let (steered, stale, beyond) = (life.beginning.policy.steering.is_some(), life.stale, life.beyond);
+    let drives = life.beginning.policy.drives;
     let versions = if steered { vec![3_u8, 4, 5, 6] } else { vec![3, 4, 5, 5] };
     let version = prop_oneof![6 => 0_u8..3, 3 => select(versions)];
     let mut all: Vec<(u32, BoxedStrategy<Command>)> = vec![
@@ -112,12 +129,14 @@ fn command(life: &Life) -> BoxedStrategy<Command> {
     if steered {
         all.push((20, steers()));
     }
+    if drives {
+        all.push((5, (0_u8..8).prop_map(|after| Command::CrashOther { after }).boxed()));
+    }
     if stale {
+        let caches = if drives { vec![0_u8, 0, 1, 2, 3, 4, 4, 5, 6, 7] } else { vec![0_u8, 0, 0, 1, 2, 3] };
         all.push((
             6,
-            (select(vec![0_u8, 0, 0, 1, 2, 3]), 0_u8..90)
-                .prop_map(|(kind, seconds)| Command::Lag { kind, seconds })
-                .boxed(),
+            (select(caches), 0_u8..90).prop_map(|(kind, seconds)| Command::Lag { kind, seconds }).boxed(),
         ));
         all.push((6, any::<u8>().prop_map(|kind| Command::Freeze { kind }).boxed()));
         all.push((6, any::<u8>().prop_map(|kind| Command::Thaw { kind }).boxed()));
@@ -197,9 +216,10 @@ prop_state_machine! {
     fn promises_hold_in_every_random_life(sequential 1..25 => Lives);
 }
 
-/// Random lives with an unsteered rollout.
+/// Random lives with an unsteered rollout, and one controller.
 fn lives(begin: fn(Beginning) -> Trial) -> impl Iterator<Item = Trial> {
-    lives_that(|life| life.beginning.policy.steering.is_none(), begin)
+    let fits = |life: &Life| life.beginning.policy.steering.is_none() && !life.beginning.policy.drives;
+    lives_that(fits, begin)
 }
 
 /// Random lives that fit, without end, the same each time.

@@ -3,7 +3,7 @@
 use super::commands::Command;
 use super::steering::{FailureChoice, MarkEdit, Steering, UpTo, WaveChoice};
 use super::trial::Trial;
-use super::{LIVES, lives_that, missing};
+use super::{LIVES, Life, lives_that, missing};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -58,9 +58,10 @@ pub fn steers() -> BoxedStrategy<Command> {
     .boxed()
 }
 
-/// Random lives whose rollouts are steered.
+/// Random lives whose rollouts are steered, by the only controller.
 pub fn steered_lives() -> impl Iterator<Item = Trial> {
-    lives_that(|life| life.beginning.policy.steering.is_some(), Trial::begin_with_notes)
+    let fits = |life: &Life| life.beginning.policy.steering.is_some() && !life.beginning.policy.drives;
+    lives_that(fits, Trial::begin_with_notes)
 }
 
 #[test]

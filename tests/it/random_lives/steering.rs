@@ -2,7 +2,7 @@
 
 use daemonset::model::{ControllerRevision, DaemonSet, IntOrString, LabelSelector};
 use daemonset::sim::Cluster;
-use daemonset::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
+use daemonset::{FailureAction, FailurePolicy, Policy, RolloutPolicy, Wave};
 use jiff::Timestamp;
 
 /// A rollout policy.
@@ -128,12 +128,21 @@ pub fn edit_mark(cluster: &mut Cluster, revision: u8, mark: u8, edit: MarkEdit) 
     cluster.annotate_revision(&name, &key(mark), value.as_deref());
 }
 
+/// The policy with this rollout. A driver can't roll back: it stops instead.
+pub fn policy_with(policy: Policy, mut rollout: Option<RolloutPolicy>) -> Policy {
+    if policy.drive.is_some() {
+        let failures = rollout.iter_mut().filter_map(|rollout| rollout.on_failure.as_mut());
+        failures.for_each(|failure| failure.action = FailureAction::Pause);
+    }
+    policy.rollout(rollout)
+}
+
 /// A person edits the rollout policy, which is an annotation of the DaemonSet.
 pub fn edit_policy(cluster: &mut Cluster, edit: impl FnOnce(&mut Option<RolloutPolicy>)) {
     cluster.configure_controller(|controller| {
         let mut rollout = controller.policy.rollout.take();
         edit(&mut rollout);
-        controller.policy.rollout = rollout;
+        controller.policy = policy_with(controller.policy.clone(), rollout);
     });
     let version = cluster.now().to_string();
     cluster.edit(|ds| {

@@ -2,20 +2,21 @@
 //! target node, available and limit.
 
 use daemonset::DeleteReason;
-use daemonset::model::{DaemonSetSpec, IntOrString, Taint};
+use daemonset::model::{DaemonSetSpec, IntOrString, Taint, UpdateStrategy};
 use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A deletion that the budget did not allow.
+/// A deletion that the budget did not allow, or a pod that its node has no room for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excess {
-    /// The figure that the deletion exceeds: `available`, `ready` or `taken`.
+    /// The figure that the deletion exceeds: `available`, `ready` or `taken`; `pods` where a node has too many of them.
     pub figure: &'static str,
     pub at: Timestamp,
     pub pod: String,
-    pub taken_down: Vec<String>,
+    /// The nodes that are down; of `pods` the other pods of the node.
+    pub counted: Vec<String>,
     pub allowed: usize,
 }
 
@@ -53,6 +54,8 @@ pub struct Watcher {
     behind: Behind,
     /// Whether the policy has ever steered rollouts.
     pub is_steered: bool,
+    /// The strategy that the controller drives, which its next plan follows. Kubernetes' own controller creates the pods then.
+    pub driven: Option<UpdateStrategy>,
     pub excesses: Vec<Excess>,
     pub tally: Tally,
     specs: Vec<(Timestamp, DaemonSetSpec)>,
@@ -82,10 +85,23 @@ const FIGURES: [Figure; 2] = [Figure::Available, Figure::Ready];
 
 struct Pod {
     node: String,
+    stage: Stage,
     ready_since: Option<Timestamp>,
     /// Earlier intervals in which the pod was Ready, without those that ended by the controller's deletion.
     lost: Vec<(Timestamp, Timestamp)>,
 }
+
+/// How far a pod's life is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Live,
+    TerminatingSince(Timestamp),
+    /// Its phase is final, or its object is gone.
+    Ended,
+}
+
+/// The grace period of the template. The controller counts on no pod that should be gone by then.
+const GRACE: SignedDuration = SignedDuration::from_secs(10);
 
 impl Watcher {
     /// Processes the new events; `behind` is the lag of the caches at their time.
@@ -99,12 +115,15 @@ impl Watcher {
 
     fn apply(&mut self, event: &Event) {
         let t = event.t;
+        self.note_stage(event);
         match &event.change {
             Change::PodCreated(pod) => {
-                self.pods.insert(
-                    pod.uid.to_string(),
-                    Pod { node: pod.node.to_string(), ready_since: None, lost: Vec::new() },
-                );
+                if event.by.is_controller() {
+                    self.judge_create(pod, t);
+                }
+                let node = pod.node.to_string();
+                let line = Pod { node, stage: Stage::Live, ready_since: None, lost: Vec::new() };
+                self.pods.insert(pod.uid.to_string(), line);
             }
             Change::PodReady(pod) => {
                 if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
@@ -148,6 +167,35 @@ impl Watcher {
             }
             Change::DaemonSetChanged { spec, .. } => self.specs.push((t, DaemonSetSpec::clone(spec))),
             _ => {}
+        }
+    }
+
+    fn note_stage(&mut self, event: &Event) {
+        let (pod, stage) = match &event.change {
+            Change::PodTerminating { pod, .. } => (pod, Stage::TerminatingSince(event.t)),
+            Change::PodFailed { pod, .. } | Change::PodGone(pod) => (pod, Stage::Ended),
+            _ => return,
+        };
+        if let Some(line) = self.pods.get_mut(pod.uid.as_str()) {
+            line.stage = stage;
+        }
+    }
+
+    /// Judges a create: only a surge puts a second pod on a node. The controller that creates knows of every pod there,
+    /// because it created each of them or has listed it.
+    fn judge_create(&mut self, pod: &PodIdentity, t: Timestamp) {
+        let surges = self.specs_in_window(t).any(|spec| surges(&spec.update_strategy));
+        let counts = |stage: Stage| match stage {
+            Stage::Live => true,
+            Stage::TerminatingSince(since) => !surges && t < since + GRACE,
+            Stage::Ended => false,
+        };
+        let others =
+            self.pods.iter().filter(|(_, other)| other.node == pod.node.as_str() && counts(other.stage));
+        let counted: Vec<String> = others.map(|(uid, _)| uid.clone()).collect();
+        let allowed = usize::from(surges);
+        if counted.len() > allowed {
+            self.excesses.push(Excess { figure: "pods", at: t, pod: pod.pod.clone(), counted, allowed });
         }
     }
 
@@ -205,7 +253,8 @@ impl Watcher {
         self.tally.taken_and_left += left as u64;
         self.tally.taken_at_the_limit += u64::from(left > 0 && taken_down.len() == allowed);
         if taken_down.len() > allowed {
-            self.excesses.push(Excess { figure: "taken", at: t, pod: pod.pod.clone(), taken_down, allowed });
+            let counted = taken_down;
+            self.excesses.push(Excess { figure: "taken", at: t, pod: pod.pod.clone(), counted, allowed });
         }
     }
 
@@ -233,7 +282,8 @@ impl Watcher {
         self.tally.at_the_limit += u64::from(taken_down.len() == allowed);
         if taken_down.len() > allowed {
             let figure = figure.name();
-            self.excesses.push(Excess { figure, at: t, pod: pod.pod.clone(), taken_down, allowed });
+            let counted = taken_down;
+            self.excesses.push(Excess { figure, at: t, pod: pod.pod.clone(), counted, allowed });
         }
     }
 
@@ -300,7 +350,11 @@ impl Watcher {
     /// The largest maxUnavailable of the specs in the window.
     fn allowed(&self, t: Timestamp) -> usize {
         let targets = self.nodes.values().filter(|node| self.may_seem(node, t).any(|target| target)).count();
-        self.specs_in_window(t).map(|spec| limit(spec, targets)).max().unwrap_or(0)
+        let strategies = self.specs_in_window(t).map(|spec| &spec.update_strategy);
+        match &self.driven {
+            Some(driven) => limit(driven, targets),
+            None => strategies.map(|strategy| limit(strategy, targets)).max().unwrap_or(0),
+        }
     }
 }
 
@@ -328,19 +382,22 @@ impl Figure {
 }
 
 /// maxUnavailable for this number of target nodes; 0 if the strategy takes no node down.
-fn limit(spec: &DaemonSetSpec, targets: usize) -> usize {
-    let strategy = &spec.update_strategy;
-    let limits = strategy.rolling_update.clone().unwrap_or_default();
-    let surges =
-        limits.max_surge.is_some_and(|surge| !matches!(surge, IntOrString::Int(0) | IntOrString::Percent(0)));
-    if strategy.kind != "RollingUpdate" || surges {
+fn limit(strategy: &UpdateStrategy, targets: usize) -> usize {
+    if strategy.kind != "RollingUpdate" || surges(strategy) {
         return 0;
     }
-    match limits.max_unavailable {
+    match strategy.rolling_update.as_ref().and_then(|limits| limits.max_unavailable) {
         None | Some(IntOrString::Int(0) | IntOrString::Percent(0)) => 1,
         Some(IntOrString::Int(number)) => number as usize,
         Some(IntOrString::Percent(percent)) => (percent as usize * targets).div_ceil(100),
     }
+}
+
+/// Whether an update creates the new pod beside the old one.
+fn surges(strategy: &UpdateStrategy) -> bool {
+    let surge = strategy.rolling_update.as_ref().and_then(|limits| limits.max_surge);
+    let is_set = surge.is_some_and(|surge| !matches!(surge, IntOrString::Int(0) | IntOrString::Percent(0)));
+    strategy.kind == "SurgingRollingUpdate" || (strategy.kind == "RollingUpdate" && is_set)
 }
 
 /// Whether a node is a target, by the node selector and the tolerations, which are all that these templates use.

@@ -68,10 +68,33 @@ fn unavailability_before_the_start_counts_from_the_start() {
     cluster.run_for(seconds(100));
     let summary = cluster.summary(started, RolloutEnd::Complete);
     let worst = summary.worst_unavailable;
-    assert_eq!((worst.nodes, worst.at), (1, Some(started)));
+    assert_eq!((worst.nodes, worst.desired, worst.at), (1, 3, Some(started)));
+    cluster.remove_node("a");
+    cluster.run_for(seconds(100));
+    assert_eq!(
+        cluster.summary(started, RolloutEnd::Complete).worst_unavailable,
+        worst,
+        "of those that were there"
+    );
     assert_eq!((summary.worst_taken_down, summary.pods_lost_readiness), (Worst::default(), 0));
     let json = serde_json::to_value(&summary).unwrap();
     assert_eq!((&json["end"], &json["durationSeconds"]), (&"Complete".into(), &100.into()));
+}
+
+/// A surge is complete before the last old pod is gone.
+#[test]
+fn an_old_pod_that_ends_leaves_no_node_over() {
+    let mut cluster = running(&["a", "b"]);
+    cluster.edit(|ds| {
+        ds.spec.update_strategy.rolling_update =
+            serde_json::from_value(serde_json::json!({"maxSurge": 1, "maxUnavailable": 0})).unwrap();
+    });
+    let started = cluster.now();
+    cluster.release(super::settings().behaviour, |spec| *spec = template("v2"));
+    let end = cluster.run_rollout(seconds(600), seconds(3600));
+    let summary = cluster.summary(started, end);
+    assert_eq!((end, cluster.pods().count()), (RolloutEnd::Complete, 3));
+    assert!(summary.not_updated.is_empty(), "{:?}", summary.not_updated);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Simulations that start from a recording of a real cluster or of another simulation.
 
-use super::{exists, is_ready, seconds, settings};
+use super::{exists, is_ready, millis, seconds, settings};
 use crate::recorded::dumps::{DUMPS, Dump};
 use crate::support::{given, new, node, old, rolling};
 use daemonset::model::{Pod, Uid};
-use daemonset::sim::{Cluster, RolloutEnd, availability, resize};
+use daemonset::sim::{Change, Cluster, Distribution, RolloutEnd, availability, resize};
 use daemonset::{PodNames, Policy, Recording, plan};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn restored(recording: &Recording) -> Cluster {
     Cluster::from_recording(settings(), 1, recording)
@@ -161,4 +161,78 @@ fn a_simulation_continues_from_the_recording_of_another_one() {
     second.edit(|ds| ds.spec.template = super::template("v2"));
     assert_eq!(second.run_rollout(seconds(600), seconds(3600)), RolloutEnd::Complete);
     assert_eq!(second.revisions().count(), 2);
+}
+
+/// The largest number of pods that any node has at one time, terminating ones included.
+fn most_pods_on_a_node(cluster: &Cluster) -> usize {
+    let mut pods: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut most = 0;
+    for event in cluster.history() {
+        match &event.change {
+            Change::PodCreated(pod) => {
+                let node = pods.entry(pod.node.to_string()).or_default();
+                node.insert(pod.uid.to_string());
+                most = most.max(node.len());
+            }
+            Change::PodGone(pod) => {
+                pods.entry(pod.node.to_string()).or_default().remove(pod.uid.as_str());
+            }
+            _ => {}
+        }
+    }
+    most
+}
+
+/// A cache that lags shows a create late, and its list is older than the created pod.
+#[test]
+fn a_restored_cluster_knows_its_new_pods_under_lag() {
+    for name in ["steady", "surge", "undo"] {
+        let dump = Dump::load(name);
+        for daemon_set in dump.daemon_sets() {
+            for version in [None, Some("v7"), Some("")] {
+                let mut recording = dump.daemon_set(&daemon_set);
+                for pod in &mut recording.pods {
+                    pod.metadata.resource_version =
+                        version.unwrap_or(&pod.metadata.resource_version).to_owned();
+                }
+                let mut settings = settings();
+                settings.controller.watch_lag = Distribution::uniform(millis(100), seconds(5));
+                let mut cluster = Cluster::from_recording(settings, 1, &recording);
+                cluster.edit(|ds| {
+                    ds.spec.update_strategy =
+                        serde_json::from_value(serde_json::json!({"type": "RollingUpdate",
+                        "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "10%"}}))
+                        .unwrap();
+                    ds.spec.template["metadata"]["annotations"] = serde_json::json!({"version": "next"});
+                });
+                cluster.run_for(seconds(120));
+                let most = most_pods_on_a_node(&cluster);
+                assert!(most <= 3, "{name}: {daemon_set}: {most} pods of a node, from versions {version:?}");
+            }
+        }
+    }
+}
+
+/// A memory may know of pods that no list shows, and a list may be newer than its pods.
+#[test]
+fn new_objects_have_neither_uids_nor_versions_of_the_recording() {
+    let of_simulation = |serial: u64| format!("00000000-0000-4000-8000-{serial:012x}");
+    let at = crate::support::at(-400);
+    let memory = serde_json::json!({
+        "creates": {"a": {"uid": of_simulation(40), "revision": "new", "at": at, "version": 700}},
+        "taken": {"a": {"uid": of_simulation(90), "at": at}},
+    });
+    let largest = |pods_version: Option<u64>| {
+        let story = given(rolling(1)).node(node("a")).with("/memory", memory.clone());
+        let mut recording = story.recording();
+        recording.pods_version = pods_version;
+        let mut cluster = restored(&recording);
+        cluster.run_for(seconds(60));
+        let pod = cluster.pods().next().unwrap().metadata.clone();
+        assert!(pod.uid.as_str() > of_simulation(90).as_str(), "{pod:?}");
+        pod.resource_version.parse::<u64>().unwrap()
+    };
+    assert!(largest(None) > 700);
+    assert!(largest(Some(5_000)) > 5_000);
+    assert!(largest(Some(u64::MAX)) > 700, "there is no room beyond the last number");
 }

@@ -11,7 +11,7 @@ use super::watcher::Behind;
 use daemonset::model::DaemonSetSpec;
 use daemonset::sim::{Actor, Change, Cluster, Event, PodIdentity};
 use daemonset::{
-    DeleteReason, FailureAction, FailureEvidence, RolloutPolicy, RolloutReport, RolloutStage, WaveProgress,
+    DeleteReason, FailureAction, FailureEvidence, Plan, RolloutPolicy, RolloutStage, Warning, WaveProgress,
 };
 use fleet::{Fleet, since};
 use jiff::{SignedDuration, Timestamp};
@@ -68,7 +68,10 @@ impl RolloutWatcher {
     }
 
     /// Notes how far a plan finds the rollout.
-    pub fn note_plan(&mut self, rollout: &RolloutReport) {
+    pub fn note_plan(&mut self, plan: &Plan) {
+        let warns = plan.warnings.iter().any(|warning| matches!(warning, Warning::LostUnderDrive { .. }));
+        self.reached.extend(warns.then_some("held node lost under drive"));
+        let Some(rollout) = &plan.report.rollout else { return };
         self.reached.insert(match rollout.stage {
             RolloutStage::Over => "over",
             RolloutStage::GoingOn => "going on",

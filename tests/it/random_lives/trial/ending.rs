@@ -1,11 +1,11 @@
 //! The end of a run: once all disturbances stop, a good version is rolled out completely and, if rollouts are steered, a broken
 //! one goes back to base, each within a bound.
 
-use super::super::commands::{BROKEN, CONDITIONS, Command};
+use super::super::commands::{BROKEN, CACHES, CONDITIONS, Command};
 use super::super::rollout::{Revision, Since, View};
 use super::super::steering::{FailureChoice, edit_policy, is_current, key};
 use super::{Trial, watch};
-use daemonset::model::ControllerRevision;
+use daemonset::model::{ControllerRevision, UpdateStrategy};
 use daemonset::sim::{Cluster, Kind, Probability, RolloutEnd};
 use daemonset::{Action, NodeOutcome, NodePlacement, Wave};
 use jiff::SignedDuration;
@@ -18,7 +18,7 @@ impl Trial {
     /// one. The rollout must then end within the maximum time of its rounds.
     pub fn settle(&mut self) -> Result<(), String> {
         self.thaw();
-        for kind in 0..4 {
+        for kind in 0..CACHES {
             Command::Lag { kind, seconds: 0 }.perform(&mut self.cluster);
         }
         self.cluster.configure_controller(|controller| {
@@ -36,14 +36,14 @@ impl Trial {
         self.open_everything();
         self.watch(Since::ACommand);
         let bound = self.bound();
-        let waits = self.cluster.daemon_set().unwrap().spec.update_strategy.kind == "OnDelete";
+        let waits = self.strategy().kind == "OnDelete";
         let last = self.cluster.now() + bound;
         let patience = SignedDuration::from_hours(1);
         if waits {
             self.pass(bound);
         } else {
             // A status of the past must not end the rollout, nor one without a node that a cache still lacks.
-            if self.is_behind() {
+            if self.is_behind() || self.is_driven() {
                 self.pass(LONGEST_DELAY);
             }
             let a_while = SignedDuration::from_secs(5);
@@ -68,7 +68,18 @@ impl Trial {
             return Ok(());
         }
         self.is_marked_complete()?;
-        self.ends_on_base()
+        // A driver can't bring base back.
+        if self.is_driven() { Ok(()) } else { self.ends_on_base() }
+    }
+
+    fn is_driven(&self) -> bool {
+        self.watcher.driven.is_some()
+    }
+
+    /// The strategy in force.
+    fn strategy(&self) -> UpdateStrategy {
+        let own = || self.cluster.daemon_set().unwrap().spec.update_strategy.clone();
+        self.watcher.driven.clone().unwrap_or_else(own)
     }
 
     /// Whether a cache lacks an earlier change.
@@ -205,9 +216,10 @@ impl Trial {
     fn bound(&self) -> SignedDuration {
         let spec = &self.cluster.daemon_set().unwrap().spec;
         let targets = self.cluster.nodes().count().max(1);
-        let at_once = match spec.update_strategy.kind.as_str() {
+        let strategy = self.strategy();
+        let at_once = match strategy.kind.as_str() {
             "RollingUpdate" => {
-                let limits = spec.update_strategy.rolling_update.clone().unwrap_or_default();
+                let limits = strategy.rolling_update.unwrap_or_default();
                 let nodes = |limit: Option<daemonset::model::IntOrString>| {
                     limit.map_or(0, |l| l.scaled(targets as u32))
                 };

@@ -2,10 +2,11 @@
 //! runs, too.
 
 mod ending;
+mod origin;
 
-use super::commands::{Command, Limits, behaviour};
+use super::commands::{CACHES, Command, Limits, behaviour};
 use super::rollout::{RolloutWatcher, Since};
-use super::steering::Steering;
+use super::steering::{Steering, policy_with};
 use super::watcher::{Behind, Watcher};
 use daemonset::model::{Pod, Taint};
 use daemonset::sim::{Cluster, Distribution, Kind, Planner, Settings};
@@ -14,7 +15,7 @@ use daemonset::{
     plan, reconcile,
 };
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+pub use origin::{Origin, Versions};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -30,6 +31,7 @@ pub struct Beginning {
     /// Whether a node is tainted while it lacks the Ready pod that it has had.
     pub taints_absence: bool,
     pub policy: Choices,
+    pub origin: Origin,
 }
 
 /// The choices of the policy that differ from Kubernetes'.
@@ -38,18 +40,20 @@ pub struct Choices {
     pub excuses_down: bool,
     pub respects_lifecycle: bool,
     pub steering: Option<Steering>,
+    /// Whether Kubernetes' own controller is there, and this one only drives the update.
+    pub drives: bool,
 }
 
 impl Choices {
-    fn policy(self) -> Policy {
-        let mut policy = Policy::default();
+    fn policy(self, limits: Limits) -> Policy {
+        let mut policy = Policy::default().drive(self.drives.then(|| limits.driven().strategy()));
         if self.excuses_down {
             policy.down_nodes = DownNodesPolicy::ExcuseIfDownBefore;
         }
         if self.respects_lifecycle {
             policy.lifecycle = LifecyclePolicy::Respect;
         }
-        policy.rollout(self.steering.map(Steering::policy))
+        policy_with(policy, self.steering.map(Steering::policy))
     }
 }
 
@@ -60,7 +64,7 @@ impl Beginning {
         settings.joining = Distribution::fixed(SignedDuration::from_secs(2));
         settings.container_statuses = true;
         settings.controller.memory_survives = self.memory_survives;
-        settings.controller.policy = self.policy.policy();
+        settings.controller.policy = self.policy.policy(self.limits);
         settings.absence_taint = self.taints_absence.then(absence_taint);
         settings
     }
@@ -109,20 +113,9 @@ impl Trial {
     }
 
     pub fn decided_by(planner: impl Planner + 'static, settings: Settings, beginning: Beginning) -> Self {
-        let now = "2026-01-01T12:00:00Z".parse().unwrap();
-        let mut cluster = Cluster::with_settings(settings, beginning.seed, now);
-        cluster.keep_log();
+        let mut cluster = beginning.cluster(settings);
         let complaints = Complaints::default();
         cluster.set_planner(Judged { planner, complaints: Rc::clone(&complaints) });
-        for _ in 0..beginning.nodes {
-            Command::AddNode.perform(&mut cluster);
-        }
-        let template = json!({"metadata": {"labels": {"app": "agent"}}, "spec": {
-            "containers": [{"name": "c", "image": "v0"}], "terminationGracePeriodSeconds": 10}});
-        let daemon_set = json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": {
-            "selector": {"matchLabels": {"app": "agent"}}, "template": template,
-            "updateStrategy": beginning.limits.strategy(), "minReadySeconds": beginning.min_ready}});
-        cluster.create_daemon_set(serde_json::from_value(daemon_set).unwrap());
         let (watcher, rollouts) = (Watcher::default(), RolloutWatcher::default());
         let mut trial = Trial {
             cluster,
@@ -144,22 +137,23 @@ impl Trial {
         }
         self.beyond_promises |= command.is_beyond_promises();
         command.perform(&mut self.cluster);
-        if command.steers() {
-            self.note_policy();
-        }
+        self.note_policy();
         self.watch(Since::ACommand);
         self.pass(SignedDuration::from_millis(millis.into()));
         if self.takes_notes
             && let Some(Ok(plan)) = self.cluster.plan()
         {
-            plan.report.rollout.iter().for_each(|rollout| self.rollouts.note_plan(rollout));
+            self.rollouts.note_plan(&plan);
         }
     }
 
     fn note_policy(&mut self) {
-        let noted = &mut self.rollouts.policy;
-        self.cluster.configure_controller(|controller| noted.clone_from(&controller.policy.rollout));
-        self.watcher.is_steered |= noted.is_some();
+        let Trial { cluster, rollouts, watcher, .. } = self;
+        cluster.configure_controller(|controller| {
+            rollouts.policy.clone_from(&controller.policy.rollout);
+            watcher.driven.clone_from(&controller.policy.drive);
+        });
+        watcher.is_steered |= rollouts.policy.is_some();
     }
 
     /// Lets time pass, step by step. No cache stays frozen for longer than memory holds actions in flight.
@@ -180,7 +174,7 @@ impl Trial {
     }
 
     fn thaw(&mut self) {
-        for kind in 0..4 {
+        for kind in 0..CACHES {
             Command::Thaw { kind }.perform(&mut self.cluster);
         }
         self.frozen_since = None;
