@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
 use super::format::count;
+use super::manifest::Manifest;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use crate::reconcile::figures::Figure;
 use crate::reconcile::warnings::warnings;
@@ -10,7 +11,7 @@ use crate::report::Warning;
 use crate::snapshot::ClassificationPolicy;
 use crate::snapshot::strategy::Strategy;
 
-pub(super) const MAX_UNAVAILABLE: &str = "spec.updateStrategy.rollingUpdate.maxUnavailable";
+const MAX_SURGE: &str = "spec.updateStrategy.rollingUpdate.maxSurge";
 
 /// One finding for each warning of the plan that is about the DaemonSet.
 pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
@@ -21,8 +22,8 @@ pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
 fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
     match warning {
         Warning::StrategyMissing => Some(strategy_missing()),
-        Warning::BothLimitsZero => Some(both_limits_zero()),
-        Warning::BothLimitsSet => Some(both_limits_set()),
+        Warning::BothLimitsZero => Some(both_limits_zero(context)),
+        Warning::BothLimitsSet => Some(both_limits_set(&context.manifest)),
         Warning::PercentRoundsToAll { percent, desired } => {
             percent_rounds_to_all(context, *percent, *desired)
         }
@@ -48,14 +49,14 @@ fn strategy_missing() -> Finding {
         .remedy("Write the type that is meant")
 }
 
-fn both_limits_zero() -> Finding {
-    Finding::new(Rule::BothLimitsZero, Severity::Error, MAX_UNAVAILABLE)
+fn both_limits_zero(context: &Context<'_>) -> Finding {
+    Finding::new(Rule::BothLimitsZero, Severity::Error, context.manifest.max_unavailable())
         .why("maxUnavailable and maxSurge are both 0, so that no pod could ever be replaced: apps/v1 refuses it, and here maxUnavailable counts as 1")
         .remedy("Set one of them above 0")
 }
 
-pub(super) fn both_limits_set() -> Finding {
-    Finding::new(Rule::BothLimitsSet, Severity::Error, MAX_UNAVAILABLE)
+pub(super) fn both_limits_set(manifest: &Manifest<'_>) -> Finding {
+    Finding::new(Rule::BothLimitsSet, Severity::Error, manifest.max_unavailable())
         .why("maxUnavailable is not 0 beside maxSurge, which apps/v1 refuses; here maxSurge alone counts")
         .remedy("Set maxUnavailable to 0 to create before deleting, or leave maxSurge out")
 }
@@ -65,13 +66,15 @@ pub(super) fn both_limits_set() -> Finding {
 fn percent_rounds_to_all(context: &Context<'_>, percent: u32, desired: u32) -> Option<Finding> {
     let by_proposal = context.manifest.daemon_set.spec.update_strategy.kind == "SurgingRollingUpdate";
     let (severity, path, what) = match context.snapshot.spec.strategy {
-        Strategy::Surge { .. } if by_proposal => {
-            (Severity::Advice, "spec.updateStrategy.surgingRollingUpdate.maxSurge", "have two pods")
+        Strategy::Surge { .. } if by_proposal => (
+            Severity::Advice,
+            "spec.updateStrategy.surgingRollingUpdate.maxSurge".to_owned(),
+            "have two pods",
+        ),
+        Strategy::Surge { .. } => (Severity::Advice, MAX_SURGE.to_owned(), "have two pods"),
+        Strategy::Replace(_) | Strategy::OnDelete => {
+            (Severity::Warning, context.manifest.max_unavailable(), "be without a pod")
         }
-        Strategy::Surge { .. } => {
-            (Severity::Advice, "spec.updateStrategy.rollingUpdate.maxSurge", "have two pods")
-        }
-        Strategy::Replace(_) | Strategy::OnDelete => (Severity::Warning, MAX_UNAVAILABLE, "be without a pod"),
     };
     let finding = Finding::new(Rule::PercentRoundsToAll, severity, path)
         .why(format_args!(
@@ -100,8 +103,8 @@ fn spent_before_start(context: &Context<'_>, down: u32, limit: u32) -> Finding {
     let down_before = context.sync.counts.with(Figure::DownBefore);
     let nodes = down_before.map(|node| context.node_name(node)).collect();
     let (path, limit_name) = match context.snapshot.spec.strategy {
-        Strategy::Surge { .. } => ("spec.updateStrategy.rollingUpdate.maxSurge", "maxSurge"),
-        Strategy::Replace(_) | Strategy::OnDelete => (MAX_UNAVAILABLE, "maxUnavailable"),
+        Strategy::Surge { .. } => (MAX_SURGE.to_owned(), "maxSurge"),
+        Strategy::Replace(_) | Strategy::OnDelete => (context.manifest.max_unavailable(), "maxUnavailable"),
     };
     let finding = Finding::new(Rule::BudgetSpentBeforeStart, Severity::Warning, path).why(format_args!(
         "{} went down before the update, and {limit_name} is {limit}: as long as they count, no update begins",

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, duration};
-use super::from_warnings::{MAX_UNAVAILABLE, both_limits_set};
+use super::from_warnings::both_limits_set;
 use super::manifest::Manifest;
 use crate::model::IntOrString;
 use crate::snapshot::strategy::Strategy;
@@ -14,7 +14,7 @@ pub(super) fn unavailable_beside_surge(manifest: &Manifest<'_>) -> Option<Findin
     let strategy = &manifest.daemon_set.spec.update_strategy;
     let limits = strategy.rolling_update.as_ref()?;
     let surges = strategy.kind == "RollingUpdate" && manifest.surges();
-    let finding = both_limits_set()
+    let finding = both_limits_set(manifest)
         .why("maxUnavailable is absent, which apps/v1 reads as 1 and then refuses beside maxSurge")
         .remedy("Set maxUnavailable to 0");
     (surges && limits.max_unavailable.is_none()).then_some(finding)
@@ -29,7 +29,8 @@ pub(super) fn takes_all(context: &Context<'_>) -> Option<Finding> {
     if by_rounding || desired < 2 || limit.scaled(desired) < desired {
         return None;
     }
-    let finding = Finding::new(Rule::MaxUnavailableTakesAll, Severity::Warning, MAX_UNAVAILABLE)
+    let path = context.manifest.max_unavailable();
+    let finding = Finding::new(Rule::MaxUnavailableTakesAll, Severity::Warning, path)
         .why(format_args!("{limit} allows all {desired} target nodes to be without a pod at a time"))
         .remedy("Use a smaller number, so that a bad version does not reach every node at once");
     Some(finding)

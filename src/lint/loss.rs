@@ -48,7 +48,9 @@ fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: NodeIx) -> Option<Lo
                 context.snapshot.node(node),
                 TolerationsView::Model(&stored.spec.template.tolerations),
             );
-            (withdrawn && context.snapshot.spec.strategy != Strategy::OnDelete).then_some(Loss::Tolerations)
+            // A driver deletes for an update only, and the controller beside it knows OnDelete.
+            let rolls = context.snapshot.spec.strategy != Strategy::OnDelete && !context.snapshot.drives();
+            (withdrawn && rolls).then_some(Loss::Tolerations)
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The DaemonSet as the rules read it: accessors that never fail, for any content of the template.
 
+use super::rollout;
 use crate::model::DaemonSet;
 use crate::problem::Problems;
+use crate::snapshot::Policy;
 use crate::snapshot::strategy;
 use crate::snapshot::strategy::Strategy;
 use crate::snapshot::template::Template;
@@ -10,10 +12,13 @@ use serde_json::Value;
 /// The path of the pod's spec.
 pub(super) const POD: &str = "spec.template.spec";
 
-/// The DaemonSet, with its parsed strategy and template.
+/// The DaemonSet, with its parsed template and the strategy in force.
 pub(super) struct Manifest<'a> {
     pub(super) daemon_set: &'a DaemonSet,
+    /// The one to drive, if the policy has one.
     pub(super) strategy: Strategy,
+    /// The path of the strategy in force.
+    strategy_path: String,
     pub(super) template: Template,
 }
 
@@ -34,12 +39,21 @@ pub(super) enum Lifetime {
 }
 
 impl<'a> Manifest<'a> {
-    pub(super) fn new(daemon_set: &'a DaemonSet) -> Self {
+    pub(super) fn new(daemon_set: &'a DaemonSet, policy: &Policy) -> Self {
         // The snapshot's check reports the same problems.
         let mut ignored = Problems::default();
-        let strategy = strategy::strategy(daemon_set, &mut ignored);
+        let strategy = strategy::in_force(daemon_set, policy, &mut ignored);
+        let strategy_path = match &policy.drive {
+            Some(_) => rollout::field(daemon_set, "drive"),
+            None => "spec.updateStrategy".to_owned(),
+        };
         let template = Template::parse(&daemon_set.spec.template, &mut ignored);
-        Manifest { daemon_set, strategy, template }
+        Manifest { daemon_set, strategy, strategy_path, template }
+    }
+
+    /// The path of the limit in force.
+    pub(super) fn max_unavailable(&self) -> String {
+        format!("{}.rollingUpdate.maxUnavailable", self.strategy_path)
     }
 
     pub(super) fn surges(&self) -> bool {

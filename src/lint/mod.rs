@@ -79,7 +79,7 @@ pub fn lint(preflight: &Preflight<'_>) -> Vec<Finding> {
     /// A collision of revision names is so rare that a few attempts are enough.
     const ATTEMPTS: u32 = 8;
     let mut applied = preflight.applied();
-    let mut findings = about_manifest(preflight, &Manifest::new(&applied));
+    let mut findings = about_manifest(preflight, &Manifest::new(&applied, &preflight.policy));
     findings.extend(preflight.invalid_policy.as_ref().map(rollout::unreadable));
     for _ in 0..ATTEMPTS {
         match inspect(preflight, &applied) {
@@ -114,7 +114,8 @@ fn inspect(preflight: &Preflight<'_>, applied: &DaemonSet) -> Inspection {
         Decision::BeingDeleted => Inspection::Findings(Vec::new()),
         Decision::NameCollision(status) => Inspection::NameCollision(status),
         Decision::Synced(sync) => {
-            let context = Context { manifest: Manifest::new(applied), snapshot: &snapshot, sync };
+            let manifest = Manifest::new(applied, &preflight.policy);
+            let context = Context { manifest, snapshot: &snapshot, sync };
             Inspection::Findings(about_cluster(preflight, &context))
         }
     }
@@ -155,7 +156,7 @@ fn about_cluster(preflight: &Preflight<'_>, context: &Context<'_>) -> Vec<Findin
     findings.extend(pods::grace_long(context));
     findings.extend(rollout::findings(context));
     // An invalid stored DaemonSet runs no pods, so that no node can lose one.
-    if let Some(Ok(stored)) = preflight.stored.map(|stored| preflight.snapshot(stored)) {
+    if let Some(Ok(stored)) = preflight.stored.map(|stored| preflight.stored_snapshot(stored)) {
         findings.extend(loss::nodes_losing_pods(context, &stored));
     }
     findings

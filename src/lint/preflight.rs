@@ -27,7 +27,7 @@ pub struct Preflight<'a> {
     pub(super) nodes: Vec<NodeView<'a>>,
     pub(super) pods: Vec<PodView<'a>>,
     revisions: Vec<RevisionView<'a>>,
-    policy: Policy,
+    pub(super) policy: Policy,
     pub(super) invalid_policy: Option<InvalidRolloutPolicy>,
     now: Timestamp,
 }
@@ -161,12 +161,28 @@ impl<'a> Preflight<'a> {
 
     /// The snapshot that a controller would decide on.
     pub(super) fn snapshot<'s>(&'s self, daemon_set: &'s DaemonSet) -> Result<Snapshot<'s>, InvalidSnapshot> {
+        self.snapshot_under(daemon_set, &self.policy)
+    }
+
+    /// The snapshot of the stored DaemonSet, which may have had another strategy than one that can be driven.
+    pub(super) fn stored_snapshot<'s>(
+        &'s self,
+        stored: &'s DaemonSet,
+    ) -> Result<Snapshot<'s>, InvalidSnapshot> {
+        self.snapshot_under(stored, &self.policy.clone().drive(None))
+    }
+
+    fn snapshot_under<'s>(
+        &'s self,
+        daemon_set: &'s DaemonSet,
+        policy: &Policy,
+    ) -> Result<Snapshot<'s>, InvalidSnapshot> {
         let observed = Observed {
             daemon_set,
             nodes: self.nodes.iter().copied(),
             pods: self.pods.iter().copied(),
             revisions: self.revisions.iter().copied(),
         };
-        Snapshot::new(observed, self.now).policy(&self.policy).check()
+        Snapshot::new(observed, self.now).policy(policy).check()
     }
 }

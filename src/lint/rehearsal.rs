@@ -67,11 +67,11 @@ impl<'a> Rehearsal<'a> {
     }
 
     /// The deadline that a version which works has missed; `None` if it has met all, or if nothing can be simulated: without a
-    /// [`FailurePolicy`](crate::FailurePolicy), under OnDelete, beside another controller that is driven.
+    /// [`FailurePolicy`](crate::FailurePolicy), or under OnDelete that nobody drives.
     #[must_use]
     pub fn finding(&self) -> Option<Finding> {
         let rollout = self.policy.rollout.as_ref().filter(|rollout| rollout.on_failure.is_some())?;
-        if self.policy.drive.is_some() || self.daemon_set.spec.update_strategy.kind == "OnDelete" {
+        if self.policy.drive.is_none() && self.daemon_set.spec.update_strategy.kind == "OnDelete" {
             return None;
         }
         let summary = self.simulate(rollout);

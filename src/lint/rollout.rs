@@ -38,13 +38,21 @@ pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The path of the policy: in the annotation, or among the choices of the caller.
+/// The path of the rollout's policy: in the annotation, or among the choices of the caller.
 pub(super) fn path(daemon_set: &DaemonSet) -> String {
+    annotation(daemon_set).unwrap_or_else(|| "policy.rollout".to_owned())
+}
+
+/// The path of a field beside the rollout's.
+pub(super) fn field(daemon_set: &DaemonSet, name: &str) -> String {
+    format!("{}.{name}", annotation(daemon_set).unwrap_or_else(|| "policy".to_owned()))
+}
+
+/// The path of the policy in the annotation, if the DaemonSet has it.
+fn annotation(daemon_set: &DaemonSet) -> Option<String> {
     let key = format!("{MARK_PREFIX}/policy");
-    match daemon_set.metadata.annotations.contains_key(&key) {
-        true => format!("metadata.annotations[{key}]"),
-        false => "policy.rollout".to_owned(),
-    }
+    let is_there = daemon_set.metadata.annotations.contains_key(&key);
+    is_there.then(|| format!("metadata.annotations[{key}]"))
 }
 
 /// The input of each rule.

@@ -67,9 +67,12 @@ fn withdrawn_tolerations_are_found() {
         );
         assert_eq!(nodes(&findings[0]), ["y", "z"]);
         assert_eq!(after(&stored, &stored), []);
-        let by_hand = bare.with("/daemonSet/spec/updateStrategy", on_delete());
+        let by_hand = bare.clone().with("/daemonSet/spec/updateStrategy", on_delete());
+        // Kubernetes' own controller keeps them then, and a driver deletes for an update only.
+        let driven = by_hand.clone().policy(json!({"drive": {"type": "RollingUpdate"}}));
         let expected = if effect == "NoSchedule" { 0 } else { 1 };
         assert_eq!(after(&stored, &by_hand).len(), expected, "{effect}: OnDelete keeps pods that may stay");
+        assert_eq!(after(&stored, &driven).len(), expected, "{effect}: a driven update keeps them, too");
     }
 }
 

@@ -186,6 +186,26 @@ fn a_driven_rollout_that_surges_or_rolls_back_is_an_error() {
     assert_snapshot!(text(&choice), @r#"Error Invalid policy.rollout.onFailure.action: It is refused: Invalid value: "RollBack": must be Pause: the other controller creates pods of the new version only."#);
 }
 
+/// The DaemonSet itself has OnDelete, and the update goes on all the same.
+#[test]
+fn the_rules_look_at_the_driven_strategy() {
+    let driven = |limit: Value| {
+        let given = calm().min_ready(0).with("/daemonSet/spec/updateStrategy", on_delete());
+        let unprobed = json!([{"name": "c", "image": "agent:2"}]);
+        let given = pod_field(given, "containers", unprobed);
+        let drive = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": limit}});
+        annotated(&given, &json!({POLICY: json!({"drive": drive}).to_string()})).join("\n")
+    };
+    assert_snapshot!(driven(json!("100%")), @"
+    Warning MaxUnavailableTakesAll metadata.annotations[rollout.daemonset/policy].drive.rollingUpdate.maxUnavailable: 100% allows all 3 target nodes to be without a pod at a time.
+    Warning NoReadinessProbe spec.template.spec.containers: No container has a readiness probe: a pod is Ready as soon as it runs, and an update goes on at once, whether it works or not.
+    Advice MinReadyZero spec.minReadySeconds: It is 0: a pod that is Ready for a moment and crashes then has already let the update go on, through all 3 target nodes.
+    ");
+    let first = |limit| driven(limit).lines().next().unwrap_or_default().to_owned();
+    assert_snapshot!(first(json!("67%")), @"Warning PercentRoundsToAll metadata.annotations[rollout.daemonset/policy].drive.rollingUpdate.maxUnavailable: 67% of 3 target nodes rounds up to 3, so that all of them may be without a pod at a time.");
+    assert_snapshot!(first(json!(0)), @"Error BothLimitsZero metadata.annotations[rollout.daemonset/policy].drive.rollingUpdate.maxUnavailable: maxUnavailable and maxSurge are both 0, so that no pod could ever be replaced: apps/v1 refuses it, and here maxUnavailable counts as 1.");
+}
+
 #[cfg(feature = "sim")]
 mod rehearsed {
     use super::*;
@@ -196,10 +216,18 @@ mod rehearsed {
 
     /// Pods become Ready 2 minutes after their start.
     fn rehearsed(rollout: Value, change: impl FnOnce(&mut daemonset::model::DaemonSet)) -> Option<Finding> {
+        rehearsed_with(Policy::default(), rollout, change)
+    }
+
+    fn rehearsed_with(
+        policy: Policy,
+        rollout: Value,
+        change: impl FnOnce(&mut daemonset::model::DaemonSet),
+    ) -> Option<Finding> {
         let mut recording = calm().recording();
         change(&mut recording.daemon_set);
         let rollout: RolloutPolicy = serde_json::from_value(rollout).unwrap();
-        let policy = Policy::default().rollout(rollout);
+        let policy = policy.rollout(rollout);
         let ready = Distribution::fixed(SignedDuration::from_mins(2));
         let settings = Settings::default().behaviour(Behaviour::default().ready(ready));
         Rehearsal::new(&recording.daemon_set, &recording.nodes, &policy).settings(settings).finding()
@@ -220,6 +248,22 @@ mod rehearsed {
         };
         assert_snapshot!(line(&progress(100).unwrap()), @"Warning DeadlineTooShort policy.rollout.onFailure.progressDeadlineSeconds: In a simulation on 3 nodes a version that works fails after 103 seconds, with ProgressDeadlineExceeded; its image is pulled within 50 seconds, and its pods are Ready within 2 minutes more.");
         assert_eq!(progress(200), None);
+    }
+
+    #[test]
+    fn a_driven_rollout_is_rehearsed_beside_the_other_controller() {
+        let within = |seconds: u32| {
+            let drive: daemonset::model::UpdateStrategy =
+                serde_json::from_value(json!({"type": "RollingUpdate"})).unwrap();
+            let rollout =
+                json!({"waves": [{"upTo": 1}, {}], "onFailure": {"availableWithinSeconds": seconds}});
+            let on_delete = |ds: &mut daemonset::model::DaemonSet| {
+                ds.spec.update_strategy = serde_json::from_value(on_delete()).unwrap()
+            };
+            rehearsed_with(Policy::default().drive(drive), rollout, on_delete)
+        };
+        assert_snapshot!(line(&within(100).unwrap()), @"Warning DeadlineTooShort policy.rollout.onFailure.availableWithinSeconds: In a simulation on 3 nodes a version that works fails on a after 103 seconds, with TooManyFailures; its image is pulled within 50 seconds, and its pods are Ready within 2 minutes more.");
+        assert_eq!(within(200), None);
     }
 
     #[test]
