@@ -48,7 +48,9 @@ Examples:
 
 Without a file, a name and a cluster flag it starts from a cluster that is built in.
 
-Exit codes: 0 the summary is printed, 1 a file can't be written, 2 bad input";
+A policy with `drive` is simulated beside Kubernetes' own controller, which creates the pods; --strategy OnDelete makes a DaemonSet one that can be driven.
+
+Exit codes: 0 the rollout completes, or is held as its policy asks, 1 it is stuck, out of time, stopped or rolled back (one of those that are compared, too), or a file can't be written, 2 bad input";
 
 pub(crate) const LINT: &str = "\
 Examples:

@@ -14,7 +14,7 @@ pub(crate) struct Mark {
 pub(crate) enum MarkKind {
     /// A person changed the spec; in words.
     SpecChanged(String),
-    /// The controller died.
+    /// A controller died.
     Crashed,
     /// A person paused the rollout, let it go on, or approved waves; in words.
     Steered(String),
@@ -40,7 +40,9 @@ pub(crate) fn marks(run: &Run<'_>) -> Vec<Mark> {
                 let words = words.collect::<Vec<_>>().join(", ");
                 marks.push(Mark { t, kind: MarkKind::Steered(words) });
             }
-            Change::ControllerCrashed { .. } => marks.push(Mark { t, kind: MarkKind::Crashed }),
+            Change::ControllerCrashed { .. } | Change::OtherControllerCrashed { .. } => {
+                marks.push(Mark { t, kind: MarkKind::Crashed });
+            }
             _ => {}
         }
     }

@@ -40,10 +40,11 @@ mod timeline;
 mod words;
 
 use crate::cluster::{Choice, Input, Source, Wanted};
-use crate::shell::console::{Format, Stop, print, print_json};
+use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
 use crate::simulate::scene::Progress;
 use crate::simulate::setting::Setting;
+use daemonset::sim::RolloutEnd;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
@@ -75,7 +76,7 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         recording.snapshot().map_err(|error| source.stop(error))?;
         let label =
             if simulation.compare.is_empty() { recording.name.clone() } else { setting.label.clone() };
-        runs.push(scene.run(recording, &label, policy.rollout.as_ref().map(policy::words), &Progress));
+        runs.push(scene.run(recording, &label, policy::words(&policy), &Progress));
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
@@ -88,7 +89,12 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
             print_json(&serde_json::json!({"runs": runs}))?;
         }
     }
-    Ok(0)
+    Ok(if runs.iter().all(|ran| ends_well(ran.summary.end)) { 0 } else { LOOK })
+}
+
+/// Whether nothing has to be looked at: all nodes have the new version, or those that the policy releases.
+fn ends_well(end: RolloutEnd) -> bool {
+    matches!(end, RolloutEnd::Complete | RolloutEnd::Held)
 }
 
 /// The cluster to start from.

@@ -2,8 +2,9 @@
 
 use crate::cluster::read_documents;
 use crate::simulate::words::duration;
-use daemonset::model::{DaemonSet, IntOrString};
+use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
 use daemonset::{InvalidRolloutPolicy, Policy, Recording, RolloutPolicy, Wave};
+use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -45,7 +46,7 @@ impl PolicyChoice {
 
     /// Replaces the policy, the approvals and the pauses of the DaemonSet.
     pub(crate) fn apply(&self, recording: &mut Recording) {
-        recording.policy.rollout = None;
+        (recording.policy.rollout, recording.policy.drive) = (None, None);
         self.annotate(&mut recording.daemon_set);
     }
 
@@ -58,6 +59,31 @@ impl PolicyChoice {
         };
         daemon_set.metadata.annotations = others.chain(chosen).collect();
     }
+}
+
+/// The strategy that the policy drives: of the annotation, or of the recording.
+pub(crate) fn driven(recording: &Recording) -> Option<UpdateStrategy> {
+    let annotated = annotated(recording).and_then(|policy| policy.get("drive").cloned());
+    let annotated = annotated.and_then(|drive| UpdateStrategy::deserialize(drive).ok());
+    annotated.or_else(|| recording.policy.drive.clone())
+}
+
+/// Drives another strategy.
+pub(crate) fn drive(recording: &mut Recording, strategy: UpdateStrategy) {
+    let strategies = annotated(recording).zip(serde_json::to_value(&strategy).ok());
+    if let Some((Value::Object(mut policy), strategy)) = strategies {
+        policy.insert("drive".to_owned(), strategy);
+        let annotations = &recording.daemon_set.metadata.annotations;
+        recording.daemon_set.metadata.annotations =
+            annotations.with(POLICY, &Value::Object(policy).to_string());
+    } else {
+        recording.policy.drive = Some(strategy);
+    }
+}
+
+/// The policy in the annotation.
+fn annotated(recording: &Recording) -> Option<Value> {
+    read(recording.daemon_set.metadata.annotations.get(POLICY)?.as_bytes()).ok()
 }
 
 /// The one value of a policy in YAML or JSON.
@@ -91,8 +117,19 @@ pub(crate) fn message(error: &InvalidRolloutPolicy, file: Option<&str>) -> Strin
     }
 }
 
-/// Waves and failures in words: `waves 5% (bake 1m), 50%, all; RollBack when more than 1 node fails`.
-pub(crate) fn words(policy: &RolloutPolicy) -> String {
+/// The policy in words; `None` where it steers and drives nothing.
+pub(crate) fn words(policy: &Policy) -> Option<String> {
+    let driven = policy.drive.as_ref().map(|strategy| {
+        let limits = strategy.rolling_update.clone().unwrap_or_default();
+        let limit = limits.max_unavailable.unwrap_or(IntOrString::Int(1));
+        format!("driven beside Kubernetes' own controller, maxUnavailable {limit}")
+    });
+    let parts: Vec<String> = driven.into_iter().chain(policy.rollout.as_ref().map(of_rollout)).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Waves and failures: `waves 5% (bake 1m), 50%, all; RollBack when more than 1 node fails`.
+fn of_rollout(policy: &RolloutPolicy) -> String {
     let waves: Vec<String> = policy.waves.iter().map(wave).collect();
     let waves = match waves.as_slice() {
         [] => "all nodes at once".to_owned(),

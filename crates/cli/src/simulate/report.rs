@@ -180,8 +180,9 @@ fn down(summary: &Summary) -> String {
         after.map_or_else(String::new, |after| format!(" ({after} after the start)"))
     };
     let worst = summary.worst_unavailable;
-    let mut text =
-        format!("at worst {} of {} nodes{}", number(worst.nodes), number(summary.desired), when(worst));
+    // Nodes may have joined or left since.
+    let of = if worst.nodes == 0 { summary.desired } else { worst.desired };
+    let mut text = format!("at worst {} of {} nodes{}", number(worst.nodes), number(of), when(worst));
     if summary.worst_taken_down.nodes < worst.nodes {
         let _ = write!(text, ", {} of them by the rollout itself", number(summary.worst_taken_down.nodes));
     }

@@ -1,8 +1,8 @@
 //! A setting to try: strategy and limits, as a person writes them.
 
-use crate::simulate::policy::PolicyChoice;
+use crate::simulate::policy::{self, PolicyChoice};
 use daemonset::Recording;
-use daemonset::model::{DaemonSet, IntOrString, RollingUpdate, SurgingRollingUpdate};
+use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
 use serde_json::Value;
 
 /// Changes to the DaemonSet; other fields stay as they are.
@@ -71,26 +71,33 @@ impl Setting {
         self.label = label.trim_start_matches(", ").to_owned();
     }
 
-    /// A limit alone makes the strategy a RollingUpdate, and the other limit what the API server then asks for.
+    /// The limits are those of the strategy in force: the driven one, where a policy drives.
     pub(crate) fn apply(&self, recording: &mut Recording) {
         if let Some(policy) = &self.policy {
             policy.apply(recording);
         }
-        self.apply_limits(&mut recording.daemon_set);
-    }
-
-    fn apply_limits(&self, daemon_set: &mut DaemonSet) {
-        let spec = &mut daemon_set.spec;
+        let spec = &mut recording.daemon_set.spec;
         if let Some(seconds) = self.min_ready_seconds {
             spec.min_ready_seconds = seconds;
         }
-        let strategy = &mut spec.update_strategy;
         if let Some(kind) = &self.kind {
-            strategy.kind.clone_from(kind);
+            spec.update_strategy.kind.clone_from(kind);
         }
         if self.max_unavailable.is_none() && self.max_surge.is_none() {
             return;
         }
+        let waits = matches!(spec.update_strategy.kind.as_str(), "" | "OnDelete");
+        match policy::driven(recording).filter(|_| waits) {
+            Some(mut driven) => {
+                self.limit(&mut driven);
+                policy::drive(recording, driven);
+            }
+            None => self.limit(&mut recording.daemon_set.spec.update_strategy),
+        }
+    }
+
+    /// A limit alone makes the strategy a RollingUpdate, and the other limit what the API server then asks for.
+    fn limit(&self, strategy: &mut UpdateStrategy) {
         if strategy.kind == "SurgingRollingUpdate" {
             strategy.surging_rolling_update = Some(SurgingRollingUpdate { max_surge: self.max_surge });
             return;
@@ -114,12 +121,39 @@ fn limit(key: &str, value: &str) -> Result<IntOrString, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use daemonset::model::DaemonSet;
     use serde_json::json;
 
     fn applied(text: &str) -> Value {
-        let mut daemon_set = DaemonSet::default();
-        Setting::parse(text).unwrap().apply_limits(&mut daemon_set);
-        json!([daemon_set.spec.update_strategy, daemon_set.spec.min_ready_seconds])
+        let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
+        Setting::parse(text).unwrap().apply(&mut recording);
+        json!([recording.daemon_set.spec.update_strategy, recording.daemon_set.spec.min_ready_seconds])
+    }
+
+    #[test]
+    fn a_limit_is_the_driven_one_where_a_policy_drives() {
+        let limited = |annotation: Option<&str>, text: &str| {
+            let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
+            let metadata = &mut recording.daemon_set.metadata;
+            if let Some(annotation) = annotation {
+                metadata.annotations = metadata.annotations.with("rollout.daemonset/policy", annotation);
+            }
+            recording.policy.drive =
+                Some(UpdateStrategy { kind: "RollingUpdate".to_owned(), ..Default::default() });
+            Setting::parse(text).unwrap().apply(&mut recording);
+            let kind = recording.daemon_set.spec.update_strategy.kind.clone();
+            let limit = policy::driven(&recording).and_then(|driven| driven.rolling_update?.max_unavailable);
+            (kind, limit, recording.daemon_set.metadata.annotations.get("rollout.daemonset/policy").is_some())
+        };
+        let three = Some(IntOrString::Int(3));
+        assert_eq!(limited(None, "maxUnavailable=3"), (String::new(), three, false));
+        let annotated = Some("drive:\n  type: RollingUpdate\nwaves: []\n");
+        assert_eq!(limited(annotated, "maxUnavailable=3"), (String::new(), three, true));
+        assert_eq!(limited(Some("waves: []"), "maxUnavailable=3"), (String::new(), three, true));
+        assert_eq!(
+            limited(None, "type=RollingUpdate,maxUnavailable=3"),
+            ("RollingUpdate".to_owned(), None, false)
+        );
     }
 
     #[test]

@@ -17,6 +17,13 @@ fn printed(arguments: &[&str]) -> String {
     ran.out
 }
 
+/// Its stdout where the rollout does not end well.
+fn looked_at(arguments: &[&str]) -> String {
+    let ran = simulate(arguments);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
+    ran.out
+}
+
 fn path(name: &str) -> String {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
 }
@@ -44,11 +51,11 @@ fn the_readmes_show_a_bad_version_that_is_rolled_back() {
     let readme = include_str!("../../README.md");
     let (svg, policy) = (path("canary.svg"), canary());
     let bad = ["--nodes", "24", "--max-unavailable", "10%", "--lifetime", "20s..60s", "--policy", &policy];
-    let summary = printed(&[&bad[..], &["--svg", &svg]].concat());
+    let summary = looked_at(&[&bad[..], &["--svg", &svg]].concat());
     assert!(readme.contains(summary.trim_end()), "the README's summary is another one: {summary}");
     let drawn = std::fs::read_to_string(svg).unwrap();
     assert!(drawn == include_str!("../../../../docs/canary.svg"), "docs/canary.svg is another one");
-    let compared = printed(&[&bad[..], &["--bound", "15m", "--compare"]].concat());
+    let compared = looked_at(&[&bad[..], &["--bound", "15m", "--compare"]].concat());
     assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
 }
 
@@ -62,7 +69,7 @@ fn policy(name: &str, content: &str) -> String {
 #[test]
 fn a_version_that_fails_on_the_canary_stops_where_the_policy_pauses() {
     let policy = policy("pause.yaml", "waves: [{upTo: 1}, {}]\nonFailure: {waitingSeconds: 20}\n");
-    assert_snapshot!(printed(&["--nodes", "4", "--policy", &policy, "--pull-fails"]), @"
+    assert_snapshot!(looked_at(&["--nodes", "4", "--policy", &policy, "--pull-fails"]), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
     Cluster    4 nodes, from the built-in cluster, seed 1
     Policy     waves 1, all; Pause when a node fails
@@ -136,19 +143,77 @@ fn policies_are_compared_beside_limits() {
     let policy = canary();
     let (with, limits) = (format!("policy={policy},maxUnavailable=2"), ["--nodes", "6", "--broken"]);
     let compare = ["--compare", "policy=none,maxUnavailable=2", &with];
-    assert_snapshot!(printed(&[&limits[..], &compare].concat()), @"
+    assert_snapshot!(looked_at(&[&limits[..], &compare].concat()), @"
     SETTING                                         DONE IN  EVER NEW  WORST DOWN  BUDGET  MOST DOUBLED  DOWNTIME  PODS CREATED  CRASHES
     no policy, maxUnavailable 2               never: 0 of 6    2 of 6           2       2             0     4m41s             2        0
     policy canary.yaml, maxUnavailable 2  rolled back: 1m6s    1 of 6           1       2             0      1m6s             2        0
     ");
     let json: Value =
-        serde_json::from_str(&printed(&[&limits[..], &["-o", "json"], &compare].concat())).unwrap();
+        serde_json::from_str(&looked_at(&[&limits[..], &["-o", "json"], &compare].concat())).unwrap();
     let figures = |run: usize| {
         let run = &json["runs"][run];
         (run["end"].clone(), run["nodesReached"].clone(), run["rollout"]["reached"].clone())
     };
     assert_eq!(figures(0), ("Stuck".into(), 2.into(), Value::Null));
     assert_eq!(figures(1), ("RolledBack".into(), 1.into(), 1.into()));
+}
+
+#[test]
+fn a_driven_rollout_is_simulated_beside_kubernetes_own_controller() {
+    let drive = "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 2}}\n";
+    let policy = policy("drive.yaml", &format!("{drive}waves: [{{upTo: 1, bakeSeconds: 60}}, {{}}]\n"));
+    let driven = ["--nodes", "6", "--strategy", "OnDelete", "--policy", &policy];
+    let (trace, svg, html) = (path("driven.jsonl"), path("driven.svg"), path("driven.html"));
+    let files = ["--trace", &trace, "--svg", &svg, "--html", &html];
+    assert_snapshot!(printed(&[&driven[..], &files].concat()), @"
+    DaemonSet  monitoring/node-exporter, OnDelete
+    Cluster    6 nodes, from the built-in cluster, seed 1
+    Policy     driven beside Kubernetes' own controller, maxUnavailable 2; waves 1 (bake 1m), all
+    Rollout    complete in 2m24s
+    Reached    6 of 6 nodes ever got the new version
+    Waves      0: 1 node, 0s to 1m23s; 1: 6 nodes, 1m23s to 2m23s
+    Down       at worst 2 of 6 nodes (1m23s after the start); maxUnavailable allows 2
+    Pods       6 created, 6 deleted
+    Controller 46 reconciles
+    Left over  none: every target node has an available pod of the new version
+    ");
+    for file in [svg, html] {
+        let drawn = std::fs::read_to_string(file).unwrap();
+        assert!(drawn.contains("Policy: driven beside Kubernetes"));
+    }
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let events: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |event: &str, by: &str| {
+        events.iter().filter(|line| line["event"] == event && line["by"] == by).count()
+    };
+    assert_eq!((count("PodTerminating", "controller"), count("PodCreated", "otherController")), (6, 6));
+    let compare = ["--compare", "maxUnavailable=1", "maxUnavailable=3"];
+    assert_snapshot!(printed(&[&driven[..], &compare].concat()), @"
+    SETTING           DONE IN  EVER NEW  WORST DOWN  BUDGET  MOST DOUBLED  DOWNTIME  PODS CREATED  CRASHES
+    maxUnavailable 1    3m14s    6 of 6           1       1             0     2m13s             6        0
+    maxUnavailable 3     2m8s    6 of 6           3       3             0     2m13s             6        0
+    ");
+    let rolling = simulate(&["--policy", &policy]);
+    assert_eq!(rolling.code, Some(2), "a DaemonSet with RollingUpdate can't be driven");
+    assert!(rolling.err.contains("only a DaemonSet with OnDelete can be driven"), "{}", rolling.err);
+}
+
+#[test]
+fn the_exit_code_tells_whether_the_rollout_ends_well() {
+    let partition = policy("partition.yaml", "waves: [{upTo: 1}]");
+    let waits = policy("failing.yaml", "onFailure: {availableWithinSeconds: 60}");
+    for (code, arguments) in [
+        (0, &["--max-unavailable", "2"][..]),
+        (0, &["--policy", &partition]),
+        (0, &["--as-is"]),
+        (1, &["--broken"]),
+        (1, &["--bound", "10s"]),
+        (1, &["--strategy", "OnDelete"]),
+        (1, &["--broken", "--policy", &waits]),
+        (1, &["--compare", "type=OnDelete", "maxUnavailable=1"]),
+    ] {
+        assert_eq!(simulate(&[&["--nodes", "3"], arguments].concat()).code, Some(code), "{arguments:?}");
+    }
 }
 
 /// Without a policy neither the summary nor the picture has anything about one.
@@ -178,7 +243,7 @@ fn the_annotations_of_the_daemon_set_steer() {
 
 #[test]
 fn a_broken_version_shows_the_waiting_nodes_and_why() {
-    assert_snapshot!(printed(&["--nodes", "5", "--max-unavailable", "2", "--broken"]), @"
+    assert_snapshot!(looked_at(&["--nodes", "5", "--max-unavailable", "2", "--broken"]), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 2
     Cluster    5 nodes, from the built-in cluster, seed 1
     Rollout    stuck: nothing happens any more, after 21s
@@ -200,13 +265,14 @@ fn a_broken_version_shows_the_waiting_nodes_and_why() {
 #[test]
 fn a_rollout_stops_at_the_budget_when_nodes_are_tainted_for_the_daemons_absence() {
     let trace = path("absence.jsonl");
-    let summary = printed(&["--nodes", "4", "--max-unavailable", "1", "--absence-taint", "--trace", &trace]);
+    let summary =
+        looked_at(&["--nodes", "4", "--max-unavailable", "1", "--absence-taint", "--trace", &trace]);
     assert_snapshot!(summary, @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
     Cluster    4 nodes, from the built-in cluster, seed 1
     Taint      agent-not-ready:NoSchedule on each node that has lost its pod; the new version does not tolerate it
     Rollout    stuck: nothing happens any more, after 1s
-    Down       at worst 1 of 3 nodes (0s after the start); maxUnavailable allows 1
+    Down       at worst 1 of 4 nodes (0s after the start); maxUnavailable allows 1
     Pods       0 created, 1 deleted
     Controller 5 reconciles
     Left over  4 nodes
@@ -223,13 +289,13 @@ fn a_rollout_stops_at_the_budget_when_nodes_are_tainted_for_the_daemons_absence(
         events.iter().filter(|line| line["event"] == event && line["by"] == by).count()
     };
     assert_eq!((count("PodTerminating", "controller"), count("NodeTainted", "world")), (1, 1));
-    let other = printed(&["--nodes", "4", "--max-unavailable", "2", "--absence-taint", "other/taint"]);
+    let other = looked_at(&["--nodes", "4", "--max-unavailable", "2", "--absence-taint", "other/taint"]);
     assert!(other.contains("other/taint:NoSchedule") && other.contains("2 deleted"), "{other}");
 }
 
 #[test]
 fn a_version_that_takes_its_nodes_down_is_reported() {
-    assert_snapshot!(printed(&["--nodes", "4", "--panics-node", "100%"]), @"
+    assert_snapshot!(looked_at(&["--nodes", "4", "--panics-node", "100%"]), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
     Cluster    4 nodes, from the built-in cluster, seed 1
     Rollout    stuck: nothing happens any more, after 21s
@@ -266,7 +332,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_one_does_not() {
     let all = |seed: &str, name: &str| {
         let files = ["svg", "html", "jsonl"].map(|kind| path(&format!("{name}.{kind}")));
         let out = ["--svg", &files[0], "--html", &files[1], "--trace", &files[2], "--seed", seed];
-        let summary = printed(&[&rough[..], &out[..]].concat());
+        let summary = simulate(&[&rough[..], &out[..]].concat()).out;
         (summary, files.map(|file| std::fs::read(file).unwrap()))
     };
     let first = all("7", "first");
