@@ -128,10 +128,10 @@ impl Steered {
 
     /// The way back ends when all nodes are there.
     pub(crate) fn end_way_back(&mut self, back: Option<i64>) {
-        if let (Some(back), Some(last)) = (back, self.phases.last_mut()) {
-            if last.kind == PhaseKind::WayBack {
-                last.to = last.to.min(back).max(last.from + 1);
-            }
+        if let (Some(back), Some(last)) = (back, self.phases.last_mut())
+            && last.kind == PhaseKind::WayBack
+        {
+            last.to = last.to.min(back).max(last.from + 1);
         }
     }
 }

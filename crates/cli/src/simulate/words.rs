@@ -27,7 +27,7 @@ pub(crate) fn count(many: usize, noun: &str) -> String {
 /// With commas between thousands.
 pub(crate) fn number(number: impl ToString) -> String {
     let digits = number.to_string();
-    let comma = |at: usize| at > 0 && (digits.len() - at) % 3 == 0;
+    let comma = |at: usize| at > 0 && (digits.len() - at).is_multiple_of(3);
     let grouped = digits.chars().enumerate().flat_map(|(at, c)| [comma(at).then_some(','), Some(c)]);
     grouped.flatten().collect()
 }
