@@ -106,14 +106,28 @@ fn shared(snapshot: &Snapshot<'_>, source: &Source<'_>) -> Shared {
     Shared { metadata, spec, tie, revision_hash, is_base: source.is_base }
 }
 
+/// Metadata that the API server gives to each object, and `name`, which one pod alone could have. A template has such fields when it
+/// was copied from a pod: with a `resourceVersion` no pod could be created (v1.36 `GetPodFromTemplate` takes labels, annotations and
+/// finalizers only; here unknown fields are carried over, too).
+const SERVER_METADATA: [&str; 9] = [
+    "name",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+];
+
 fn pod_metadata(
     mut metadata: Map<String, Value>,
     snapshot: &Snapshot<'_>,
     source: &Source<'_>,
 ) -> Map<String, Value> {
     let ds = &snapshot.spec.daemon_set.metadata;
-    // The API server sets them; older servers stored a null here.
-    for field in ["name", "creationTimestamp"] {
+    for field in SERVER_METADATA {
         metadata.remove(field);
     }
     let mut labels = into_map(metadata.remove("labels"));

@@ -78,7 +78,6 @@ fn all_fields_of_the_template_are_kept_except_required_node_affinity() {
         .with("/daemonSet/spec/template/spec/fieldOfTomorrow", json!([1.5, null]))
         .with("/daemonSet/spec/template/metadata/annotations", json!({"note": "x"}))
         .with("/daemonSet/spec/template/metadata/finalizers", json!(["example.com/hold"]))
-        .with("/daemonSet/spec/template/metadata/creationTimestamp", json!(null))
         .node(node("a"));
     let pod = &created(&given)[0];
     let mut expected = crate::support::affinity("a");
@@ -88,9 +87,28 @@ fn all_fields_of_the_template_are_kept_except_required_node_affinity() {
     assert_eq!(pod["spec"]["fieldOfTomorrow"], json!([1.5, null]));
     assert_eq!(pod["metadata"]["annotations"], json!({"note": "x"}));
     assert_eq!(pod["metadata"]["finalizers"], json!(["example.com/hold"]));
-    assert_eq!(pod["metadata"].get("creationTimestamp"), None);
     let tolerations = pod["spec"]["tolerations"].as_array().unwrap();
     assert!(tolerations.contains(&toleration("network-unavailable", "NoSchedule")));
+}
+
+#[test]
+fn a_template_that_was_copied_from_a_pod_makes_new_pods() {
+    let copied = json!({
+        "name": "agent-x", "generateName": "other-", "namespace": "elsewhere", "selfLink": "/x", "uid": "u9",
+        "resourceVersion": "7", "generation": 3, "creationTimestamp": null, "deletionTimestamp": "2020-01-01T00:00:00Z",
+        "deletionGracePeriodSeconds": 30, "ownerReferences": [{"uid": "u8"}], "managedFields": [{"manager": "kubectl"}],
+        "labels": {"app": "agent"}, "annotations": {"note": "x"}, "fieldOfTomorrow": 1,
+    });
+    let given = given(on_delete()).with("/daemonSet/spec/template/metadata", copied).node(node("a"));
+    let metadata = &created(&given)[0]["metadata"];
+    let fields: Vec<&String> = metadata.as_object().unwrap().keys().collect();
+    assert_eq!(
+        fields,
+        ["annotations", "fieldOfTomorrow", "generateName", "labels", "namespace", "ownerReferences"]
+    );
+    assert_eq!((&metadata["generateName"], &metadata["namespace"]), (&json!("agent-"), &json!("ns")));
+    assert_eq!(metadata["ownerReferences"].as_array().unwrap().len(), 1);
+    assert_eq!(metadata["ownerReferences"][0]["kind"], "DaemonSet");
 }
 
 #[test]
