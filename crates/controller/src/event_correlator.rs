@@ -87,7 +87,7 @@ impl EventCorrelator {
     ) -> Option<Correlated> {
         // A name that no earlier event has: its time, in hexadecimal digits, as in client-go.
         self.last_name = now.as_nanosecond().max(self.last_name + 1);
-        let new_name = format!("{name}.{:x}", self.last_name);
+        let new_name = event_name(name, self.last_name);
         let events = self.objects.entry(uid.clone()).or_default();
         let correlated = events.count(reason, message, (new_name, now));
         events.take_token(reason).then_some(correlated)
@@ -97,6 +97,15 @@ impl EventCorrelator {
     pub(crate) fn forget(&mut self, uid: &Uid) {
         self.objects.remove(uid);
     }
+}
+
+/// The name of an event about the object with this name. That of a long name is cut: the API server would refuse the event. (A name
+/// from client-go is random then, kubernetes#127594.)
+fn event_name(name: &str, nanoseconds: i128) -> String {
+    const LONGEST: usize = 253;
+    let time = format!(".{nanoseconds:x}");
+    let cut: String = name.chars().take(LONGEST.saturating_sub(time.len())).collect();
+    format!("{}{time}", cut.trim_end_matches(['-', '.']))
 }
 
 impl ObjectEvents {
@@ -235,6 +244,15 @@ mod tests {
         pass(5 * MINUTE).await;
         let last = event(&mut correlator, "SuccessfulCreate", "message").unwrap();
         assert_eq!(last.count, 31, "events that were not written count, too");
+    }
+
+    #[test]
+    fn the_name_of_an_event_about_a_long_name_is_valid() {
+        assert_eq!(event_name("agent", 255), "agent.ff");
+        let fits = "a".repeat(250);
+        assert_eq!(event_name(&fits, 255), format!("{fits}.ff"));
+        let long = format!("{}-.{}", "a".repeat(248), "b".repeat(3));
+        assert_eq!(event_name(&long, 255), format!("{}.ff", "a".repeat(248)));
     }
 
     /// Otherwise the update of an event that the API server has deleted would fail.
