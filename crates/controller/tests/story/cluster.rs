@@ -212,15 +212,24 @@ impl Cluster {
         println!("{:>6.1} s  {condition}", start.elapsed().as_secs_f64());
     }
 
-    async fn ready_nodes(&self) -> usize {
-        let ready = |node: &Value| {
-            let conditions = node["status"]["conditions"].as_array();
-            let ready =
-                conditions.into_iter().flatten().any(|c| c["type"] == "Ready" && c["status"] == "True");
-            ready && node["spec"].get("taints").is_none()
-        };
-        self.list("/api/v1/nodes").await.iter().filter(|node| ready(node)).count()
+    /// The name of a node that gets pods.
+    pub async fn first_node(&self) -> String {
+        let nodes = self.list("/api/v1/nodes").await;
+        let name =
+            nodes.iter().find(|node| is_ready(node)).and_then(|node| node["metadata"]["name"].as_str());
+        name.expect("a node").to_owned()
     }
+
+    async fn ready_nodes(&self) -> usize {
+        self.list("/api/v1/nodes").await.iter().filter(|node| is_ready(node)).count()
+    }
+}
+
+/// Whether a node is Ready and has no taint.
+fn is_ready(node: &Value) -> bool {
+    let conditions = node["status"]["conditions"].as_array();
+    let ready = conditions.into_iter().flatten().any(|c| c["type"] == "Ready" && c["status"] == "True");
+    ready && node["spec"].get("taints").is_none()
 }
 
 pub fn image_of(pod: &Value) -> &str {

@@ -9,6 +9,7 @@ mod approval;
 mod budget_watch;
 mod cluster;
 mod cold_start;
+mod lives;
 mod manifests;
 mod process;
 mod rollouts;

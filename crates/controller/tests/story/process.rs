@@ -75,13 +75,18 @@ pub async fn kubeconfig(cluster: &Cluster, account: Account) -> PathBuf {
     path
 }
 
+/// As `kubectl apply --server-side`.
 pub async fn apply(cluster: &Cluster, document: &Value) {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (version, kind) = (word(&document["apiVersion"]), word(&document["kind"]));
     let root = if version == "v1" { "/api/v1".to_owned() } else { format!("/apis/{version}") };
     let namespace = document["metadata"]["namespace"].as_str().map(|name| format!("/namespaces/{name}"));
     let kind = kind.to_lowercase();
-    let plural = kind.strip_suffix('y').map_or(format!("{kind}s"), |stem| format!("{stem}ies"));
+    let plural = match (kind.strip_suffix('y'), kind.ends_with('s')) {
+        (Some(stem), _) => format!("{stem}ies"),
+        (None, true) => format!("{kind}es"),
+        (None, false) => format!("{kind}s"),
+    };
     let path = format!(
         "{root}{}/{plural}/{}?fieldManager=story&force=true",
         namespace.unwrap_or_default(),
