@@ -167,6 +167,9 @@ impl Kept {
         if revision.name.is_empty() || revision.uid.is_empty() || revision.namespace.is_empty() {
             return Err(NotKept);
         }
+        if !self.spec.can_read(revision) {
+            return Err(NotKept);
+        }
         let facts = self.spec.revision_facts(revision);
         let old = self.revision_position(revision.namespace, revision.name);
         if !self.concerns(revision, &facts) {

@@ -6,6 +6,7 @@ use super::{
     null_is_default, owner::OwnerForm,
 };
 use jiff::Timestamp;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -155,13 +156,18 @@ pub struct DaemonSetMeta {
     #[serde(flatten, deserialize_with = "other_members")]
     pub other: Map<String, Value>,
     /// For the feature `kube`.
-    #[serde(skip)]
+    #[serde(rename = "managedFields", deserialize_with = "skipped", skip_serializing)]
     pub kube: KubeMeta,
+}
+
+/// Skips `managedFields`, which a user may nest deeper than any value here: it must not be a part of [`DaemonSetMeta::other`].
+fn skipped<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KubeMeta, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| KubeMeta::default())
 }
 
 fn other_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
     let mut members = Map::deserialize(deserializer)?;
-    members.retain(|name, value| name != "managedFields" && !value.is_null());
+    members.retain(|_, value| !value.is_null());
     Ok(members)
 }
 
@@ -223,4 +229,23 @@ pub struct DaemonSetStatus {
     /// Conditions, raw: kept unchanged, but for the two of [`Policy::conditions`](crate::Policy::conditions).
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub conditions: Vec<Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The API server stores what a user says that he manages, at any depth.
+    #[test]
+    fn managed_fields_are_skipped_however_deep_they_are() {
+        let fields = format!("{}{}", r#"{"f:x":"#.repeat(5000) + "{}", "}".repeat(5000));
+        let json = format!(
+            r#"{{"metadata": {{"name": "a", "managedFields": [{{"fieldsV1": {fields}}}], "finalizers": ["f"], "selfLink": null}}}}"#
+        );
+        let ds: DaemonSet = serde_json::from_str(&json).unwrap();
+        assert_eq!(
+            serde_json::to_value(&ds.metadata).unwrap(),
+            serde_json::json!({"name": "a", "finalizers": ["f"]})
+        );
+    }
 }

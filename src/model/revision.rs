@@ -5,6 +5,7 @@ use super::{KubeMeta, Labels, OwnerReference, Uid, is_default, null_is_default};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// One stored version of a pod template.
 ///
@@ -27,12 +28,49 @@ pub struct ControllerRevision {
     /// Object metadata.
     #[serde(deserialize_with = "null_is_default")]
     pub metadata: RevisionMeta,
-    /// The patch `{"spec":{"template":{…,"$patch":"replace"}}}`, raw.
+    /// The patch `{"spec":{"template":{…,"$patch":"replace"}}}`, raw. Null where it can't be read, see
+    /// [`from_json`](Self::from_json): a snapshot in which the DaemonSet owns such a revision is invalid.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub data: Value,
     /// The number of the revision; a larger one is newer.
     #[serde(deserialize_with = "null_is_default")]
     pub revision: i64,
+}
+
+impl ControllerRevision {
+    /// Reads a revision whose `data` may be any JSON. The API server stores that member as the bytes that it was sent, so that
+    /// whoever may create revisions can store numbers beyond every type, lone surrogates, and arrays without end. Data that can't
+    /// be read becomes null; as a part of a list it would make the whole list unreadable.
+    ///
+    /// ```
+    /// use daemonset::model::ControllerRevision;
+    ///
+    /// let number = r#"{"metadata": {"name": "agent-5f6"}, "data": {"a": 1e999}, "revision": 3}"#;
+    /// assert!(serde_json::from_str::<ControllerRevision>(number).is_err());
+    /// let revision = ControllerRevision::from_json(number)?;
+    /// assert_eq!((revision.revision, revision.data), (3, serde_json::Value::Null));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the text is no JSON, or another member has a wrong type.
+    pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        let RawRevision { metadata, data, revision } = serde_json::from_str(json)?;
+        let data = data.and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
+        Ok(ControllerRevision { metadata, data, revision })
+    }
+}
+
+/// A revision whose data is not read yet.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawRevision<'j> {
+    #[serde(deserialize_with = "null_is_default")]
+    metadata: RevisionMeta,
+    #[serde(borrow)]
+    data: Option<&'j RawValue>,
+    #[serde(deserialize_with = "null_is_default")]
+    revision: i64,
 }
 
 /// Metadata of a [`ControllerRevision`].

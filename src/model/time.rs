@@ -10,8 +10,9 @@ const LAST_YEAR: i16 = 9999;
 
 /// Reads a time, or `null` as `None`.
 ///
-/// [`Timestamp`] ends a day and a half before the end of the year 9999. Later times are read as its last instant: a user who
-/// may write a pod's status may write them, and one such pod must not make a list of all pods unreadable.
+/// [`Timestamp`] ends a day and a half before the end of the year 9999. Later times are read as its last instant, and times
+/// before the year 0 as its first: a user who may write a pod's status may write them, and one such pod must not make a list of
+/// all pods unreadable. An API server that gets `9999-12-31T23:59:59-23:59` sends `10000-01-01T23:58:59Z`.
 pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     Ok(Option::<Time>::deserialize(deserializer)?.map(|Time(time)| time))
 }
@@ -34,7 +35,10 @@ impl Visitor<'_> for TimeVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Time, E> {
-        text.parse().or_else(|error| last(text).ok_or(error)).map(Time).map_err(E::custom)
+        text.parse()
+            .or_else(|error| last(text).or_else(|| of_another_era(text)).ok_or(error))
+            .map(Time)
+            .map_err(E::custom)
     }
 }
 
@@ -43,6 +47,21 @@ fn last(text: &str) -> Option<Timestamp> {
     let pieces = Pieces::parse(text).ok()?;
     (pieces.date().year() == LAST_YEAR && pieces.time().is_some() && pieces.offset().is_some())
         .then_some(Timestamp::MAX)
+}
+
+/// The first or last instant, for a year that has a sign or more than four digits.
+fn of_another_era(text: &str) -> Option<Timestamp> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (year, rest) = unsigned.split_once('-')?;
+    let is_year = year.len() >= 4 && year.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_year || !has_rfc3339_form(format!("0000-{rest}").as_bytes()) {
+        return None;
+    }
+    match (text.len() > unsigned.len(), year.len() > 4) {
+        (true, _) => Some(Timestamp::MIN),
+        (false, true) => Some(Timestamp::MAX),
+        (false, false) => None,
+    }
 }
 
 /// Reads an instant in the form of RFC 3339, with an offset; `None` for anything else, other forms of ISO 8601 included.
@@ -92,15 +111,32 @@ mod tests {
         for late in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999-12:00"] {
             assert_eq!(read(json!(late)), Ok(Some(Timestamp::MAX)), "{late}");
         }
+        assert_eq!(
+            read(json!("10000-01-01T23:58:59Z")),
+            Ok(Some(Timestamp::MAX)),
+            "as a server sends 9999-12-31 of the west"
+        );
+        assert_eq!(
+            read(json!("-0001-12-31T00:01:00Z")),
+            Ok(Some(Timestamp::MIN)),
+            "as it sends the year 0 of the east"
+        );
         let before = read(json!("9999-12-30T21:59:59Z")).unwrap().unwrap();
         assert!(before < Timestamp::MAX);
     }
 
     #[test]
     fn nothing_else_is() {
-        for wrong in
-            [json!("9999-12-31"), json!("9999-12-31T23:59:59"), json!("yesterday"), json!(""), json!(5)]
-        {
+        let forms = [
+            "9999-12-31",
+            "9999-12-31T23:59:59",
+            "10000-01-01",
+            "-1-01-01T00:00:00Z",
+            "x0000-01-01T00:00:00Z",
+            "yesterday",
+            "",
+        ];
+        for wrong in forms.map(|text| json!(text)).into_iter().chain([json!(5)]) {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
         }
     }

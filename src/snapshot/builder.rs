@@ -229,6 +229,7 @@ impl<'a> SnapshotBuilder<'a> {
         let node_names = check::nodes(&nodes, &mut problems);
         check::pods(&pods, &mut problems);
         check::revisions(&revisions, &mut problems);
+        check::readable_data(&spec, &revisions, &mut problems);
         problems.into_result()?;
         let index = Index::new(&nodes, node_names, &pods, &spec.criteria());
         let revision_facts = revisions.iter().map(|revision| spec.revision_facts(revision)).collect();

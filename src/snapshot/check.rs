@@ -8,6 +8,7 @@ use crate::model::{DaemonSet, Owner, Toleration};
 use crate::problem::{Problem, Problems};
 use crate::snapshot::lookup::Lookup;
 use crate::snapshot::position::{Neutral, NodeIx, PodIx, Position, RevisionIx, at, enumerate};
+use crate::snapshot::spec::Spec;
 use crate::snapshot::template::Template;
 use crate::snapshot::{DaemonTolerations, Policy};
 use crate::view::{NodeView, PodView, RevisionView};
@@ -175,6 +176,20 @@ pub(crate) fn revisions(revisions: &[RevisionView<'_>], problems: &mut Problems)
         }
         names.see(position, revision, revision.name, problems);
         uids.see(position, revision, revision.uid, problems);
+    }
+}
+
+/// `unreadable-revision`: one that the DaemonSet owns, or would adopt, must be readable. Without its data, it may be the current
+/// one or not: to create another one in its place would give its pods a new hash, and so restart the whole fleet. The path has its
+/// name, so that the problem reads the same whatever the order of the list.
+pub(crate) fn readable_data(spec: &Spec<'_>, revisions: &[RevisionView<'_>], problems: &mut Problems) {
+    for revision in revisions.iter().filter(|revision| !spec.can_read(revision)) {
+        let must = "must be JSON that can be read: nothing is done until this revision is deleted";
+        problems.add(Problem::invalid(
+            format!("revisions[{}].data", revision.name),
+            format_args!("null"),
+            must,
+        ));
     }
 }
 

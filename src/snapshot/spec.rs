@@ -5,6 +5,7 @@ use super::placement::CompiledTemplate;
 use super::policy::Policy;
 use super::strategy::{self, Strategy};
 use super::{check, check_rollout, template_recovery};
+use crate::kubernetes::ownership::ClaimVerdict;
 use crate::kubernetes::{Selector, revision};
 use crate::model::DaemonSet;
 use crate::problem::Problems;
@@ -96,6 +97,11 @@ impl<'a> Spec<'a> {
         let claim = revision::claim(&self.daemon_set, &self.selector, view);
         let has_content = || revision::has_content(view.data, &self.raw_template, &self.ingredients);
         RevisionFacts { claim, has_content: claim.is_ours() && has_content() }
+    }
+
+    /// Whether the data of a revision was read, or does not matter: that of another owner.
+    pub(crate) fn can_read(&self, view: &RevisionView<'_>) -> bool {
+        !view.data.is_null() || self.revision_facts(view).claim == ClaimVerdict::Ignore
     }
 
     /// `spec.minReadySeconds`.

@@ -136,6 +136,23 @@ fn each_problem_has_its_path() {
     }
 }
 
+/// Without its data it may be the current one: to create another one in its place would restart the fleet.
+#[test]
+fn a_revision_whose_data_can_not_be_read_is_a_problem_of_its_owner() {
+    let unreadable = || given(rolling(1)).node(node("a").has(new())).with("/revisions/0/data", json!(null));
+    let problem = "revisions[agent-old].data: Invalid value: null: must be JSON that can be read: nothing is done until this \
+                   revision is deleted";
+    assert_eq!(unreadable().problems(), [problem]);
+    let orphan = unreadable().with("/revisions/0/metadata/ownerReferences", json!([]));
+    assert_eq!(orphan.problems(), [problem], "it would be adopted");
+    let other = unreadable().with("/revisions/0/metadata/ownerReferences/0/uid", json!("of-another"));
+    assert!(other.recording().snapshot().is_ok());
+    let not_selected = unreadable()
+        .with("/revisions/0/metadata/ownerReferences", json!([]))
+        .with("/revisions/0/metadata/labels", json!({"app": "else"}));
+    assert!(not_selected.recording().snapshot().is_ok());
+}
+
 #[test]
 fn a_template_part_of_the_wrong_type_has_its_path() {
     let problems = problems_with("/daemonSet/spec/template/spec/tolerations", json!([{"key": 7}]));

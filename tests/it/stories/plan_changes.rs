@@ -3,7 +3,9 @@
 use super::reconciler::lines;
 use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling};
 use daemonset::model;
-use daemonset::{Action, ActionOutcome, Change, ChangesError, Observed, Plan, Policy, Reconciler, Recording};
+use daemonset::{
+    Action, ActionOutcome, Change, ChangesError, Observed, Plan, Policy, Reconciler, Recording, RevisionView,
+};
 use serde_json::{Value, json};
 
 /// The state that plans from changes has taken in a part of them when it finds that all objects must be listed.
@@ -38,6 +40,22 @@ fn a_refused_list_leaves_no_half_changed_state() {
     assert_eq!(base(&plan), "agent-old");
     assert_eq!(plan.status, daemonset::plan(&old_is_base_again.snapshot().unwrap()).status);
     assert_eq!(plan.status.unwrap().number_ready, 4, "the new pod of a is not Ready");
+}
+
+/// A tenant deletes a revision and creates another one under its name.
+#[test]
+fn a_revision_whose_data_can_not_be_read_is_listed_and_refused() {
+    let readable = given(rolling(1)).node(node("a").has(new())).recording();
+    let mut unreadable = readable.clone();
+    unreadable.revisions[0].data = Value::Null;
+    let mut reconciler = Reconciler::new("uid-agent", readable.policy.clone());
+    let mut plan = |recording: &Recording| {
+        reconciler.apply(Change::Revision(RevisionView::from(&recording.revisions[0])));
+        reconciler.plan_changes(|| observed(recording), recording.now)
+    };
+    assert!(plan(&readable).is_ok());
+    assert!(matches!(plan(&unreadable), Err(ChangesError::Invalid(_))));
+    assert!(plan(&readable).is_ok());
 }
 
 /// Node sync gives up the new pods of a and b for old ones that are Ready; the update deletes the old ones instead. The cap

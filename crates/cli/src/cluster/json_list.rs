@@ -4,6 +4,8 @@ use crate::cluster::objects::Objects;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 use std::fmt;
 
 impl Objects {
@@ -17,6 +19,19 @@ impl Objects {
         let read: Result<Members, _> = serde_path_to_error::deserialize(deserializer);
         read.map_err(|error| error.to_string())?.items.0
     }
+}
+
+/// One item. The API server stores the data of a revision as the bytes that it was sent: where it can't be read it is left out,
+/// which is a problem of its owner alone.
+fn value(json: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(json).or_else(|error| {
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(json)?;
+        if members.remove("data").is_none() {
+            return Err(error);
+        }
+        let members = members.into_iter().map(|(name, json)| Ok((name, serde_json::from_str(json.get())?)));
+        members.collect::<serde_json::Result<_>>().map(Value::Object)
+    })
 }
 
 /// A List, or the first thing that is wrong with its items. Holds one raw item at a time.
@@ -42,8 +57,12 @@ impl<'de> Deserialize<'de> for Items {
                 let mut objects = Objects::default();
                 let mut read = Ok(());
                 let mut place = 0;
-                while let Some(item) = items.next_element::<Value>()? {
-                    read = read.and_then(|()| objects.add_object(format!("items[{place}]"), item));
+                while let Some(item) = items.next_element::<&RawValue>()? {
+                    let path = format!("items[{place}]");
+                    read = read.and_then(|()| match value(item.get()) {
+                        Ok(item) => objects.add_object(path, item),
+                        Err(error) => Err(format!("{path}: {error}")),
+                    });
                     place += 1;
                 }
                 // An object that can't be read comes before one that has no kind.

@@ -98,6 +98,12 @@ pub(super) fn times(item: &Value) -> impl Iterator<Item = (String, &str)> {
     created.into_iter().chain(changed)
 }
 
+/// Whether the year of a time has a sign or more than four digits: who may write a pod's status can make an API server send
+/// such a time. A decision reads it as the first or the last instant.
+pub(super) fn is_of_another_era(time: &str) -> bool {
+    time.find('-').is_some_and(|year| year == 0 || year > 4)
+}
+
 /// A member of a Recording that is no object of Kubernetes.
 pub(super) fn member<T: DeserializeOwned>(
     path: &str,

@@ -3,7 +3,8 @@
 use crate::cluster::documents;
 use crate::cluster::input::Form;
 use crate::cluster::object::{
-    Kind, at, entries, full_name, joined, member, name, namespace, object, prefix, times, trouble,
+    Kind, at, entries, full_name, is_of_another_era, joined, member, name, namespace, object, prefix, times,
+    trouble,
 };
 use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
@@ -216,7 +217,7 @@ impl Objects {
         for (path, time) in times(item) {
             match time.parse() {
                 Ok(time) => self.newest = self.newest.max(Some(time)),
-                Err(_) if kind == Kind::Other => {}
+                Err(_) if kind == Kind::Other || is_of_another_era(time) => {}
                 Err(error) => return Err(at(place, &path, item, &error)),
             }
         }

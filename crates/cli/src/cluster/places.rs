@@ -52,7 +52,7 @@ impl Places {
         if path.starts_with("policy.") {
             return None;
         }
-        let (place, name, field) = match entry_of_list(path) {
+        let (place, name, field) = match entry_of_list(path, recording) {
             Some(("nodes", index, field)) => {
                 let node = &recording.nodes.get(index)?.metadata;
                 (self.nodes.get(index)?, format!("Node {}", node.name), field)
@@ -72,9 +72,10 @@ impl Places {
     }
 }
 
-/// `pods[3].metadata.uid` as `pods`, 3 and `.metadata.uid`.
-fn entry_of_list(path: &str) -> Option<(&str, usize, &str)> {
+/// `pods[3].metadata.uid` as `pods`, 3 and `.metadata.uid`. A revision may have its name in place of the number.
+fn entry_of_list<'p>(path: &'p str, recording: &Recording) -> Option<(&'p str, usize, &'p str)> {
     let (list, rest) = path.split_once('[')?;
     let (index, field) = rest.split_once(']')?;
-    Some((list, index.parse().ok()?, field))
+    let named = || recording.revisions.iter().position(|revision| revision.metadata.name == index);
+    Some((list, index.parse().ok().or_else(named)?, field))
 }

@@ -1,6 +1,6 @@
 //! `describe`, `lint`, `would-restart`, `create`, `update`, `rollout …`: text, JSON and exit codes.
 
-use crate::plan::{daemon_set, file, list, node, recording, with};
+use crate::plan::{daemon_set, file, list, node, pod, recording, with};
 use crate::program::{Ran, dump, run};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -370,6 +370,26 @@ fn an_unreadable_pod_does_not_hide_a_status() {
         refused(&format!("plan {broken}"))
             .contains("items[0].metadata.creationTimestamp (Pod x): failed to parse")
     );
+}
+
+/// A tenant may store any bytes as the data of a revision, and times of any year in the status of a pod.
+#[test]
+fn a_revision_that_can_not_be_read_stops_its_owner_alone() {
+    let owners = json!([{"kind": "DaemonSet", "name": "bad", "uid": "uid-of-bad", "controller": true}]);
+    let bad = json!({"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "bad-1",
+        "namespace": "logging", "uid": "r", "labels": {"app": "bad"}, "ownerReferences": owners}, "data": "DATA", "revision": 1});
+    let ready = json!({"type": "Ready", "status": "True", "lastTransitionTime": "10000-01-01T23:58:59Z"});
+    let late = with(pod("late"), "/status", json!({"conditions": [ready]}));
+    let items = list(vec![daemon_set("good"), daemon_set("bad"), node("a"), bad, late]);
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for data in [&deep, "1e999", r#"{"a":"\ud800"}"#] {
+        let cluster = file("bad-revision.json", items.replace("\"DATA\"", data));
+        let plan = printed(0, &format!("plan {cluster} --daemonset good"));
+        assert!(plan.contains("create pod on a"), "{plan}");
+        let refusal = refused(&format!("plan {cluster} --daemonset bad"));
+        let place = "items[3].data (ControllerRevision logging/bad-1): ";
+        assert!(refusal.contains(place) && refusal.contains("must be JSON that can be read"), "{refusal}");
+    }
 }
 
 #[test]
