@@ -94,6 +94,11 @@ impl Caches {
         self.filled.load(Ordering::Relaxed)
     }
 
+    /// Whether a DaemonSet of this namespace is in the cache.
+    pub(crate) fn has_daemon_set_in(&self, namespace: &str) -> bool {
+        self.daemon_sets.find(|ds| ds.metadata.namespace == namespace).is_some()
+    }
+
     /// The revision of this name, as the watch has shown it last.
     pub fn revision(&self, of: &ControllerRevision) -> Option<Arc<ControllerRevision>> {
         self.revisions.get(&ObjectRef::new(&of.metadata.name).within(&of.metadata.namespace))

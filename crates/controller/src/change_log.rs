@@ -1,9 +1,9 @@
-//! The objects that have changed lately, in the order of the changes, for the reconcilers to catch up with.
+//! The objects that have changed lately and that some DaemonSet may read, in the order of the changes, for the reconcilers to catch up with.
 //!
 //! The log has only the names of the objects. A reconciler reads the objects from the caches, which may be newer than an
 //! entry, so that an object never goes back to an older state.
 
-use crate::caches::Caches;
+use crate::caches::{Caches, Key};
 use daemonset::{Change, NodeView, PodView, Reconciler, RevisionView};
 use kube::runtime::reflector::ObjectRef;
 use std::collections::VecDeque;
@@ -21,6 +21,9 @@ pub enum ChangedObject {
     Pod(Box<str>, Box<str>),
     /// The revision with this namespace and name.
     Revision(Box<str>, Box<str>),
+    /// A DaemonSet that has left the cache. It may come back, and lacks changes then: the pods of a namespace without a
+    /// DaemonSet are not in the log.
+    DaemonSetGone(Key),
 }
 
 /// How far a reconciler has read the log. A default position lies before every log.
@@ -47,9 +50,11 @@ impl Default for ChangeLog {
 }
 
 impl ChangeLog {
-    /// Changes a cache with `write`, and adds the changed object. No reader sees the one without the other.
-    pub fn add<R>(&self, object: Option<ChangedObject>, write: impl FnOnce() -> R) -> R {
+    /// Changes a cache with `write`, and adds the changed object, if a reader needs it. No reader sees the one without the
+    /// other, and none begins between the question and the write.
+    pub fn add<R>(&self, object: impl FnOnce() -> Option<ChangedObject>, write: impl FnOnce() -> R) -> R {
         let mut entries = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let object = object();
         let result = write();
         if let Some(object) = object {
             if entries.changes.len() == CAPACITY {
@@ -81,44 +86,44 @@ impl Entries {
         self.first + self.changes.len() as u64
     }
 
-    /// Applies the changes since `position`, as far as they can concern a DaemonSet of this namespace. Where some of these
-    /// are no longer here, the next plan lists all objects.
+    /// Applies the changes since `position`, as far as they can concern this DaemonSet. Where some of these are no longer here, the next plan lists all objects.
     pub fn catch_up(
         &self,
         position: &mut LogPosition,
         reconciler: &mut Reconciler,
         caches: &Caches,
-        namespace: &str,
+        of: &Key,
     ) {
         let read = position.0.checked_sub(self.first).and_then(|read| usize::try_from(read).ok());
         position.0 = self.end();
         let Some(read) = read else { return reconciler.forget_objects() };
         for object in self.changes.range(read.min(self.changes.len())..) {
-            apply(object, reconciler, caches, namespace);
+            apply(object, reconciler, caches, of);
         }
     }
 }
 
 /// Applies the present state of an object.
-fn apply(object: &ChangedObject, reconciler: &mut Reconciler, caches: &Caches, of: &str) {
+fn apply(object: &ChangedObject, reconciler: &mut Reconciler, caches: &Caches, of: &Key) {
     match object {
         ChangedObject::Node(name) => match caches.nodes.get(&ObjectRef::new(name)) {
             Some(node) => reconciler.apply(Change::Node(NodeView::from(&*node))),
             None => reconciler.apply(Change::NodeGone(name)),
         },
-        ChangedObject::Pod(namespace, name) if **namespace == *of => {
+        ChangedObject::Pod(namespace, name) if **namespace == *of.namespace => {
             match caches.pods.get(&ObjectRef::new(name).within(namespace)) {
                 Some(pod) => reconciler.apply(Change::Pod(PodView::from(&*pod))),
                 None => reconciler.apply(Change::PodGone { namespace, name }),
             }
         }
-        ChangedObject::Revision(namespace, name) if **namespace == *of => {
+        ChangedObject::Revision(namespace, name) if **namespace == *of.namespace => {
             match caches.revisions.get(&ObjectRef::new(name).within(namespace)) {
                 Some(revision) => reconciler.apply(Change::Revision(RevisionView::from(&*revision))),
                 None => reconciler.apply(Change::RevisionGone { namespace, name }),
             }
         }
-        ChangedObject::Pod(..) | ChangedObject::Revision(..) => {}
+        ChangedObject::DaemonSetGone(key) if key == of => reconciler.forget_objects(),
+        ChangedObject::Pod(..) | ChangedObject::Revision(..) | ChangedObject::DaemonSetGone(_) => {}
     }
 }
 
@@ -160,20 +165,20 @@ mod tests {
             let node: Node = from_value(json!({"metadata": {"name": name}})).unwrap();
             let writer = &mut self.writers.nodes;
             let changed = ChangedObject::Node(name.into());
-            self.caches.change_log.add(Some(changed), || writer.apply_watcher_event(&Event::Apply(node)));
+            self.caches.change_log.add(|| Some(changed), || writer.apply_watcher_event(&Event::Apply(node)));
         }
 
         fn remove_node(&mut self, name: &str) {
             let node: Node = from_value(json!({"metadata": {"name": name}})).unwrap();
             let writer = &mut self.writers.nodes;
             let changed = ChangedObject::Node(name.into());
-            self.caches.change_log.add(Some(changed), || writer.apply_watcher_event(&Event::Delete(node)));
+            self.caches.change_log.add(|| Some(changed), || writer.apply_watcher_event(&Event::Delete(node)));
         }
 
         /// A plan, and whether it has listed the objects.
         fn plan(&mut self) -> (Plan, bool) {
             let Fleet { ds, reconciler, position, caches, .. } = self;
-            caches.change_log.read().catch_up(position, reconciler, caches, "ns");
+            caches.change_log.read().catch_up(position, reconciler, caches, &Key::from(&*ds));
             let is_listed = Cell::new(false);
             let nodes = caches.nodes.state();
             let list = || {
@@ -221,6 +226,21 @@ mod tests {
         assert_eq!(fleet.created_on(), (names(&["a", "b"]), false), "the oldest change is still there");
         (0..=CAPACITY).for_each(|_| fleet.add_node("c"));
         assert_eq!(fleet.created_on(), (names(&["a", "b", "c"]), true));
+    }
+
+    /// While it is gone nobody notes the changes of its namespace.
+    #[test]
+    fn a_daemon_set_that_comes_back_lists_again() {
+        let mut fleet = Fleet::new();
+        fleet.add_node("a");
+        let _ = fleet.plan();
+        let mut goes = |name: &str| {
+            let key = Key { namespace: "ns".to_owned(), name: name.to_owned() };
+            fleet.caches.change_log.add(|| Some(ChangedObject::DaemonSetGone(key)), || {});
+            fleet.created_on().1
+        };
+        assert!(!goes("another"));
+        assert!(goes("agent"));
     }
 
     #[test]

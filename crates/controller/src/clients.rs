@@ -16,11 +16,15 @@ use std::error::Error;
 use std::time::Duration;
 use tower::{BoxError, Layer, ServiceExt};
 
-/// Longest silence of the API server in an answer. The server ends a watch after 290 s, and the watcher gives it up after
-/// 295 s, so that this limit ends only lists whose answer never comes.
-const READ_TIMEOUT: Duration = Duration::from_secs(300);
+/// Longest silence of the API server in an answer: it ends a watch after 50 s, and gives a list up after 60 s. Connections that
+/// nobody uses end then, too, so that none that is half open is used again.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// A connection for writes that is half open is noticed after 45 s by the kernel.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 3;
 
-/// Watches and lists may be retried by the client, writes may not.
+/// None of them repeats a call by itself: the watches and the queue have a back-off of their own, and know `Retry-After`.
 pub(crate) struct Clients {
     /// Watches and lists.
     pub(crate) reads: Client,
@@ -38,9 +42,9 @@ impl Clients {
         config.reset_reader_on_write = true;
         let connection = Connection::new(&config.cluster_url.to_string(), Clock::default());
         let layer = connection.layer();
-        let reads = ClientBuilder::try_from(config.clone())?.with_layer(&layer).build();
         // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
         config.default_retry = false;
+        let reads = ClientBuilder::try_from(config.clone())?.with_layer(&layer).build();
         let writes = fenced_client(&config, deadline, &layer)?;
         let lease = LeaseClient { config, layer };
         let writes = ActingClient::new(writes, deadline.clone());
@@ -78,6 +82,9 @@ fn fenced_client(config: &Config, deadline: &RenewDeadline, layer: &ObserveLayer
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
     connector.set_connect_timeout(config.connect_timeout);
+    connector.set_keepalive(Some(KEEPALIVE));
+    connector.set_keepalive_interval(Some(KEEPALIVE_INTERVAL));
+    connector.set_keepalive_retries(Some(KEEPALIVE_RETRIES));
     let connector = FencedConnector::new(connector, deadline.clone());
     let connector = config.rustls_https_connector_with_connector(connector)?;
     let client =

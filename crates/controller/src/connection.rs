@@ -4,9 +4,10 @@
 //! for each client and each attempt, and the end of an outage is seen even while no object changes.
 
 use crate::clock::Clock;
-use crate::response::{error_chain, is_connect};
-use crate::watch_health::WatchHealth;
-use http::{Request, Response};
+use crate::response::{error_chain, is_connect, retry_after_header};
+use crate::utf8_body::Utf8Body;
+use crate::watch_health::{WatchHealth, last_segment};
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -85,6 +86,19 @@ impl Connection {
         }
     }
 
+    /// Notes the answer to a read. A watch works once it begins, since no change may come for hours; a list works only once it
+    /// is decoded.
+    fn answered(&self, uri: &Uri, status: StatusCode, headers: &HeaderMap) {
+        let is_watch = uri.query().is_some_and(|query| query.contains("watch="));
+        if status.is_success() && is_watch {
+            self.watches.works(last_segment(uri.path()));
+        }
+        let may_ask = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+        if let Some(delay) = retry_after_header(headers).filter(|_| may_ask) {
+            self.watches.retry_after(last_segment(uri.path()), delay);
+        }
+    }
+
     fn failed(&self, error: &BoxError) {
         self.interrupted();
         if !is_connect(&**error) {
@@ -133,7 +147,7 @@ impl<S, B, R> Service<Request<B>> for Observe<S>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Into<BoxError>, Future: Send + 'static>,
 {
-    type Response = Response<R>;
+    type Response = Response<Utf8Body<R>>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
@@ -143,20 +157,20 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let connection = self.connection.clone();
-        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let (method, uri) = (request.method().clone(), request.uri().clone());
         let response = self.inner.call(request);
         Box::pin(async move {
             let response = response.await.map_err(Into::into);
             match &response {
                 Ok(response) => {
                     connection.reached();
-                    if method == http::Method::GET && response.status().is_success() {
-                        connection.watches.succeeded(&path);
+                    if method == http::Method::GET {
+                        connection.answered(&uri, response.status(), response.headers());
                     }
                 }
                 Err(error) => connection.failed(error),
             }
-            response
+            response.map(|response| response.map(Utf8Body::new))
         })
     }
 }

@@ -4,7 +4,7 @@ use crate::caches::{Caches, Key};
 use crate::change_log::ChangedObject;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeMeta, OwnerReference, Pod, Uid};
 use daemonset::{CompiledPlacement, NodeChange};
 use kube::runtime::watcher::Event;
 use std::collections::HashMap;
@@ -29,8 +29,18 @@ pub(crate) trait WatchedObject: Sized {
     /// or changed.
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper);
 
-    /// The entry of this object in the change log; `None` for a kind that each plan reads anew.
-    fn as_changed(&self) -> Option<ChangedObject>;
+    /// The entry of a changed object in the change log; `None` where no reconciler reads the change.
+    fn as_changed(
+        before: Option<&Self>,
+        object: &Self,
+        after: Option<&Self>,
+        caches: &Caches,
+    ) -> Option<ChangedObject>;
+
+    /// Enqueues objects that the cache had before a list: some of them may be gone.
+    fn enqueue_listed_before(before: &[Arc<Self>], mapper: &EventMapper) {
+        let _ = (before, mapper);
+    }
 
     /// Notes the version that the cache has reached with this event, which it has applied.
     fn note_version(event: &Event<Self>, caches: &Caches) {
@@ -105,8 +115,13 @@ impl EventMapper {
 }
 
 impl WatchedObject for DaemonSet {
-    fn as_changed(&self) -> Option<ChangedObject> {
-        None
+    /// Each plan reads the DaemonSet anew. While there is none in its namespace, nobody notes the changes of its pods.
+    fn as_changed(_: Option<&Self>, ds: &Self, after: Option<&Self>, _: &Caches) -> Option<ChangedObject> {
+        after.is_none().then(|| ChangedObject::DaemonSetGone(Key::from(ds)))
+    }
+
+    fn enqueue_listed_before(before: &[Arc<Self>], mapper: &EventMapper) {
+        before.iter().for_each(|ds| mapper.queue.add(Key::from(&**ds)));
     }
 
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
@@ -117,9 +132,9 @@ impl WatchedObject for DaemonSet {
 }
 
 impl WatchedObject for Pod {
-    fn as_changed(&self) -> Option<ChangedObject> {
-        let metadata = &self.metadata;
-        Some(ChangedObject::Pod(metadata.namespace.as_str().into(), metadata.name.as_str().into()))
+    fn as_changed(_: Option<&Self>, pod: &Self, _: Option<&Self>, caches: &Caches) -> Option<ChangedObject> {
+        let (namespace, name) = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
+        caches.has_daemon_set_in(namespace).then(|| ChangedObject::Pod(namespace.into(), name.into()))
     }
 
     fn note_version(event: &Event<Self>, caches: &Caches) {
@@ -162,10 +177,28 @@ fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
         || new.deletion_timestamp != old.deletion_timestamp
 }
 
+/// The model holds only the fields that a plan reads, and the uid and the resource version.
+fn node_affects_plans(before: &Node, after: &Node) -> bool {
+    fn read(node: &Node) -> impl PartialEq {
+        let Node {
+            metadata: NodeMeta { name: _, uid: _, resource_version: _, labels, kube: _ },
+            spec,
+            status,
+        } = node;
+        (labels, spec, status)
+    }
+    read(before) != read(after)
+}
+
 impl WatchedObject for ControllerRevision {
-    fn as_changed(&self) -> Option<ChangedObject> {
-        let metadata = &self.metadata;
-        Some(ChangedObject::Revision(metadata.namespace.as_str().into(), metadata.name.as_str().into()))
+    fn as_changed(
+        _: Option<&Self>,
+        revision: &Self,
+        _: Option<&Self>,
+        caches: &Caches,
+    ) -> Option<ChangedObject> {
+        let (namespace, name) = (revision.metadata.namespace.as_str(), revision.metadata.name.as_str());
+        caches.has_daemon_set_in(namespace).then(|| ChangedObject::Revision(namespace.into(), name.into()))
     }
 
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
@@ -176,8 +209,15 @@ impl WatchedObject for ControllerRevision {
 }
 
 impl WatchedObject for Node {
-    fn as_changed(&self) -> Option<ChangedObject> {
-        Some(ChangedObject::Node(self.metadata.name.as_str().into()))
+    fn as_changed(
+        before: Option<&Self>,
+        node: &Self,
+        after: Option<&Self>,
+        _: &Caches,
+    ) -> Option<ChangedObject> {
+        let is_heartbeat =
+            before.zip(after).is_some_and(|(before, after)| !node_affects_plans(before, after));
+        (!is_heartbeat).then(|| ChangedObject::Node(node.metadata.name.as_str().into()))
     }
 
     /// Heartbeats and images change nodes all the time and concern no DaemonSet; a node of another pool concerns only
@@ -319,6 +359,35 @@ mod tests {
         writers.pods.apply_watcher_event(&Event::Apply(pod));
         let gpu = node("gpu", json!([]), "1");
         assert_eq!(woken(&mapper, |mapper| mapper.applied(None, &gpu)), 16);
+    }
+
+    /// The log has room for a few thousand changes: those that nobody reads would make every DaemonSet list all objects.
+    #[test]
+    fn the_log_has_the_changes_that_a_daemon_set_reads() {
+        let (mapper, mut writers) = mapper();
+        let caches = mapper.caches().clone();
+        let joined = node("gpu", json!([]), "1");
+        let logged = |before: &Node, after: &Node| {
+            Node::as_changed(Some(before), after, Some(after), &caches).is_some()
+        };
+        assert!(!logged(&joined, &node("gpu", json!([]), "2")), "a heartbeat");
+        assert!(logged(&joined, &node("web", json!([]), "2")), "a label");
+        assert!(logged(&joined, &node("gpu", json!([{"key": "a", "effect": "NoSchedule"}]), "2")));
+        assert!(Node::as_changed(None, &joined, Some(&joined), &caches).is_some(), "it is new");
+        assert!(Node::as_changed(Some(&joined), &joined, None, &caches).is_some(), "it is gone");
+        let pod = |namespace: &str| -> Pod {
+            from_value(json!({"metadata": {"name": "x", "namespace": namespace}})).unwrap()
+        };
+        let is_logged = |pod: &Pod| Pod::as_changed(None, pod, Some(pod), &caches).is_some();
+        assert_eq!([is_logged(&pod("ns")), is_logged(&pod("other"))], [true, false]);
+        let first: DaemonSet =
+            from_value(json!({"metadata": {"name": "first", "namespace": "other"}})).unwrap();
+        assert_eq!(DaemonSet::as_changed(None, &first, Some(&first), &caches), None);
+        writers.daemon_sets.apply_watcher_event(&Event::Apply(first.clone()));
+        assert!(is_logged(&pod("other")));
+        // It may come back with the same uid, and lacks the changes in between.
+        let gone = ChangedObject::DaemonSetGone(Key::from(&first));
+        assert_eq!(DaemonSet::as_changed(Some(&first), &first, None, &caches), Some(gone));
     }
 
     #[test]

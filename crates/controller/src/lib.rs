@@ -48,6 +48,8 @@ pub mod rollout;
 pub mod run;
 mod shutdown;
 pub mod tasks;
+mod tolerant;
+pub mod utf8_body;
 pub mod watch_health;
 pub mod watches;
 pub mod worker;

@@ -68,7 +68,7 @@ impl PerDaemonSet {
     /// Applies the changes since the last time to its reconciler.
     pub fn catch_up(&mut self, log: &Entries, caches: &Caches, ds: &Arc<DaemonSet>) {
         let reconciler = &mut self.in_flight.reconciler;
-        log.catch_up(&mut self.position, reconciler, caches, &ds.metadata.namespace);
+        log.catch_up(&mut self.position, reconciler, caches, &Key::from(&**ds));
         for revision in self.rollout.written.refresh(|written| caches.revision(written)) {
             reconciler.apply(Change::Revision(RevisionView::from(&*revision)));
         }

@@ -174,9 +174,18 @@ fn was_rejected_before_storage(status: &Status) -> bool {
 
 /// The header comes before the body. At least 1 s, at most 300 s; 1 s where neither names a number of seconds.
 fn retry_after(headers: &http::HeaderMap, status: &Status) -> Duration {
-    let header = headers.get(http::header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-    let body = status.details.as_ref().map(|details| u64::from(details.retry_after_seconds));
-    Duration::from_secs(header.or(body).unwrap_or(1).clamp(1, 300))
+    let body = || status.details.as_ref().map(|details| u64::from(details.retry_after_seconds));
+    retry_after_header(headers).unwrap_or_else(|| at_most_five_minutes(body().unwrap_or(1)))
+}
+
+/// The time that the header `Retry-After` names in seconds: at least 1 s, at most 300 s.
+pub(crate) fn retry_after_header(headers: &http::HeaderMap) -> Option<Duration> {
+    let value = headers.get(http::header::RETRY_AFTER)?;
+    value.to_str().ok()?.parse().ok().map(at_most_five_minutes)
+}
+
+fn at_most_five_minutes(seconds: u64) -> Duration {
+    Duration::from_secs(seconds.clamp(1, 300))
 }
 
 /// Whether no connection was established.

@@ -13,6 +13,8 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct WatchHealth {
     /// By the plural name in the path, such as `pods`.
     failing: Arc<Mutex<BTreeMap<String, Failing>>>,
+    /// Until when the API server asks not to be asked again, by the same name.
+    retry_after: Arc<Mutex<BTreeMap<String, Instant>>>,
 }
 
 /// How a failure of a watch appears in the log.
@@ -54,13 +56,28 @@ impl WatchHealth {
         }
     }
 
-    /// Records that a GET of this path succeeded: a list or a watch of a collection works again.
-    pub fn succeeded(&self, path: &str) {
-        let plural = path.rsplit('/').next().unwrap_or_default();
+    /// Records that the list or the watch of these objects works: it was decoded, or it began.
+    pub fn works(&self, plural: &str) {
         if let Some(failing) = self.failing().remove(plural).filter(|failing| failing.is_reported) {
             let seconds = failing.since.elapsed().as_secs();
             tracing::info!(objects = plural, seconds, "the watch works again");
         }
+    }
+
+    /// Records that the API server asks not to be asked for these objects again within this time. For this time the watch does
+    /// not count as failing: another process would have to wait as well.
+    pub fn retry_after(&self, plural: &str, delay: Duration) {
+        lock(&self.retry_after).insert(plural.to_owned(), Instant::now() + delay);
+    }
+
+    /// How much longer the API server asks not to be asked for these objects; it is told once.
+    pub fn take_retry_after(&self, plural: &str) -> Duration {
+        let until = lock(&self.retry_after).remove(plural);
+        let left = until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default();
+        if let Some(failing) = self.failing().get_mut(plural) {
+            failing.since += left;
+        }
+        left
     }
 
     /// Waits until a watch has failed for this time without a success; returns the objects and the last error.
@@ -79,6 +96,15 @@ impl WatchHealth {
     }
 
     fn failing(&self) -> MutexGuard<'_, BTreeMap<String, Failing>> {
-        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.failing)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The plural name at the end of the path of a collection.
+pub(crate) fn last_segment(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }

@@ -7,6 +7,7 @@ use crate::connection::Connection;
 use crate::event_mapper::{EventMapper, WatchedObject};
 use crate::response::error_chain;
 use crate::tasks::Tasks;
+use crate::tolerant::{FromJson, Tolerant};
 use crate::watch_health::LogAs;
 use futures::future::ready;
 use futures::{StreamExt, TryStreamExt};
@@ -17,11 +18,20 @@ use kube::runtime::watcher::Error as WatchError;
 use kube::runtime::watcher::{Config, Event};
 use kube::{Api, Client, Resource};
 use std::fmt::Debug;
+use std::mem::take;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
+
+/// The API server ends a watch after this time, and the watcher gives a silent one up 5 s later: a connection that is half open
+/// is noticed within a minute. A watch that has nothing to tell is silent for a minute, the time between two bookmarks.
+const WATCH_SECONDS: u32 = 50;
+
+/// How many objects a page of a list has. An object has up to 1.5 MB, and a page is in memory twice, as it was received and as
+/// text: the pages of pods and revisions, which tenants can make so large, fit into 512 MiB.
+pub(crate) const PAGE_SIZE: u32 = 50;
 
 /// Which objects are watched.
 #[derive(Debug, Clone, Default)]
@@ -52,55 +62,80 @@ impl Watches {
     /// The lists are read from storage, not from the API server's watch cache, which may lag: they contain every earlier write
     /// of this process and of the one before it.
     pub fn start(self, writers: CacheWriters, client: &Client, scope: &Scope, tasks: &Tasks) {
-        let selected = Config { label_selector: scope.selector.clone(), ..Config::default() };
+        let all = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
+        let selected = Config { label_selector: scope.selector.clone(), ..all.clone() };
         let follow = self.clone().follow(api(client, scope), selected, writers.daemon_sets);
         tasks.spawn("watch of daemonsets", follow);
-        let follow = self.clone().follow(api(client, scope), Config::default(), writers.pods);
+        let follow = self.clone().follow(api(client, scope), all.clone(), writers.pods);
         tasks.spawn("watch of pods", follow);
-        let follow = self.clone().follow(Api::all(client.clone()), Config::default(), writers.nodes);
+        let follow = self.clone().follow(Api::all(client.clone()), all.clone(), writers.nodes);
         tasks.spawn("watch of nodes", follow);
-        let follow = self.follow(api(client, scope), Config::default(), writers.revisions);
+        let follow = self.follow(api(client, scope), all, writers.revisions);
         tasks.spawn("watch of controllerrevisions", follow);
     }
 
     /// Follows one kind for as long as the process lives.
-    async fn follow<K>(self, api: Api<K>, config: Config, mut writer: Writer<K>)
+    async fn follow<K>(self, api: Api<Tolerant<K>>, config: Config, mut writer: Writer<K>)
     where
-        K: WatchedObject + ComparedObject + Resource<DynamicType = ()>,
-        K: serde::de::DeserializeOwned + Clone + Debug + Send + Sync + 'static,
+        K: WatchedObject + ComparedObject + FromJson,
+        K: Clone + Debug + Send + Sync + 'static,
     {
-        // The start of a list is no success yet: it must not reset the back-off.
-        let events = watcher(api, config).try_filter(|event| ready(!matches!(event, Event::Init)));
-        let (mut events, mut backoff) = (pin!(events), WatchBackoff::default());
-        let mut busy = Duration::ZERO;
-        while let Some(event) = events.next().await {
-            let start = Instant::now();
-            let event = match event {
-                Ok(event) => event,
-                Err(error) => {
-                    let (log_as, delay) = self.judge(&error, &mut backoff);
-                    self.connection.watches.failed(&K::plural(&()), error_chain(&error), log_as);
-                    // The next list starts from its first page: drop the pages of the list that failed.
-                    writer.apply_watcher_event(&Event::Init);
-                    sleep(delay).await;
-                    continue;
+        let (mut backoff, mut busy) = (WatchBackoff::default(), Duration::ZERO);
+        loop {
+            // The start of a list is no success yet: it must not reset the back-off.
+            let events =
+                watcher(api.clone(), config.clone()).try_filter(|event| ready(!matches!(event, Event::Init)));
+            let mut events = pin!(events);
+            while let Some(event) = events.next().await {
+                match event.map(plain) {
+                    Ok(event) => {
+                        let start = Instant::now();
+                        backoff.succeeded(&event);
+                        self.take_event(&mut writer, &event);
+                        busy += start.elapsed();
+                        if busy > LONGEST_TURN {
+                            busy = Duration::ZERO;
+                            yield_now().await;
+                        }
+                    }
+                    Err(error) => {
+                        let (log_as, delay) = self.judge(&error, &mut backoff);
+                        self.connection.watches.failed(&K::plural(&()), error_chain(&error), log_as);
+                        // The next list starts from its first page: drop the pages of the list that failed.
+                        writer.apply_watcher_event(&Event::Init);
+                        sleep(delay.max(self.connection.watches.take_retry_after(&K::plural(&())))).await;
+                        if is_undecodable(&error) {
+                            // The watcher would go on without the change. Another one begins with a list, which has it.
+                            break;
+                        }
+                    }
                 }
-            };
-            backoff.failures = 0;
-            let before = self.update_cache(&mut writer, &event);
-            K::note_version(&event, self.mapper.caches());
-            match &event {
-                Event::Apply(object) => self.mapper.applied(before.as_deref(), object),
-                Event::Delete(object) => self.mapper.deleted(before.as_deref(), object),
-                // The list contains the changes that happened while there was no watch.
-                Event::InitDone => self.mapper.enqueue_all(),
-                Event::Init | Event::InitApply(_) => {}
             }
-            busy += start.elapsed();
-            if busy > LONGEST_TURN {
-                busy = Duration::ZERO;
-                yield_now().await;
+        }
+    }
+
+    /// Puts an event into the cache, and the DaemonSets that it concerns into the queue.
+    fn take_event<K>(&self, writer: &mut Writer<K>, event: &Event<K>)
+    where
+        K: WatchedObject + ComparedObject + Resource<DynamicType = ()> + Clone + 'static,
+    {
+        let listed_before = match event {
+            Event::InitDone => writer.as_reader().state(),
+            Event::Init | Event::InitApply(_) | Event::Apply(_) | Event::Delete(_) => Vec::new(),
+        };
+        let before = self.update_cache(writer, event);
+        K::note_version(event, self.mapper.caches());
+        match event {
+            Event::Apply(object) => self.mapper.applied(before.as_deref(), object),
+            Event::Delete(object) => self.mapper.deleted(before.as_deref(), object),
+            Event::InitDone => {
+                self.connection.watches.works(&K::plural(&()));
+                // The list contains the changes that happened while there was no watch, and lacks the DaemonSets that left
+                // meanwhile.
+                K::enqueue_listed_before(&listed_before, &self.mapper);
+                self.mapper.enqueue_all();
             }
+            Event::Init | Event::InitApply(_) => {}
         }
     }
 
@@ -110,11 +145,12 @@ impl Watches {
             backoff.is_outage = true;
             return (LogAs::Outage, backoff.next_delay());
         }
-        if std::mem::take(&mut backoff.is_outage) {
+        if take(&mut backoff.is_outage) {
             // The API server is back: the attempts without a connection no longer count.
             backoff.failures = 0;
         }
         match error {
+            error if is_undecodable(error) => (LogAs::Failure, backoff.next_delay_of_undecodable()),
             WatchError::WatchFailed(_) => {
                 self.connection.interrupted();
                 (LogAs::Routine, backoff.next_delay())
@@ -134,18 +170,20 @@ impl Watches {
         K: WatchedObject + ComparedObject + Resource<DynamicType = ()> + Clone + 'static,
     {
         let log = &self.mapper.caches().change_log;
-        let write = |writer: &mut Writer<K>| match event {
-            Event::Apply(object) | Event::Delete(object) => {
-                log.add(object.as_changed(), || writer.apply_watcher_event(event));
-            }
-            Event::InitDone => log.replace(|| writer.apply_watcher_event(event)),
-            // The pages of a list are not in the cache yet.
-            Event::Init | Event::InitApply(_) => writer.apply_watcher_event(event),
-        };
         let store = writer.as_reader();
         let before = match event {
             Event::Apply(object) | Event::Delete(object) => store.get(&ObjectRef::from_obj(object)),
             Event::Init | Event::InitApply(_) | Event::InitDone => None,
+        };
+        let write = |writer: &mut Writer<K>| match event {
+            Event::Apply(object) | Event::Delete(object) => {
+                let after = matches!(event, Event::Apply(_)).then_some(object);
+                let changed = || K::as_changed(before.as_deref(), object, after, self.mapper.caches());
+                log.add(changed, || writer.apply_watcher_event(event));
+            }
+            Event::InitDone => log.replace(|| writer.apply_watcher_event(event)),
+            // The pages of a list are not in the cache yet.
+            Event::Init | Event::InitApply(_) => writer.apply_watcher_event(event),
         };
         let Some(comparison) = &self.comparison else {
             write(writer);
@@ -178,6 +216,8 @@ fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope
 #[derive(Debug, Default)]
 struct WatchBackoff {
     failures: u32,
+    /// Lines of watches that could not be decoded, since the last one that could.
+    undecodable: u32,
     /// Whether the last attempt found no server.
     is_outage: bool,
 }
@@ -191,11 +231,44 @@ pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(10);
 pub(crate) const RETRY_WHILE_STARTING: Duration = Duration::from_millis(500);
 
 impl WatchBackoff {
-    fn next_delay(&mut self) -> Duration {
-        let delay = FIRST_DELAY.saturating_mul(1 << self.failures.min(10)).min(LONGEST_DELAY);
-        self.failures += 1;
-        delay
+    /// An event has come.
+    fn succeeded<K>(&mut self, event: &Event<K>) {
+        self.failures = 0;
+        if matches!(event, Event::Apply(_) | Event::Delete(_)) {
+            self.undecodable = 0;
+        }
     }
+
+    fn next_delay(&mut self) -> Duration {
+        next(&mut self.failures)
+    }
+
+    /// The list that follows succeeds, and must not reset this delay: the watch after it may fail in the same way.
+    fn next_delay_of_undecodable(&mut self) -> Duration {
+        next(&mut self.undecodable)
+    }
+}
+
+fn next(failures: &mut u32) -> Duration {
+    let delay = FIRST_DELAY.saturating_mul(1 << (*failures).min(10)).min(LONGEST_DELAY);
+    *failures += 1;
+    delay
+}
+
+/// An event of the objects themselves.
+fn plain<K>(event: Event<Tolerant<K>>) -> Event<K> {
+    match event {
+        Event::Apply(Tolerant(object)) => Event::Apply(object),
+        Event::Delete(Tolerant(object)) => Event::Delete(object),
+        Event::InitApply(Tolerant(object)) => Event::InitApply(object),
+        Event::Init => Event::Init,
+        Event::InitDone => Event::InitDone,
+    }
+}
+
+/// Whether a line of a watch could not be decoded: the change in it is lost.
+fn is_undecodable(error: &WatchError) -> bool {
+    matches!(error, WatchError::WatchFailed(kube::Error::SerdeError(_)))
 }
 
 /// Whether the API server rejected a list or a watch for lack of rights.

@@ -384,9 +384,9 @@ fn a_revision_that_can_not_be_read_stops_its_owner_alone() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     for data in [&deep, "1e999", r#"{"a":"\ud800"}"#] {
         let cluster = file("bad-revision.json", items.replace("\"DATA\"", data));
-        let plan = printed(0, &format!("plan {cluster} --daemonset good"));
+        let plan = printed(0, &format!("plan {cluster} --daemonset logging/good"));
         assert!(plan.contains("create pod on a"), "{plan}");
-        let refusal = refused(&format!("plan {cluster} --daemonset bad"));
+        let refusal = refused(&format!("plan {cluster} --daemonset logging/bad"));
         let place = "items[3].data (ControllerRevision logging/bad-1): ";
         assert!(refusal.contains(place) && refusal.contains("must be JSON that can be read"), "{refusal}");
     }

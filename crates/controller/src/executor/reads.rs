@@ -2,10 +2,11 @@
 
 use super::{ExecuteError, Executor, final_answer};
 use crate::response::{ApiResponse, UnknownOutcome};
+use crate::tolerant::{FromJson, Tolerant};
+use crate::watches::PAGE_SIZE;
 use daemonset::kube::is_own_revision;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use kube::Resource;
 use kube::api::{GetParams, ListParams, ObjectList};
 use kube::core::Selector;
 use kube::core::request::{Error as RequestError, Request};
@@ -70,21 +71,31 @@ impl Executor {
         }
     }
 
-    async fn list<K>(&self, namespace: &str, params: &ListParams) -> Result<Vec<Arc<K>>, ExecuteError>
-    where
-        K: Resource<DynamicType = ()> + DeserializeOwned + Clone,
-    {
-        let path = K::url_path(&(), Some(namespace));
-        let list: Option<ObjectList<K>> = self.request(Request::new(path).list(params)).await?;
-        Ok(list.into_iter().flatten().map(Arc::new).collect())
+    /// The pages of a list, which are one list as of one instant.
+    async fn list<K: FromJson + Clone>(
+        &self,
+        namespace: &str,
+        params: &ListParams,
+    ) -> Result<Vec<Arc<K>>, ExecuteError> {
+        let mut params = params.clone().limit(PAGE_SIZE);
+        let mut objects = Vec::new();
+        loop {
+            let request = Request::new(K::url_path(&(), Some(namespace))).list(&params);
+            let page: Option<ObjectList<Tolerant<K>>> = self.request(request).await?;
+            let Some(page) = page else { return Ok(objects) };
+            objects.extend(page.items.into_iter().map(|Tolerant(object)| Arc::new(object)));
+            match page.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => params = params.continue_token(&token),
+                None => return Ok(objects),
+            }
+        }
     }
 
     /// One object as it is stored now; `None` if it does not exist.
-    async fn get<K>(&self, namespace: &str, name: &str) -> Result<Option<K>, ExecuteError>
-    where
-        K: Resource<DynamicType = ()> + DeserializeOwned,
-    {
-        self.request(Request::new(K::url_path(&(), Some(namespace))).get(name, &GetParams::default())).await
+    async fn get<K: FromJson>(&self, namespace: &str, name: &str) -> Result<Option<K>, ExecuteError> {
+        let request = Request::new(K::url_path(&(), Some(namespace))).get(name, &GetParams::default());
+        let object: Option<Tolerant<K>> = self.request(request).await?;
+        Ok(object.map(|Tolerant(object)| object))
     }
 
     /// Sends a read like a write, so that it ends after the same time-out.

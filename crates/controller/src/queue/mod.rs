@@ -29,6 +29,8 @@ pub struct Queue<K> {
 struct State<K> {
     due: HashMap<K, Instant>,
     running: HashSet<K>,
+    /// Those of the running keys that were forgotten meanwhile.
+    forgotten: HashSet<K>,
     resting_until: HashMap<K, Instant>,
     failures: HashMap<K, Failures>,
     closed: bool,
@@ -48,6 +50,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         let state = State {
             due: HashMap::new(),
             running: HashSet::new(),
+            forgotten: HashSet::new(),
             resting_until: HashMap::new(),
             failures: HashMap::new(),
             closed: false,
@@ -150,6 +153,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Records that the work on a key has ended; it may be taken again after its rest.
     pub fn done(&self, key: &K) {
         let mut state = self.state();
+        if state.forgotten.remove(key) {
+            state.running.remove(key);
+            drop(state);
+            return self.changed.notify_one();
+        }
         let rested = Instant::now() + self.rest;
         let rested = state.resting_until.get(key).map_or(rested, |held| rested.max(*held));
         state.running.remove(key);
@@ -172,6 +180,9 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         state.due.remove(key);
         state.failures.remove(key);
         state.resting_until.remove(key);
+        if state.running.contains(key) {
+            state.forgotten.insert(key.clone());
+        }
     }
 
     /// The number of keys that wait.

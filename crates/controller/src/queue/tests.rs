@@ -28,6 +28,25 @@ async fn a_key_is_given_to_one_worker_at_a_time_and_then_rests() {
     assert_eq!(start.elapsed().as_millis(), REST.as_millis());
 }
 
+/// A worker finds that the object of its key is gone.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_left_of_a_key_that_is_forgotten_during_its_work() {
+    let queue = Queue::new(REST);
+    queue.add("a");
+    assert_eq!(queue.next().await, Some("a"));
+    queue.forget(&"a");
+    queue.done(&"a");
+    let state = queue.state();
+    let left = [
+        state.due.len(),
+        state.running.len(),
+        state.forgotten.len(),
+        state.resting_until.len(),
+        state.failures.len(),
+    ];
+    assert_eq!(left, [0; 5]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn steady_events_do_not_postpone_the_work() {
     let queue = Queue::new(REST);

@@ -1,5 +1,6 @@
 //! An API server in this process: parses requests, reads and writes the store, and injects faults.
 
+use crate::bytes::sent;
 use crate::faults::{Call, FOREVER, Fault, Faults, Verb, invalid, status};
 use crate::patch;
 use crate::pods::node_of;
@@ -40,6 +41,12 @@ pub struct State {
     pub list_lag: Duration,
     /// Watches of an earlier epoch break.
     pub epoch: u32,
+    /// The connections of watches of earlier epochs than this are half open: nothing comes any more, not even their end.
+    pub half_open: u32,
+    /// The next change of these kinds is sent as a line that is no JSON.
+    pub garbled: BTreeSet<Kind>,
+    /// The largest page that a list has asked for; `None` for all.
+    pub largest_page: Option<usize>,
     /// Watches from before this version get 410.
     pub compacted: u64,
     /// How much longer the creates of pods take, by the label `app` of the pod: a webhook looks at them.
@@ -87,6 +94,9 @@ impl ApiServer {
             lag: BTreeMap::new(),
             list_lag: Duration::ZERO,
             epoch: 0,
+            half_open: 0,
+            garbled: BTreeSet::new(),
+            largest_page: Some(0),
             compacted: 0,
             slow_creates: BTreeMap::new(),
             terminating: false,
@@ -169,7 +179,7 @@ fn code(status: &Value) -> u16 {
 }
 
 fn json_response(code: u16, body: Value) -> Response<Body> {
-    Response::builder().status(code).body(Body::from(body.to_string())).expect("a response")
+    Response::builder().status(code).body(Body::from(sent(&body))).expect("a response")
 }
 
 async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxError> {
@@ -332,15 +342,26 @@ impl State {
         }
     }
 
-    fn list(&self, request: &ApiRequest) -> Value {
-        let version = match self.list_lag {
+    /// A page of a list as of one version, which the token of its next page names.
+    fn list(&mut self, request: &ApiRequest) -> Value {
+        let token = request.query.get("continue").and_then(|token| token.split_once('.'));
+        let token = token.and_then(|(version, begin)| Some((version.parse().ok()?, begin.parse().ok()?)));
+        let now = match self.list_lag {
             Duration::ZERO => self.store.version(),
             lag => self.store.version_at(Instant::now() - lag),
         };
+        let (version, begin) = token.unwrap_or((now, 0));
+        let limit = request.query.get("limit").and_then(|limit| limit.parse::<usize>().ok());
+        self.largest_page = self.largest_page.zip(limit).map(|(largest, limit)| largest.max(limit));
         let mut items = self.store.as_of(version, request.kind);
         items.retain(|object| is_selected(object, request));
-        json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": version.to_string()},
-            "items": items})
+        let rest = items.split_off(begin.min(items.len()));
+        let page: Vec<Value> = rest.iter().take(limit.unwrap_or(usize::MAX)).cloned().collect();
+        let mut metadata = json!({"resourceVersion": version.to_string()});
+        if page.len() < rest.len() {
+            metadata["continue"] = json!(format!("{version}.{}", begin + page.len()));
+        }
+        json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": page})
     }
 
     fn create(&mut self, request: &ApiRequest) -> Result<Value, Value> {

@@ -8,6 +8,7 @@
 
 mod admission_policy;
 mod api_server;
+mod bytes;
 mod cluster;
 mod events;
 mod fair_workers;
@@ -33,5 +34,6 @@ mod rollouts;
 mod stopped_process;
 mod store;
 mod unknown_outcomes;
+mod unreadable;
 mod watch_server;
 mod watches;

@@ -1,12 +1,13 @@
 //! The API server's watches: they send each change from a version on, late if the kind lags, until they end or break.
 
 use crate::api_server::{ApiRequest, ApiServer, State, is_selected};
-use crate::faults::status;
+use crate::bytes::sent;
+use crate::faults::{FOREVER, status};
 use crate::store::{Change, ChangeKind};
 use axum::body::{Body, Bytes};
 use futures::stream;
 use http::Response;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -20,7 +21,7 @@ struct Watch {
 }
 
 enum Next {
-    Line(Value),
+    Line(Vec<u8>),
     /// No change is due before this instant.
     Wait(Instant),
     /// The server ends the watch, as it does every few minutes.
@@ -53,11 +54,13 @@ pub fn respond(api: ApiServer, request: &ApiRequest) -> Response<Body> {
 /// The response 410: the history from that version on is compacted.
 pub fn gone() -> Body {
     let gone = status(410, "Expired", "too old resource version");
-    Body::from(line(&json!({"type": "ERROR", "object": gone})))
+    Body::from(line("ERROR", &gone))
 }
 
-fn line(event: &Value) -> String {
-    format!("{event}\n")
+/// The type comes first, as in Kubernetes.
+fn line(event_type: &str, object: &Value) -> Vec<u8> {
+    let begin = format!("{{\"type\":\"{event_type}\",\"object\":");
+    [begin.as_bytes(), &sent(object), b"}\n"].concat()
 }
 
 impl Watch {
@@ -67,7 +70,7 @@ impl Watch {
             changed.mark_unchanged();
             let next = self.next_step();
             match next {
-                Next::Line(event) => return Some(Ok(Bytes::from(line(&event)))),
+                Next::Line(line) => return Some(Ok(Bytes::from(line))),
                 Next::Wait(at) => tokio::select! { _ = changed.changed() => {}, () = sleep_until(at) => {} },
                 Next::End => return None,
                 Next::Broken => {
@@ -82,8 +85,11 @@ impl Watch {
 
     fn next_step(&mut self) -> Next {
         let api = self.api.clone();
-        let state = api.state();
+        let mut state = api.state();
         let now = Instant::now();
+        if self.epoch < state.half_open {
+            return Next::Wait(now + FOREVER);
+        }
         if state.epoch != self.epoch {
             return Next::Broken;
         }
@@ -101,7 +107,11 @@ impl Watch {
             ChangeKind::Modified => "MODIFIED",
             ChangeKind::Deleted => "DELETED",
         };
-        Next::Line(json!({"type": word, "object": change.object}))
+        let line = line(word, &change.object);
+        match state.garbled.remove(&self.request.kind) {
+            true => Next::Line(b"{\"type\":\"MODIFIED\",\"object\":}\n".to_vec()),
+            false => Next::Line(line),
+        }
     }
 
     fn upcoming<'s>(&self, state: &'s State) -> Option<&'s Change> {

@@ -5,7 +5,7 @@ use crate::faults::{Fault, Verb};
 use crate::objects::{rolling, surging};
 use crate::store::{Actor, Kind, id, text};
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 const KINDS: [Kind; 4] = [Kind::DaemonSet, Kind::Pod, Kind::Node, Kind::Revision];
 
@@ -79,6 +79,43 @@ async fn failing_lists_are_retried_with_back_off() {
     assert!((10..70).contains(&lists), "{lists} lists in ten minutes");
     cluster.api.state().faults.end();
     cluster.done(Duration::from_secs(120)).await;
+    cluster.finish(60).await;
+}
+
+/// As of one instant, however many changes come between two pages.
+#[tokio::test(start_paused = true)]
+async fn lists_come_in_pages() {
+    let cluster = Cluster::steady(120, rolling(20)).await;
+    cluster.compact();
+    cluster.break_watches();
+    cluster.release("agent:v2");
+    cluster.done(HOUR).await;
+    assert!(cluster.count(|verb, kind| verb == Verb::List && kind == Kind::Node) >= 3);
+    assert_eq!(cluster.api.state().largest_page, Some(50), "of the reads of an executor as well");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_not_repeated_before_its_retry_after() {
+    let cluster = Cluster::steady(2, rolling(1)).await;
+    let watches = cluster.connection.watches.clone();
+    cluster.fault(Verb::List, Kind::Pod, Fault::TooManyRequests(120), 2);
+    cluster.compact();
+    cluster.break_watches();
+    cluster.release("agent:v2");
+    let gives_up = timeout(Duration::from_secs(239), watches.failed_for(Duration::from_secs(60))).await;
+    assert!(gives_up.is_err(), "another process would have to wait as well");
+    assert_eq!(cluster.count(|verb, kind| verb == Verb::List && kind == Kind::Pod), 2);
+    cluster.done(Duration::from_secs(60)).await;
+    cluster.finish(60).await;
+}
+
+/// Nothing comes any more, not even the end of the connection.
+#[tokio::test(start_paused = true)]
+async fn a_half_open_connection_is_noticed_within_a_minute() {
+    let cluster = Cluster::steady(2, rolling(1)).await;
+    cluster.cut_watches();
+    cluster.release("agent:v2");
+    cluster.done(Duration::from_secs(65)).await;
     cluster.finish(60).await;
 }
 

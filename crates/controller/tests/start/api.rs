@@ -161,7 +161,8 @@ impl Connection {
             let is_quiet = |state: &mut State| !path.contains("/nodes") || state.nodes.len() == sent;
             let state = self.shared.1.wait_while(state, is_quiet).unwrap();
             for node in &state.nodes[sent..] {
-                let event = format!("{}\n", json!({"type": "ADDED", "object": node}));
+                // The type comes first, as the API server sends it.
+                let event = format!("{{\"type\":\"ADDED\",\"object\":{node}}}\n");
                 is_open &= write!(stream, "{:x}\r\n{event}\r\n", event.len()).is_ok();
             }
             sent = state.nodes.len();

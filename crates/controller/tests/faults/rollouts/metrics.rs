@@ -61,6 +61,24 @@ async fn each_wave_has_metrics_until_the_daemon_set_goes() {
     assert!(series(&cluster).is_empty());
 }
 
+/// The list after an interruption lacks it, and no watch tells its end.
+#[tokio::test(start_paused = true)]
+async fn a_daemon_set_that_goes_while_its_watch_is_down_loses_its_metrics() {
+    let cluster = Cluster::steady(2, rolling(2)).await;
+    cluster.annotate(POLICY, Some(WAVES));
+    cluster.release(NEW);
+    sleep(MINUTE).await;
+    assert!(!series(&cluster).is_empty());
+    cluster.api.state().is_down = true;
+    cluster.break_watches();
+    cluster.api.state().store.remove(Actor::Others, &id(Kind::DaemonSet, "agent"));
+    cluster.compact();
+    sleep(MINUTE).await;
+    cluster.api.state().is_down = false;
+    sleep(MINUTE).await;
+    assert!(series(&cluster).is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_does_not_start_is_updated_and_not_available() {
     let cluster = Cluster::steady(4, rolling(1)).await;
