@@ -2,6 +2,7 @@
 
 use crate::event_recorder::DRIVER;
 use crate::label_selector::{check_dns_label, check_selector, check_subdomain};
+use crate::other_controller::Reaction;
 use crate::policy_file::{Override, policy};
 use crate::rollout::policy::Role;
 use clap::{Parser, ValueEnum};
@@ -60,6 +61,9 @@ pub struct Args {
     /// Act only while this process holds the lease; use --leader-elect=false where only one process runs.
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub leader_elect: bool,
+    /// Stop acting while another DaemonSet controller writes statuses, until a minute passes without one.
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub stop_beside_another: bool,
     /// The namespace of the lease.
     #[arg(long, default_value = "kube-system", value_name = "NAMESPACE")]
     pub lease_namespace: String,
@@ -196,6 +200,14 @@ impl Args {
         }
     }
 
+    /// A driver is meant to run beside another controller, and a process that changes nothing may do so, too.
+    pub fn reaction(&self) -> Reaction {
+        match self.role() {
+            Role::Controller if self.stop_beside_another && self.executes_plans() => Reaction::StopActing,
+            Role::Controller | Role::Driver | Role::Comparison => Reaction::ActAnyway,
+        }
+    }
+
     /// Whether this process changes the cluster.
     pub fn executes_plans(&self) -> bool {
         !self.dry_run && !self.compare
@@ -214,6 +226,16 @@ mod tests {
     fn a_dry_run_and_a_comparison_change_nothing() {
         let executes = [&[][..], &["--dry-run"], &["--compare"]].map(|flags| args(flags).executes_plans());
         assert_eq!(executes, [true, false, false]);
+    }
+
+    #[test]
+    fn a_controller_stops_beside_another_one_unless_told_otherwise() {
+        let reactions =
+            [&[][..], &["--stop-beside-another=false"], &["--drive"], &["--compare"], &["--dry-run"]]
+                .map(|flags| args(flags).reaction());
+        let [controller, others @ ..] = reactions;
+        assert_eq!(controller, Reaction::StopActing);
+        assert_eq!(others, [Reaction::ActAnyway; 4]);
     }
 
     #[test]

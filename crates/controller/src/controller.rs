@@ -36,7 +36,8 @@ impl Controller {
             Mode::Compare(comparison) => Some(comparison.clone()),
             Mode::Execute(_) | Mode::DryRun(_) => None,
         };
-        let mapper = EventMapper::new(caches.clone(), worker.queue.clone(), worker.policies.clone());
+        let (queue, policies) = (worker.queue.clone(), worker.policies.clone());
+        let mapper = EventMapper::new(caches.clone(), queue, policies, worker.other_controller.clone());
         Watches::new(mapper, comparison, worker.connection.clone()).start(writers, reads, scope, tasks);
         caches.wait_until_filled().await?;
         tracing::info!(

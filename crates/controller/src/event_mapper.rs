@@ -2,6 +2,7 @@
 
 use crate::caches::{Caches, Key};
 use crate::change_log::ChangedObject;
+use crate::other_controller::OtherController;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeMeta, OwnerReference, Pod, Uid};
@@ -17,6 +18,7 @@ pub struct EventMapper {
     queue: Arc<Queue<Key>>,
     policies: Policies,
     placements: Placements,
+    other_controller: OtherController,
 }
 
 /// The placement of each DaemonSet, by its uid and generation. A template may have thousands of terms, and nodes change all
@@ -49,9 +51,14 @@ pub(crate) trait WatchedObject: Sized {
 }
 
 impl EventMapper {
-    /// A mapper that looks owners up in these caches.
-    pub fn new(caches: Caches, queue: Arc<Queue<Key>>, policies: Policies) -> Self {
-        EventMapper { caches, queue, policies, placements: Placements::default() }
+    /// A mapper that looks owners up in these caches, and shows each change of a status to `other_controller`.
+    pub fn new(
+        caches: Caches,
+        queue: Arc<Queue<Key>>,
+        policies: Policies,
+        other_controller: OtherController,
+    ) -> Self {
+        EventMapper { caches, queue, policies, placements: Placements::default(), other_controller }
     }
 
     /// The caches that owners are looked up in.
@@ -125,6 +132,9 @@ impl WatchedObject for DaemonSet {
     }
 
     fn enqueue_change(before: Option<&Self>, after: Option<&Self>, mapper: &EventMapper) {
+        if let (Some(before), Some(after)) = (before, after) {
+            mapper.other_controller.observe(before, after);
+        }
         if let Some(ds) = after.or(before) {
             mapper.queue.add(Key::from(ds));
         }
@@ -239,6 +249,7 @@ impl WatchedObject for Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::other_controller::Reaction;
     use crate::rollout::policy::Role;
     use daemonset::{Policy, RolloutPolicy};
     use serde_json::{Value, from_value, json};
@@ -265,7 +276,8 @@ mod tests {
             writers.daemon_sets.apply_watcher_event(&Event::Apply(ds));
         }
         let policies = Policies::new(Policy::default(), Role::Controller);
-        (EventMapper::new(caches, Arc::new(Queue::new(Duration::ZERO)), policies), writers)
+        let queue = Arc::new(Queue::new(Duration::ZERO));
+        (EventMapper::new(caches, queue, policies, OtherController::new(Reaction::StopActing)), writers)
     }
 
     fn node(pool: &str, taints: Value, version: &str) -> Node {

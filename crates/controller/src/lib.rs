@@ -9,7 +9,7 @@
 //! 4. [`in_flight`] and [`retry_order`] keep the outcomes of these calls for the next pass.
 //! 5. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on.
 //!
-//! [`run`](mod@run) starts and ends the process, [`leader_election`] lets one process act at a time, and [`compare`]
+//! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, [`leader_election`] lets one process act at a time, and [`compare`]
 //! compares plans with the actions of another controller instead of executing them.
 
 #![forbid(unsafe_code)]
@@ -36,6 +36,7 @@ mod label_selector;
 pub mod leader_election;
 pub mod lease;
 pub mod metrics;
+pub mod other_controller;
 pub mod output;
 pub mod per_daemon_set;
 mod policy_file;

@@ -27,6 +27,8 @@ pub struct Metrics {
     pub queue_depth: Gauge,
     /// 1 while this process acts, else 0.
     pub leader: Gauge,
+    /// 1 while this process does nothing, since another DaemonSet controller acts; else 0.
+    pub beside_another: Gauge,
     /// The rollouts that a policy steers.
     pub rollouts: RolloutMetrics,
     actions: Family<ActionLabels, Counter>,
@@ -57,6 +59,7 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("daemonset");
         let (reconcile_seconds, decide_seconds) = (seconds(), seconds());
         let (failures, queue_depth, leader) = (Counter::default(), Gauge::default(), Gauge::default());
+        let beside_another = Gauge::default();
         let (refused_plans, actions, findings) = (Counter::default(), Family::default(), Family::default());
         registry.register(
             "reconcile_seconds",
@@ -76,6 +79,11 @@ impl Default for Metrics {
         );
         registry.register("queue_depth", "DaemonSets that wait in the queue", queue_depth.clone());
         registry.register("leader", "1 while this process acts, else 0", leader.clone());
+        registry.register(
+            "beside_another",
+            "1 while this process does nothing, since another DaemonSet controller acts; else 0",
+            beside_another.clone(),
+        );
         registry.register("actions", "Actions by type, reason and outcome", Family::clone(&actions));
         let refused_calls = Family::default();
         registry.register(
@@ -94,6 +102,7 @@ impl Default for Metrics {
             refused_plans,
             queue_depth,
             leader,
+            beside_another,
             rollouts,
             actions,
             refused_calls,

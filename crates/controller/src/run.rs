@@ -15,6 +15,7 @@ use crate::http_server;
 use crate::leader_election::{Leadership, Standby};
 use crate::lease::LeaseLock;
 use crate::metrics::Metrics;
+use crate::other_controller::OtherController;
 use crate::output::Output;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
@@ -139,6 +140,7 @@ fn worker(
         metrics: metrics.clone(),
         connection: connection.clone(),
         clock: Clock::default(),
+        other_controller: OtherController::new(args.reaction()),
         per_daemon_set: Arc::default(),
     })
 }

@@ -1,5 +1,6 @@
 //! The workers: they take DaemonSets from the queue, reconcile them, and put them back after a failure.
 
+mod beside;
 mod plan;
 mod steer;
 mod sync;
@@ -10,6 +11,7 @@ use crate::compare::Comparison;
 use crate::connection::Connection;
 use crate::executor::{ExecuteError, Executor};
 use crate::metrics::Metrics;
+use crate::other_controller::OtherController;
 use crate::output::Output;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::queue::Queue;
@@ -66,6 +68,8 @@ pub struct Worker {
     pub connection: Connection,
     /// The wall clock.
     pub clock: Clock,
+    /// The signs of another DaemonSet controller.
+    pub other_controller: OtherController,
     /// The state between two reconciles, by DaemonSet.
     pub per_daemon_set: Arc<Mutex<HashMap<Key, PerDaemonSet>>>,
 }
@@ -132,7 +136,10 @@ impl Worker {
             .unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policies.of_file().clone()));
         state.absent_since = None;
         let (result, settles_at) = match self.set_policy(key, &ds, &mut state) {
-            Follow::Plan => (self.sync(key, &ds, &mut state).await, state.in_flight.next_settle()),
+            Follow::Plan => match self.stops_beside_another(key, &ds) {
+                None => (self.sync(key, &ds, &mut state).await, state.in_flight.next_settle()),
+                until => (Ok(()), until),
+            },
             // Outcomes that are still unknown are read when it is planned again.
             Follow::LeaveAlone => (Ok(()), None),
         };
@@ -197,6 +204,7 @@ impl Worker {
     /// long as they may matter.
     fn left_cache(&self, key: &Key) {
         self.queue.forget(key);
+        self.other_controller.forget(key);
         self.metrics.rollouts.forget(key);
         let mut states = self.states();
         if let Some(state) = states.get_mut(key) {
@@ -220,6 +228,7 @@ impl Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::other_controller::Reaction;
     use crate::rollout::policy::Role;
     use crate::tasks::Tasks;
     use daemonset::Policy;
@@ -242,6 +251,7 @@ mod tests {
             metrics: Metrics::default(),
             connection: Connection::new("https://server/", Clock::default()),
             clock: Clock::new(|| panic!("no time")),
+            other_controller: OtherController::new(Reaction::ActAnyway),
             per_daemon_set: Arc::default(),
         };
         worker.queue.add(Key::from(&ds));

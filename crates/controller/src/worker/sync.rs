@@ -101,6 +101,7 @@ impl Worker {
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
         let actions = state.in_flight.retry_order.apply(plan.actions);
+        self.other_controller.sent(ds, &actions);
         let result = executor.execute(ds, &actions, state).await;
         // Also after a failure: the status of the other pods does not wait for the retry.
         if let Some(delay) = status_delay {

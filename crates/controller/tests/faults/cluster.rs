@@ -15,6 +15,7 @@ use daemonset_controller::controller::Controller;
 use daemonset_controller::event_recorder::{DRIVER, EventRecorder};
 use daemonset_controller::executor::Executor;
 use daemonset_controller::metrics::Metrics;
+use daemonset_controller::other_controller::{OtherController, Reaction};
 use daemonset_controller::queue::Queue;
 use daemonset_controller::renew_deadline::RenewDeadline;
 use daemonset_controller::response::ActingClient;
@@ -387,6 +388,10 @@ async fn start(
         metrics,
         connection,
         clock,
+        other_controller: OtherController::new(match role {
+            Role::Controller => Reaction::StopActing,
+            Role::Driver | Role::Comparison => Reaction::ActAnyway,
+        }),
         per_daemon_set: Arc::default(),
     };
     let scope = Scope { namespace: None, selector: Some("trial=yes".to_owned()) };

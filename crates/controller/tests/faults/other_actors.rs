@@ -1,9 +1,10 @@
 //! Stories in which other actors create and delete pods, nodes and DaemonSets, and pods fail.
 
-use crate::cluster::{AGENT, CRASHES, Cluster, HOUR};
-use crate::faults::Verb;
+use crate::cluster::{AGENT, CONTROLLER, CRASHES, Cluster, HOUR};
+use crate::faults::{Fault, Verb};
 use crate::objects::{daemon_set, node, rolling};
 use crate::store::{Actor, Kind, id, text};
+use daemonset_controller::rollout::policy::Role;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -56,6 +57,58 @@ async fn a_daemon_set_is_recreated_with_orphans() {
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
     cluster.finish(70).await;
+}
+
+/// As Kubernetes' own controller writes it.
+fn write_status(cluster: &Cluster, counter: &str) {
+    cluster.api.state().store.change(Actor::Others, &id(Kind::DaemonSet, AGENT), |ds| {
+        let old = ds["status"][counter].as_i64().unwrap_or(0);
+        ds["status"][counter] = json!(old + 1);
+    });
+}
+
+fn warnings_of_another(cluster: &Cluster) -> usize {
+    let state = cluster.api.state();
+    state.stored_events.values().filter(|event| event["reason"] == "AnotherController").count()
+}
+
+/// Each of its status writes prolongs the pause; a minute after the last one all is made up for.
+#[tokio::test(start_paused = true)]
+async fn beside_another_controller_nothing_is_done() {
+    let cluster = Cluster::steady(4, rolling(1)).await;
+    let writes = cluster.writes();
+    for counter in ["numberReady", "observedGeneration", "numberUnavailable"] {
+        write_status(&cluster, counter);
+        sleep(Duration::from_secs(1)).await;
+        assert!(cluster.metrics.text().contains("daemonset_beside_another 1"), "{counter}");
+        cluster.release("agent:v2");
+        sleep(Duration::from_secs(55)).await;
+    }
+    assert_eq!(cluster.writes(), writes);
+    assert_eq!(warnings_of_another(&cluster), 3);
+    cluster.done(HOUR).await;
+    assert!(cluster.metrics.text().contains("daemonset_beside_another 0"));
+    cluster.finish(50).await;
+}
+
+/// Its own writes are known, also where their response is lost, and so is the state of a cluster that it finds.
+#[tokio::test(start_paused = true)]
+async fn alone_it_never_stops() {
+    let mut cluster = Cluster::steady(6, rolling(2)).await;
+    sleep(Duration::from_secs(30)).await;
+    cluster.fault(Verb::UpdateStatus, Kind::DaemonSet, Fault::BrokenAfterwards, 3);
+    cluster.fault(Verb::UpdateStatus, Kind::DaemonSet, Fault::Conflict, 3);
+    cluster.release("agent:v2");
+    cluster.done(HOUR).await;
+    cluster.all_faults_happened(HOUR).await;
+    cluster.api.state().store.change(Actor::Others, &id(Kind::DaemonSet, AGENT), |ds| {
+        ds["status"]["conditions"] = json!([{"type": "Stalled", "status": "True"}]);
+    });
+    cluster.start(CONTROLLER, Role::Controller).await;
+    cluster.release("agent:v3");
+    cluster.done(HOUR).await;
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(warnings_of_another(&cluster), 0);
 }
 
 /// It is deleted with its pods, which terminate meanwhile, and created again at once.
