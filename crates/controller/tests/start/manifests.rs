@@ -73,8 +73,8 @@ fn typed_by_kind(object: &Value) -> Value {
 fn lost(value: &Value, typed: &Value, path: String) -> Option<String> {
     match (value, typed) {
         (Value::Object(fields), _) => {
-            let given = fields.iter().filter(|(_, value)| !value.is_null());
-            given.into_iter().find_map(|(name, value)| lost(value, &typed[name], format!("{path}.{name}")))
+            let mut given = fields.iter().filter(|(_, value)| !value.is_null());
+            given.find_map(|(name, value)| lost(value, &typed[name], format!("{path}.{name}")))
         }
         (Value::Array(items), Value::Array(typed)) if items.len() == typed.len() => items
             .iter()
