@@ -3,19 +3,17 @@
 use super::Kept;
 use super::facts::{PodFacts, Slot};
 use super::objects::Node;
-use crate::kubernetes::hash::Hasher;
 use crate::memory::Memory;
-use crate::snapshot::index::{self, Index};
-use crate::snapshot::position::{HashIx, NodeIx, Position};
+use crate::snapshot::index::{self, Hashes, Index};
+use crate::snapshot::position::{NodeIx, Position};
 use crate::snapshot::{ObservedAt, Snapshot};
 use crate::view::{PodView, RevisionView};
-use indexmap::IndexSet;
 use std::sync::Arc;
 
 /// A snapshot of these nodes, in this order, with their pods, the pods without a node, and all revisions.
 pub(super) fn excerpt<'k>(kept: &'k Kept, slots: &[Slot], memory: Memory, at: ObservedAt) -> Snapshot<'k> {
     let nodes: Vec<&Node> = slots.iter().filter_map(|slot| kept.objects.node(*slot)).collect();
-    let mut pods = Pods { kept, views: Vec::new(), facts: Vec::new(), hashes: IndexSet::default() };
+    let mut pods = Pods { kept, views: Vec::new(), facts: Vec::new(), hashes: Hashes::default() };
     for (position, node) in nodes.iter().enumerate() {
         kept.objects.pods_of(node).for_each(|pod| pods.add(pod, Some(NodeIx::new(position))));
     }
@@ -40,7 +38,7 @@ struct Pods<'k> {
     kept: &'k Kept,
     views: Vec<PodView<'k>>,
     facts: Vec<index::PodFacts>,
-    hashes: IndexSet<&'k str, Hasher>,
+    hashes: Hashes<'k>,
 }
 
 impl<'k> Pods<'k> {
@@ -56,7 +54,7 @@ impl<'k> Pods<'k> {
             selected: pod.is_selected(),
             same_generation: generation.is_some() && generation == spec.template_generation.as_deref(),
             node,
-            hash: hash.map(|hash| HashIx::new(self.hashes.insert_full(hash).0)),
+            hash: hash.map(|hash| self.hashes.add(hash)),
         });
     }
 }

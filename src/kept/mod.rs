@@ -16,6 +16,7 @@ mod objects;
 mod plan;
 mod recheck;
 mod rollout;
+mod slots;
 mod standing;
 mod waves;
 

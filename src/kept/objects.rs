@@ -1,13 +1,12 @@
 //! The nodes and pods of a kept state, found by name, each pod on its node.
 
 use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, SharedPodFacts, Slot};
+use super::slots::Slots;
 use super::standing::Standing;
-use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::ownership::ClaimVerdict;
 use crate::model::NodeName;
 use crate::snapshot::placement::Placement;
 use crate::view::{NodeView, PodView};
-use hashbrown::HashTable;
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,10 +34,11 @@ struct Shared {
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     pub(super) nodes: Slab<Node>,
-    node_slots: HashTable<Slot>,
+    node_slots: Slots,
     pub(super) pods: Slab<PodFacts>,
-    pod_slots: HashTable<Slot>,
-    /// A few: pods differ by revision, and by templates of a person.
+    pod_slots: Slots,
+    /// A few: pods differ by revision, and by templates of a person. Only the facts in the first slots are looked for: where somebody
+    /// gives each pod a label of its own, each has facts of its own.
     shared: Slab<Shared>,
     /// Those of the pod that was put last: most often the next one has the same.
     last_shared: Slot,
@@ -48,8 +48,15 @@ pub(super) struct Objects {
     dirty: Vec<Slot>,
 }
 
-fn hash(name: &str) -> u64 {
-    lookup_hash(&name)
+/// How many slots of shared facts are looked at for a pod.
+const MOST_SHARED: Slot = 64;
+
+fn name_of_node(nodes: &Slab<Node>, slot: Slot) -> Option<&str> {
+    nodes.get(slot as usize).map(|node| node.facts.name.as_str())
+}
+
+fn name_of_pod(pods: &Slab<PodFacts>, slot: Slot) -> Option<&str> {
+    pods.get(slot as usize).map(PodFacts::name)
 }
 
 impl Objects {
@@ -57,19 +64,16 @@ impl Objects {
     pub(super) fn reserve(&mut self, nodes: usize, pods: usize) {
         self.nodes.reserve_exact(nodes);
         self.pods.reserve_exact(pods);
-        // They are empty, so that nothing is hashed again.
-        self.node_slots.reserve(nodes, |_| 0);
-        self.pod_slots.reserve(pods, |_| 0);
+        self.node_slots.reserve(nodes);
+        self.pod_slots.reserve(pods);
     }
 
     pub(super) fn node_slot(&self, name: &str) -> Option<Slot> {
-        let is_it = |slot: &Slot| self.node(*slot).is_some_and(|node| node.facts.name.as_str() == name);
-        self.node_slots.find(hash(name), is_it).copied()
+        self.node_slots.find(name, |slot| name_of_node(&self.nodes, slot))
     }
 
     pub(super) fn pod_slot(&self, name: &str) -> Option<Slot> {
-        let is_it = |slot: &Slot| self.pod(*slot).is_some_and(|pod| pod.name() == name);
-        self.pod_slots.find(hash(name), is_it).copied()
+        self.pod_slots.find(name, |slot| name_of_pod(&self.pods, slot))
     }
 
     pub(super) fn node(&self, slot: Slot) -> Option<&Node> {
@@ -156,8 +160,7 @@ impl Objects {
         let node = Node { facts, first_pod: NOWHERE, is_dirty: false, standing: Standing::default() };
         let slot = self.nodes.insert(node) as Slot;
         let nodes = &self.nodes;
-        let rehash = |slot: &Slot| nodes.get(*slot as usize).map_or(0, |node| hash(node.facts.name.as_str()));
-        self.node_slots.insert_unique(hash(view.name), slot, rehash);
+        self.node_slots.insert(view.name, slot, |slot| name_of_node(nodes, slot));
         if !self.strays.is_empty() {
             let waiting = self.strays.remove(&Some(view.name.into()));
             waiting.into_iter().flatten().for_each(|pod| self.link(pod, slot));
@@ -168,10 +171,7 @@ impl Objects {
     /// Removes a node, whose standing the caller has withdrawn. Its pods have no node then.
     pub(super) fn remove_node(&mut self, slot: Slot) -> Option<Node> {
         let node = self.nodes.try_remove(slot as usize)?;
-        if let Ok(entry) = self.node_slots.find_entry(hash(node.facts.name.as_str()), |found| *found == slot)
-        {
-            entry.remove();
-        }
+        self.node_slots.remove(node.facts.name.as_str(), slot);
         let mut next = node.first_pod;
         while let Some(pod) = self.pods.get_mut(next as usize) {
             let slot = std::mem::replace(&mut next, pod.next);
@@ -212,11 +212,11 @@ impl Objects {
     }
 
     fn insert_pod(&mut self, facts: PodFacts, node: Slot) {
-        let hashed = hash(facts.name());
         let slot = self.pods.insert(facts) as Slot;
         let pods = &self.pods;
-        let rehash = |slot: &Slot| pods.get(*slot as usize).map_or(0, |pod| hash(pod.name()));
-        self.pod_slots.insert_unique(hashed, slot, rehash);
+        if let Some(name) = name_of_pod(pods, slot) {
+            self.pod_slots.insert(name, slot, |slot| name_of_pod(pods, slot));
+        }
         self.link(slot, node);
         self.count_live(slot, true);
     }
@@ -225,9 +225,7 @@ impl Objects {
         self.unlink(slot);
         self.count_live(slot, false);
         let pod = self.pods.try_remove(slot as usize)?;
-        if let Ok(entry) = self.pod_slots.find_entry(hash(pod.name()), |found| *found == slot) {
-            entry.remove();
-        }
+        self.pod_slots.remove(pod.name(), slot);
         self.drop_shared(pod.shared);
         Some(pod)
     }
@@ -290,11 +288,8 @@ impl Objects {
                 && view.tolerations.are(&shared.facts.tolerations)
         };
         let is_last = self.shared.get(self.last_shared as usize).is_some_and(is_it);
-        let found = if is_last {
-            Some(self.last_shared)
-        } else {
-            self.shared.iter().find(|(_, shared)| is_it(shared)).map(|(slot, _)| slot as Slot)
-        };
+        let is_at = |slot: &Slot| self.shared.get(*slot as usize).is_some_and(is_it);
+        let found = if is_last { Some(self.last_shared) } else { (0..MOST_SHARED).find(is_at) };
         let slot = found.unwrap_or_else(|| {
             let hash = relation.hash.map(Into::into);
             let generation = relation.generation.map(Into::into);

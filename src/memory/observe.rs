@@ -14,6 +14,7 @@ use crate::snapshot::Snapshot;
 use crate::view::PodView;
 use indexmap::IndexSet;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
 impl Memory {
     /// Forgets an action whose outcome was [`Unknown`](crate::ActionOutcome::Unknown), if `stored` shows that it was not done: a
@@ -144,9 +145,9 @@ pub(crate) struct UnseenCreate<'m> {
 struct Shown<'s> {
     /// The node of each pod, and its uid.
     uids: IndexSet<(&'s str, &'s str), Hasher>,
-    /// Node and hash of the DaemonSet's live pods, for creates whose answer was lost. A create is planned only for a node
+    /// Node and hash of the DaemonSet's live pods, for creates whose answer was lost: in order, since people choose labels. A create is planned only for a node
     /// without a live pod of its revision, so that such a pod can only be the created one.
-    live: IndexSet<(&'s str, &'s str), Hasher>,
+    live: BTreeSet<(&'s str, &'s str)>,
 }
 
 impl Shown<'_> {

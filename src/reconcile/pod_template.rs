@@ -1,6 +1,5 @@
 //! The manifests of a plan's pods: the template with labels, owner, name and tolerations.
 
-use crate::kubernetes::hash::Hasher;
 use crate::kubernetes::names::is_dns_label;
 use crate::kubernetes::revision::INGREDIENTS;
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
@@ -11,8 +10,8 @@ use crate::reconcile::goal::base::Base;
 use crate::reconcile::history::History;
 use crate::reconcile::outside::{self, Outside};
 use crate::snapshot::{Binding, PodNames, Snapshot};
-use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The revision that pods are made from.
@@ -158,7 +157,7 @@ fn name_prefix(ds: &str) -> String {
 struct DeterministicNames<'s> {
     prefix: String,
     uid: &'s str,
-    taken: IndexSet<&'s str, Hasher>,
+    taken: BTreeSet<&'s str>,
     /// The pods that are not in the snapshot.
     others: Option<&'s dyn outside::PodNames>,
 }

@@ -147,7 +147,7 @@ pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
 }
 
 /// Returns the positions of the nodes, by their names.
-pub(crate) fn nodes(nodes: &[NodeView<'_>], problems: &mut Problems) -> Lookup<NodeIx> {
+pub(crate) fn nodes<'a>(nodes: &[NodeView<'a>], problems: &mut Problems) -> Lookup<&'a str, NodeIx> {
     let mut names = Unique::new("nodes", "metadata.name", nodes, |node| node.name);
     for (position, node) in enumerate(nodes) {
         names.see(position, node, node.name, problems);
@@ -194,16 +194,16 @@ pub(crate) fn readable_data(spec: &Spec<'_>, revisions: &[RevisionView<'_>], pro
 }
 
 /// Finds missing and repeated values in a field of a list.
-struct Unique<'l, T, I, F> {
+struct Unique<'l, T, K, I, F> {
     list: &'static str,
     field: &'static str,
     elements: &'l [T],
     /// Equal for two elements only by mistake.
     key: F,
-    seen: Lookup<I>,
+    seen: Lookup<K, I>,
 }
 
-impl<'l, T: Neutral, I: Position, K: Hash + Eq, F: Fn(&'l T) -> K> Unique<'l, T, I, F> {
+impl<'l, T: Neutral, I: Position, K: Hash + Ord + Copy, F: Fn(&'l T) -> K> Unique<'l, T, K, I, F> {
     fn new(list: &'static str, field: &'static str, elements: &'l [T], key: F) -> Self {
         Unique { list, field, elements, key, seen: Lookup::with_capacity(elements.len()) }
     }
@@ -217,8 +217,8 @@ impl<'l, T: Neutral, I: Position, K: Hash + Eq, F: Fn(&'l T) -> K> Unique<'l, T,
             return;
         }
         let own = key(element);
-        if let Some(first) = seen.insert(lookup_hash(&own), position, |other| key(at(elements, other)) == own)
-        {
+        let has_same_key = |other| key(at(elements, other)) == own;
+        if let Some(first) = seen.insert(lookup_hash(&own), own, position, has_same_key) {
             let first = format!("{list}[{}]", first.index());
             problems.add(Problem::duplicate(path(position), value, first));
         }

@@ -4,15 +4,15 @@
 //! them for each question would be most of the cost of a decision.
 
 use crate::kubernetes::Selector;
-use crate::kubernetes::hash::{Hasher, lookup_hash};
+use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::DaemonSet;
 use crate::snapshot::lookup::{Lookup, Recent};
 use crate::snapshot::position::{HashIx, IndexVec, NodeIx, PodIx, Position, neutral};
 use crate::view::{LabelsView, NodeView, PodView};
-use indexmap::IndexSet;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// Positions of names and hash labels, and the facts about each pod.
 #[derive(Debug, Clone)]
@@ -20,8 +20,7 @@ pub(crate) struct Index<'a> {
     nodes: NodeNames<'a>,
     /// Order nodes by name; see [`name_keys`].
     name_keys: IndexVec<NodeIx, u64>,
-    /// The different hash labels of pods.
-    hashes: IndexSet<&'a str, Hasher>,
+    hashes: Hashes<'a>,
     pub(crate) pods: IndexVec<PodIx, PodFacts>,
 }
 
@@ -71,12 +70,12 @@ pub(crate) struct Criteria<'s> {
 impl<'a> Index<'a> {
     pub(crate) fn new(
         nodes: &[NodeView<'a>],
-        node_names: Lookup<NodeIx>,
+        node_names: Lookup<&'a str, NodeIx>,
         pods: &[PodView<'a>],
         criteria: &Criteria<'_>,
     ) -> Self {
         let nodes = NodeNames { names: nodes.iter().map(|node| node.name).collect(), positions: node_names };
-        let mut labels = LabelReader { criteria, hashes: IndexSet::default(), recent: Recent::new() };
+        let mut labels = LabelReader { criteria, hashes: Hashes::default(), recent: Recent::new() };
         let facts = |pod: &PodView<'a>| {
             let LabelFacts { selected, same_generation, hash } = labels.facts(pod.labels);
             let node = pod.target.and_then(|target| nodes.find(target));
@@ -87,10 +86,10 @@ impl<'a> Index<'a> {
         Index { name_keys: name_keys(&nodes.names), nodes, hashes, pods }
     }
 
-    /// An index of facts that are known already. The hashes are in the order of their positions.
+    /// An index of facts that are known already.
     pub(crate) fn from_facts(
         nodes: impl ExactSizeIterator<Item = &'a str>,
-        hashes: IndexSet<&'a str, Hasher>,
+        hashes: Hashes<'a>,
         pods: Vec<PodFacts>,
     ) -> Self {
         let nodes = NodeNames::new(nodes);
@@ -110,12 +109,30 @@ impl<'a> Index<'a> {
 
     /// The hash label at a position.
     pub(crate) fn hash(&self, position: HashIx) -> Option<&'a str> {
-        self.hashes.get_index(position.index()).copied()
+        self.hashes.list.get(position.index()).copied()
     }
 
     /// The different hash labels of pods, in the order of their positions.
     pub(crate) fn hashes(&self) -> impl ExactSizeIterator<Item = &'a str> {
-        self.hashes.iter().copied()
+        self.hashes.list.iter().copied()
+    }
+}
+
+/// The different hash labels of pods. They are few, unless somebody has chosen them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hashes<'a> {
+    /// In the order of their positions.
+    list: Vec<&'a str>,
+    positions: BTreeMap<&'a str, HashIx>,
+}
+
+impl<'a> Hashes<'a> {
+    /// Adds a label, if it is not there. Returns its position.
+    pub(crate) fn add(&mut self, hash: &'a str) -> HashIx {
+        *self.positions.entry(hash).or_insert_with(|| {
+            self.list.push(hash);
+            HashIx::new(self.list.len() - 1)
+        })
     }
 }
 
@@ -123,7 +140,7 @@ impl<'a> Index<'a> {
 #[derive(Debug, Clone)]
 struct NodeNames<'a> {
     names: IndexVec<NodeIx, &'a str>,
-    positions: Lookup<NodeIx>,
+    positions: Lookup<&'a str, NodeIx>,
 }
 
 impl<'a> NodeNames<'a> {
@@ -132,14 +149,14 @@ impl<'a> NodeNames<'a> {
         let mut positions = Lookup::with_capacity(names.len());
         let names: IndexVec<NodeIx, &str> = names.collect();
         for (node, name) in names.enumerated() {
-            positions.insert(lookup_hash(name), node, |_| false);
+            positions.insert(lookup_hash(name), *name, node, |_| false);
         }
         NodeNames { names, positions }
     }
 
     #[inline]
     fn find(&self, name: &str) -> Option<NodeIx> {
-        self.positions.find(lookup_hash(&name), |node| *self.names.at(node) == name)
+        self.positions.find(lookup_hash(&name), name, |node| *self.names.at(node) == name)
     }
 }
 
@@ -149,8 +166,7 @@ impl<'a> NodeNames<'a> {
 /// matters.
 struct LabelReader<'c, 'a> {
     criteria: &'c Criteria<'c>,
-    /// The different hash labels so far.
-    hashes: IndexSet<&'a str, Hasher>,
+    hashes: Hashes<'a>,
     recent: Recent<LabelsView<'a>, LabelFacts>,
 }
 
@@ -179,7 +195,7 @@ impl<'a> LabelReader<'_, 'a> {
         LabelFacts {
             selected: selector.matches(labels),
             same_generation: generation.is_some() && generation == *template_generation,
-            hash: hash.map(|hash| HashIx::new(self.hashes.insert_full(hash).0)),
+            hash: hash.map(|hash| self.hashes.add(hash)),
         }
     }
 }
@@ -240,7 +256,7 @@ mod tests {
             template_generation: Some("1"),
         };
         let mut reader =
-            LabelReader { criteria: &criteria, hashes: IndexSet::default(), recent: Recent::new() };
+            LabelReader { criteria: &criteria, hashes: Hashes::default(), recent: Recent::new() };
         let hashes: Vec<String> = (0..20).map(|hash| hash.to_string()).collect();
         let labels = |number: usize| {
             let (app, generation) = (["agent", "other"][number % 3 / 2], ["1", "2", "3"][number % 5 / 2]);
@@ -280,7 +296,7 @@ mod tests {
         let index = Index {
             name_keys: name_keys(&names),
             nodes: NodeNames { names: names.clone(), positions: Lookup::with_capacity(0) },
-            hashes: IndexSet::default(),
+            hashes: Hashes::default(),
             pods: Vec::new().into(),
         };
         for (a, left) in names.enumerated() {
