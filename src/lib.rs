@@ -104,6 +104,7 @@ mod affected;
 mod audit;
 mod conditions;
 mod daemons_on;
+mod escaped;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
 mod kept;
@@ -141,6 +142,7 @@ pub use daemons_on::{
     DaemonOn, Daemons, DaemonsOn, HostPort, LabelKnowledge, NodeShape, OtherLabels, PortConflict, Runs,
     UnknownFact, WhyNot, daemons_on,
 };
+pub use escaped::Escaped;
 pub use kept::Change;
 pub use manifests::{
     CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,

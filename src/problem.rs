@@ -64,6 +64,18 @@ pub enum ProblemKind {
         /// The decoder's message.
         message: String,
     },
+    /// A list or a map has more entries than it may have.
+    TooMany {
+        /// How many it has.
+        found: usize,
+        /// How many it may have.
+        most: usize,
+    },
+    /// A text is longer than it may be.
+    TooLong {
+        /// How many bytes it may have.
+        most: usize,
+    },
     /// Another object has the same value where it must be unique.
     Duplicate {
         /// The value that both have.
@@ -79,6 +91,10 @@ impl fmt::Display for ProblemKind {
             ProblemKind::Required => f.write_str("Required value"),
             ProblemKind::Invalid { found, must } => write!(f, "Invalid value: {found}: {must}"),
             ProblemKind::Unreadable { message } => f.write_str(message),
+            ProblemKind::TooMany { found, most } => {
+                write!(f, "Too many: {found}: must have at most {most} items")
+            }
+            ProblemKind::TooLong { most } => write!(f, "Too long: may not be more than {most} bytes"),
             ProblemKind::Duplicate { value, first } => {
                 write!(f, "Duplicate value: {value:?}: {first} has it too")
             }
@@ -98,6 +114,14 @@ impl Problem {
 }
 
 impl Problem {
+    pub(crate) fn too_many(path: impl Into<String>, found: usize, most: usize) -> Self {
+        Problem { path: path.into(), kind: ProblemKind::TooMany { found, most } }
+    }
+
+    pub(crate) fn too_long(path: impl Into<String>, most: usize) -> Self {
+        Problem { path: path.into(), kind: ProblemKind::TooLong { most } }
+    }
+
     pub(crate) fn duplicate(path: impl Into<String>, value: &str, first: String) -> Self {
         Problem { path: path.into(), kind: ProblemKind::Duplicate { value: value.to_owned(), first } }
     }

@@ -69,6 +69,7 @@ pub use rehearsal::Rehearsal;
 use crate::model::{DaemonSet, DaemonSetStatus};
 use crate::problem::{InvalidSnapshot, Problem};
 use crate::reconcile::steps::{Decision, decide};
+use crate::snapshot::InvalidRolloutPolicy;
 use context::Context;
 use manifest::Manifest;
 
@@ -80,7 +81,8 @@ pub fn lint(preflight: &Preflight<'_>) -> Vec<Finding> {
     const ATTEMPTS: u32 = 8;
     let mut applied = preflight.applied();
     let mut findings = about_manifest(preflight, &Manifest::new(&applied, &preflight.policy));
-    findings.extend(preflight.invalid_policy.as_ref().map(rollout::unreadable));
+    findings
+        .extend(preflight.invalid_policy.iter().flat_map(InvalidRolloutPolicy::all).map(rollout::unreadable));
     for _ in 0..ATTEMPTS {
         match inspect(preflight, &applied) {
             Inspection::Findings(more) => {

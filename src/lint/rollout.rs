@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// An annotation that steers a rollout and can't be read, or whose policy the snapshot's check refuses.
 pub(super) fn unreadable(invalid: &InvalidRolloutPolicy) -> Finding {
-    let InvalidRolloutPolicy { annotation, path, message } = invalid;
+    let InvalidRolloutPolicy { annotation, path, message, .. } = invalid;
     let annotation = match annotation.as_str() {
         "" => "metadata.annotations".to_owned(),
         annotation => format!("metadata.annotations[{annotation}]"),

@@ -4,7 +4,7 @@ use crate::kubernetes::Selector;
 use crate::kubernetes::names::is_dns_subdomain;
 use crate::model::{DaemonSet, IntOrString, LIMIT_MUST_BE};
 use crate::problem::{Problem, Problems};
-use crate::snapshot::{FailureAction, FailurePolicy, Policy, Wave};
+use crate::snapshot::{FailureAction, FailurePolicy, Policy, RolloutPolicy, Wave};
 
 /// The policy's rollout, and its parts that do not go together with a driven update.
 pub(super) fn rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) {
@@ -13,16 +13,30 @@ pub(super) fn rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) 
         problems.add(Problem::invalid("policy.markPrefix", &policy.mark_prefix, must));
     }
     let Some(rollout) = &policy.rollout else { return };
-    for (index, wave) in rollout.waves.iter().enumerate() {
-        check_wave(wave, &format!("policy.rollout.waves[{index}]"), problems);
+    at_most(RolloutPolicy::MAX_ENTRIES, rollout.approved.len(), "approved", problems);
+    if at_most(RolloutPolicy::MAX_ENTRIES, rollout.waves.len(), "waves", problems) {
+        for (index, wave) in rollout.waves.iter().enumerate() {
+            check_wave(wave, &format!("policy.rollout.waves[{index}]"), problems);
+        }
     }
     if let Some(on_failure) = &rollout.on_failure {
+        let reasons = on_failure.waiting_reasons.len();
+        at_most(RolloutPolicy::MAX_ENTRIES, reasons, "onFailure.waitingReasons", problems);
         failure(on_failure, ds.spec.min_ready_seconds, problems);
         if policy.drive.is_some() && on_failure.action == FailureAction::RollBack {
             let must = "must be Pause: the other controller creates pods of the new version only";
             problems.add(Problem::invalid("policy.rollout.onFailure.action", "RollBack", must));
         }
     }
+}
+
+/// Whether a part of the policy has few enough entries. Each plan pays for them, and a plan of one DaemonSet must not keep the
+/// others waiting.
+fn at_most(most: usize, found: usize, field: &str, problems: &mut Problems) -> bool {
+    if found > most {
+        problems.add(Problem::too_many(format!("policy.rollout.{field}"), found, most));
+    }
+    found <= most
 }
 
 fn check_wave(wave: &Wave, path: &str, problems: &mut Problems) {

@@ -26,11 +26,11 @@ pub struct RolloutPolicy {
     /// No further node gets the new version.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_false")]
     pub paused: bool,
-    /// How many waves are approved, by the number of the revision.
+    /// How many waves are approved, by the number of the revision; at most [`MAX_ENTRIES`](Self::MAX_ENTRIES) numbers.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub approved: BTreeMap<i64, u32>,
-    /// The nodes that get the new version one after the other; empty: all at once. A node that belongs to no wave keeps the
-    /// old version.
+    /// The nodes that get the new version one after the other, in at most [`MAX_ENTRIES`](Self::MAX_ENTRIES) waves; empty: all at
+    /// once. A node that belongs to no wave keeps the old version.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
     /// When the new version has failed, and what follows; `None` judges nothing.
@@ -91,7 +91,8 @@ pub struct FailurePolicy {
     /// The age in seconds from which a pod may no longer wait for one of [`waiting_reasons`](field@Self::waiting_reasons); `None`: it may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_seconds: Option<u32>,
-    /// Reasons for which a container waits in vain; empty for [`DEFAULT_WAITING_REASONS`](Self::DEFAULT_WAITING_REASONS).
+    /// Reasons for which a container waits in vain, at most [`RolloutPolicy::MAX_ENTRIES`]; empty for
+    /// [`DEFAULT_WAITING_REASONS`](Self::DEFAULT_WAITING_REASONS).
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
     pub waiting_reasons: Vec<String>,
     /// Seconds after which the released nodes must have made progress; more than `minReadySeconds`. No effect under OnDelete.
@@ -108,6 +109,11 @@ pub enum FailureAction {
     Pause,
     /// Every node goes back to the version before. The DaemonSet itself stays as its author wrote it.
     RollBack,
+}
+
+impl RolloutPolicy {
+    /// The most waves, the most approvals and the most waiting reasons. Each plan pays for them.
+    pub const MAX_ENTRIES: usize = 64;
 }
 
 impl FailurePolicy {

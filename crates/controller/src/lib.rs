@@ -35,6 +35,7 @@ pub mod in_flight;
 mod label_selector;
 pub mod leader_election;
 pub mod lease;
+pub mod log_lines;
 pub mod metrics;
 pub mod other_controller;
 pub mod output;

@@ -6,7 +6,7 @@ use crate::in_flight::InFlight;
 use crate::output::Output;
 use crate::rollout::Rollout;
 use daemonset::model::{DaemonSet, Uid};
-use daemonset::{Action, Change, Plan, Policy, RevisionView, StatusReason};
+use daemonset::{Action, Change, Escaped, Plan, Policy, RevisionView, StatusReason};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -148,7 +148,7 @@ fn is_deferrable(action: &Action) -> bool {
     matches!(action, Action::UpdateStatus { reason, .. } if *reason == StatusReason::Changed)
 }
 
-/// A plan, one line per action and per warning.
+/// A plan, one line per action and per warning, whatever the names in them are.
 fn plan_text(key: &Key, plan: &Plan) -> String {
     let mut text = String::new();
     let shown = plan.actions.iter().filter(|action| !matches!(action, Action::Requeue { .. }));
@@ -159,10 +159,10 @@ fn plan_text(key: &Key, plan: &Plan) -> String {
         _ => writeln!(text, "{key}: {} actions", lines.len()),
     };
     for line in lines {
-        let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "  {}", Escaped(&line));
     }
     for warning in &plan.warnings {
-        let _ = writeln!(text, "  warning: {warning}");
+        let _ = writeln!(text, "  warning: {}", Escaped(&warning.to_string()));
     }
     text
 }

@@ -5,9 +5,11 @@ use crate::cluster::places::Places;
 use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Objects, Wanted, documents};
 use crate::shell::console::system_clock;
+use crate::shell::hostile;
 use daemonset::{Policy, Recording, Snapshot};
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 const NEITHER: &str = "neither a List (items) nor a Recording (daemonSet)";
@@ -53,6 +55,21 @@ pub(crate) struct Choice {
     pub(crate) policy: Option<Policy>,
 }
 
+/// The same decision, with names that can be shown.
+fn with_stand_ins(recording: Recording) -> Result<Recording, serde_json::Error> {
+    let mut value = serde_json::to_value(recording)?;
+    for (member, value) in value.as_object_mut().into_iter().flatten() {
+        match (member.as_str(), value) {
+            ("nodes" | "pods" | "revisions", Value::Array(objects)) => {
+                objects.iter_mut().for_each(hostile::put_stand_ins);
+            }
+            ("ingredients", _) => {}
+            (_, value) => hostile::put_stand_ins(value),
+        }
+    }
+    serde_json::from_value(value)
+}
+
 /// Where the instant of a plan comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clock {
@@ -93,7 +110,8 @@ impl Input {
     }
 
     fn from_recording(bytes: &[u8], choice: &Choice) -> Result<Self, String> {
-        let mut recording = Recording::from_json(bytes).map_err(|error| error.to_string())?;
+        let recording = Recording::from_json(bytes).map_err(|error| error.to_string())?;
+        let mut recording = with_stand_ins(recording).map_err(|error| error.to_string())?;
         let meta = &recording.daemon_set.metadata;
         let is = format!("{}/{}", meta.namespace, meta.name);
         if let Some(wanted) =

@@ -13,7 +13,7 @@ mod source;
 mod wanted;
 
 pub(crate) use args::{ClusterArgs, Target, TargetArgs, is_file};
-pub(crate) use documents::read as read_documents;
+pub(crate) use documents::{read as read_documents, read_policy};
 pub(crate) use input::{Choice, Clock, Form, Input};
 pub(crate) use kubectl::{Kubectl, Needs, Scope};
 pub(crate) use object::{full_name, name, namespace};

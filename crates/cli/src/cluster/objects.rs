@@ -9,6 +9,7 @@ use crate::cluster::object::{
 use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
+use crate::shell::hostile;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Memory, Policy, Recording};
 use jiff::Timestamp;
@@ -172,7 +173,8 @@ impl Objects {
         Ok(())
     }
 
-    fn add_of_kind(&mut self, kind: Kind, path: String, raw: Value) {
+    fn add_of_kind(&mut self, kind: Kind, path: String, mut raw: Value) {
+        hostile::put_stand_ins(&mut raw);
         if let Err(error) = self.note_times(kind, &path, &raw) {
             self.unreadable.get_or_insert(error);
         }

@@ -1,9 +1,9 @@
 //! The policy that the annotations of a DaemonSet ask for, and all problems in them.
 
 use crate::cluster::documents;
+use crate::shell::hostile;
 use daemonset::model::DaemonSet;
-use daemonset::{InvalidRolloutPolicy, Policy, Recording};
-use jiff::Timestamp;
+use daemonset::{InvalidRolloutPolicy, Policy};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -25,9 +25,14 @@ pub(crate) struct PolicyProblem {
     pub(crate) message: String,
 }
 
-impl From<InvalidRolloutPolicy> for PolicyProblem {
-    fn from(InvalidRolloutPolicy { annotation, path, message, .. }: InvalidRolloutPolicy) -> Self {
-        PolicyProblem { annotation, path, message: plain(message) }
+impl PolicyProblem {
+    fn all_of(invalid: &InvalidRolloutPolicy) -> Vec<Self> {
+        let one = |problem: &InvalidRolloutPolicy| PolicyProblem {
+            annotation: problem.annotation.clone(),
+            path: hostile::with_stand_ins(&problem.path),
+            message: hostile::with_stand_ins(&plain(problem.message.clone())),
+        };
+        invalid.all().map(one).collect()
     }
 }
 
@@ -64,7 +69,7 @@ pub(crate) fn in_words(problems: &[PolicyProblem], file: Option<&str>) -> String
 pub(crate) fn with_annotations(policy: &Policy, ds: &DaemonSet) -> (Policy, Vec<PolicyProblem>) {
     match policy.clone().with_annotations(ds, yaml) {
         Ok(policy) => (policy, Vec::new()),
-        Err(invalid) => (invalid.policy(policy.clone()), problems(ds, invalid)),
+        Err(invalid) => (invalid.policy(policy.clone()), problems(ds, &invalid)),
     }
 }
 
@@ -90,7 +95,7 @@ pub(crate) fn set_annotation(daemon_set: &mut Value, key: &str, value: Option<&s
 
 /// The one document of YAML or JSON; null where there is none.
 fn yaml(text: &str) -> Result<Value, String> {
-    let mut documents = documents::read(text.as_bytes())?.into_iter();
+    let mut documents = documents::read_policy(text.as_bytes())?.into_iter();
     match (documents.next(), documents.next()) {
         (Some(only), None) => Ok(only),
         (None, _) => Ok(Value::Null),
@@ -98,44 +103,35 @@ fn yaml(text: &str) -> Result<Value, String> {
     }
 }
 
-/// All problems of all annotations: the library stops at the first one.
-fn problems(ds: &DaemonSet, first: InvalidRolloutPolicy) -> Vec<PolicyProblem> {
-    let steering = ds.metadata.annotations.iter().filter(|(key, _)| key.starts_with(PREFIX));
-    let mut problems: Vec<PolicyProblem> = Vec::new();
-    for (key, text) in steering {
-        match key {
-            POLICY => problems.extend(problems_of_policy(ds, text)),
-            key => problems.extend(problem_of(ds, key, text.to_owned())),
-        }
-    }
-    if problems.is_empty() {
-        problems.push(first.into());
-    }
+/// All problems of all annotations: of the fields of a text that can't be read, the library names the first one.
+fn problems(ds: &DaemonSet, found: &InvalidRolloutPolicy) -> Vec<PolicyProblem> {
+    let problems = PolicyProblem::all_of(found);
+    let text = ds.metadata.annotations.get(POLICY).filter(|text| text.len() <= Policy::MAX_ANNOTATION_BYTES);
+    let value = text.and_then(|text| yaml(text).ok()).filter(Value::is_object);
+    let Some(value) = value else { return problems };
+    let others = problems.into_iter().filter(|problem| problem.annotation != POLICY);
+    let mut problems: Vec<PolicyProblem> = others.chain(problems_of_policy(ds, value)).collect();
+    problems.sort_by(|a, b| a.annotation.cmp(&b.annotation));
     problems
-}
-
-/// The first problem of one annotation with this value.
-fn problem_of(ds: &DaemonSet, key: &str, text: String) -> Option<PolicyProblem> {
-    let mut alone = ds.clone();
-    alone.metadata.annotations = [(key.to_owned(), text)].into_iter().collect();
-    Policy::default().with_annotations(&alone, yaml).err().map(PolicyProblem::from)
 }
 
 /// Every field that can't be read; then the problems of those that can be.
-fn problems_of_policy(ds: &DaemonSet, text: &str) -> Vec<PolicyProblem> {
-    let mut value = match yaml(text) {
-        Ok(value) if value.is_object() => value,
-        Ok(_) | Err(_) => return problem_of(ds, POLICY, text.to_owned()).into_iter().collect(),
+fn problems_of_policy(ds: &DaemonSet, mut value: Value) -> Vec<PolicyProblem> {
+    let problems_of = |value: &Value| {
+        let mut alone = ds.clone();
+        alone.metadata.annotations = [(POLICY, "")].into_iter().collect();
+        let read = Policy::default().with_annotations(&alone, |_| Ok(value.clone()));
+        read.err().iter().flat_map(PolicyProblem::all_of).collect::<Vec<_>>()
     };
-    let unreadable = |value: &Value| match readable(value) {
-        Some(_) => None,
-        None => problem_of(ds, POLICY, value.to_string()),
+    let unreadable = |value: &Value| match is_readable(value) {
+        true => None,
+        false => problems_of(value).into_iter().next(),
     };
-    let mut problems = take_out_all(&mut value, unreadable, |problem| &problem.path);
-    if let Some(policy) = readable(&value) {
-        problems.extend(checked(ds, policy));
-    }
-    problems
+    let unreadable = take_out_all(&mut value, unreadable, |problem| &problem.path);
+    let mut others = if is_readable(&value) { problems_of(&value) } else { Vec::new() };
+    // In the order in which a snapshot is checked: the strategy comes first.
+    others.sort_by_key(|problem| !problem.path.starts_with("drive"));
+    unreadable.into_iter().chain(others).collect()
 }
 
 /// Every field of a policy in JSON that can't be read, as `path: message`.
@@ -165,27 +161,14 @@ fn take_out_all<P>(
     problems
 }
 
-/// The policy, if all fields of the text can be read; the check may still refuse it.
-fn readable(text: &Value) -> Option<Policy> {
-    let members = text.as_object()?.clone();
+/// Whether all fields of the text can be read; the check may still refuse the policy.
+fn is_readable(text: &Value) -> bool {
+    let Some(members) = text.as_object().cloned() else { return false };
     let (beside, rollout): (Map<String, Value>, Map<String, Value>) =
         members.into_iter().partition(|(name, _)| BESIDE_ROLLOUT.contains(&name.as_str()));
-    let mut policy = json!(beside);
-    policy.as_object_mut()?.insert("rollout".to_owned(), Value::Object(rollout));
-    serde_json::from_value(policy).ok()
-}
-
-/// The problems of the policy among those that the check of a snapshot finds.
-fn checked(ds: &DaemonSet, policy: Policy) -> Vec<PolicyProblem> {
-    let mut alone = Recording::new(ds.clone(), Timestamp::UNIX_EPOCH);
-    alone.policy = policy;
-    let Err(invalid) = alone.snapshot() else { return Vec::new() };
-    let of_policy = invalid.problems.into_iter().filter_map(|problem| {
-        let path = problem.path.strip_prefix("policy.")?;
-        let path = path.strip_prefix("rollout.").unwrap_or(path).to_owned();
-        Some(PolicyProblem { annotation: POLICY.to_owned(), path, message: problem.kind.to_string() })
-    });
-    of_policy.collect()
+    let mut policy = beside;
+    policy.insert("rollout".to_owned(), Value::Object(rollout));
+    serde_json::from_value::<Policy>(Value::Object(policy)).is_ok()
 }
 
 /// Takes out the member that the path names, or the nearest one around it; an entry of a list goes with its list. False if

@@ -5,6 +5,7 @@ use crate::manifest::args::LintArgs;
 use crate::manifest::changes::{daemon_set, wanted};
 use crate::manifest::requests;
 use crate::shell::console::{Format, LOOK, Stop, system_clock};
+use crate::shell::hostile;
 use crate::shell::response::Response;
 use crate::simulate::policy::{self, PolicyChoice};
 use daemonset::Policy;
@@ -74,8 +75,9 @@ fn of_manifest(
         None => requests::create(manifest, FieldValidation::Warn),
     };
     let admitted = admitted.result.map_err(|refused| refused.text(None));
-    let applied = admitted.as_ref().unwrap_or(manifest);
-    let mut applied: DaemonSet = serde_path_to_error::deserialize(applied)
+    let mut applied = admitted.unwrap_or_else(|_| manifest.clone());
+    hostile::put_stand_ins(&mut applied);
+    let mut applied: DaemonSet = serde_path_to_error::deserialize(&applied)
         .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
     if let Some(policy) = policy {
         policy.annotate(&mut applied);
@@ -142,5 +144,6 @@ fn text(found: &[Finding]) -> String {
     if found.is_empty() {
         return "nothing to say\n".to_owned();
     }
-    found.iter().map(|finding| format!("{finding}\n")).collect()
+    // Each is one line, whatever the template says.
+    found.iter().map(|finding| hostile::in_one_line(&finding.to_string()) + "\n").collect()
 }

@@ -6,6 +6,7 @@ use crate::cluster::Source;
 use crate::plan::args::Asked;
 use crate::plan::view::View;
 use crate::shell::console::{Stop, print, system_clock};
+use crate::shell::hostile;
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -111,6 +112,7 @@ impl Display for Log {
             return Ok(());
         }
         self.last_failure = Some(message.to_owned());
+        let message = hostile::in_one_line(message);
         writeln!(io::stderr(), "{}: {message}; trying again", system_clock())
     }
 
@@ -155,13 +157,14 @@ impl Display for Screen {
     }
 
     fn view(&mut self, view: &View, source: &Source) -> io::Result<()> {
-        self.text = view.text(source);
+        self.text = hostile::in_styled_text(&view.text(source));
         let text = self.text.clone();
         self.draw(&text)
     }
 
     /// Above the last good look, which may be longer than the screen.
     fn failure(&mut self, message: &str) -> io::Result<()> {
+        let message = hostile::in_one_line(message);
         let text = format!("{FAILURE}{message}; trying again{FAILURE:#}\n\n{}", self.text);
         self.draw(&text)
     }

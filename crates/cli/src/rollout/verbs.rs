@@ -3,6 +3,7 @@
 use crate::cluster::{Chosen, Needs, name};
 use crate::rollout::args::{From, HistoryArgs};
 use crate::shell::console::{Format, Stop};
+use crate::shell::hostile;
 use crate::shell::response::Response;
 use daemonset_kubectl::{Command, DryRun, ObjectFormat, Undo, answer, history_text};
 use jiff::Timestamp;
@@ -23,7 +24,7 @@ fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
     use std::io::Write;
     let chosen = chosen(from)?;
     if from.target.is_open() || from.target.cluster.chooses() {
-        let name = name(&chosen.daemon_set);
+        let name = hostile::in_one_line(name(&chosen.daemon_set));
         writeln!(std::io::stderr(), "nothing is sent: kubectl rollout {verb} daemonset/{name} does it")?;
     }
     Ok(chosen)
@@ -31,8 +32,10 @@ fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<Response, Stop> {
     let (from, revision) = (args.from(), args.revision);
-    let Chosen { daemon_set, revisions } = chosen(&from)?;
+    let Chosen { mut daemon_set, mut revisions } = chosen(&from)?;
     if args.is_yaml() {
+        // YAML has escapes of its own.
+        revisions.iter_mut().chain([&mut daemon_set]).for_each(hostile::take_stand_ins);
         let printed = history_text(&daemon_set, &revisions, revision, ObjectFormat::Yaml);
         return Ok(match printed {
             Ok(text) => Response::text(text),

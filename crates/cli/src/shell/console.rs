@@ -1,5 +1,6 @@
 //! The end of a program that a shell called: text on stdout, one line on stderr, and an exit code; and its clock.
 
+use super::hostile;
 use anstream::{AutoStream, ColorChoice};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -55,8 +56,9 @@ pub(crate) fn in_one_line(error: &clap::Error) -> String {
 /// Writes styled text to stdout, with its colours only where they can be seen and are wanted.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let stdout = io::stdout();
+    let text = hostile::in_styled_text(text);
     if AutoStream::choice(&stdout) == ColorChoice::Never {
-        let plain = anstream::adapter::strip_str(text).to_string();
+        let plain = anstream::adapter::strip_str(&text).to_string();
         let mut out = BufWriter::new(stdout.lock());
         for line in plain.lines() {
             writeln!(out, "{}", line.trim_end())?;
@@ -70,20 +72,16 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 
 /// Writes JSON for people to stdout.
 pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
+    let json = serde_json::to_string_pretty(value)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", hostile::in_json(&json))?;
     out.flush()
 }
 
-/// Writes one line to stderr: control characters are escaped.
+/// Writes one line to stderr.
 fn complain(message: &str, code: u8) -> ExitCode {
-    let mut line = "error: ".to_owned();
-    for c in message.chars() {
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
-    }
     // If even stderr is closed, the exit code has to do.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "error: {}", hostile::in_one_line(message));
     ExitCode::from(code)
 }
 

@@ -1,6 +1,7 @@
 //! The answer of a subcommand in kubectl's manner: text for both streams, and an exit code.
 
 use crate::shell::console::{Format, Stop};
+use crate::shell::hostile;
 use daemonset_kubectl::Answer;
 use serde::Serialize;
 use std::fmt::Display;
@@ -25,7 +26,7 @@ impl Response {
 
     pub(crate) fn json(value: &impl Serialize) -> Result<Self, Stop> {
         let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
-        Ok(Response::text(text + "\n"))
+        Ok(Response::text(hostile::in_json(&text) + "\n"))
     }
 
     /// The same answer with another exit code.
@@ -50,9 +51,9 @@ impl Response {
 
     /// Writes it, and gives its exit code. Text of kubectl has no colours.
     pub(crate) fn print(self) -> Result<u8, Stop> {
-        io::stderr().write_all(self.stderr.as_bytes())?;
+        io::stderr().write_all(hostile::in_text(&self.stderr).as_bytes())?;
         let mut out = io::stdout().lock();
-        out.write_all(self.stdout.as_bytes())?;
+        out.write_all(hostile::in_text(&self.stdout).as_bytes())?;
         out.flush()?;
         Ok(self.code)
     }

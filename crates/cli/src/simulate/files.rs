@@ -1,6 +1,7 @@
 //! The files that are drawn and written beside the summary.
 
 use crate::shell::console::Stop;
+use crate::shell::hostile;
 use crate::simulate::args::Simulation;
 use crate::simulate::run::Run;
 use crate::simulate::scene::Ran;
@@ -29,20 +30,19 @@ pub(crate) fn write(simulation: &Simulation, runs: &[Ran]) -> Result<(), Stop> {
             [only] => svg::timeline(only),
             several => compare::svg(several),
         };
-        into(file, |out| out.write_all(svg.as_bytes()))?;
+        into(file, |out| out.write_all(hostile::in_text(&svg).as_bytes()))?;
     }
     if let Some(file) = &simulation.html {
         let page = match pictures.as_slice() {
             [only] => html::page(only),
             several => html::comparison(several),
         };
-        into(file, |out| out.write_all(page.as_bytes()))?;
+        into(file, |out| out.write_all(hostile::in_text(&page).as_bytes()))?;
     }
     if let (Some(file), [only]) = (&simulation.trace, runs) {
         into(file, |out| {
             for event in only.cluster.history() {
-                serde_json::to_writer(&mut *out, event)?;
-                out.write_all(b"\n")?;
+                writeln!(out, "{}", hostile::in_json(&serde_json::to_string(event)?))?;
             }
             Ok(())
         })?;

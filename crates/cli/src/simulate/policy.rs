@@ -1,6 +1,6 @@
 //! The rollout policy of a simulated DaemonSet: a file, the DaemonSet's own annotation, or none.
 
-use crate::cluster::read_documents;
+use crate::cluster::read_policy;
 use crate::simulate::words::duration;
 use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
 use daemonset::{InvalidRolloutPolicy, Policy, Recording, RolloutPolicy, Wave};
@@ -88,7 +88,7 @@ fn annotated(recording: &Recording) -> Option<Value> {
 
 /// The one value of a policy in YAML or JSON.
 pub(crate) fn read(text: &[u8]) -> Result<Value, String> {
-    match read_documents(text)?.as_slice() {
+    match read_policy(text)?.as_slice() {
         [only] => Ok(only.clone()),
         [] => Ok(Value::Object(serde_json::Map::new())),
         several => Err(format!("has {} documents, and must have one", several.len())),
@@ -108,11 +108,16 @@ pub(crate) fn normalize(daemon_set: &mut DaemonSet, policy: &Policy) -> Result<P
     Ok(policy)
 }
 
-/// The problem with the file, or with the DaemonSet's own annotation.
+/// The problems with the file, or with the DaemonSet's own annotation.
 pub(crate) fn message(error: &InvalidRolloutPolicy, file: Option<&str>) -> String {
     match file {
-        Some(file) if error.path.is_empty() => format!("{file}: {}", error.message),
-        Some(file) => format!("{file}: {}: {}", error.path, error.message),
+        Some(file) => {
+            let one = |problem: &InvalidRolloutPolicy| match problem.path.as_str() {
+                "" => problem.message.clone(),
+                path => format!("{path}: {}", problem.message),
+            };
+            format!("{file}: {}", error.all().map(one).collect::<Vec<_>>().join("; "))
+        }
         None => error.to_string(),
     }
 }

@@ -245,7 +245,7 @@ fn lint_looks_at_the_policy_of_the_rollout() {
     let drive = "drive: {type: RollingUpdate}\nonFailure: {action: RollBack, availableWithinSeconds: 3}";
     assert_eq!(
         policy("lint-drive.yaml", drive),
-        ["InvalidRolloutPolicy onFailure.action"],
+        ["InvalidRolloutPolicy drive", "InvalidRolloutPolicy onFailure.action"],
         "and no rehearsal"
     );
 

@@ -2,6 +2,7 @@
 
 mod answers;
 mod goldens;
+mod hostile;
 #[cfg(unix)]
 mod kubectl;
 mod manifests;

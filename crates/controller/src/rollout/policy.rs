@@ -103,8 +103,7 @@ fn with_annotations(of_file: &Policy, ds: &DaemonSet) -> (Policy, Option<PolicyP
         Err(invalid) => invalid,
     };
     let message = if invalid.annotation.is_empty() {
-        let (path, problem) = (&invalid.path, &invalid.message);
-        format!("The rollout is paused, since the policy of --policy does not fit: {path}: {problem}")
+        format!("The rollout is paused, since the policy of --policy does not fit: {invalid}")
     } else {
         format!("The rollout is paused, since its policy can't be read: {invalid}")
     };
@@ -190,6 +189,19 @@ mod tests {
             assert!(problem.message.contains(part), "{}", problem.message);
             assert_eq!((problem.reason, problem.message.lines().count()), ("InvalidRolloutPolicy", 1));
         }
+    }
+
+    /// Nine lines that say the same nine times, again and again: four billion waves.
+    #[test]
+    fn aliases_repeat_no_more_than_a_text_could_say() {
+        let nine = |alias: &str| [alias; 9].join(", ");
+        let doubling = (1..9).map(|line| format!("&a{line} [{}]", nine(&format!("*a{}", line - 1))));
+        let bomb = format!("waves: [&a0 {{}}, {}]", doubling.collect::<Vec<_>>().join(", "));
+        let reading = read(Role::Controller, &with_policy("RollingUpdate", &bomb));
+        let message = reading.problem.unwrap().message;
+        assert!(message.contains("alias"), "{message}");
+        let shared = "waves: [{nodes: &pool {matchLabels: {pool: a}}, upTo: 1}, {nodes: *pool}]";
+        assert_eq!(read(Role::Controller, &with_policy("RollingUpdate", shared)).problem, None);
     }
 
     /// The policy of the file may fit one DaemonSet and not the other.

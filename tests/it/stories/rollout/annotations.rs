@@ -3,6 +3,7 @@
 use daemonset::model::DaemonSet;
 use daemonset::{Action, DownNodesPolicy, InvalidRolloutPolicy, LifecyclePolicy, Policy};
 use serde_json::{Value, from_value, json};
+use std::collections::BTreeMap;
 
 fn ds(annotations: Value) -> DaemonSet {
     let spec = json!({"minReadySeconds": 30, "updateStrategy": {"type": "OnDelete"}});
@@ -86,6 +87,74 @@ fn nothing_is_tolerated() {
         let invalid = read(json!({key.clone(): text})).unwrap_err();
         assert_eq!((invalid.annotation.as_str(), invalid.path.as_str()), (key.as_str(), path), "{text}");
     }
+}
+
+fn waves(count: usize) -> String {
+    format!(r#"{{"waves": [{}]}}"#, vec!["{}"; count].join(","))
+}
+
+/// A reader that must not be asked.
+fn not_read(_: &str) -> Result<Value, String> {
+    panic!("the text is too long to be read")
+}
+
+#[test]
+fn a_policy_has_a_size() {
+    let text = waves(1);
+    let padded = |bytes: usize| format!("{text}{}", " ".repeat(bytes - text.len()));
+    let policy = |text: String| ds(json!({"rollout.daemonset/policy": text}));
+    assert!(Policy::from_annotations(&policy(padded(16 * 1024))).is_ok());
+    let invalid = Policy::default().with_annotations(&policy(padded(16 * 1024 + 1)), not_read).unwrap_err();
+    assert_eq!((invalid.path.as_str(), invalid.also.len()), ("policy", 0));
+    assert_eq!(
+        invalid.to_string(),
+        "annotation rollout.daemonset/policy: policy: Too long: may not be more than 16384 bytes"
+    );
+    assert!(invalid.policy(Policy::default()).rollout.unwrap().paused);
+}
+
+#[test]
+fn an_annotation_that_a_person_types_has_a_size() {
+    let zeros = |count: usize| "0".repeat(count);
+    let approved = |text: String| read(json!({"rollout.daemonset/approved": text}));
+    assert!(approved(format!("{}7=1", zeros(61))).is_ok());
+    let paths =
+        [approved(format!("{}7=1", zeros(62))), read(json!({"rollout.daemonset/paused": " ".repeat(65)}))]
+            .map(|read| read.unwrap_err().path);
+    assert_eq!(paths, ["approved", "paused"]);
+}
+
+#[test]
+fn a_policy_has_at_most_64_entries_of_each_kind() {
+    let approved =
+        |count: usize| json!((0..count).map(|number| (number.to_string(), 1)).collect::<BTreeMap<_, _>>());
+    let policy = |count: usize| json!({"waves": vec![json!({}); count], "approved": approved(count), "onFailure": {"waitingReasons": vec!["A"; count]}});
+    let with = |policy: Value| read(json!({"rollout.daemonset/policy": policy.to_string()}));
+    assert!(with(policy(64)).is_ok());
+    let invalid = with(policy(65)).unwrap_err();
+    let paths: Vec<&str> = invalid.all().map(|problem| problem.path.as_str()).collect();
+    assert_eq!(paths, ["rollout.approved", "rollout.waves", "rollout.onFailure.waitingReasons"]);
+    assert_eq!(invalid.message, "Too many: 65: must have at most 64 items");
+}
+
+#[test]
+fn all_problems_are_named_at_once() {
+    let policy = json!({"waves": [{"upTo": "half"}]});
+    let annotations = json!({
+        "rollout.daemonset/policy": policy.to_string(), "rollout.daemonset/paused": "yes", "rollout.daemonset/approved": "7", "rollout.daemonset/wave": "1",
+    });
+    let invalid = read(annotations).unwrap_err();
+    let problems: Vec<&str> = invalid.all().map(|problem| problem.annotation.as_str()).collect();
+    let key = |name: &str| format!("rollout.daemonset/{name}");
+    assert_eq!(problems, ["wave", "policy", "paused", "approved"].map(key));
+    let failure = json!({"onFailure": {"availableWithinSeconds": 30, "progressDeadlineSeconds": 30}});
+    let invalid = read(json!({"rollout.daemonset/policy": failure.to_string()})).unwrap_err();
+    assert_eq!(
+        invalid.to_string(),
+        "annotation rollout.daemonset/policy: onFailure.availableWithinSeconds: Invalid value: 30: must be greater than \
+         spec.minReadySeconds, which is 30; onFailure.progressDeadlineSeconds: Invalid value: 30: must be greater than \
+         spec.minReadySeconds, which is 30"
+    );
 }
 
 #[test]

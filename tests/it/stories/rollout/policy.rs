@@ -4,6 +4,7 @@ use crate::support::{given, rolling};
 use daemonset::model::IntOrString;
 use daemonset::{FailurePolicy, Policy, Recording, RolloutPolicy, Wave};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 #[test]
 fn the_policy_has_a_stable_form() {
@@ -78,6 +79,13 @@ fn what_can_not_work_is_refused_with_its_path() {
             )]
         );
     }
+    let approved: BTreeMap<i64, u32> = (0..65).map(|number| (number, 1)).collect();
+    let many = json!({"waves": vec![json!({"upTo": 1}); 65], "approved": approved, "onFailure": {"waitingReasons": vec!["A"; 65]}});
+    assert_eq!(
+        problems(many),
+        ["approved", "waves", "onFailure.waitingReasons"]
+            .map(|field| format!("policy.rollout.{field}: Too many: 65: must have at most 64 items"))
+    );
     let far = IntOrString::Int(u32::MAX);
     let policy = RolloutPolicy::default()
         .waves(vec![Wave::default().up_to(far)])
