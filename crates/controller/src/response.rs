@@ -238,16 +238,19 @@ fn message(status: &Status) -> String {
     }
 }
 
-/// The longest message in the log, in characters. An API server may list each invalid field of an object.
-const LONGEST_MESSAGE: usize = 500;
+/// How much of a longer message is in the log, in characters. An API server may list each invalid field of an object.
+const LONGEST_BEGIN: usize = 300;
+const LONGEST_END: usize = 200;
 
-/// The begin of a text that is too long for one line.
+/// A text without its middle, if it is too long for one line. An API server names the object first and the reason last.
 pub(crate) fn shortened(text: &str) -> String {
-    match text.chars().count().checked_sub(LONGEST_MESSAGE) {
+    let length = text.chars().count();
+    match length.checked_sub(LONGEST_BEGIN + LONGEST_END) {
         None | Some(0) => text.to_owned(),
         Some(more) => {
-            let begin: String = text.chars().take(LONGEST_MESSAGE).collect();
-            format!("{begin} … ({more} more characters)")
+            let begin: String = text.chars().take(LONGEST_BEGIN).collect();
+            let end: String = text.chars().skip(length - LONGEST_END).collect();
+            format!("{begin} … ({more} more characters) … {end}")
         }
     }
 }

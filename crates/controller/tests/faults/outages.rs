@@ -87,7 +87,7 @@ async fn a_rejected_create_is_one_line_that_names_the_node() {
 async fn a_message_of_several_pages_is_one_short_line() {
     let cluster = Cluster::steady(1, rolling(1)).await;
     let log = Log::capture();
-    let long = format!("n00{}", " and so on".repeat(170));
+    let long = format!("n00{}: the reason", " and so on".repeat(170));
     cluster.api.state().rejected_names.insert("n00".to_owned());
     cluster.api.state().rejection_suffix = long;
     cluster.allow_down(1);
@@ -98,7 +98,7 @@ async fn a_message_of_several_pages_is_one_short_line() {
     assert!(!lines.is_empty());
     for line in lines {
         assert!(line.chars().count() < 800, "{line}");
-        assert!(line.contains("more characters"), "{line}");
+        assert!(line.contains("more characters") && line.contains(": the reason"), "{line}");
     }
 }
 

@@ -4,18 +4,18 @@
 //! `UPSTREAM_CONTROLLER` is the command that starts Kubernetes' DaemonSet controller in the cluster with the argument `on`, and ends it
 //! with `off`; each returns when it is done. Without it no life is handed over. `LIVES=shell,numbers` lives some of them.
 
+mod handover;
 mod manifests;
 
 use crate::WITHOUT_LEASE;
 use crate::budget_watch::{is_ready, uid};
 use crate::cluster::{Cluster, IMAGE, image_of};
 use crate::process::{Account, Controller, apply, kubeconfig};
-use futures::{FutureExt, StreamExt, stream};
+use handover::{Upstream, each, noted};
 use http::Method;
 use manifests::{Manifest, read_all};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -131,6 +131,14 @@ impl Life {
         self.cluster.post(&self.cluster.apps("daemonsets"), self.manifest.daemon_set.clone()).await;
     }
 
+    /// Creates it again. If its generations began at 1 again, one of them would be that of an orphaned pod, and this pod would count
+    /// as updated, as it does for Kubernetes' controller.
+    async fn create_at_generation(&self, generation: &str) {
+        let mut daemon_set = self.manifest.daemon_set.clone();
+        daemon_set["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = json!(generation);
+        self.cluster.post(&self.cluster.apps("daemonsets"), daemon_set).await;
+    }
+
     /// Deletes the DaemonSet and waits until it is gone.
     async fn delete(&self, propagation: &str) {
         let path = self.cluster.apps(&format!("daemonsets/{}", self.name));
@@ -174,7 +182,7 @@ impl Life {
         let before = self.objects().await;
         self.delete("Orphan").await;
         assert_eq!(self.objects().await, before, "orphaned as they were");
-        self.create().await;
+        self.create_at_generation("100").await;
         self.has_everywhere("v1").await;
         let owner = self.cluster.daemon_set(&self.name).await["metadata"]["uid"].clone();
         self.until("all objects have the new owner", async |life| {
@@ -270,46 +278,6 @@ fn is_empty(value: &Value) -> bool {
 
 fn image(version: &str) -> String {
     format!("{IMAGE}:{version}")
-}
-
-/// Lives the same part of several lives, and returns those that pass.
-async fn each(lives: Vec<Life>, failed: &mut BTreeSet<String>, part: impl AsyncFn(Life)) -> Vec<Life> {
-    let ended = stream::iter(lives).map(async |life| {
-        let passed = AssertUnwindSafe(part(life.clone())).catch_unwind().await.is_ok();
-        (life, passed)
-    });
-    let ended: Vec<_> = ended.buffer_unordered(TOGETHER).collect().await;
-    failed.extend(ended.iter().filter(|(_, passed)| !passed).map(|(life, _)| life.app.clone()));
-    ended.into_iter().filter_map(|(life, passed)| passed.then_some(life)).collect()
-}
-
-/// Kubernetes' own controller.
-struct Upstream {
-    command: String,
-}
-
-impl Upstream {
-    fn find() -> Option<Self> {
-        let command = std::env::var("UPSTREAM_CONTROLLER").ok();
-        if command.is_none() {
-            println!("skipped: UPSTREAM_CONTROLLER names no command, so no life is handed over");
-        }
-        command.map(|command| Upstream { command })
-    }
-
-    async fn turn(&self, state: &str) {
-        let command = format!("{} {state}", self.command);
-        let ended = tokio::task::spawn_blocking(move || {
-            std::process::Command::new("sh").args(["-c", &command]).status().unwrap()
-        });
-        assert!(ended.await.unwrap().success());
-    }
-}
-
-/// Notes the objects that another controller must leave as they are.
-async fn noted(lives: Vec<Life>) -> Vec<Life> {
-    let with_objects = async |life: Life| Life { before: life.objects().await, ..life };
-    stream::iter(lives).then(with_objects).collect().await
 }
 
 #[tokio::test]
