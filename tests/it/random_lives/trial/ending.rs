@@ -105,11 +105,13 @@ impl Trial {
             self.annotate(name, "failed", None);
             self.annotate(name, "completed", completed.as_deref());
         }
+        // The current revision has the newest number, or gets one of the next.
+        let newest = self.cluster.revisions().map(|revision| revision.revision).max().unwrap_or(0);
         edit_policy(&mut self.cluster, |rollout| {
             let Some(rollout) = rollout else { return };
             rollout.paused = false;
             rollout.on_failure = None;
-            rollout.approved = (-1..100).map(|number| (number, u32::MAX)).collect();
+            rollout.approved = (newest - 1..newest + 50).map(|number| (number, u32::MAX)).collect();
             if base.is_none() {
                 rollout.waves.clear();
             } else if !rollout.waves.is_empty() {
