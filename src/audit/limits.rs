@@ -119,9 +119,8 @@ pub(super) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut
     };
     let mut emptied: BTreeMap<NodeIx, usize> = BTreeMap::new();
     for delete in context.deletes.iter().filter(|delete| is_last(delete.stage)) {
-        if let Some(node) = delete.facts.node.filter(|node| is_withdrawn(*node, delete.pod))
-            && !fleet.nodes.at(node).has_available()
-        {
+        let node = delete.facts.node.filter(|node| is_withdrawn(*node, delete.pod));
+        if let Some(node) = node.filter(|node| !fleet.nodes.at(*node).has_available()) {
             emptied.entry(node).or_insert(delete.action);
         }
     }

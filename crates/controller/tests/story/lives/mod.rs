@@ -216,6 +216,8 @@ impl Life {
 
     async fn is_completed(&self) {
         self.until("the rollout is complete", async |life| {
+            // Pods with finalizers go.
+            life.pods().await;
             let current = life.revisions().await.pop().unwrap_or_default();
             life.is_observed().await && current.pointer(COMPLETED).is_some()
         })
