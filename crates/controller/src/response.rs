@@ -276,3 +276,25 @@ pub fn finds_data_changed(status: &Status) -> bool {
 fn causes(status: &Status) -> impl Iterator<Item = &StatusCause> {
     status.details.iter().flat_map(|details| &details.causes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn invalid(fields: &[&str]) -> Status {
+        let causes: Vec<_> =
+            fields.iter().map(|field| json!({"field": field, "message": "immutable"})).collect();
+        let status =
+            json!({"status": "Failure", "reason": "Invalid", "code": 422, "details": {"causes": causes}});
+        serde_json::from_value(status).unwrap()
+    }
+
+    #[test]
+    fn an_object_was_replaced_if_its_uid_alone_is_refused() {
+        assert!(is_of_another_object(&invalid(&["metadata.uid"])));
+        for fields in [&["metadata.uid", "spec"][..], &["spec", "metadata.uid"], &["metadata.name"], &[]] {
+            assert!(!is_of_another_object(&invalid(fields)), "{fields:?}");
+        }
+    }
+}

@@ -13,30 +13,30 @@ use kube::core::request::{Error as RequestError, Request};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
+/// The objects that the DaemonSet's selector matches. The namespace may hold far more, and what others keep there costs nothing here.
+fn selected(ds: &DaemonSet) -> ListParams {
+    let selector = serde_json::to_value(&ds.spec.selector).and_then(serde_json::from_value::<LabelSelector>);
+    match selector.ok().and_then(|selector| Selector::try_from(selector).ok()) {
+        Some(selector) => ListParams::default().labels_from(&selector),
+        None => ListParams::default(),
+    }
+}
+
 impl Executor {
-    /// The pods that the DaemonSet's selector matches, as they are stored now. The namespace may hold far more.
+    /// The pods that the DaemonSet's selector matches, as they are stored now.
     ///
     /// # Errors
     /// When they can't be read.
     pub async fn list_pods(&self, ds: &DaemonSet) -> Result<Vec<Arc<Pod>>, ExecuteError> {
-        let selector =
-            serde_json::to_value(&ds.spec.selector).and_then(serde_json::from_value::<LabelSelector>);
-        let params = match selector.ok().and_then(|selector| Selector::try_from(selector).ok()) {
-            Some(selector) => ListParams::default().labels_from(&selector),
-            None => ListParams::default(),
-        };
-        self.list(&ds.metadata.namespace, &params).await
+        self.list(&ds.metadata.namespace, &selected(ds)).await
     }
 
-    /// All revisions of a namespace, as they are stored now.
+    /// The revisions that the DaemonSet's selector matches, as they are stored now.
     ///
     /// # Errors
     /// When they can't be read.
-    pub async fn list_revisions(
-        &self,
-        namespace: &str,
-    ) -> Result<Vec<Arc<ControllerRevision>>, ExecuteError> {
-        self.list(namespace, &ListParams::default()).await
+    pub async fn list_revisions(&self, ds: &DaemonSet) -> Result<Vec<Arc<ControllerRevision>>, ExecuteError> {
+        self.list(&ds.metadata.namespace, &selected(ds)).await
     }
 
     /// Whether the revision that already has this name is the one that was to be created, and only the watch has not shown it

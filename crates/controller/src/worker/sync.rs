@@ -7,9 +7,10 @@ use crate::compare::reverted::Reverted;
 use crate::executor::{ExecuteError, Executed, Executor};
 use crate::in_flight::InFlight;
 use crate::per_daemon_set::PerDaemonSet;
-use daemonset::model::{ControllerRevision, DaemonSet};
+use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference};
 use daemonset::{Action, ActionOutcome, Observed, Plan, Snapshot};
 use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -52,9 +53,9 @@ impl Worker {
         if audited.plan.actions.iter().any(is_new_revision) {
             // The watch of revisions may lag behind the watch that has shown the template. Stored revisions decide the new
             // number, so that no number is given twice.
-            let revisions = executor.list_revisions(&key.namespace).await?;
+            let revisions = executor.list_revisions(ds).await?;
             let mut stored = Input::from_caches(&self.caches, key);
-            stored.revisions = revisions;
+            stored.revisions = with_unselected(revisions, stored.revisions, ds);
             let Some(new) = self.plan_listed(key, ds, state, stored)? else { return Ok(()) };
             audited = new;
         }
@@ -155,6 +156,21 @@ impl Worker {
             Duration::try_from(left.saturating_add(SignedDuration::from_millis(2))).unwrap_or_default();
         self.queue.add_after(key.clone(), delay);
     }
+}
+
+/// The stored revisions that the selector matches, and the DaemonSet's others as they are in the cache.
+fn with_unselected(
+    mut stored: Vec<Arc<ControllerRevision>>,
+    cached: Vec<Arc<ControllerRevision>>,
+    ds: &DaemonSet,
+) -> Vec<Arc<ControllerRevision>> {
+    let names: BTreeSet<String> = stored.iter().map(|revision| revision.metadata.name.clone()).collect();
+    let is_other = |revision: &Arc<ControllerRevision>| {
+        let owner = OwnerReference::controller_of(&revision.metadata.owner_references);
+        owner == Some(ds.metadata.uid.as_str()) && !names.contains(&revision.metadata.name)
+    };
+    stored.extend(cached.into_iter().filter(is_other));
+    stored
 }
 
 fn is_new_revision(action: &Action) -> bool {

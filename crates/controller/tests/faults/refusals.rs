@@ -90,6 +90,32 @@ async fn a_revision_without_the_escapes_of_go_is_changed_by_an_update() {
     cluster.finish(80).await;
 }
 
+/// Somebody has replaced it, and the watch does not show that yet.
+#[tokio::test(start_paused = true)]
+async fn another_revision_of_the_name_is_not_changed_in_its_place() {
+    let cluster = Cluster::steady(4, rolling(2)).await;
+    release(&cluster, "agent:v2", SCRIPT);
+    cluster.done(HOUR).await;
+    let script = revisions(&cluster).pop().expect("a revision");
+    release(&cluster, "agent:v3", "agent");
+    cluster.done(HOUR).await;
+    cluster.lag(Kind::Revision, MINUTE);
+    {
+        let mut state = cluster.api.state();
+        state.store.remove(Actor::Others, &named(&script));
+        let new = state.store.create(Actor::Others, Kind::Revision, script);
+        state.revision_data.keep(&new, &new.to_string());
+    }
+    release(&cluster, "agent:v2", SCRIPT);
+    sleep(MINUTE / 2).await;
+    let calls = |verb| cluster.count(|called, kind| (called, kind) == (verb, Kind::Revision));
+    assert!(calls(Verb::Patch) > 0, "the old one was tried");
+    assert_eq!(calls(Verb::Update), 0);
+    cluster.done(HOUR).await;
+    assert_eq!(numbers(&cluster), [1, 3, 4]);
+    assert!(calls(Verb::Update) > 0, "the new one is changed");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_revision_in_unknown_bytes_is_left_to_a_person() {
     let log = Log::capture();
