@@ -47,6 +47,8 @@ pub struct State {
     pub garbled: BTreeSet<Kind>,
     /// The largest page that a list has asked for; `None` for all.
     pub largest_page: Option<usize>,
+    /// How many objects lists have returned.
+    pub listed: BTreeMap<Kind, usize>,
     /// Watches from before this version get 410.
     pub compacted: u64,
     /// How much longer the creates of pods take, by the label `app` of the pod: a webhook looks at them.
@@ -97,6 +99,7 @@ impl ApiServer {
             half_open: 0,
             garbled: BTreeSet::new(),
             largest_page: Some(0),
+            listed: BTreeMap::new(),
             compacted: 0,
             slow_creates: BTreeMap::new(),
             terminating: false,
@@ -357,6 +360,7 @@ impl State {
         items.retain(|object| is_selected(object, request));
         let rest = items.split_off(begin.min(items.len()));
         let page: Vec<Value> = rest.iter().take(limit.unwrap_or(usize::MAX)).cloned().collect();
+        *self.listed.entry(request.kind).or_default() += page.len();
         let mut metadata = json!({"resourceVersion": version.to_string()});
         if page.len() < rest.len() {
             metadata["continue"] = json!(format!("{version}.{}", begin + page.len()));
