@@ -13,7 +13,6 @@ use crate::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::borrow::Cow;
 use thiserror::Error;
 
 /// The whole input of one decision.
@@ -192,8 +191,8 @@ impl From<&Snapshot<'_>> for Recording {
 fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
     let mut ds = DaemonSet::clone(&snapshot.spec.daemon_set);
     ds.template_fidelity = TemplateFidelity::Exact;
-    if let Cow::Owned(template) = &snapshot.spec.raw_template {
-        ds.spec.template = template.clone();
+    if let Some(template) = &snapshot.spec.recovered_template {
+        ds.spec.template = Value::clone(template);
     }
     ds
 }

@@ -162,7 +162,7 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     let named = |view: &'s RevisionView<'s>| {
         let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
         rest.strip_prefix('-').filter(|hash| {
-            **hash == hash::content_hash(&snapshot.spec.raw_template, &snapshot.spec.ingredients, collisions)
+            **hash == hash::content_hash(snapshot.spec.raw_template(), &snapshot.spec.ingredients, collisions)
         })
     };
     let free = |view: &RevisionView<'_>| {
@@ -199,7 +199,7 @@ pub(super) fn is_of_content(snapshot: &Snapshot<'_>, data: &Value) -> bool {
         (None, wanted) => wanted.is_null(),
         (Some(stored), wanted) => canonical_json::equal(stored, wanted),
     };
-    same && is_of_template(data, &snapshot.spec.raw_template)
+    same && is_of_template(data, snapshot.spec.raw_template())
 }
 
 /// Whether data holds the patch `{"spec":{"template":{…,"$patch":"replace"}}}` of this template `[null-is-absent]`.

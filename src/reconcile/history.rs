@@ -182,7 +182,7 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     let ds = &snapshot.spec.daemon_set;
     let labels =
         snapshot.spec.template.parsed.metadata.labels.with(&snapshot.spec.policy.unique_label_key, hash);
-    let mut template = canonical_json::normalized(&snapshot.spec.raw_template);
+    let mut template = canonical_json::normalized(snapshot.spec.raw_template());
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
     }
@@ -252,7 +252,7 @@ fn named_as_new<'a>(
 ) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
     let ds = &*snapshot.spec.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
-    let content = (&*snapshot.spec.raw_template, &snapshot.spec.ingredients);
+    let content = (snapshot.spec.raw_template(), &snapshot.spec.ingredients);
     let hash = hash::content_hash(content.0, content.1, collisions);
     let name = revision::name(ds, &hash);
     let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;

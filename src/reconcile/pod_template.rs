@@ -31,7 +31,7 @@ pub(crate) struct Source<'s> {
 impl<'s> Source<'s> {
     pub(crate) fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
         Source {
-            raw_template: &snapshot.spec.raw_template,
+            raw_template: snapshot.spec.raw_template(),
             host_network: snapshot.spec.template.parsed.spec.host_network,
             hash: history.current_hash(),
             is_base: false,

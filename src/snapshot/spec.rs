@@ -21,8 +21,8 @@ pub(crate) struct Spec<'a> {
     pub(crate) daemon_set: Cow<'a, DaemonSet>,
     pub(crate) policy: Policy,
     pub(crate) selector: Selector<'a>,
-    /// The template that the API server holds, as far as it is known.
-    pub(crate) raw_template: Cow<'a, Value>,
+    /// The template that the API server holds, if the DaemonSet's has lost fields.
+    pub(crate) recovered_template: Option<Cow<'a, Value>>,
     /// The ingredients of the caller's manifests; null without any.
     pub(crate) ingredients: Value,
     pub(crate) template: CompiledTemplate,
@@ -44,8 +44,10 @@ impl<'a> Spec<'a> {
     ) -> Self {
         check::metadata(daemon_set, problems);
         let selector = check::selector(daemon_set, problems);
-        let raw_template = template_recovery::template(daemon_set, &selector, revisions, &ingredients);
-        let template = check::template(&raw_template, &selector, problems);
+        let recovered_template =
+            template_recovery::recovered_template(daemon_set, &selector, revisions, &ingredients);
+        let raw_template = recovered_template.as_deref().unwrap_or(&daemon_set.spec.template);
+        let template = check::template(raw_template, &selector, problems);
         let template = CompiledTemplate::new(template, &policy.daemon_tolerations, problems);
         let strategy = strategy::in_force(daemon_set, &policy, problems);
         check::policy(&policy, problems);
@@ -59,7 +61,7 @@ impl<'a> Spec<'a> {
             mark_keys: MarkKeys::new(&policy.mark_prefix),
             policy,
             selector,
-            raw_template,
+            recovered_template,
             ingredients,
             template,
             strategy,
@@ -73,13 +75,18 @@ impl<'a> Spec<'a> {
             daemon_set: Cow::Owned(self.daemon_set.into_owned()),
             policy: self.policy,
             selector: self.selector.into_owned(),
-            raw_template: Cow::Owned(self.raw_template.into_owned()),
+            recovered_template: self.recovered_template.map(|template| Cow::Owned(template.into_owned())),
             ingredients: self.ingredients,
             template: self.template,
             strategy: self.strategy,
             template_generation: self.template_generation,
             mark_keys: self.mark_keys,
         }
+    }
+
+    /// The template that the API server holds, as far as it is known. A large one is not kept twice.
+    pub(crate) fn raw_template(&self) -> &Value {
+        self.recovered_template.as_deref().unwrap_or(&self.daemon_set.spec.template)
     }
 
     /// The parts that a pod is compared with.
@@ -95,7 +102,7 @@ impl<'a> Spec<'a> {
     /// The relation of a revision to the DaemonSet.
     pub(crate) fn revision_facts(&self, view: &RevisionView<'_>) -> RevisionFacts {
         let claim = revision::claim(&self.daemon_set, &self.selector, view);
-        let has_content = || revision::has_content(view.data, &self.raw_template, &self.ingredients);
+        let has_content = || revision::has_content(view.data, self.raw_template(), &self.ingredients);
         RevisionFacts { claim, has_content: claim.is_ours() && has_content() }
     }
 

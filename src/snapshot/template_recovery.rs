@@ -6,17 +6,17 @@ use crate::view::RevisionView;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The DaemonSet's template, if it is exact. If it has lost fields, the template of the revision that equals it after the
-/// same lossy round trip: of several the one that history would keep, a released one last `[restored-template]`. So no
+/// In place of a DaemonSet's template that has lost fields: the template of the revision that equals it after the
+/// same lossy round trip; of several the one that history would keep, a released one last `[restored-template]`. So no
 /// revision is created and no pod becomes outdated because a field was lost, and new pods have the field again.
-pub(crate) fn template<'a>(
+pub(crate) fn recovered_template<'a>(
     ds: &'a DaemonSet,
     #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] selector: &Selector<'_>,
     #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] revisions: &[RevisionView<'a>],
     #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] ingredients: &Value,
-) -> Cow<'a, Value> {
+) -> Option<Cow<'a, Value>> {
     match ds.template_fidelity {
-        TemplateFidelity::Exact => Cow::Borrowed(&ds.spec.template),
+        TemplateFidelity::Exact => None,
         #[cfg(feature = "k8s-openapi")]
         TemplateFidelity::Typed => {
             let template = &ds.spec.template;
@@ -26,7 +26,6 @@ pub(crate) fn template<'a>(
             let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, ingredients, revision);
             crate::k8s_openapi::recovered(template, revisions.iter().filter(ours))
                 .or_else(|| crate::k8s_openapi::recovered(template, revisions.iter().filter(released)))
-                .unwrap_or(Cow::Borrowed(template))
         }
     }
 }
