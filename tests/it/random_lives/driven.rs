@@ -1,6 +1,8 @@
 //! Random lives beside Kubernetes' own controller, which creates the pods while this one drives the update.
 
-use super::trial::Trial;
+use super::commands::{Command, Limits};
+use super::steering::{Steering, UpTo, WaveChoice};
+use super::trial::{Beginning, Choices, Origin, Trial};
 use super::{LIVES, lives_that, missing, things};
 use std::collections::BTreeSet;
 
@@ -48,4 +50,33 @@ fn a_driver_only_deletes_for_an_update_and_marks() {
             by_driver.filter(|thing| !updates.iter().any(|update| thing.contains(update))).collect();
         assert!(others.is_empty(), "{others:?}");
     }
+}
+
+/// The update takes the pod of a tainted node just before the template withdraws the toleration. To base, whose wave lacks a pod
+/// there, it is a target node; to the new version it is a taken node that is a target no more. A person brings it back once the
+/// waves have reached it.
+#[test]
+fn a_rollout_goes_on_when_a_taken_node_is_brought_back() {
+    let wave = WaveChoice { ssd: None, up_to: Some(UpTo::Percent(34)), bake: 0, approval: false };
+    let steering = Steering { waves: [None, None, Some(wave)], paused: false, on_failure: None };
+    let mut trial = Trial::begin(Beginning {
+        seed: 814_285_173_440_036_794,
+        nodes: 3,
+        limits: Limits::MaxSurge(1),
+        min_ready: 0,
+        memory_survives: false,
+        taints_absence: false,
+        policy: Choices {
+            excuses_down: false,
+            respects_lifecycle: false,
+            steering: Some(steering),
+            drives: true,
+        },
+        origin: Origin::Empty,
+    });
+    trial.perform(Command::Taint { node: 44, execute: false }, 0);
+    trial.perform(Command::Tolerate { dedicated: true }, 40_404);
+    trial.perform(Command::Tolerate { dedicated: false }, 0);
+    trial.settle().unwrap();
+    assert_eq!(trial.broken(), Vec::<String>::new());
 }

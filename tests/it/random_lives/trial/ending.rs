@@ -56,6 +56,11 @@ impl Trial {
             if end != RolloutEnd::Complete && self.open_all_waves() {
                 self.pass(a_while);
                 end = self.watch_rollout(patience, bound);
+                // A wave has reached a node that base may run on and the new version may not.
+                if end != RolloutEnd::Complete && bring_back(&mut self.cluster) {
+                    self.pass(a_while);
+                    end = self.watch_rollout(patience, bound);
+                }
             }
             if end != RolloutEnd::Complete {
                 return Err(format!("{end:?} at {last}: {:#?}", self.cluster.plan()));
