@@ -83,14 +83,19 @@ async fn accept(listener: TcpListener, router: Router) {
                 continue;
             }
         };
-        open.retain(|connection| !connection.is_finished());
-        if open.len() >= MAX_CONNECTIONS
-            && let Some(oldest) = open.pop_front()
-        {
-            oldest.abort();
-        }
-        open.push_back(tokio::spawn(respond(stream, router.clone())).abort_handle());
+        admit(&mut open, tokio::spawn(respond(stream, router.clone())).abort_handle());
     }
+}
+
+/// Adds a connection to the open ones, oldest first. Beyond the limit the oldest one ends.
+fn admit(open: &mut VecDeque<AbortHandle>, connection: AbortHandle) {
+    open.retain(|connection| !connection.is_finished());
+    if open.len() >= MAX_CONNECTIONS
+        && let Some(oldest) = open.pop_front()
+    {
+        oldest.abort();
+    }
+    open.push_back(connection);
 }
 
 /// Responds to the requests of a connection.
@@ -171,6 +176,25 @@ mod tests {
         assert!(
             text.starts_with("HTTP/1.1 503") && text.ends_with("the task \"watch of pods\" ended"),
             "{text}"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_oldest_connection_ends_for_one_too_many() {
+        let mut open = VecDeque::new();
+        let connections: Vec<_> =
+            (0..=MAX_CONNECTIONS).map(|_| tokio::spawn(std::future::pending::<()>())).collect();
+        connections.iter().for_each(|connection| admit(&mut open, connection.abort_handle()));
+        tokio::task::yield_now().await;
+        let ended: Vec<bool> = connections.iter().map(tokio::task::JoinHandle::is_finished).collect();
+        assert_eq!((ended.iter().filter(|ended| **ended).count(), ended.first()), (1, Some(&true)));
+        admit(&mut open, tokio::spawn(async {}).abort_handle());
+        tokio::task::yield_now().await;
+        admit(&mut open, tokio::spawn(std::future::pending::<()>()).abort_handle());
+        tokio::task::yield_now().await;
+        assert!(
+            !connections.iter().skip(2).any(tokio::task::JoinHandle::is_finished),
+            "an ended one made room"
         );
     }
 
