@@ -248,6 +248,13 @@ impl Cluster {
             .count()
     }
 
+    /// All revisions, by their numbers.
+    pub fn revisions(&self) -> Vec<Value> {
+        let mut revisions: Vec<Value> = self.api.state().store.list(Kind::Revision).cloned().collect();
+        revisions.sort_by_key(|revision| revision["revision"].as_i64());
+        revisions
+    }
+
     pub fn pods_of_agent(&self) -> Vec<Value> {
         let uid = text(&self.daemon_set()["metadata"]["uid"]).to_owned();
         self.api.state().store.list(Kind::Pod).filter(|pod| controller_uid(pod) == uid).cloned().collect()

@@ -25,14 +25,8 @@ fn release(cluster: &Cluster, image: &str, script: &str) {
     cluster.release(image);
 }
 
-fn revisions(cluster: &Cluster) -> Vec<Value> {
-    let mut revisions: Vec<Value> = cluster.api.state().store.list(Kind::Revision).cloned().collect();
-    revisions.sort_by_key(|revision| revision["revision"].as_i64());
-    revisions
-}
-
 fn numbers(cluster: &Cluster) -> Vec<i64> {
-    revisions(cluster).iter().filter_map(|revision| revision["revision"].as_i64()).collect()
+    cluster.revisions().iter().filter_map(|revision| revision["revision"].as_i64()).collect()
 }
 
 fn named(revision: &Value) -> Id {
@@ -57,7 +51,7 @@ async fn undone(bytes: impl Fn(&Value) -> String) -> Cluster {
     let cluster = Cluster::steady(4, rolling(2)).await;
     release(&cluster, "agent:v2", SCRIPT);
     cluster.done(HOUR).await;
-    let script = revisions(&cluster).pop().expect("a revision");
+    let script = cluster.revisions().pop().expect("a revision");
     store_as(&cluster, &script, &bytes(&script["data"]));
     release(&cluster, "agent:v3", "agent");
     cluster.done(HOUR).await;
@@ -96,7 +90,7 @@ async fn another_revision_of_the_name_is_not_changed_in_its_place() {
     let cluster = Cluster::steady(4, rolling(2)).await;
     release(&cluster, "agent:v2", SCRIPT);
     cluster.done(HOUR).await;
-    let script = revisions(&cluster).pop().expect("a revision");
+    let script = cluster.revisions().pop().expect("a revision");
     release(&cluster, "agent:v3", "agent");
     cluster.done(HOUR).await;
     cluster.lag(Kind::Revision, MINUTE);
@@ -136,7 +130,7 @@ async fn a_revision_in_unknown_bytes_is_left_to_a_person() {
     assert!(cluster.metrics.text().contains(&metric), "{metric}");
 
     let script =
-        revisions(&cluster).into_iter().find(|revision| revision["revision"] == 2).expect("a revision");
+        cluster.revisions().into_iter().find(|revision| revision["revision"] == 2).expect("a revision");
     {
         // As `kubectl replace --force` does.
         let mut state = cluster.api.state();
@@ -155,7 +149,7 @@ async fn a_revision_that_cannot_be_released_is_no_success() {
     let cluster = Cluster::steady(3, rolling(1)).await;
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
-    let old = revisions(&cluster).remove(0);
+    let old = cluster.revisions().remove(0);
     store_as(&cluster, &old, &format!("{:#}", old["data"]));
     let relabel = |app: &str| {
         cluster.api.state().store.change(Actor::Others, &named(&old), |revision| {

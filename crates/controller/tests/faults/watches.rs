@@ -4,7 +4,7 @@ use crate::cluster::{Cluster, HOUR};
 use crate::faults::{Fault, Verb};
 use crate::objects::{rolling, surging};
 use crate::store::{Actor, Kind, id, text};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -102,16 +102,12 @@ async fn a_release_lists_the_revisions_that_the_selector_matches() {
     let cluster = Cluster::steady(3, rolling(1)).await;
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
-    {
-        let store = &mut cluster.api.state().store;
-        let own: Vec<Value> = store.list(Kind::Revision).cloned().collect();
-        for number in 0..100 {
-            let mut other = own[0].clone();
-            other["metadata"]["name"] = json!(format!("other-{number}"));
-            other["metadata"]["labels"] = json!({"app": "other"});
-            other["metadata"]["ownerReferences"] = json!([]);
-            store.create(Actor::Others, Kind::Revision, other);
-        }
+    let mut other = cluster.revisions().remove(0);
+    other["metadata"]["labels"] = json!({"app": "other"});
+    other["metadata"]["ownerReferences"] = json!([]);
+    for number in 0..100 {
+        other["metadata"]["name"] = json!(format!("other-{number}"));
+        cluster.api.state().store.create(Actor::Others, Kind::Revision, other.clone());
     }
     let listed = |kind| cluster.api.state().listed.get(&kind).copied().unwrap_or_default();
     let before = listed(Kind::Revision);
@@ -128,21 +124,14 @@ async fn an_own_revision_without_the_labels_counts_for_the_next_number() {
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
     cluster.lag(Kind::Revision, Duration::from_secs(30));
-    let newest = |revisions: &[Value]| {
-        revisions.iter().max_by_key(|revision| revision["revision"].as_i64()).cloned().expect("a revision")
-    };
-    {
-        let store = &mut cluster.api.state().store;
-        let own: Vec<Value> = store.list(Kind::Revision).cloned().collect();
-        let name = text(&newest(&own)["metadata"]["name"]).to_owned();
-        store.change(Actor::Others, &id(Kind::Revision, &name), |revision| {
-            revision["metadata"]["labels"]["app"] = json!("else");
-        });
-    }
+    let newest = || cluster.revisions().pop().expect("a revision");
+    let name = text(&newest()["metadata"]["name"]).to_owned();
+    cluster.api.state().store.change(Actor::Others, &id(Kind::Revision, &name), |revision| {
+        revision["metadata"]["labels"]["app"] = json!("else");
+    });
     cluster.release("agent:v3");
     sleep(Duration::from_secs(10)).await;
-    let revisions: Vec<Value> = cluster.api.state().store.list(Kind::Revision).cloned().collect();
-    assert_eq!(newest(&revisions)["revision"], 3);
+    assert_eq!(newest()["revision"], 3);
     cluster.done(HOUR).await;
 }
 
