@@ -178,6 +178,10 @@ impl Kept {
         kept.recheck = Recheck::new(memory, &kept.objects);
         if let Some(steps) = listed.steps {
             kept.take_standings(steps, &listed.order);
+            // A standing has no part in what all nodes decide together. This plan lets these nodes go, and the next one may not.
+            for node in steps.node_sync.gone_last(&steps.fleet) {
+                kept.objects.mark_dirty(*listed.slots.at(node));
+            }
             // Entries that the memory forgot with this snapshot count no more in the next plan.
             let forgotten = snapshot.memory.as_ref().map(|before| kept.recheck.forget(before, memory));
             forgotten.iter().flatten().for_each(|node| kept.mark_dirty(node));

@@ -181,6 +181,12 @@ impl NodeSync {
         self.leaving_last.binary_search(&node).is_ok()
     }
 
+    /// The nodes that [leave last](Self::leaves_last) and go in this plan.
+    pub(crate) fn gone_last(&self, fleet: &Fleet<'_>) -> impl Iterator<Item = NodeIx> {
+        let goes = |node: &NodeIx| self.leaving(fleet, *node).next().is_none();
+        self.leaving_last.iter().copied().filter(goes)
+    }
+
     fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
         self.push(Deletion::new(pod, reason));
     }

@@ -540,6 +540,14 @@ proptest! {
     }
 }
 
+/// A plan of all objects lets a node go last, its delete is refused, and no node may go in the next plan, which is capped.
+#[test]
+fn a_node_that_goes_last_in_one_plan_stays_in_the_next() {
+    if let Err(difference) = walk(795_596_495_476_117_546, false) {
+        panic!("{difference}");
+    }
+}
+
 /// The parts of plans that walks reach; random fleets reach the others.
 const REACHED: &[&str] = &[
     "AdoptPod SelectorMatches",
