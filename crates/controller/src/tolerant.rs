@@ -13,6 +13,9 @@ use std::borrow::Cow;
 
 /// An object that is read from JSON text.
 pub(crate) trait FromJson: DeserializeOwned + Resource<DynamicType = ()> {
+    /// Whether a tenant can store text in it that no type here decodes. The API server stores all other objects by its own types.
+    const HAS_TEXT_OF_TENANTS: bool = false;
+
     /// Reads one object.
     ///
     /// # Errors
@@ -27,6 +30,8 @@ impl FromJson for Pod {}
 impl FromJson for Node {}
 
 impl FromJson for ControllerRevision {
+    const HAS_TEXT_OF_TENANTS: bool = true;
+
     /// The data of other owners, such as StatefulSets, is not kept.
     fn from_json(json: &str) -> serde_json::Result<Self> {
         let mut revision = ControllerRevision::from_json(json)?;

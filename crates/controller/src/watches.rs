@@ -64,30 +64,43 @@ impl Watches {
     pub fn start(self, writers: CacheWriters, client: &Client, scope: &Scope, tasks: &Tasks) {
         let all = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
         let selected = Config { label_selector: scope.selector.clone(), ..all.clone() };
-        let follow = self.clone().follow(api(client, scope), selected, writers.daemon_sets);
+        let apis = (api(client, scope), api(client, scope));
+        let follow = self.clone().follow(apis, selected, writers.daemon_sets);
         tasks.spawn("watch of daemonsets", follow);
-        let follow = self.clone().follow(api(client, scope), all.clone(), writers.pods);
+        let apis = (api(client, scope), api(client, scope));
+        let follow = self.clone().follow(apis, all.clone(), writers.pods);
         tasks.spawn("watch of pods", follow);
-        let follow = self.clone().follow(Api::all(client.clone()), all.clone(), writers.nodes);
+        let apis = (Api::all(client.clone()), Api::all(client.clone()));
+        let follow = self.clone().follow(apis, all.clone(), writers.nodes);
         tasks.spawn("watch of nodes", follow);
-        let follow = self.follow(api(client, scope), all, writers.revisions);
+        let apis = (api(client, scope), api(client, scope));
+        let follow = self.follow(apis, all, writers.revisions);
         tasks.spawn("watch of controllerrevisions", follow);
     }
 
     /// Follows one kind for as long as the process lives.
-    async fn follow<K>(self, api: Api<Tolerant<K>>, config: Config, mut writer: Writer<K>)
-    where
+    async fn follow<K>(
+        self,
+        (api, tolerant): (Api<K>, Api<Tolerant<K>>),
+        config: Config,
+        mut writer: Writer<K>,
+    ) where
         K: WatchedObject + ComparedObject + FromJson,
         K: Clone + Debug + Send + Sync + 'static,
     {
         let (mut backoff, mut busy) = (WatchBackoff::default(), Duration::ZERO);
+        // To be tolerant takes a second look at each text: only where a tenant can write any text, and once a text was at fault.
+        let mut is_tolerant = K::HAS_TEXT_OF_TENANTS;
         loop {
+            let events = match is_tolerant {
+                true => watcher(tolerant.clone(), config.clone()).map_ok(plain).left_stream(),
+                false => watcher(api.clone(), config.clone()).right_stream(),
+            };
             // The start of a list is no success yet: it must not reset the back-off.
-            let events =
-                watcher(api.clone(), config.clone()).try_filter(|event| ready(!matches!(event, Event::Init)));
+            let events = events.try_filter(|event| ready(!matches!(event, Event::Init)));
             let mut events = pin!(events);
             while let Some(event) = events.next().await {
-                match event.map(plain) {
+                match event {
                     Ok(event) => {
                         let start = Instant::now();
                         backoff.succeeded(&event);
@@ -106,6 +119,7 @@ impl Watches {
                         sleep(delay.max(self.connection.watches.take_retry_after(&K::plural(&())))).await;
                         if is_undecodable(&error) {
                             // The watcher would go on without the change. Another one begins with a list, which has it.
+                            is_tolerant = true;
                             break;
                         }
                     }
@@ -216,7 +230,7 @@ fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope
 #[derive(Debug, Default)]
 struct WatchBackoff {
     failures: u32,
-    /// Lines of watches that could not be decoded, since the last one that could.
+    /// Lists and lines of watches that could not be decoded, since the last line that could.
     undecodable: u32,
     /// Whether the last attempt found no server.
     is_outage: bool,
@@ -266,9 +280,17 @@ fn plain<K>(event: Event<Tolerant<K>>) -> Event<K> {
     }
 }
 
-/// Whether a line of a watch could not be decoded: the change in it is lost.
+/// Whether a list or a line of a watch could not be decoded: the change in it is lost. The client reads a line that is an object,
+/// but not of this kind, as a `Status` without any member.
 fn is_undecodable(error: &WatchError) -> bool {
-    matches!(error, WatchError::WatchFailed(kube::Error::SerdeError(_)))
+    match error {
+        WatchError::InitialListFailed(error) | WatchError::WatchFailed(error) => match error {
+            kube::Error::SerdeError(_) => true,
+            kube::Error::Api(status) => status.code == 0,
+            _ => false,
+        },
+        WatchError::WatchStartFailed(_) | WatchError::WatchError(_) | WatchError::NoResourceVersion => false,
+    }
 }
 
 /// Whether the API server rejected a list or a watch for lack of rights.

@@ -107,6 +107,26 @@ fn images(cluster: &Cluster, name: &str) -> Vec<String> {
     pods.map(|pod| crate::pods::image_of(pod).to_owned()).collect()
 }
 
+/// A server of another version may have given a field another form. The first such pod leads to a list, and all later ones are read
+/// in part at once.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_no_type_decodes_stops_nobody() {
+    let cluster = Cluster::steady(3, rolling(1)).await;
+    let log = Log::capture();
+    for pod in ["odd-1", "odd-2", "odd-3"] {
+        let metadata = json!({"name": pod, "namespace": NAMESPACE, "labels": {"app": pod}});
+        let pod = json!({"metadata": metadata, "spec": {"nodeName": "n00", "tolerations": "odd"}});
+        cluster.api.state().store.create(Actor::Others, Kind::Pod, pod);
+        sleep(MINUTE).await;
+    }
+    assert_eq!(cluster.count(|verb, kind| (verb, kind) == (Verb::List, Kind::Pod)), 1);
+    cluster.release("agent:v2");
+    cluster.done(HOUR).await;
+    let read_in_part = log.lines("is read in part");
+    assert_eq!(read_in_part.len(), 3, "{read_in_part:#?}");
+    cluster.finish(75).await;
+}
+
 /// The change in such a line is lost to the watch; the list has it.
 #[tokio::test(start_paused = true)]
 async fn a_line_of_a_watch_that_is_no_json_leads_to_a_list() {
