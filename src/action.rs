@@ -513,7 +513,7 @@ pub enum DeleteReason {
 
 impl DeleteReason {
     /// Whether the update strategy deletes for it, and not node sync.
-    pub(crate) fn is_update(self) -> bool {
+    pub const fn is_update(self) -> bool {
         match self {
             DeleteReason::OutdatedPending
             | DeleteReason::OutdatedNotReady

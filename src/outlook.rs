@@ -9,6 +9,7 @@ use crate::rollout_report::{HoldReason, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The outlook of a rollout.
 ///
@@ -128,6 +129,43 @@ pub enum ObstacleKind {
     RolloutFailed,
     /// The limit is used up for another reason than those above.
     NoRoom,
+}
+
+/// A clause that names the obstacle and, where one exists, the way out.
+impl fmt::Display for ObstacleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ObstacleKind::SelectingAll => {
+                "the selector is empty, so that the controller does nothing: give it labels"
+            }
+            ObstacleKind::BeingDeleted => "the DaemonSet is being deleted, so that the controller does nothing",
+            ObstacleKind::WaitsForDelete => "the strategy is OnDelete: delete the outdated pods yourself",
+            ObstacleKind::NotReady => {
+                "the updated pod has not been Ready for too long: look at its events and logs"
+            }
+            ObstacleKind::Failing => {
+                "the updated pod fails again and again: repair the template, or undo the update"
+            }
+            ObstacleKind::NoReadyTime => {
+                "the updated pod's Ready condition tells no time, so that minReadySeconds never pass"
+            }
+            ObstacleKind::Overdue => {
+                "a pod should be gone and is not: its kubelet does not answer, or a finalizer holds it"
+            }
+            ObstacleKind::NodeLost => {
+                "the node went down with the updated pod: repair or remove it, or undo the update"
+            }
+            ObstacleKind::NodeTaken => {
+                "the update deleted the node's pod, and the node is no Ready target node any more: look at its taints, labels \
+                 and conditions, or remove it"
+            }
+            ObstacleKind::NodeLeaves => "the node leaves, and the policy leaves it alone",
+            ObstacleKind::RolloutPaused => "the rollout is paused",
+            ObstacleKind::WaitsForApproval => "the next wave waits for approval",
+            ObstacleKind::RolloutFailed => "the new version has failed",
+            ObstacleKind::NoRoom => "the limit is used up",
+        })
+    }
 }
 
 /// The movement of one node.

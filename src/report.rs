@@ -333,6 +333,21 @@ pub enum PodState {
     Succeeded,
 }
 
+/// A word or two, without the instant.
+impl fmt::Display for PodState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PodState::Available { .. } => "available",
+            PodState::Ready { .. } => "Ready, not yet available",
+            PodState::NotReady { .. } => "not Ready",
+            PodState::Pending { .. } => "Pending",
+            PodState::Terminating { .. } => "terminating",
+            PodState::Failed => "Failed",
+            PodState::Succeeded => "Succeeded",
+        })
+    }
+}
+
 /// The action on a node or, without one, the reason.
 ///
 /// See the example of [`Report`].
@@ -425,6 +440,92 @@ pub enum NodeOutcome {
         /// The state.
         lifecycle: Lifecycle,
     },
+}
+
+/// A few words, with the instant until or since when they hold. The alternate form `{:#}` leaves the instant out; it is
+/// [`instant`](NodeOutcome::instant).
+///
+/// ```
+/// use daemonset::NodeOutcome;
+///
+/// let until = "2026-01-01T12:00:40Z".parse()?;
+/// let outcome = NodeOutcome::WaitsForBackOff { until, failures: 3 };
+/// assert_eq!(outcome.to_string(), "failed 3 times, waits to try again (until 2026-01-01T12:00:40Z)");
+/// assert_eq!(format!("{outcome:#}"), "failed 3 times, waits to try again");
+/// # Ok::<(), jiff::Error>(())
+/// ```
+impl fmt::Display for NodeOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeOutcome::UpToDate => f.write_str("up to date"),
+            NodeOutcome::NotTarget => f.write_str("no target node"),
+            NodeOutcome::Create { reason, .. } => write!(f, "create: {reason}"),
+            NodeOutcome::Delete { reason } => write!(f, "delete: {reason}"),
+            NodeOutcome::WaitsForNextPlan => f.write_str("waits for the next plan: this one is full"),
+            NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+                write!(f, "waits: maxUnavailable spent ({used} of {limit})")
+            }
+            NodeOutcome::HeldByMaxSurge { used, limit } => {
+                write!(f, "waits: maxSurge spent ({used} of {limit})")
+            }
+            NodeOutcome::HeldByRollout { because } => because.fmt(f),
+            NodeOutcome::WaitsForDelete => f.write_str("waits for you: OnDelete, delete its pod"),
+            NodeOutcome::WaitsForReady => f.write_str("waits until Ready"),
+            NodeOutcome::WaitsForMinReady { .. } => f.write_str("waits until available"),
+            NodeOutcome::WaitsForTermination { .. } => f.write_str("waits until the old pod is gone"),
+            NodeOutcome::WaitsForBackOff { failures, .. } => {
+                write!(f, "failed {failures} times, waits to try again")
+            }
+            NodeOutcome::WaitsForCreatedPod { .. } => {
+                f.write_str("waits to see the pod it created, or give it up")
+            }
+            NodeOutcome::WaitsForReturn { .. } => {
+                f.write_str("counts until it is back: the update took its pod, and it is no target now")
+            }
+            NodeOutcome::WaitsForTargets { unavailable, .. } => {
+                let nodes = if *unavailable == 1 { "node" } else { "nodes" };
+                write!(f, "leaves last: {unavailable} target {nodes} without an available pod")
+            }
+            NodeOutcome::LeftAlone { lifecycle } => write!(f, "left alone: {lifecycle}"),
+        }?;
+        match self.instant().filter(|_| !f.alternate()) {
+            Some(at) => write!(f, " ({} {at})", self.preposition()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl NodeOutcome {
+    /// The instant that ends the wait, or at which it began.
+    pub fn instant(&self) -> Option<Timestamp> {
+        match self {
+            NodeOutcome::WaitsForMinReady { until: at }
+            | NodeOutcome::WaitsForTermination { overdue_at: at } => *at,
+            NodeOutcome::WaitsForBackOff { until: at, .. }
+            | NodeOutcome::WaitsForCreatedPod { until: at }
+            | NodeOutcome::WaitsForReturn { since: at } => Some(*at),
+            NodeOutcome::UpToDate
+            | NodeOutcome::NotTarget
+            | NodeOutcome::Create { .. }
+            | NodeOutcome::Delete { .. }
+            | NodeOutcome::WaitsForNextPlan
+            | NodeOutcome::HeldByMaxUnavailable { .. }
+            | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::HeldByRollout { .. }
+            | NodeOutcome::WaitsForDelete
+            | NodeOutcome::WaitsForReady
+            | NodeOutcome::WaitsForTargets { .. }
+            | NodeOutcome::LeftAlone { .. } => None,
+        }
+    }
+
+    fn preposition(&self) -> &'static str {
+        match self {
+            NodeOutcome::WaitsForTermination { .. } => "overdue at",
+            NodeOutcome::WaitsForReturn { .. } => "since",
+            _ => "until",
+        }
+    }
 }
 
 /// A fact about a plan for a person, which changes no action.

@@ -3,6 +3,7 @@
 use crate::model::NodeName;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
+use std::fmt;
 use std::sync::Arc;
 
 /// The rollout of the current revision, if [`Policy::rollout`](field@crate::Policy::rollout) steers it.
@@ -147,6 +148,66 @@ pub enum HoldReason {
         /// As in [`RolloutStage::Stopped`].
         reason: String,
     },
+}
+
+/// A clause with its instant: `pod agent-x: a container waits (ErrImagePull)`.
+impl fmt::Display for FailureEvidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailureEvidence::NodeDown { since } => write!(f, "the node is down since {since}"),
+            FailureEvidence::PodFailed { pod, reason } if reason.is_empty() => {
+                write!(f, "pod {pod} has failed")
+            }
+            FailureEvidence::PodFailed { pod, reason } => write!(f, "pod {pod} has failed ({reason})"),
+            FailureEvidence::TooManyRestarts { pod, restarts } => {
+                write!(f, "pod {pod}: a container has restarted {restarts} times")
+            }
+            FailureEvidence::Waiting { pod, reason } => {
+                write!(f, "pod {pod}: a container waits ({reason})")
+            }
+            FailureEvidence::Unavailable { pod, since } => {
+                write!(f, "pod {pod} is not available since {since}")
+            }
+        }
+    }
+}
+
+/// A few words: `waits for approval`.
+impl fmt::Display for WaveProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WaveProgress::WaitsForWaveBefore => f.write_str("waits for the wave before"),
+            WaveProgress::WaitsForApproval => f.write_str("waits for approval"),
+            WaveProgress::Stopped => f.write_str("held, the rollout is stopped"),
+            WaveProgress::Updating => f.write_str("updating"),
+            WaveProgress::Baking { until } => write!(f, "baking until {until}"),
+            WaveProgress::Done => f.write_str("done"),
+        }
+    }
+}
+
+/// A few words that follow the name of the node: `is held: it is in no wave`.
+impl fmt::Display for HoldReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HoldReason::NoWave => f.write_str("is held: it is in no wave"),
+            HoldReason::Outside => f.write_str("is held until all nodes that take part are released"),
+            HoldReason::Paused => f.write_str("is held: the rollout is paused"),
+            HoldReason::Stopped { reason } => write!(f, "is held: the new version has failed ({reason})"),
+            HoldReason::Wave { wave, next, progress: WaveProgress::WaitsForApproval, .. } => {
+                write!(f, "is held for wave {wave}: wave {next} waits for approval")
+            }
+            HoldReason::Wave { wave, next, opens_at: Some(at), .. } => {
+                write!(
+                    f,
+                    "is held for wave {wave}: wave {next} opens at {at}, when the pods before it have baked"
+                )
+            }
+            HoldReason::Wave { wave, next, opens_at: None, .. } => {
+                write!(f, "is held for wave {wave}: wave {next} waits for the pods of the waves before it")
+            }
+        }
+    }
 }
 
 /// A node that counts as failed under the new version.

@@ -128,6 +128,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "to choose the names takes minutes")]
     fn no_choice_of_names_makes_a_search_long() {
         let mut named = Named::default();
         let mut slots = Slots::default();
@@ -150,6 +151,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "to choose the names takes minutes")]
     fn objects_come_and_go_as_in_a_map() {
         let mut named = Named::default();
         let mut slots = Slots::default();

@@ -4,6 +4,7 @@ use super::{TaintView, TaintsView};
 use crate::kubernetes::well_known::{TAINT_DISRUPTED, TAINT_TO_BE_DELETED};
 use jiff::Timestamp;
 use serde::Serialize;
+use std::fmt;
 
 /// A state of a node's life in which [`LifecyclePolicy::Respect`](crate::LifecyclePolicy::Respect) leaves it alone: a true
 /// condition of that name, or a taint of that meaning.
@@ -25,6 +26,20 @@ pub enum Lifecycle {
     Disrupted,
     /// Taint `ToBeDeletedByClusterAutoscaler`.
     ToBeDeleted,
+}
+
+/// A few words about the node: `the node shuts down`.
+impl fmt::Display for Lifecycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Lifecycle::GracefulNodeShutdownInProgress => "the node shuts down",
+            Lifecycle::DrainInProgress => "the node is being drained",
+            Lifecycle::Drained => "the node is drained",
+            Lifecycle::MaintenanceInProgress => "the node is in maintenance",
+            Lifecycle::Disrupted => "Karpenter replaces the node",
+            Lifecycle::ToBeDeleted => "cluster-autoscaler removes the node",
+        })
+    }
 }
 
 /// A state with its beginning.

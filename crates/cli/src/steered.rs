@@ -178,18 +178,15 @@ impl<'a> Steered<'a> {
             _ if matches!(self.report.stage, RolloutStage::RolledBack { .. }) => {
                 "goes back to base".to_owned()
             }
-            WaveProgress::Done => "done".to_owned(),
-            WaveProgress::Updating => "updating".to_owned(),
             WaveProgress::Baking { until, .. } => {
                 format!("baking until {until} ({})", words::relative(until, self.now))
             }
-            WaveProgress::WaitsForApproval => "waits for approval".to_owned(),
             WaveProgress::WaitsForWaveBefore => match index.checked_sub(1) {
                 Some(before) => format!("waits for wave {before}{approval}"),
                 None => format!("waits{approval}"),
             },
             WaveProgress::Stopped => format!("held, the rollout {}{approval}", self.stopped_by()),
-            other => format!("{other:?}"),
+            other => other.to_string(),
         }
     }
 

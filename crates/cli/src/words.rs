@@ -3,9 +3,9 @@
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::{
-    ClaimReason, CreateReason, Evidence, FailureEvidence, HoldReason, LabelReason, Lifecycle, NodePlacement,
-    NodeVerdict, PodState, PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason,
-    Situation, StatusReason, UnavailableCause, WaveProgress,
+    ClaimReason, CreateReason, Evidence, FailureEvidence, LabelReason, NodePlacement, NodeVerdict, PodState,
+    PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason, Situation, StatusReason,
+    UnavailableCause,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -54,39 +54,6 @@ pub(crate) fn names(names: impl IntoIterator<Item = impl fmt::Display>, most: us
     text
 }
 
-/// Why a node is left alone.
-pub(crate) fn lifecycle(lifecycle: Lifecycle) -> &'static str {
-    match lifecycle {
-        Lifecycle::GracefulNodeShutdownInProgress => "the node shuts down",
-        Lifecycle::DrainInProgress => "the node is being drained",
-        Lifecycle::Drained => "the node is drained",
-        Lifecycle::MaintenanceInProgress => "the node is in maintenance",
-        Lifecycle::Disrupted => "Karpenter replaces the node",
-        Lifecycle::ToBeDeleted => "cluster-autoscaler removes the node",
-        _ => "the node leaves",
-    }
-}
-
-/// Why the rollout has not reached a node.
-pub(crate) fn held(because: &HoldReason) -> String {
-    match because {
-        HoldReason::NoWave => "is held: it is in no wave".to_owned(),
-        HoldReason::Outside => "is held until all nodes that take part are released".to_owned(),
-        HoldReason::Paused => "is held: the rollout is paused".to_owned(),
-        HoldReason::Stopped { reason, .. } => format!("is held: the new version has failed ({reason})"),
-        HoldReason::Wave { wave, progress: WaveProgress::WaitsForApproval, next, .. } => {
-            format!("is held for wave {wave}: wave {next} waits for approval")
-        }
-        HoldReason::Wave { wave, next, opens_at: Some(at), .. } => {
-            format!("is held for wave {wave}: wave {next} opens at {at}, when the pods before it have baked")
-        }
-        HoldReason::Wave { wave, next, .. } => {
-            format!("is held for wave {wave}: wave {next} waits for the pods of the waves before it")
-        }
-        other => format!("is held: {other:?}"),
-    }
-}
-
 /// Why a plan stops before the rollout.
 pub(crate) fn no_rollout(situation: Situation) -> &'static str {
     match situation {
@@ -99,21 +66,12 @@ pub(crate) fn no_rollout(situation: Situation) -> &'static str {
 
 /// Why a node counts as failed under the new version.
 pub(crate) fn failure(evidence: &FailureEvidence, now: Timestamp) -> String {
-    let since = |at: &Timestamp| format!("since {at} ({})", relative((*at).min(now), now));
     match evidence {
-        FailureEvidence::NodeDown { since: at, .. } => format!("the node is down {}", since(at)),
-        FailureEvidence::PodFailed { pod, reason, .. } if reason.is_empty() => {
-            format!("pod {pod} has failed")
+        FailureEvidence::NodeDown { since, .. } | FailureEvidence::Unavailable { since, .. } => {
+            // Clocks differ: it has lasted for at least 0 s.
+            format!("{evidence} ({})", relative((*since).min(now), now))
         }
-        FailureEvidence::PodFailed { pod, reason, .. } => format!("pod {pod} has failed ({reason})"),
-        FailureEvidence::TooManyRestarts { pod, restarts, .. } => {
-            format!("pod {pod}: a container has restarted {restarts} times")
-        }
-        FailureEvidence::Waiting { pod, reason, .. } => format!("pod {pod}: a container waits ({reason})"),
-        FailureEvidence::Unavailable { pod, since: at, .. } => {
-            format!("pod {pod} is not available {}", since(at))
-        }
-        other => format!("{other:?}"),
+        _ => evidence.to_string(),
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn state(state: PodState, context: Context) -> Phrase {
         }
         PodState::Failed => Phrase::new(Urgency::Stuck, "Failed"),
         PodState::Succeeded => Phrase::new(Urgency::Stuck, "Succeeded"),
-        other => Phrase::new(Urgency::Stuck, format!("{other:?}")),
+        other => Phrase::new(Urgency::Stuck, other.to_string()),
     }
 }
 
@@ -128,22 +128,11 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
         NodeOutcome::Delete { reason } => {
             Phrase::new(Urgency::Acts, format!("DELETE: {}", deleting(*reason)))
         }
-        NodeOutcome::HeldByMaxUnavailable { used, limit } => {
-            Phrase::new(Urgency::Held, format!("waits: maxUnavailable spent ({used} of {limit})"))
-        }
-        NodeOutcome::HeldByMaxSurge { used, limit } => {
-            Phrase::new(Urgency::Held, format!("waits: maxSurge spent ({used} of {limit})"))
-        }
-        NodeOutcome::WaitsForTargets { unavailable, .. } => {
-            let targets = words::count(*unavailable as usize, "target node");
-            Phrase::new(Urgency::Waits, format!("leaves last: {targets} without an available pod"))
-        }
-        NodeOutcome::WaitsForDelete => Phrase::new(Urgency::Held, "waits for you: OnDelete, delete its pod"),
         NodeOutcome::WaitsForReady => {
             let cause = words::trouble(node).map(|cause| format!(": {cause}"));
-            Phrase::new(Urgency::Stuck, format!("waits until Ready{}", cause.unwrap_or_default()))
+            Phrase::new(Urgency::Stuck, format!("{}{}", node.outcome, cause.unwrap_or_default()))
         }
-        waits => waiting(waits),
+        waits => Phrase::new(urgency(waits), format!("{waits:#}")).at(waits.instant(), joint(waits)),
     }
 }
 
@@ -158,34 +147,30 @@ fn held(because: &HoldReason) -> Urgency {
     }
 }
 
-/// Waits that time or another controller ends.
-fn waiting(outcome: &NodeOutcome) -> Phrase {
+fn urgency(outcome: &NodeOutcome) -> Urgency {
     match outcome {
-        NodeOutcome::WaitsForNextPlan => {
-            Phrase::new(Urgency::Waits, "waits for the next plan: this one is full")
-        }
-        NodeOutcome::WaitsForMinReady { until } => {
-            Phrase::new(Urgency::Waits, "waits until available").at(*until, Joint::Parentheses)
-        }
-        NodeOutcome::WaitsForTermination { overdue_at } => {
-            Phrase::new(Urgency::Waits, "waits until the old pod is gone").at(*overdue_at, Joint::Overdue)
-        }
-        NodeOutcome::WaitsForBackOff { until, failures } => {
-            let what = format!("failed {failures} times, waits to try again");
-            Phrase::new(Urgency::Stuck, what).at(Some(*until), Joint::Parentheses)
-        }
-        NodeOutcome::WaitsForCreatedPod { until } => {
-            let what = "waits to see the pod it created, or give it up";
-            Phrase::new(Urgency::Waits, what).at(Some(*until), Joint::Parentheses)
-        }
-        NodeOutcome::WaitsForReturn { since } => {
-            let what = "counts until it is back: the update took its pod, and it is no target now";
-            Phrase::new(Urgency::Stuck, what).at(Some(*since), Joint::Parentheses)
-        }
-        NodeOutcome::HeldByRollout { because, .. } => Phrase::new(held(because), words::held(because)),
-        NodeOutcome::LeftAlone { lifecycle } => {
-            Phrase::new(Urgency::Waits, format!("left alone: {}", words::lifecycle(*lifecycle)))
-        }
-        other => Phrase::new(Urgency::Stuck, format!("{other:?}")),
+        NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } => Urgency::Acts,
+        NodeOutcome::UpToDate | NodeOutcome::NotTarget => Urgency::Calm,
+        NodeOutcome::HeldByMaxUnavailable { .. }
+        | NodeOutcome::HeldByMaxSurge { .. }
+        | NodeOutcome::WaitsForDelete => Urgency::Held,
+        NodeOutcome::HeldByRollout { because, .. } => held(because),
+        NodeOutcome::WaitsForNextPlan
+        | NodeOutcome::WaitsForMinReady { .. }
+        | NodeOutcome::WaitsForTermination { .. }
+        | NodeOutcome::WaitsForCreatedPod { .. }
+        | NodeOutcome::WaitsForTargets { .. }
+        | NodeOutcome::LeftAlone { .. } => Urgency::Waits,
+        NodeOutcome::WaitsForReady
+        | NodeOutcome::WaitsForBackOff { .. }
+        | NodeOutcome::WaitsForReturn { .. }
+        | _ => Urgency::Stuck,
+    }
+}
+
+fn joint(outcome: &NodeOutcome) -> Joint {
+    match outcome {
+        NodeOutcome::WaitsForTermination { .. } => Joint::Overdue,
+        _ => Joint::Parentheses,
     }
 }

@@ -90,49 +90,21 @@ impl About<'_> {
     fn in_the_way(&self, kind: ObstacleKind) -> String {
         let name = self.name;
         match kind {
-        ObstacleKind::SelectingAll => {
-            "the selector is empty, so that the controller does nothing: give it labels".to_owned()
+            ObstacleKind::NotReady => format!(
+                "the updated pod has not been Ready for {} or longer: look at its events and logs",
+                words::duration(self.patience)
+            ),
+            ObstacleKind::RolloutPaused => match &self.invalid {
+                Some(problems) => {
+                    format!("the rollout counts as paused, since its policy is invalid: {problems}")
+                }
+                None => format!("{kind}: kubectl daemonset rollout resume {name}"),
+            },
+            ObstacleKind::WaitsForApproval => format!("{kind}: kubectl daemonset rollout approve {name}"),
+            ObstacleKind::RolloutFailed => {
+                format!("{kind}: kubectl daemonset rollout status {name} shows the evidence")
+            }
+            _ => kind.to_string(),
         }
-        ObstacleKind::BeingDeleted => {
-            "the DaemonSet is being deleted, so that the controller does nothing".to_owned()
-        }
-        ObstacleKind::WaitsForDelete => {
-            "the strategy is OnDelete: delete the outdated pods yourself".to_owned()
-        }
-        ObstacleKind::NotReady => format!(
-            "the updated pod has not been Ready for {} or longer: look at its events and logs",
-            words::duration(self.patience)
-        ),
-        ObstacleKind::Failing => {
-            "the updated pod fails again and again: repair the template, or undo the update".to_owned()
-        }
-        ObstacleKind::NoReadyTime => {
-            "the updated pod's Ready condition tells no time, so that minReadySeconds never pass".to_owned()
-        }
-        ObstacleKind::Overdue => {
-            "a pod should be gone and is not: its kubelet does not answer, or a finalizer holds it".to_owned()
-        }
-        ObstacleKind::NodeLost => {
-            "the node went down with the updated pod: repair or remove it, or undo the update".to_owned()
-        }
-        ObstacleKind::NodeTaken => {
-            "the update deleted the node's pod, and the node is no Ready target node any more: look at its taints, labels \
-             and conditions, or remove it"
-                .to_owned()
-        }
-        ObstacleKind::NodeLeaves => "the node leaves, and the policy leaves it alone".to_owned(),
-        ObstacleKind::RolloutPaused => match &self.invalid {
-            Some(problems) => format!("the rollout counts as paused, since its policy is invalid: {problems}"),
-            None => format!("the rollout is paused: kubectl daemonset rollout resume {name}"),
-        },
-        ObstacleKind::WaitsForApproval => {
-            format!("the next wave waits for approval: kubectl daemonset rollout approve {name}")
-        }
-        ObstacleKind::RolloutFailed => {
-            format!("the new version has failed: kubectl daemonset rollout status {name} shows the evidence")
-        }
-        ObstacleKind::NoRoom => "the limit is used up".to_owned(),
-        other => format!("{other:?}"),
-    }
     }
 }

@@ -4,7 +4,6 @@ use crate::simulate::files::picture;
 use crate::simulate::scene::Ran;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, failure, number};
-use crate::words::held;
 use comfy_table::{Table, presets};
 use daemonset::model::{DaemonSet, IntOrString};
 use daemonset::sim::{RolloutEnd, RolloutFigures, Summary, Worst};
@@ -272,7 +271,7 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
             NodeOutcome::HeldByMaxSurge { used, limit } => {
                 format!("waits: maxSurge is spent ({used} of {limit})")
             }
-            NodeOutcome::HeldByRollout { because, .. } => held(because),
+            NodeOutcome::HeldByRollout { because, .. } => because.to_string(),
             NodeOutcome::WaitsForDelete => "OnDelete: waits for a person to delete its pod".to_owned(),
             NodeOutcome::WaitsForReady => "its new pod does not become Ready".to_owned(),
             NodeOutcome::WaitsForMinReady { .. } => "its new pod is not Ready for long enough".to_owned(),
@@ -284,7 +283,7 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
                 "its new pod is to be created".to_owned()
             }
             NodeOutcome::Delete { .. } => "its old pod is about to go".to_owned(),
-            other => format!("{other:?}"),
+            other => other.to_string(),
         },
         _ => "no target node any more".to_owned(),
     }

@@ -17,7 +17,7 @@ impl Case<'_> {
 
     /// Why the rollout has not reached a node, and the step that it waits for.
     pub(super) fn held_by_rollout(&self, node: &NodeVerdict, because: &HoldReason) -> String {
-        let Some(steered) = self.steered() else { return format!("It {}.", words::held(because)) };
+        let Some(steered) = self.steered() else { return format!("It {because}.") };
         let keeps = "The rollout has not reached it: it keeps the old version.";
         let name = steered.full_name();
         match because {
@@ -43,7 +43,7 @@ impl Case<'_> {
                 wave_of(&steered, node),
                 retry(&steered)
             ),
-            other => format!("{keeps} It {}: {other:?}.", words::held(because)),
+            other => format!("{keeps} It {other}."),
         }
     }
 

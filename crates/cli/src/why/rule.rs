@@ -43,7 +43,7 @@ impl Case<'_> {
                 "Something is due here, but this plan is full: it creates and deletes at most {} each.",
                 count(self.planned.policy.burst as usize, "pod")
             ),
-            other => format!("{other:?}."),
+            other => format!("It {other}."),
         }
     }
 
@@ -88,9 +88,9 @@ impl Case<'_> {
             NodeOutcome::LeftAlone { lifecycle } => format!(
                 "The policy leaves it alone, because {}: it gets no pod, and a Ready pod stays. It takes part again once that \
                  is over.",
-                words::lifecycle(*lifecycle)
+                lifecycle
             ),
-            other => format!("{other:?}."),
+            other => format!("It {other}."),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Actions and verdicts in words, for the lines of `--compare`.
 
-use daemonset::{Action, NodeOutcome, NodeVerdict, PodState, Situation};
+use daemonset::{Action, NodeOutcome, NodeVerdict, Situation};
 
 /// An action with its object: `delete pod web-x on node-3`.
 pub fn action(action: &Action) -> String {
@@ -37,7 +37,7 @@ pub fn reason(action: &Action) -> String {
 pub fn node(node: &NodeVerdict) -> String {
     let pods = node.pods.iter().map(|pod| {
         let version = if pod.updated { "updated" } else { "outdated" };
-        format!("{} {version}, {}", pod.pod.name, state(pod.state))
+        format!("{} {version}, {}", pod.pod.name, pod.state)
     });
     let pods: Vec<String> = pods.collect();
     match pods.as_slice() {
@@ -57,45 +57,13 @@ pub fn situation(situation: Situation) -> String {
     }
 }
 
-fn state(state: PodState) -> String {
-    match state {
-        PodState::Available { .. } => "available".to_owned(),
-        PodState::Ready { .. } => "Ready, not yet available".to_owned(),
-        PodState::NotReady { .. } => "not Ready".to_owned(),
-        PodState::Pending { .. } => "Pending".to_owned(),
-        PodState::Terminating { .. } => "terminating".to_owned(),
-        PodState::Failed => "Failed".to_owned(),
-        PodState::Succeeded => "Succeeded".to_owned(),
-        other => json(&other),
-    }
-}
-
 fn outcome(outcome: &NodeOutcome) -> String {
     match outcome {
-        NodeOutcome::UpToDate => "up to date".to_owned(),
-        NodeOutcome::NotTarget => "no target node".to_owned(),
-        NodeOutcome::Create { reason, .. } => format!("create: {}", word(reason)),
-        NodeOutcome::Delete { reason } => format!("delete: {}", word(reason)),
-        NodeOutcome::WaitsForNextPlan => "waits for the next plan: this one is full".to_owned(),
-        NodeOutcome::HeldByMaxUnavailable { used, limit } => {
-            format!("waits: maxUnavailable spent, {used} of {limit}")
+        NodeOutcome::WaitsForBackOff { .. } => {
+            format!("{outcome}; a restart of the other controller resets its count")
         }
-        NodeOutcome::HeldByMaxSurge { used, limit } => format!("waits: maxSurge spent, {used} of {limit}"),
-        NodeOutcome::WaitsForDelete => "waits for a person to delete its pod: OnDelete".to_owned(),
-        NodeOutcome::WaitsForReady => "waits until Ready".to_owned(),
-        NodeOutcome::WaitsForMinReady { .. } => "waits until available".to_owned(),
-        NodeOutcome::WaitsForTermination { .. } => "waits until the old pod is gone".to_owned(),
-        NodeOutcome::WaitsForBackOff { until, failures } => format!(
-            "waits until {until}: failed {failures} times; a restart of the other controller resets its count"
-        ),
-        NodeOutcome::WaitsForCreatedPod { .. } => "waits for the pod that was created".to_owned(),
-        other => json(other),
+        outcome => outcome.to_string(),
     }
-}
-
-/// A reason as its JSON form names it.
-fn word(reason: &impl serde::Serialize) -> String {
-    json(reason).trim_matches('"').to_owned()
 }
 
 /// For variants that the library may add.

@@ -2,10 +2,7 @@
 
 use super::events::RolloutEvent;
 use daemonset::model::{DaemonSet, NodeName};
-use daemonset::{
-    CurrentRevision, EventType, FailingNode, FailureEvidence, Plan, RevisionOrigin, RolloutReport,
-    RolloutStage, Warning,
-};
+use daemonset::{CurrentRevision, EventType, Plan, RevisionOrigin, RolloutReport, RolloutStage, Warning};
 
 /// Names that a message has at most.
 const NAMES: usize = 5;
@@ -130,7 +127,11 @@ impl Words<'_> {
             let lack = if unavailable.is_empty() { String::new() } else { format!(" ({unavailable})") };
             return format!("{}{lack}", self.progress());
         }
-        let shown: Vec<String> = failing.iter().take(NAMES).map(evidence).collect();
+        let shown: Vec<String> = failing
+            .iter()
+            .take(NAMES)
+            .map(|failing| format!("{}: {}", failing.node, failing.evidence))
+            .collect();
         let more = failing.len().saturating_sub(NAMES);
         let more = if more > 0 { format!(", and {more} more nodes") } else { String::new() };
         format!("{}{more}", shown.join(", "))
@@ -157,26 +158,6 @@ fn named_nodes(nodes: &[NodeName]) -> String {
         1 => format!("1 node ({names})"),
         nodes => format!("{nodes} nodes ({names})"),
     }
-}
-
-/// `node-1: pod agent-x waits with ErrImagePull`.
-fn evidence(failing: &FailingNode) -> String {
-    let why = match &failing.evidence {
-        FailureEvidence::NodeDown { since, .. } => format!("the node is down since {since}"),
-        FailureEvidence::PodFailed { pod, reason, .. } if reason.is_empty() => {
-            format!("pod {pod} has failed")
-        }
-        FailureEvidence::PodFailed { pod, reason, .. } => format!("pod {pod} has failed with {reason}"),
-        FailureEvidence::TooManyRestarts { pod, restarts, .. } => {
-            format!("pod {pod} has restarted {restarts} times")
-        }
-        FailureEvidence::Waiting { pod, reason, .. } => format!("pod {pod} waits with {reason}"),
-        FailureEvidence::Unavailable { pod, since, .. } => {
-            format!("pod {pod} is not available since {since}")
-        }
-        other => format!("{other:?}"),
-    };
-    format!("{}: {why}", failing.node)
 }
 
 /// The first letter in upper case.

@@ -112,7 +112,7 @@ async fn a_broken_version_stops_at_its_canary() {
     assert_eq!(story(&cluster)[1..], ["RolloutStarted", "WaveOpened", "RolloutFailed"]);
     let failed = message(&cluster, "RolloutFailed");
     assert!(failed.contains("has failed (TooManyFailures): n00: pod agent-"), "{failed}");
-    assert!(failed.ends_with(" waits with ErrImagePull. No further pod is replaced"), "{failed}");
+    assert!(failed.ends_with(" a container waits (ErrImagePull). No further pod is replaced"), "{failed}");
     let conditions = cluster.daemon_set()["status"]["conditions"].clone();
     let progressing = conditions.as_array().unwrap().iter().find(|one| one["type"] == "Progressing").unwrap();
     assert_eq!((text(&progressing["status"]), text(&progressing["reason"])), ("False", "TooManyFailures"));
