@@ -234,6 +234,25 @@ impl Action {
         }
     }
 
+    /// Whether it rests on no other action of its plan: see [`Plan::after_break`](crate::Plan::after_break).
+    pub fn stands_alone(&self) -> bool {
+        match self {
+            Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => true,
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::CreateRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+            | Action::AnnotateRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeletePod { .. }
+            | Action::CreatePod { .. }
+            | Action::DeleteRevision { .. } => false,
+        }
+    }
+
     /// The actions of a plan in batches, see [`Plan::batches`](crate::Plan::batches).
     pub fn batches(actions: &[Action]) -> impl Iterator<Item = &[Action]> {
         actions.chunk_by(|a, b| match (a, b) {

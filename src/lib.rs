@@ -18,7 +18,8 @@
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
-//! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, start no other, and plan again.
+//! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, execute the actions that are
+//!    [due all the same](Plan::after_break), above all the update of the status, and plan again.
 //! 5. Plan again when an object changes, and at the instant of an [`Action::Requeue`].
 //! 6. Keep one [`Reconciler`] for each DaemonSet, for as long as it lives, and let one process act for it at a time.
 //!

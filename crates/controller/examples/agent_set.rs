@@ -126,16 +126,21 @@ impl Controller {
         }
         let mut pause = Duration::from_secs(60);
         for batch in plan.batches() {
-            let mut ends = false;
+            let mut ended_by = None;
             for action in batch {
                 if let Action::Requeue { at, .. } = action {
                     pause = at.duration_since(Timestamp::now()).try_into().unwrap_or_default();
                     continue;
                 }
                 let outcome = execute(&self.client, &ds, action).await?;
-                ends |= reconciler.record(action, &outcome, Timestamp::now()).is_break();
+                if reconciler.record(action, &outcome, Timestamp::now()).is_break() {
+                    ended_by = Some(action);
+                }
             }
-            if ends {
+            if let Some(action) = ended_by {
+                for action in plan.after_break(action) {
+                    execute(&self.client, &ds, action).await?;
+                }
                 return Ok(Duration::from_secs(1));
             }
         }

@@ -65,6 +65,20 @@ fn rejected_and_unknown_end_the_plan() {
     }
 }
 
+/// A webhook may refuse the delete for ever.
+#[test]
+fn the_status_is_due_though_a_delete_is_refused() {
+    let mut reconciler = reconciler();
+    let plan =
+        planned(&mut reconciler, &given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())));
+    let kinds = |actions: &[&Action]| actions.iter().map(|action| action.kind()).collect::<Vec<_>>();
+    assert_eq!(kinds(&plan.actions.iter().collect::<Vec<_>>()), ["DeletePod", "UpdateStatus"]);
+    let [delete, status] = plan.actions.as_slice() else { panic!("two actions") };
+    assert!(reconciler.record(delete, &ActionOutcome::Rejected, now()).is_break());
+    assert_eq!(kinds(&plan.after_break(delete).collect::<Vec<_>>()), ["UpdateStatus"]);
+    assert_eq!(kinds(&plan.after_break(status).collect::<Vec<_>>()), [""; 0]);
+}
+
 #[test]
 fn a_memory_is_carried_over_a_restart() {
     let mut reconciler = reconciler();

@@ -94,8 +94,8 @@ impl Executor {
                 Ok(Executed::InPart) => true,
                 Err(error) => error.allows_status(),
             };
-            if allows_status && group.iter().all(is_status_update) {
-                // The plan has ended already: the outcome of the status update does not matter.
+            if allows_status && group.iter().all(Action::stands_alone) {
+                // The plan has ended already: the outcome does not matter.
                 let _ = self.execute_group(ds, group, state, Instant::now() + LONGEST_PLAN).await;
             }
         }
