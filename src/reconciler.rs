@@ -231,8 +231,8 @@ impl Reconciler {
     /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
     ///
     /// `Break` after an outcome that ends the plan: the actions of later batches rest on this one. The other actions of
-    /// the same batch do not, and their outcomes are recorded, too.
-    #[must_use = "`Break` ends the plan: execute no later batch, and plan again"]
+    /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::after_break).
+    #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
         let before = self.entries(action);
         self.memory.record(action, outcome, at);

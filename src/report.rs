@@ -497,8 +497,8 @@ impl fmt::Display for NodeOutcome {
             }
             NodeOutcome::LeftAlone { lifecycle } => write!(f, "left alone: {lifecycle}"),
         }?;
-        match self.instant().filter(|_| !f.alternate()) {
-            Some(at) => write!(f, " ({} {at})", self.preposition()),
+        match self.when().filter(|_| !f.alternate()) {
+            Some((preposition, at)) => write!(f, " ({preposition} {at})"),
             None => Ok(()),
         }
     }
@@ -507,12 +507,18 @@ impl fmt::Display for NodeOutcome {
 impl NodeOutcome {
     /// The instant that ends the wait, or at which it began.
     pub fn instant(&self) -> Option<Timestamp> {
+        self.when().map(|(_, at)| at)
+    }
+
+    /// The instant, with the word before it.
+    fn when(&self) -> Option<(&'static str, Timestamp)> {
         match self {
-            NodeOutcome::WaitsForMinReady { until: at }
-            | NodeOutcome::WaitsForTermination { overdue_at: at } => *at,
-            NodeOutcome::WaitsForBackOff { until: at, .. }
-            | NodeOutcome::WaitsForCreatedPod { until: at }
-            | NodeOutcome::WaitsForReturn { since: at } => Some(*at),
+            NodeOutcome::WaitsForMinReady { until } => until.map(|until| ("until", until)),
+            NodeOutcome::WaitsForTermination { overdue_at } => overdue_at.map(|at| ("overdue at", at)),
+            NodeOutcome::WaitsForBackOff { until, .. } | NodeOutcome::WaitsForCreatedPod { until } => {
+                Some(("until", *until))
+            }
+            NodeOutcome::WaitsForReturn { since } => Some(("since", *since)),
             NodeOutcome::UpToDate
             | NodeOutcome::NotTarget
             | NodeOutcome::Create { .. }
@@ -525,14 +531,6 @@ impl NodeOutcome {
             | NodeOutcome::WaitsForReady
             | NodeOutcome::WaitsForTargets { .. }
             | NodeOutcome::LeftAlone { .. } => None,
-        }
-    }
-
-    fn preposition(&self) -> &'static str {
-        match self {
-            NodeOutcome::WaitsForTermination { .. } => "overdue at",
-            NodeOutcome::WaitsForReturn { .. } => "since",
-            _ => "until",
         }
     }
 }

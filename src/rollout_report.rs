@@ -119,6 +119,20 @@ pub enum WaveProgress {
     Done,
 }
 
+/// A few words: `waits for approval`.
+impl fmt::Display for WaveProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WaveProgress::WaitsForWaveBefore => f.write_str("waits for the wave before"),
+            WaveProgress::WaitsForApproval => f.write_str("waits for approval"),
+            WaveProgress::Stopped => f.write_str("held, the rollout is stopped"),
+            WaveProgress::Updating => f.write_str("updating"),
+            WaveProgress::Baking { until } => write!(f, "baking until {until}"),
+            WaveProgress::Done => f.write_str("done"),
+        }
+    }
+}
+
 /// Why the rollout has not reached a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
@@ -148,42 +162,6 @@ pub enum HoldReason {
         /// As in [`RolloutStage::Stopped`].
         reason: String,
     },
-}
-
-/// A clause with its instant: `pod agent-x: a container waits (ErrImagePull)`.
-impl fmt::Display for FailureEvidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FailureEvidence::NodeDown { since } => write!(f, "the node is down since {since}"),
-            FailureEvidence::PodFailed { pod, reason } if reason.is_empty() => {
-                write!(f, "pod {pod} has failed")
-            }
-            FailureEvidence::PodFailed { pod, reason } => write!(f, "pod {pod} has failed ({reason})"),
-            FailureEvidence::TooManyRestarts { pod, restarts } => {
-                write!(f, "pod {pod}: a container has restarted {restarts} times")
-            }
-            FailureEvidence::Waiting { pod, reason } => {
-                write!(f, "pod {pod}: a container waits ({reason})")
-            }
-            FailureEvidence::Unavailable { pod, since } => {
-                write!(f, "pod {pod} is not available since {since}")
-            }
-        }
-    }
-}
-
-/// A few words: `waits for approval`.
-impl fmt::Display for WaveProgress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WaveProgress::WaitsForWaveBefore => f.write_str("waits for the wave before"),
-            WaveProgress::WaitsForApproval => f.write_str("waits for approval"),
-            WaveProgress::Stopped => f.write_str("held, the rollout is stopped"),
-            WaveProgress::Updating => f.write_str("updating"),
-            WaveProgress::Baking { until } => write!(f, "baking until {until}"),
-            WaveProgress::Done => f.write_str("done"),
-        }
-    }
 }
 
 /// A few words that follow the name of the node: `is held: it is in no wave`.
@@ -266,4 +244,26 @@ pub enum FailureEvidence {
         /// Since its creation, or since its readiness changed last.
         since: Timestamp,
     },
+}
+
+/// A clause with its instant: `pod agent-x: a container waits (ErrImagePull)`.
+impl fmt::Display for FailureEvidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailureEvidence::NodeDown { since } => write!(f, "the node is down since {since}"),
+            FailureEvidence::PodFailed { pod, reason } if reason.is_empty() => {
+                write!(f, "pod {pod} has failed")
+            }
+            FailureEvidence::PodFailed { pod, reason } => write!(f, "pod {pod} has failed ({reason})"),
+            FailureEvidence::TooManyRestarts { pod, restarts } => {
+                write!(f, "pod {pod}: a container has restarted {restarts} times")
+            }
+            FailureEvidence::Waiting { pod, reason } => {
+                write!(f, "pod {pod}: a container waits ({reason})")
+            }
+            FailureEvidence::Unavailable { pod, since } => {
+                write!(f, "pod {pod} is not available since {since}")
+            }
+        }
+    }
 }

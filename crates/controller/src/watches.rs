@@ -64,27 +64,19 @@ impl Watches {
     pub fn start(self, writers: CacheWriters, client: &Client, scope: &Scope, tasks: &Tasks) {
         let all = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
         let selected = Config { label_selector: scope.selector.clone(), ..all.clone() };
-        let apis = (api(client, scope), api(client, scope));
-        let follow = self.clone().follow(apis, selected, writers.daemon_sets);
+        let follow = self.clone().follow(apis(client, scope), selected, writers.daemon_sets);
         tasks.spawn("watch of daemonsets", follow);
-        let apis = (api(client, scope), api(client, scope));
-        let follow = self.clone().follow(apis, all.clone(), writers.pods);
+        let follow = self.clone().follow(apis(client, scope), all.clone(), writers.pods);
         tasks.spawn("watch of pods", follow);
-        let apis = (Api::all(client.clone()), Api::all(client.clone()));
-        let follow = self.clone().follow(apis, all.clone(), writers.nodes);
+        let follow = self.clone().follow(apis_of_all(client), all.clone(), writers.nodes);
         tasks.spawn("watch of nodes", follow);
-        let apis = (api(client, scope), api(client, scope));
-        let follow = self.follow(apis, all, writers.revisions);
+        let follow = self.follow(apis(client, scope), all, writers.revisions);
         tasks.spawn("watch of controllerrevisions", follow);
     }
 
     /// Follows one kind for as long as the process lives.
-    async fn follow<K>(
-        self,
-        (api, tolerant): (Api<K>, Api<Tolerant<K>>),
-        config: Config,
-        mut writer: Writer<K>,
-    ) where
+    async fn follow<K>(self, (api, tolerant): Apis<K>, config: Config, mut writer: Writer<K>)
+    where
         K: WatchedObject + ComparedObject + FromJson,
         K: Clone + Debug + Send + Sync + 'static,
     {
@@ -215,14 +207,21 @@ impl Watches {
     }
 }
 
-fn api<K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>>(
-    client: &Client,
-    scope: &Scope,
-) -> Api<K> {
-    match &scope.namespace {
-        Some(namespace) => Api::namespaced(client.clone(), namespace),
-        None => Api::all(client.clone()),
-    }
+/// The objects of one kind, to be read as a whole and in part.
+type Apis<K> = (Api<K>, Api<Tolerant<K>>);
+
+fn apis<K>(client: &Client, scope: &Scope) -> Apis<K>
+where
+    K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
+{
+    let namespaced = |namespace: &String| {
+        (Api::namespaced(client.clone(), namespace), Api::namespaced(client.clone(), namespace))
+    };
+    scope.namespace.as_ref().map_or_else(|| apis_of_all(client), namespaced)
+}
+
+fn apis_of_all<K: Resource<DynamicType = ()>>(client: &Client) -> Apis<K> {
+    (Api::all(client.clone()), Api::all(client.clone()))
 }
 
 /// The delay before a failed watch starts again (client-go `reflector.go`). Its longest delay of 30 s is shorter here: the

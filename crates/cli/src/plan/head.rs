@@ -126,7 +126,7 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::WaitsForReturn { .. } => "taken by the update and not back",
         NodeOutcome::HeldByRollout { .. } => "not reached by the rollout",
         NodeOutcome::LeftAlone { .. } => "left alone, as they leave",
-        other => return format!("{other:?}"),
+        other => return format!("{other:#}"),
     };
     text.to_owned()
 }

@@ -91,49 +91,42 @@ impl Phrase {
 pub(crate) fn state(state: PodState, context: Context) -> Phrase {
     // Clocks differ: a state that is reached has lasted for at least 0 s.
     let past = |at: Timestamp| at.min(context.now);
+    let words = state.to_string();
     match state {
         PodState::Available { ready_since } => {
             let since = ready_since.and_then(|ready| ready.checked_add(context.min_ready).ok());
-            Phrase::new(Urgency::Calm, "available").at(since.map(past), Joint::Space)
+            Phrase::new(Urgency::Calm, words).at(since.map(past), Joint::Space)
         }
         PodState::Ready { available_at } => {
             Phrase::new(Urgency::Waits, "Ready, available").at(available_at, Joint::Space)
         }
-        PodState::NotReady { since } => {
-            Phrase::new(Urgency::Stuck, "not Ready").at(since.map(past), Joint::Space)
-        }
-        PodState::Pending { since } => {
-            Phrase::new(Urgency::Stuck, "Pending").at(since.map(past), Joint::Space)
+        PodState::NotReady { since } | PodState::Pending { since } => {
+            Phrase::new(Urgency::Stuck, words).at(since.map(past), Joint::Space)
         }
         PodState::Terminating { overdue_at } => {
-            Phrase::new(Urgency::Waits, "terminating").at(overdue_at, Joint::Overdue)
+            Phrase::new(Urgency::Waits, words).at(overdue_at, Joint::Overdue)
         }
-        PodState::Failed => Phrase::new(Urgency::Stuck, "Failed"),
-        PodState::Succeeded => Phrase::new(Urgency::Stuck, "Succeeded"),
-        other => Phrase::new(Urgency::Stuck, other.to_string()),
+        PodState::Failed | PodState::Succeeded | _ => Phrase::new(Urgency::Stuck, words),
     }
 }
 
 /// The next step of a node, or the reason why it waits.
 pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
-    match &node.outcome {
-        NodeOutcome::UpToDate if has_available(node) => Phrase::new(Urgency::Calm, "up to date"),
-        NodeOutcome::UpToDate => Phrase::new(Urgency::Calm, "on base"),
-        NodeOutcome::NotTarget if may_stay => Phrase::new(Urgency::Calm, "left alone"),
-        NodeOutcome::NotTarget => Phrase::new(Urgency::Calm, "none wanted"),
-        NodeOutcome::Create { reason, .. } => {
-            Phrase::new(Urgency::Acts, format!("CREATE: {}", words::creating(*reason)))
-        }
-        NodeOutcome::Delete { reason } => {
-            Phrase::new(Urgency::Acts, format!("DELETE: {}", deleting(*reason)))
-        }
+    let outcome = &node.outcome;
+    let words = match outcome {
+        NodeOutcome::UpToDate if !has_available(node) => "on base".to_owned(),
+        NodeOutcome::NotTarget if may_stay => "left alone".to_owned(),
+        NodeOutcome::NotTarget => "none wanted".to_owned(),
+        NodeOutcome::Create { reason, .. } => format!("CREATE: {}", words::creating(*reason)),
+        NodeOutcome::Delete { reason } => format!("DELETE: {}", deleting(*reason)),
         NodeOutcome::WaitsForReady => {
             let cause = words::trouble(node).map(|cause| format!(": {cause}"));
-            Phrase::new(Urgency::Stuck, format!("{}{}", node.outcome, cause.unwrap_or_default()))
+            format!("{outcome}{}", cause.unwrap_or_default())
         }
-        waits => Phrase::new(urgency(waits), format!("{waits:#}")).at(waits.instant(), joint(waits)),
-    }
+        outcome => format!("{outcome:#}"),
+    };
+    Phrase::new(urgency(outcome), words).at(outcome.instant(), joint(outcome))
 }
 
 /// Whether a person decides about a node that the rollout has not reached. A node in no wave is where it shall be.

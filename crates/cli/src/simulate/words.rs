@@ -53,6 +53,6 @@ fn cause(evidence: &FailureEvidence) -> String {
         FailureEvidence::TooManyRestarts { .. } => "too many restarts".to_owned(),
         FailureEvidence::Waiting { reason, .. } => reason.clone(),
         FailureEvidence::Unavailable { .. } => "not available in time".to_owned(),
-        other => format!("{other:?}"),
+        other => other.to_string(),
     }
 }

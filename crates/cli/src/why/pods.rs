@@ -93,7 +93,7 @@ impl Case<'_> {
             }
             PodState::Failed => "has failed".to_owned(),
             PodState::Succeeded => "has succeeded, as no daemon should".to_owned(),
-            other => format!("is {other:?}"),
+            other => format!("is {other}"),
         }
     }
 }
