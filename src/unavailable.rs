@@ -145,19 +145,6 @@ impl UnavailableNodes {
         counts.into_iter().filter(|(_, nodes)| *nodes > 0)
     }
 
-    pub(crate) const NONE: UnavailableNodes = UnavailableNodes {
-        taken: 0,
-        left_alone: 0,
-        node_down: 0,
-        not_yet_available: 0,
-        crashing: 0,
-        pulling: 0,
-        not_scheduled: 0,
-        starting: 0,
-        terminating: 0,
-        no_pod: 0,
-    };
-
     pub(crate) fn of_mut(&mut self, cause: UnavailableCause) -> &mut u32 {
         match cause {
             UnavailableCause::Taken => &mut self.taken,

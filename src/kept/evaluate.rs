@@ -1,16 +1,16 @@
 //! The standing of nodes, found with the steps of a decision.
 
-use super::standing::{Act, Acts, Group, Instants, Standing, UNKNOWN};
+use super::standing::{Act, Acts, Instants, Standing};
 use crate::action::RequeueReason;
 use crate::memory::Memory;
 use crate::reconcile::budget::node_free_at;
 use crate::reconcile::burst::{is_leaving, next_available_on};
 use crate::reconcile::claim::{Claim, verdict_on_pod};
 use crate::reconcile::figures::{Counts, Figure};
-use crate::reconcile::fleet::{Fleet, FleetPod, Readiness, available_at};
+use crate::reconcile::fleet::{Fleet, available_at};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
-use crate::reconcile::update::{replace, surge};
+use crate::reconcile::update::candidates::{group, urgency, urgent};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
 use crate::snapshot::strategy::Strategy;
@@ -47,46 +47,26 @@ impl Steps<'_> {
         acts
     }
 
-    /// `acts` but for its leaving.
+    /// `acts` without its leaving.
     fn standing(&self, node: NodeIx, acts: Acts) -> Standing {
+        let Steps { fleet, node_sync, .. } = self;
         let is_candidate = self.counts.has(node, Figure::Candidate);
-        let candidate = if is_candidate { self.candidate(node) } else { None };
-        let by_name = candidate.is_some_and(|pod| self.is_by_name(pod));
+        let candidate = if is_candidate { urgent(fleet, node_sync, node) } else { None };
+        let urgency = candidate.map(|(_, pod)| urgency(fleet, self.history, node, pod));
+        let instants = self.instants(node, urgency.and_then(|urgency| urgency.refused_at));
         Standing {
             addend: *self.counts.nodes.at(node),
-            conflicts: self.fleet.conflicts_on(node),
-            acts: acts.with(Act::Leaves, is_leaving(self.fleet, node)),
-            group: candidate.map(|pod| group(pod.readiness)),
-            number: candidate.and_then(|pod| self.number(pod)).unwrap_or(UNKNOWN),
-            instants: self.instants(node, by_name).map(Box::new),
+            conflicts: fleet.conflicts_on(node),
+            acts: acts.with(Act::Leaves, is_leaving(fleet, node)),
+            group: candidate.map(|(_, pod)| group(pod)),
+            number: urgency.map_or(0, |urgency| urgency.number),
+            instants: instants.map(Box::new),
         }
     }
 
-    fn candidate(&self, node: NodeIx) -> Option<&FleetPod> {
-        let Steps { fleet, node_sync, .. } = self;
-        let found = match fleet.snapshot.spec.strategy {
-            Strategy::OnDelete => None,
-            Strategy::Replace(_) => replace::urgent(fleet, node_sync, node),
-            Strategy::Surge { .. } => surge::urgent(fleet, node_sync, node),
-        };
-        found.map(|(_, pod)| pod)
-    }
-
-    /// Under surge, pods that are not Ready go by the names of their nodes alone.
-    fn is_by_name(&self, pod: &FleetPod) -> bool {
-        matches!(self.fleet.snapshot.spec.strategy, Strategy::Surge { .. }) && !pod.readiness.is_ready()
-    }
-
-    fn number(&self, pod: &FleetPod) -> Option<i64> {
-        let revision = pod.revision.filter(|_| !self.is_by_name(pod))?;
-        Some(self.history.revision(revision).number)
-    }
-
-    /// `by_name`: no refusal counts for its candidate.
-    fn instants(&self, node: NodeIx, by_name: bool) -> Option<Instants> {
+    fn instants(&self, node: NodeIx, refused_at: Option<Timestamp>) -> Option<Instants> {
         let Steps { fleet, node_sync, .. } = self;
         let snapshot = fleet.snapshot;
-        let name = snapshot.node(node).name;
         let memory = snapshot.memory.as_ref().filter(|memory| !memory.is_empty());
         // Most nodes: nothing about them changes by itself.
         if memory.is_none() && fleet.changing_pods_of(node).next().is_none() {
@@ -104,7 +84,7 @@ impl Steps<'_> {
                 (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
                 _ => None,
             },
-            refused: memory.filter(|_| !by_name).and_then(|memory| memory.refused_at(name, snapshot.now)),
+            refused_at,
         };
         Some(instants).filter(|instants| *instants != Instants::default())
     }
@@ -148,14 +128,5 @@ impl Steps<'_> {
     fn is_ours(&self, pod: PodIx) -> bool {
         let snapshot = self.fleet.snapshot;
         verdict_on_pod(snapshot.pod(pod), snapshot.facts(pod)).is_ours()
-    }
-}
-
-fn group(readiness: Readiness) -> Group {
-    match readiness {
-        Readiness::Pending => Group::Pending,
-        Readiness::NotReady => Group::NotReady,
-        Readiness::NotYetAvailable => Group::NotYetAvailable,
-        Readiness::Available => Group::Available,
     }
 }

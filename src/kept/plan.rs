@@ -11,15 +11,17 @@ use crate::model::NodeName;
 use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::claim::{claim, claim_revisions};
 use crate::reconcile::counts::counts;
+use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::node_sync;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
-use crate::reconcile::steps::{decide_beside, ends_at_once};
+use crate::reconcile::steps::{decide_chosen, ends_at_once};
 use crate::report::Plan;
 use crate::snapshot::ObservedAt;
+use crate::snapshot::position::{NodeIx, Position};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -193,16 +195,24 @@ impl Kept {
         at: ObservedAt,
     ) -> (Plan, Memory, Memory) {
         let gone = std::mem::take(&mut self.recheck.pods);
-        let chosen = self.choose(&changed, memory);
-        let slots: Vec<Slot> = chosen.slots.iter().copied().collect();
-        let outside = self.outside(&chosen);
+        let (choice, slots) = self.choose(&changed, memory);
+        let outside = self.outside(&slots);
+        let slots: Vec<Slot> = slots.into_iter().collect();
         // Most often a plan can touch no node but those that have changed.
         let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
         let gone = gone.into_iter().filter_map(|uid| memory.deletes.get_key_value(&uid));
         before.deletes.extend(gone.map(|(uid, delete)| (uid.clone(), *delete)));
         let mut after = before.clone();
         let snapshot = excerpt::excerpt(self, &slots, before, at);
-        let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &outside), &FromTemplate);
+        let choice = choice.filter_map(|slot| slots.binary_search(&slot).ok().map(NodeIx::new));
+        let addends = slots.iter().filter_map(|slot| self.objects.node(*slot));
+        let counts = Counts {
+            nodes: addends.map(|node| node.standing.addend).collect(),
+            sums: self.standings.sums.clone(),
+        };
+        let decision = decide_chosen(&snapshot, &outside, counts, choice);
+        let Ok(plan) = plan_decided(&snapshot, &decision, &FromTemplate);
+        drop(decision);
         after.observe_beside(&snapshot, &outside);
         (plan, snapshot.memory.unwrap_or_default(), after)
     }

@@ -4,26 +4,11 @@
 use super::facts::Slot;
 use crate::action::RequeueReason;
 use crate::model::NodeName;
+use crate::reconcile::choose::{Group, Urgency};
 use crate::reconcile::figures::{Addend, Figure, Sums};
 use crate::snapshot::position::neutral;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The outdated pods that an update chooses from, by readiness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Group {
-    Pending,
-    NotReady,
-    NotYetAvailable,
-    Available,
-}
-
-/// How far behind a candidate is: first those whose update was not refused, by the number of the revision, an unknown one
-/// first; then the others by refusal alone.
-pub(super) type Urgency = (Option<Timestamp>, i64);
-
-/// The number of an unknown revision, which may be that of the very first one as well.
-pub(super) const UNKNOWN: i64 = i64::MIN;
 
 /// A yes or no about a node's part in a plan.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +49,7 @@ pub(super) struct Standing {
     pub(super) conflicts: u32,
     pub(super) acts: Acts,
     pub(super) group: Option<Group>,
-    /// The number of its candidate's revision, or [`UNKNOWN`].
+    /// The number in its [urgency](Urgency), for a candidate.
     pub(super) number: i64,
     pub(super) instants: Option<Box<Instants>>,
 }
@@ -78,14 +63,19 @@ pub(super) struct Instants {
     pub(super) change: Option<(Timestamp, RequeueReason)>,
     /// When it stops being doubled.
     pub(super) place_free: Option<Timestamp>,
-    /// When its update was refused.
-    pub(super) refused: Option<Timestamp>,
+    /// When its update was refused, for a candidate.
+    pub(super) refused_at: Option<Timestamp>,
 }
 
 impl Standing {
     fn urgency(&self) -> Urgency {
-        let refused = self.instants.as_ref().and_then(|instants| instants.refused);
-        (refused, if refused.is_none() { self.number } else { UNKNOWN })
+        let refused_at = self.instants.as_ref().and_then(|instants| instants.refused_at);
+        Urgency { refused_at, number: self.number }
+    }
+
+    /// Whether its candidate waits for a limit, unless the plan takes it.
+    pub(super) fn waits(&self) -> bool {
+        self.addend.figures.has(Figure::Waits)
     }
 }
 
@@ -125,7 +115,7 @@ impl Candidates {
     }
 
     fn count(&mut self, standing: &Standing, is_added: bool) {
-        let waiting = u32::from(standing.addend.figures.has(Figure::Waits));
+        let waiting = u32::from(standing.waits());
         if is_added {
             (self.length, self.waiting) = (self.length + 1, self.waiting + waiting);
         } else {
@@ -147,7 +137,7 @@ pub(super) struct Standings {
     /// Nodes that leave come last.
     pub(super) deleting: BTreeSet<(bool, Named)>,
     pub(super) keeping_outdated: BTreeSet<Slot>,
-    /// Nodes that lose their available pods [last](crate::reconcile::leave_last), in the order of their going.
+    /// Nodes that lose their available pods [last](Figure::LeavesLast), in the order of their going.
     pub(super) leaving_last: BTreeSet<(bool, Named)>,
     pub(super) creating: BTreeSet<Named>,
     pub(super) taken: BTreeSet<Slot>,

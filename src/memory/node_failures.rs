@@ -5,7 +5,6 @@ use crate::action::{Action, CreateReason};
 use crate::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
 const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
@@ -42,14 +41,6 @@ impl Memory {
     /// When the update of a node was rejected, while that counts.
     pub(crate) fn refused_at(&self, node: &str, now: Timestamp) -> Option<Timestamp> {
         self.refusals.get(node).copied().filter(|at| !is_long_ago(*at, now))
-    }
-
-    /// Nodes whose update was rejected, numbered from 1, the earliest rejection first.
-    pub(crate) fn refused(&self, now: Timestamp) -> BTreeMap<&str, u32> {
-        let refusals = self.refusals.iter().filter(|(_, at)| !is_long_ago(**at, now));
-        let mut nodes: Vec<(Timestamp, &str)> = refusals.map(|(node, at)| (*at, node.as_str())).collect();
-        nodes.sort_unstable();
-        nodes.into_iter().zip(1..).map(|((_, node), place)| (node, place)).collect()
     }
 }
 

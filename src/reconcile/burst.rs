@@ -97,7 +97,7 @@ fn cut(fleet: &Fleet<'_>, deletes: &[Deletion], limit: usize) -> usize {
 /// By node name.
 fn ordered_creates(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> Vec<Creation> {
     let missing = node_sync.creates.iter().map(|node| (*node, CreateReason::MissingPod));
-    let surge = update.creates.iter().map(|node| (*node, CreateReason::Surge));
+    let surge = update.choice.creates.iter().map(|node| (*node, CreateReason::Surge));
     let mut creates: Vec<_> = missing.chain(surge).map(|(node, reason)| Creation { node, reason }).collect();
     creates.sort_unstable_by(|a, b| fleet.snapshot.index.by_name(a.node, b.node));
     creates

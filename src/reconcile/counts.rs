@@ -5,16 +5,15 @@ use crate::reconcile::figures::{Addend, Counts, Figure, Figures};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::unavailable::unavailable_cause;
-use crate::reconcile::update::replace::candidate;
-use crate::reconcile::update::surge::has_place;
+use crate::reconcile::update::candidates::{candidate, has_place};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 
-/// The figures of all nodes of the snapshot, and their sums with those outside of it.
+/// The figures of all nodes of the snapshot, and their sums.
 pub(crate) fn counts(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Counts {
     let addends = fleet.nodes.positions().map(|node| addend(fleet, node_sync, node));
-    Counts::new(addends.collect(), &fleet.outside.sums)
+    Counts::new(addends.collect())
 }
 
 fn addend(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Addend {

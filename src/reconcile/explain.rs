@@ -3,15 +3,16 @@
 
 use crate::action::{Action, DeleteReason};
 use crate::model::{DaemonSetStatus, Taint};
-use crate::reconcile::budget::{Budget, BudgetUse};
+use crate::reconcile::budget::BudgetUse;
 use crate::reconcile::burst::Creation;
+use crate::reconcile::choose::Group;
 use crate::reconcile::explain_rollout::{hold_reason, rollout};
 use crate::reconcile::figures::{Addend, Figure};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::progress::Progress;
 use crate::reconcile::steps::{Decision, Steps};
-use crate::reconcile::update::replace::candidate;
-use crate::reconcile::update::surge::has_place;
+use crate::reconcile::update::Update;
+use crate::reconcile::update::candidates::{candidate, has_place};
 use crate::reconcile::warnings;
 use crate::report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
@@ -57,7 +58,7 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
 
 fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
     let Steps { fleet, history, counts, budget, update, .. } = steps;
-    let progress = Progress::new(fleet, history, counts, budget, update);
+    let progress = Progress::new(fleet, history, &counts.sums, budget, &update.choice);
     let by_name = steps.by_name();
     let explainer = Explainer::new(snapshot, steps);
     let nodes: Vec<NodeVerdict> = by_name.iter().map(|position| explainer.verdict(*position)).collect();
@@ -102,10 +103,6 @@ struct Explainer<'d> {
     creates: BTreeMap<NodeIx, (usize, Creation)>,
     /// Nodes on which the update wants a second pod, sorted.
     surging: Vec<NodeIx>,
-    /// How many pods of each readiness the update deletes.
-    chosen_not_yet_available: u32,
-    chosen_available: u32,
-    chosen_unready: u32,
 }
 
 impl<'d> Explainer<'d> {
@@ -118,11 +115,7 @@ impl<'d> Explainer<'d> {
         for deletion in &burst.deletes {
             deletes.insert(deletion.pod, (deletion.reason, true));
         }
-        let chosen = |reasons: &[DeleteReason]| {
-            steps.update.deletes.iter().filter(|deletion| reasons.contains(&deletion.reason)).count() as u32
-        };
-        let reached = &steps.fleet.outside.reached;
-        let mut surging = steps.update.creates.clone();
+        let mut surging = steps.update.choice.creates.clone();
         surging.sort_unstable();
         Explainer {
             snapshot,
@@ -130,12 +123,6 @@ impl<'d> Explainer<'d> {
             deletes,
             surging,
             creates: burst.creates.iter().enumerate().map(|(i, c)| (c.node, (i, *c))).collect(),
-            chosen_not_yet_available: chosen(&[DeleteReason::OutdatedNotYetAvailable])
-                + reached.not_yet_available,
-            chosen_available: chosen(&[DeleteReason::OutdatedAvailable]) + reached.available,
-            chosen_unready: chosen(&[DeleteReason::OutdatedPending, DeleteReason::OutdatedNotReady])
-                + reached.pending
-                + reached.not_ready,
         }
     }
 
@@ -247,7 +234,7 @@ impl<'d> Explainer<'d> {
                 termination(pods).unwrap_or(NodeOutcome::WaitsForReady)
             }
             Strategy::Surge { .. } => NodeOutcome::HeldByMaxSurge {
-                used: budget.doubled + budget.lost + self.steps.update.creates.len() as u32,
+                used: budget.doubled + budget.lost + self.steps.update.choice.creates.len() as u32,
                 limit: budget.max_surge,
             },
         }
@@ -255,12 +242,14 @@ impl<'d> Explainer<'d> {
 
     /// The nodes that count against maxUnavailable for a pod of this readiness, this plan's deletes included.
     fn used(&self, readiness: Readiness) -> u32 {
-        let budget: &Budget = &self.steps.budget;
+        let Steps { budget, update: Update { choice, .. }, .. } = self.steps;
         let counted = match readiness {
             // They wait only under `UnreadyPolicy::WithinBudget`.
-            Readiness::Pending | Readiness::NotReady => budget.being_replaced + self.chosen_unready,
-            Readiness::NotYetAvailable => budget.not_ready + self.chosen_not_yet_available,
-            Readiness::Available => budget.unavailable + self.chosen_available,
+            Readiness::Pending | Readiness::NotReady => {
+                budget.being_replaced + choice.chosen(Group::Pending) + choice.chosen(Group::NotReady)
+            }
+            Readiness::NotYetAvailable => budget.not_ready + choice.chosen(Group::NotYetAvailable),
+            Readiness::Available => budget.unavailable + choice.chosen(Group::Available),
         };
         counted + budget.lost
     }

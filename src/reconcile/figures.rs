@@ -59,7 +59,7 @@ impl Figures {
     }
 }
 
-/// The figures of all nodes of a snapshot, and their sums with those outside of it.
+/// The figures of the nodes of a snapshot, and the sums of all nodes.
 #[derive(Debug)]
 pub(crate) struct Counts {
     pub(crate) nodes: IndexVec<NodeIx, Addend>,
@@ -67,9 +67,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The counts of these nodes, beside those outside of the snapshot.
-    pub(super) fn new(nodes: Vec<Addend>, outside: &Sums) -> Self {
-        let mut sums = outside.clone();
+    /// The counts of these nodes, which are all.
+    pub(super) fn new(nodes: Vec<Addend>) -> Self {
+        let mut sums = Sums::default();
         // Most nodes count in the same figures as the one before.
         for alike in nodes.chunk_by(PartialEq::eq) {
             if let Some(addend) = alike.first() {
@@ -120,8 +120,6 @@ impl Addend {
 }
 
 impl Sums {
-    pub(crate) const NONE: Sums = Sums { figures: [0; FIGURES], causes: UnavailableNodes::NONE };
-
     pub(crate) fn get(&self, figure: Figure) -> u32 {
         self.figures.get(figure as usize).copied().unwrap_or_default()
     }

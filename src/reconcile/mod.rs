@@ -3,6 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod budget;
 pub(crate) mod burst;
+pub(crate) mod choose;
 pub(crate) mod claim;
 pub(crate) mod classify;
 pub(crate) mod counts;
@@ -13,7 +14,6 @@ pub(crate) mod figures;
 pub(crate) mod fleet;
 pub(crate) mod goal;
 pub(crate) mod history;
-pub(crate) mod leave_last;
 pub(crate) mod node_sync;
 pub(crate) mod outside;
 pub(crate) mod pod_template;

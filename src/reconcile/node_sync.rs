@@ -23,7 +23,7 @@ pub(crate) struct NodeSync {
     kept_instead: Vec<KeptInstead>,
     /// Nodes whose failed pods are held back.
     pub(crate) held: Vec<Held>,
-    /// Nodes with an available pod that goes by a withdrawn toleration, but [last](super::leave_last); in the order of the
+    /// Nodes with an available pod that goes by a withdrawn toleration, but [last](crate::reconcile::figures::Figure::LeavesLast); in the order of the
     /// snapshot.
     leaving_last: Vec<NodeIx>,
 }

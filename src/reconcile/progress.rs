@@ -1,13 +1,14 @@
 //! The figures that the conditions of the status are made from.
 
 use crate::reconcile::budget::Budget;
-use crate::reconcile::figures::{Counts, Figure};
+use crate::reconcile::choose::Choice;
+use crate::reconcile::figures::{Figure, Sums};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::waves::{Done, WaveState};
 use crate::reconcile::goal::{Rollout, Stage};
 use crate::reconcile::history::History;
-use crate::reconcile::update::Update;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use crate::unavailable::UnavailableNodes;
 use jiff::Timestamp;
@@ -74,12 +75,11 @@ impl Progress {
     pub(crate) fn new(
         fleet: &Fleet<'_>,
         history: &History<'_>,
-        counts: &Counts,
+        sums: &Sums,
         budget: &Budget,
-        update: &Update,
+        choice: &Choice<NodeIx>,
     ) -> Self {
-        let (snapshot, sums) = (fleet.snapshot, &counts.sums);
-        let waiting = sums.get(Figure::Waits) - fleet.outside.sums.get(Figure::Waits);
+        let snapshot = fleet.snapshot;
         let progress = Progress {
             revision: history.current_name(snapshot),
             begins: history.current().view.is_none() || history.renumbered.is_some(),
@@ -90,7 +90,7 @@ impl Progress {
             causes: sums.causes,
             done: sums.get(Figure::Done),
             outdated: sums.get(Figure::Outdated),
-            held: fleet.outside.held + waiting - reached(fleet, counts, update),
+            held: sums.get(Figure::Waits) - choice.waiting,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
             not_reached: sums.get(Figure::NotReached),
             phase: fleet.goal.rollout().map_or(Phase::Updating, phase),
@@ -102,13 +102,6 @@ impl Progress {
         );
         progress
     }
-}
-
-/// How many of the waiting nodes the update reaches now, or as soon as a plan has room.
-fn reached(fleet: &Fleet<'_>, counts: &Counts, update: &Update) -> u32 {
-    let deletes = update.deletes.iter().filter_map(|deletion| fleet.node_of(deletion.pod));
-    let reached = deletes.chain(update.creates.iter().copied());
-    reached.filter(|node| counts.has(*node, Figure::Waits)).count() as u32
 }
 
 fn phase(rollout: &Rollout<'_>) -> Phase {

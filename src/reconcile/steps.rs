@@ -4,18 +4,19 @@ use crate::conditions::conditions;
 use crate::model::DaemonSetStatus;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::burst::Burst;
+use crate::reconcile::choose::{Choice, choose};
 use crate::reconcile::claim::{Claim, claim};
-use crate::reconcile::counts::counts;
+use crate::reconcile::counts::counts as counted;
 use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
-use crate::reconcile::leave_last::leave_last;
 use crate::reconcile::node_sync::{NodeSync, node_sync};
 use crate::reconcile::outside::Outside;
 use crate::reconcile::progress::Progress;
 use crate::reconcile::status::status;
-use crate::reconcile::update::{Update, update};
+use crate::reconcile::update::Update;
+use crate::reconcile::update::candidates::Unsorted;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::spec::Spec;
@@ -66,26 +67,88 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
     decide_beside(snapshot, Outside::none())
 }
 
-/// The decision on the nodes of the snapshot, beside others.
+/// The decision on every node of the cluster, with what a kept state knows of it.
 pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
-    if let Some(decision) = ends_at_once(&snapshot.spec) {
-        return decision;
-    }
-    let claim = claim(snapshot);
-    let Ok(history) = History::new(snapshot, &claim.revisions) else {
-        return Decision::NameCollision(one_more_collision(snapshot));
+    let Head { claim, history, fleet } = match Head::new(snapshot, outside) {
+        Ok(head) => head.towards_goal(),
+        Err(decision) => return *decision,
     };
-    let fleet = Fleet::build(snapshot, outside, &claim, &history);
-    let goal = Goal::new(&fleet, &history);
-    let fleet = fleet.towards(goal);
     let node_sync = node_sync(&fleet);
-    let counts = counts(&fleet, &node_sync);
-    let node_sync = leave_last(node_sync, &fleet, &counts);
+    let counts = counted(&fleet, &node_sync);
+    let Spec { strategy, policy, .. } = &*snapshot.spec;
+    let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts);
+    let choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
+    carry_out(Head { claim, history, fleet }, node_sync, counts, choice)
+}
+
+/// The decision on the nodes of the snapshot, beside others: the counts and the choice of all are known.
+pub(crate) fn decide_chosen<'s>(
+    snapshot: &'s Snapshot<'s>,
+    outside: &'s Outside<'s>,
+    counts: Counts,
+    choice: Choice<NodeIx>,
+) -> Decision<'s> {
+    let head = match Head::new(snapshot, outside) {
+        Ok(head) => head.towards_goal(),
+        Err(decision) => return *decision,
+    };
+    let node_sync = node_sync(&head.fleet);
+    debug_assert!(
+        counts.nodes.iter().eq(counted(&head.fleet, &node_sync).nodes.iter()),
+        "the counts are those of these nodes"
+    );
+    carry_out(head, node_sync, counts, choice)
+}
+
+/// The first steps: they look at each node by itself, but for the goals of a rollout.
+#[derive(Debug)]
+pub(crate) struct Head<'s> {
+    pub(crate) claim: Claim,
+    pub(crate) history: History<'s>,
+    pub(crate) fleet: Fleet<'s>,
+}
+
+impl<'s> Head<'s> {
+    /// The fleet on the way to the current revision alone; the decision where it ends early.
+    pub(crate) fn new(
+        snapshot: &'s Snapshot<'s>,
+        outside: &'s Outside<'s>,
+    ) -> Result<Self, Box<Decision<'s>>> {
+        if let Some(decision) = ends_at_once(&snapshot.spec) {
+            return Err(Box::new(decision));
+        }
+        let claim = claim(snapshot);
+        let Ok(history) = History::new(snapshot, &claim.revisions) else {
+            return Err(Box::new(Decision::NameCollision(one_more_collision(snapshot))));
+        };
+        let fleet = Fleet::build(snapshot, outside, &claim, &history);
+        Ok(Head { claim, history, fleet })
+    }
+
+    /// The fleet on the way to the goals of a rollout.
+    pub(crate) fn towards_goal(self) -> Self {
+        let goal = Goal::new(&self.fleet, &self.history);
+        Head { fleet: self.fleet.towards(goal), ..self }
+    }
+}
+
+/// The last steps: they carry out what has been chosen.
+fn carry_out<'s>(
+    head: Head<'s>,
+    mut node_sync: NodeSync,
+    counts: Counts,
+    choice: Choice<NodeIx>,
+) -> Decision<'s> {
+    let Head { claim, history, fleet } = head;
+    let snapshot = fleet.snapshot;
+    for node in &choice.leaving {
+        node_sync.delete_leaving(&fleet, *node);
+    }
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
-    let update = update(&fleet, &history, &node_sync, &counts, &budget);
+    let update = Update::new(&fleet, &node_sync, choice);
     let burst = Burst::new(&fleet, &node_sync, &update);
     let conditions = if snapshot.spec.policy.conditions {
-        let progress = Progress::new(&fleet, &history, &counts, &budget, &update);
+        let progress = Progress::new(&fleet, &history, &counts.sums, &budget, &update.choice);
         conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
     } else {
         snapshot.spec.daemon_set.status.conditions.clone()
@@ -109,14 +172,7 @@ pub(crate) fn fleet_towards_goal<'s>(
     snapshot: &'s Snapshot<'s>,
     outside: &'s Outside<'s>,
 ) -> Option<Fleet<'s>> {
-    if ends_at_once(&snapshot.spec).is_some() {
-        return None;
-    }
-    let claim = claim(snapshot);
-    let history = History::new(snapshot, &claim.revisions).ok()?;
-    let fleet = Fleet::build(snapshot, outside, &claim, &history);
-    let goal = Goal::new(&fleet, &history);
-    Some(fleet.towards(goal))
+    Head::new(snapshot, outside).ok().map(|head| head.towards_goal().fleet)
 }
 
 /// The same status with a collision count that gives the next revision another hash.

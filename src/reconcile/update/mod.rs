@@ -1,34 +1,49 @@
-//! The update strategy: which outdated pods go now.
+//! The update strategy: which outdated pods go now, and where updated ones come up beside them.
 
-mod candidates;
-pub(crate) mod replace;
-pub(crate) mod surge;
+pub(crate) mod candidates;
 
-use crate::reconcile::budget::Budget;
-use crate::reconcile::figures::Counts;
+use crate::reconcile::budget::place_free_at;
+use crate::reconcile::choose::{Choice, Group};
 use crate::reconcile::fleet::Fleet;
-use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
+use candidates::urgent;
 use jiff::Timestamp;
 
 /// The creates and deletes of the update strategy.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[doc(alias = "rollingUpdate")]
 pub(crate) struct Update {
-    /// The most urgent first.
+    /// The choice that it carries out.
+    pub(crate) choice: Choice<NodeIx>,
+    /// The most urgent first; under surge by node name.
     pub(crate) deletes: Vec<Deletion>,
     /// Updated pods that node sync marked as excess but that must survive, because the update deletes the outdated pod
     /// beside them; sorted. Without this, switching from surge to rolling update would delete both pods of a node.
     pub(crate) spared: Vec<FleetIx>,
-    /// Nodes that get an updated pod beside the outdated one.
-    pub(crate) creates: Vec<NodeIx>,
     /// When a terminating pod that holds a place in maxSurge is overdue, while others wait for that place.
     pub(crate) place_free_at: Option<Timestamp>,
 }
 
 impl Update {
+    /// Carries out a choice on the pods that node sync leaves.
+    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, choice: Choice<NodeIx>) -> Self {
+        let delete = |(group, node): &(Group, NodeIx)| {
+            let (pod, _) = urgent(fleet, node_sync, *node)?;
+            Some(Deletion::new(pod, group.reason()))
+        };
+        let mut deletes: Vec<Deletion> = choice.deletes.iter().filter_map(delete).collect();
+        if let Strategy::Surge { .. } = fleet.snapshot.spec.strategy {
+            deletes.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
+        }
+        let mut spared: Vec<FleetIx> =
+            deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
+        spared.sort_unstable();
+        let place_free_at = if choice.lacks_places { place_free_at(fleet, node_sync) } else { None };
+        Update { choice, deletes, spared, place_free_at }
+    }
+
     /// Node sync's deletes without the spared pods.
     pub(crate) fn node_sync_deletes<'u>(
         &'u self,
@@ -41,34 +56,5 @@ impl Update {
     /// All deletes: node sync's, then the update's own.
     pub(crate) fn all_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
         self.node_sync_deletes(node_sync).chain(&self.deletes)
-    }
-}
-
-/// Applies the strategy to the pods that node sync leaves.
-pub(crate) fn update(
-    fleet: &Fleet<'_>,
-    history: &History<'_>,
-    node_sync: &NodeSync,
-    counts: &Counts,
-    budget: &Budget,
-) -> Update {
-    let mut update = strategy_update(fleet, history, node_sync, counts, budget);
-    update.spared =
-        update.deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
-    update.spared.sort_unstable();
-    update
-}
-
-fn strategy_update(
-    fleet: &Fleet<'_>,
-    history: &History<'_>,
-    node_sync: &NodeSync,
-    counts: &Counts,
-    budget: &Budget,
-) -> Update {
-    match fleet.snapshot.spec.strategy {
-        Strategy::OnDelete => Update::default(),
-        Strategy::Replace(_) => replace::replace(fleet, history, node_sync, counts, budget),
-        Strategy::Surge { .. } => surge::surge(fleet, history, node_sync, counts, budget),
     }
 }
