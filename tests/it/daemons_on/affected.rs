@@ -2,6 +2,7 @@
 
 use super::{daemon_set, node};
 use crate::properties::world::{World, world};
+use crate::support::cases;
 use daemonset::model::{DaemonSet, Node, Pod};
 use daemonset::{Recording, affected, reconcile};
 use proptest::prelude::*;
@@ -217,7 +218,7 @@ fn both((world, pools, which, change): &(World, u8, usize, Change)) -> Option<(R
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(500), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_daemon_set_that_is_not_named_has_the_same_actions_before_and_after(change in change()) {

@@ -1,6 +1,7 @@
 //! Unknown facts make an answer less certain, and never another one.
 
 use super::{daemon_set, required};
+use crate::support::cases;
 use daemonset::model::{DaemonSet, Labels, Node, Taint};
 use daemonset::{LabelKnowledge, NodeShape, OtherLabels, Runs, UnknownFact, daemons_on};
 use proptest::collection::vec;
@@ -134,7 +135,7 @@ fn learned(shape: &NodeShape, complete: &NodeShape, facts: &[UnknownFact]) -> No
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1500), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_certain_answer_stays_whatever_the_unknown_facts_turn_out_to_be(

@@ -2,7 +2,7 @@
 
 use super::rollout::steered;
 use super::world;
-use crate::support::execute;
+use crate::support::{cases, execute};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
 use daemonset::{
     Action, ActionOutcome, Change, DeleteReason, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
@@ -454,12 +454,8 @@ pub fn live(history: &History) -> Result<u32, String> {
     Ok(pair.kept_plans)
 }
 
-pub fn cases(otherwise: u32) -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(otherwise)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300), failure_persistence: None, max_shrink_iters: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(150), failure_persistence: None, max_shrink_iters: 3000, ..ProptestConfig::default() })]
 
     #[test]
     fn changes_give_the_plan_of_all_objects(history in history()) {

@@ -1,7 +1,7 @@
 //! The conditions and the causes behind them, on random fleets.
 
 use super::{is_at_rest, planned, world};
-use crate::support::{apply, observe};
+use crate::support::{apply, cases, observe};
 use daemonset::model::ContainerStatus;
 use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, Recording, Situation};
 use jiff::SignedDuration;
@@ -60,7 +60,7 @@ fn find<'c>(conditions: &'c [Value], kind: &str) -> Option<&'c Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn conditions_change_nothing_else(recording in recording()) {

@@ -14,7 +14,7 @@ mod upstream;
 mod walks;
 pub mod world;
 
-use crate::support::{apply, observe};
+use crate::support::{apply, cases, observe};
 use daemonset::{Action, Plan, Recording, audit, plan, reconcile};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ fn bytes(recording: &Recording) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(600), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_plan_keeps_its_promises(world in world::world()) {
@@ -157,7 +157,7 @@ proptest! {
 
 proptest! {
     // Each case has about thirty faults, each with its own plan.
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(80), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_audit_finds_every_planted_fault(world in world::world(), pick in 0_usize..1000) {

@@ -1,7 +1,7 @@
 //! Properties of plans under a steered rollout, on random fleets with random policies and marks.
 
 use super::world;
-use crate::support::{apply, observe};
+use crate::support::{apply, cases, observe};
 use daemonset::model::Labels;
 use daemonset::{
     Action, Binding, DeleteReason, NodePlacement, Plan, PodState, Policy, Recording, WaveProgress, audit,
@@ -166,7 +166,7 @@ fn open(plan: &Plan) -> BTreeSet<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(250), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_steered_plan_is_sound(recording in steered()) {

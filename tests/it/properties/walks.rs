@@ -1,8 +1,9 @@
 //! Long walks: a fleet lives through hundreds of changes of its nodes, pods, template and policy, one at a time, while its
 //! plans are executed. After each change a reconciler that is given the change plans as one that is given all objects.
 
-use super::changes::{Choices, Event, Pair, cases, revision_name};
+use super::changes::{Choices, Event, Pair, revision_name};
 use super::reach::things;
+use crate::support::cases;
 use daemonset::model::{ControllerRevision, NodeCondition, Pod, PodCondition, Taint};
 use daemonset::{Action, ActionOutcome, Plan, Recording, model::ObjectRef};
 use jiff::SignedDuration;

@@ -13,6 +13,7 @@ mod trial;
 pub mod upstream;
 mod watcher;
 
+use crate::support::cases;
 use commands::{Command, Limits};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -204,13 +205,8 @@ impl StateMachineTest for Lives {
     }
 }
 
-/// The number of runs: `PROPTEST_CASES`, or a small default.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
-}
-
 prop_state_machine! {
-    #![proptest_config(Config { cases: cases(), failure_persistence: None, max_shrink_iters: 4000, ..Config::default() })]
+    #![proptest_config(Config { cases: cases(60), failure_persistence: None, max_shrink_iters: 4000, ..Config::default() })]
 
     #[test]
     fn promises_hold_in_every_random_life(sequential 1..25 => Lives);

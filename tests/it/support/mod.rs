@@ -19,6 +19,11 @@ pub use words::{everything, lines, steps};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+/// The number of random cases of a property: `PROPTEST_CASES`, or this number, which a debug build runs in some seconds.
+pub fn cases(otherwise: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(otherwise)
+}
+
 /// The instant of all stories.
 pub fn now() -> Timestamp {
     "2026-01-01T12:00:00Z".parse().unwrap()

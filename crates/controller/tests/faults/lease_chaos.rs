@@ -93,7 +93,8 @@ async fn an_hour(seed: u64) -> (History, BTreeSet<Fault>) {
 
 #[tokio::test(start_paused = true)]
 async fn two_processes_never_lead_at_the_same_time() {
-    for seed in 0..10 {
+    let seeds = std::env::var("FAULTS_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(5);
+    for seed in 0..seeds {
         let (history, happened) = an_hour(seed).await;
         let History { terms, lost, released, died, deleted, .. } = history;
         println!("{seed}: terms {terms:?}, lost {lost}, released {released}, died {died}, deleted {deleted}");

@@ -41,7 +41,7 @@ fn a_rollout_survives_random_faults() {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seeds = match number("FAULTS_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("FAULTS_SEEDS").unwrap_or(40),
+        None => 0..number("FAULTS_SEEDS").unwrap_or(20),
     };
     let mut happened = BTreeMap::<Fault, u32>::new();
     for seed in seeds.clone() {

@@ -140,7 +140,7 @@ fn number(node: &str) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(600), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_plan_deletes_as_many_as_the_largest_safe_set(fleet in small_fleet()) {
