@@ -39,7 +39,8 @@ pub struct Policy {
     /// (v1.36 `daemon_controller.go BurstReplicas`).
     #[doc(alias = "BurstReplicas")]
     pub burst: u32,
-    /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300.
+    /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300. Changes by
+    /// others are not in the memory: see [`UnreadyPolicy::AtOnce`] for the effect of a lag of seconds.
     pub in_flight_expiry_seconds: u32,
     /// Seconds after which [`Memory`](crate::Memory) no longer waits for a Ready pod on a node whose pod an update deleted,
     /// if the node is a Ready target node. Default 3600.
@@ -170,11 +171,13 @@ pub enum ClassificationPolicy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum UnreadyPolicy {
-    /// They are replaced at once: a fix must reach a broken fleet (v1.36 `rollingUpdate`).
+    /// They are replaced at once: a fix must reach a broken fleet (v1.36 `rollingUpdate`). One that has become Ready since the
+    /// snapshot was taken goes as well, whatever maxUnavailable is: a lag of seconds is enough.
     #[default]
     AtOnce,
-    /// They are replaced only while fewer nodes than maxUnavailable are being replaced: a readiness blip of the whole
-    /// fleet must not restart it. No effect under surge, where maxUnavailable does not count.
+    /// They are replaced only while fewer nodes than maxUnavailable are being replaced: neither a readiness blip of the whole
+    /// fleet nor an old snapshot that shows it as not Ready must restart it. No effect under surge, where maxUnavailable does
+    /// not count.
     WithinBudget,
 }
 
