@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
 mod daemons_on;
+mod documents;
 #[cfg(feature = "k8s-openapi")]
 mod k8s_openapi;
 #[cfg(feature = "kube")]

@@ -107,6 +107,18 @@ fn the_largest_duplicate_stays_and_only_pods_of_the_others_are_relabelled() {
     );
 }
 
+/// Kubernetes' controller made it: its hash of this template is not this crate's.
+#[test]
+fn a_revision_with_the_hash_of_kubernetes_keeps_its_name_and_its_pods() {
+    let taken_over = given(rolling(1))
+        .revisions([revision("old", 1), duplicate("6b4c7c96bb", 2)])
+        .node(node("a").has(pod("6b4c7c96bb")));
+    assert_eq!(taken_over.steps(), [""; 0]);
+    assert_eq!(taken_over.plan().report.current_revision.unwrap().hash, "6b4c7c96bb");
+    let first = taken_over.revisions([revision("old", 1)]);
+    assert_ne!(created(&first)["metadata"]["name"], json!("agent-6b4c7c96bb"));
+}
+
 #[test]
 fn equal_duplicates_are_ordered_by_age_then_name() {
     let aged = |hash: &str, created: &str| {

@@ -1,9 +1,9 @@
 //! The counters of the status.
 
-use crate::support::{everything, given, new, node, old, on_delete, rolling, surging};
+use crate::support::{Given, everything, given, new, node, old, on_delete, rolling, surging};
 use serde_json::{Value, json};
 
-fn status(given: crate::support::Given) -> Value {
+fn status(given: Given) -> Value {
     serde_json::to_value(given.plan().status).unwrap()
 }
 
@@ -44,6 +44,25 @@ fn a_status_that_is_right_is_not_written() {
     assert_eq!(everything(&written.plan()), [""; 0]);
     let edited = written.with("/daemonSet/metadata/generation", json!(3));
     assert_eq!(everything(&edited.plan()), ["status: Changed"]);
+}
+
+#[test]
+fn a_node_that_is_tainted_or_gone_changes_the_status_in_the_next_plan() {
+    let a = || given(rolling(1)).node(node("a").has(new()));
+    let both = a().node(node("b").has(new()));
+    let before = status(both.clone());
+    let next = |fleet: Given| fleet.with("/daemonSet/status", before.clone());
+    assert_eq!(everything(&next(both).plan()), [""; 0]);
+    let tainted = next(a().node(node("b").taint("x", "NoSchedule").has(new())));
+    let gone = next(a().stray("b", new()));
+    for (fleet, desired, misscheduled) in [(tainted, 1, 1), (gone, 1, 0)] {
+        assert_eq!(everything(&fleet.plan()), ["status: Changed"]);
+        let after = status(fleet);
+        assert_eq!(
+            (&after["desiredNumberScheduled"], &after["numberMisscheduled"]),
+            (&json!(desired), &json!(misscheduled))
+        );
+    }
 }
 
 #[test]

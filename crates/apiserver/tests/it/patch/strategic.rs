@@ -210,3 +210,13 @@ fn the_difference_is_the_patch_that_kubectl_sends() {
         assert_eq!(strategic_merge(&original, &patch).unwrap(), modified, "{rule}");
     }
 }
+
+#[test]
+fn a_changed_order_is_told_and_an_unchanged_one_is_not() {
+    let finalizers = |names: [&str; 2]| metadata(json!({"finalizers": names}));
+    let (unsorted, sorted) = (finalizers(["b", "a"]), finalizers(["a", "b"]));
+    assert_eq!(two_way_merge(&unsorted, &unsorted).unwrap(), json!({}));
+    let patch = two_way_merge(&sorted, &unsorted).unwrap();
+    assert_eq!(patch, metadata(json!({"$setElementOrder/finalizers": ["b", "a"]})));
+    assert_eq!(strategic_merge(&sorted, &patch).unwrap(), unsorted);
+}
