@@ -19,7 +19,8 @@
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
 //! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, execute the actions that are
-//!    [due all the same](Plan::after_break), above all the update of the status, and plan again.
+//!    [due all the same](Plan::after_break), above all the update of the status, and plan again: at
+//!    [`Memory::retry_at`], unless an object changes before.
 //! 5. Plan again when an object changes, and at the instant of an [`Action::Requeue`].
 //! 6. Keep one [`Reconciler`] for each DaemonSet, for as long as it lives, and let one process act for it at a time.
 //!
@@ -148,7 +149,7 @@ pub use kept::Change;
 pub use manifests::{
     CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,
 };
-pub use memory::{ActionOutcome, Memory};
+pub use memory::{ActionOutcome, Memory, Rejections};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};
 pub use reconcile::{Budget, BudgetUse, Evidence, plan, reconcile};
@@ -156,7 +157,7 @@ pub use reconciler::{ChangesError, Reconciler};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
-    RevisionOrigin, Situation, StrategyInForce, Warning,
+    ReportScope, RevisionOrigin, Situation, StrategyInForce, Warning,
 };
 pub use rollout_report::{
     FailingNode, FailureEvidence, HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport,

@@ -3,13 +3,15 @@
 
 use crate::model::NodeName;
 use crate::report::{
-    NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Situation, StrategyInForce,
+    NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, ReportScope, Situation,
+    StrategyInForce,
 };
 use crate::rollout_report::{HoldReason, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use thiserror::Error;
 
 /// The outlook of a rollout.
 ///
@@ -43,7 +45,7 @@ use std::fmt;
 /// }))?;
 /// recording.daemon_set.spec.update_strategy.kind = "OnDelete".into();
 /// let plan = plan(&recording.snapshot().unwrap());
-/// let outlook = Outlook::new(&plan, recording.now, jiff::SignedDuration::from_mins(10));
+/// let outlook = Outlook::new(&plan, recording.now, jiff::SignedDuration::from_mins(10)).unwrap();
 /// let RolloutState::Stuck { obstacles } = outlook.state else { panic!("a person deletes the pod") };
 /// assert_eq!(obstacles[0].kind, ObstacleKind::WaitsForDelete);
 /// assert_eq!((outlook.outdated, outlook.rounds_left), (1, None));
@@ -64,6 +66,12 @@ pub struct Outlook {
     /// available. `None` under OnDelete, where a person deletes the pods.
     pub rounds_left: Option<u32>,
 }
+
+/// The report has the verdicts of some nodes only, and an outlook needs those of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the report has the verdicts of the changed nodes alone, and the outlook needs those of all nodes")]
+#[non_exhaustive]
+pub struct PartialReport;
 
 /// Whether a rollout moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -127,6 +135,8 @@ pub enum ObstacleKind {
     WaitsForApproval,
     /// The new version has failed, and no further node gets it.
     RolloutFailed,
+    /// The API server rejects the node's create or delete again and again.
+    Rejected,
     /// The limit is used up for another reason than those above.
     NoRoom,
 }
@@ -163,6 +173,9 @@ impl fmt::Display for ObstacleKind {
             ObstacleKind::RolloutPaused => "the rollout is paused",
             ObstacleKind::WaitsForApproval => "the next wave waits for approval",
             ObstacleKind::RolloutFailed => "the new version has failed",
+            ObstacleKind::Rejected => {
+                "the API server rejects the action on the node again and again: look at webhooks, quotas and rights"
+            }
             ObstacleKind::NoRoom => "the limit is used up",
         })
     }
@@ -182,7 +195,18 @@ enum Movement {
 impl Outlook {
     /// The outlook by a plan made at `now`. A pod that has not become Ready for `patience` is an obstacle; for a Deployment,
     /// `progressDeadlineSeconds` is 600 by default, and a DaemonSet has no such field.
-    pub fn new(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Self {
+    ///
+    /// # Errors
+    /// [`PartialReport`] for a plan of [`Reconciler::plan_changes`](crate::Reconciler::plan_changes), by which any rollout would be
+    /// complete as soon as nothing changes: [`Reconciler::explain`](crate::Reconciler::explain) gives the plan with all verdicts.
+    pub fn new(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Result<Self, PartialReport> {
+        match plan.report.scope {
+            ReportScope::AllNodes => Ok(Outlook::of_all_nodes(plan, now, patience)),
+            ReportScope::ChangedNodes => Err(PartialReport),
+        }
+    }
+
+    fn of_all_nodes(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Self {
         let report = &plan.report;
         let nothing_done = |kind| Outlook {
             state: RolloutState::Stuck { obstacles: vec![Obstacle { kind, nodes: Vec::new() }] },
@@ -221,9 +245,12 @@ impl Watch {
         }
         match &node.outcome {
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
-            NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::WaitsForNextPlan => {
-                Movement::Acting
+            NodeOutcome::Create { rejected, .. } | NodeOutcome::Delete { rejected, .. } => {
+                // One rejection may be a conflict of the moment.
+                let again_and_again = rejected.is_some_and(|rejected| rejected.count > 1);
+                if again_and_again { Movement::Blocked(ObstacleKind::Rejected) } else { Movement::Acting }
             }
+            NodeOutcome::WaitsForNextPlan => Movement::Acting,
             NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
             | NodeOutcome::WaitsForTargets { .. } => Movement::Held,

@@ -11,7 +11,7 @@ use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::steps::decide;
 use crate::reconcile::{plan, plan_decided};
 use crate::recording::Recording;
-use crate::report::{Plan, Report};
+use crate::report::{Plan, Report, ReportScope};
 use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
@@ -38,11 +38,18 @@ use thiserror::Error;
 ///     execute: impl Fn(&Action) -> ActionOutcome, // your client
 /// ) -> Result<(), InvalidSnapshot> {
 ///     let plan = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, now)?;
-///     'plan: for batch in plan.batches() {
+///     for batch in plan.batches() {
+///         let mut ended_by = None;
 ///         for action in batch {
 ///             if reconciler.record(action, &execute(action), now).is_break() {
-///                 break 'plan;
+///                 ended_by = ended_by.or(Some(action));
 ///             }
+///         }
+///         if let Some(action) = ended_by {
+///             for action in plan.after_break(action) {
+///                 let _ = reconciler.record(action, &execute(action), now);
+///             }
+///             break; // and plan again: at reconciler.memory().retry_at(), unless an object changes before
 ///         }
 ///     }
 ///     Ok(())
@@ -232,6 +239,8 @@ impl Reconciler {
     ///
     /// `Break` after an outcome that ends the plan: the actions of later batches rest on this one. The other actions of
     /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::after_break).
+    /// The next plan is due when an object changes, or at [`Memory::retry_at`]: planned again at once, the same action could be
+    /// rejected in a loop.
     #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
         let before = self.entries(action);
@@ -449,7 +458,8 @@ pub(crate) fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
     if plan.warnings != whole.warnings {
         return differs("warnings", &plan.warnings, &whole.warnings);
     }
-    let frame = |plan: &Plan| Report { nodes: Vec::new(), ..plan.report.clone() };
+    let frame =
+        |plan: &Plan| Report { nodes: Vec::new(), scope: ReportScope::AllNodes, ..plan.report.clone() };
     if frame(plan) != frame(whole) {
         return differs("report", &frame(plan), &frame(whole));
     }

@@ -5,6 +5,7 @@
 
 use crate::action::{Action, CreateReason, DeleteReason};
 use crate::conditions::conditions;
+use crate::memory::Rejections;
 use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint, is_default};
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::classify::Evidence;
@@ -148,7 +149,7 @@ impl Plan {
 ///     "pods": [pod("a"), pod("b")],
 /// }))?;
 /// let report = plan(&recording.snapshot().unwrap()).report;
-/// assert_eq!(report.nodes[0].outcome, NodeOutcome::Delete { reason: DeleteReason::OutdatedAvailable });
+/// assert_eq!(report.nodes[0].outcome, NodeOutcome::Delete { reason: DeleteReason::OutdatedAvailable, rejected: None });
 /// assert_eq!(report.nodes[1].outcome, NodeOutcome::HeldByMaxUnavailable { used: 1, limit: 1 });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -167,16 +168,30 @@ pub struct Report {
     /// The nodes without an available pod, by cause.
     #[serde(skip_serializing_if = "is_default")]
     pub unavailable: UnavailableNodes,
-    /// The verdicts, by name: one per node. A plan of [`Reconciler::plan_changes`](crate::Reconciler::plan_changes) has those
-    /// of the nodes that have changed and of those that it can touch;
-    /// [`Reconciler::explain`](crate::Reconciler::explain) has all.
+    /// The verdicts, by name: one per node of the [scope](Self::scope).
     pub nodes: Vec<NodeVerdict>,
+    /// The nodes that have a verdict.
+    #[serde(skip_serializing_if = "is_default")]
+    pub scope: ReportScope,
     /// The rollout, if the policy steers it and the situation does not stop before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutReport>,
     /// For [`Plan::conditions`]; `None` if the situation stops before it.
     #[serde(skip)]
     pub(crate) progress: Option<Progress>,
+}
+
+/// The nodes that have a verdict in a report. All other parts of a report are about all nodes in any case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub enum ReportScope {
+    /// All nodes.
+    #[default]
+    AllNodes,
+    /// The nodes that have changed since the last plan and those that the plan can touch: the report of
+    /// [`Reconciler::plan_changes`](crate::Reconciler::plan_changes). [`Reconciler::explain`](crate::Reconciler::explain) gives that
+    /// of all nodes.
+    ChangedNodes,
 }
 
 /// Whether the decision went through all steps.
@@ -374,11 +389,17 @@ pub enum NodeOutcome {
         reason: CreateReason,
         /// The batch of the create.
         batch: u32,
+        /// How often the API server has rejected creates and deletes of this node in a row.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rejected: Option<Rejections>,
     },
     /// Pods are deleted.
     Delete {
         /// The reason for the first of them.
         reason: DeleteReason,
+        /// How often the API server has rejected creates and deletes of this node in a row.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rejected: Option<Rejections>,
     },
     /// An action is due, but this plan is full.
     WaitsForNextPlan,
@@ -468,8 +489,14 @@ impl fmt::Display for NodeOutcome {
         match self {
             NodeOutcome::UpToDate => f.write_str("up to date"),
             NodeOutcome::NotTarget => f.write_str("no target node"),
-            NodeOutcome::Create { reason, .. } => write!(f, "create: {reason}"),
-            NodeOutcome::Delete { reason } => write!(f, "delete: {reason}"),
+            NodeOutcome::Create { reason, rejected, .. } => {
+                write!(f, "create: {reason}")?;
+                rejected.map_or(Ok(()), |rejected| write!(f, ", {rejected}"))
+            }
+            NodeOutcome::Delete { reason, rejected } => {
+                write!(f, "delete: {reason}")?;
+                rejected.map_or(Ok(()), |rejected| write!(f, ", {rejected}"))
+            }
             NodeOutcome::WaitsForNextPlan => f.write_str("waits for the next plan: this one is full"),
             NodeOutcome::HeldByMaxUnavailable { used, limit } => {
                 write!(f, "waits: maxUnavailable spent ({used} of {limit})")

@@ -19,7 +19,7 @@ use crate::reconcile::node_sync::node_sync;
 use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
 use crate::reconcile::steps::{decide_chosen, ends_at_once};
-use crate::report::Plan;
+use crate::report::{Plan, ReportScope};
 use crate::snapshot::ObservedAt;
 use crate::snapshot::position::{NodeIx, Position};
 use std::borrow::Cow;
@@ -43,7 +43,8 @@ impl Kept {
         self.advance(at);
         let names = self.names_to_compare(memory);
         let changed = self.changed(&names, memory, at)?;
-        let (plan, before, after) = self.decide(changed, &names, memory, at);
+        let (mut plan, before, after) = self.decide(changed, &names, memory, at);
+        plan.report.scope = ReportScope::ChangedNodes;
         memory.forget(&before, &after);
         for node in self.recheck.forget(&before, &after) {
             self.mark_dirty(&node);

@@ -6,12 +6,14 @@
 
 mod node_failures;
 pub(crate) mod observe;
+mod rejections;
 mod taken;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
 use jiff::{SignedDuration, Timestamp};
 use node_failures::{FAILURES_FORGOTTEN_AFTER, NodeFailures, updated_within_a_limit};
+pub use rejections::Rejections;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use taken::Taken;
@@ -68,6 +70,9 @@ pub struct Memory {
     /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) taken: BTreeMap<NodeName, Taken>,
+    /// Creates and deletes of pods that were rejected in a row, by node. No decision reads them: they are told.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) rejections: BTreeMap<NodeName, Rejections>,
 }
 
 /// A create that the API server accepted (or may have accepted).
@@ -193,6 +198,7 @@ impl Memory {
                 | ActionOutcome::Unknown => self.refusals.remove(node),
             };
         }
+        self.record_rejection(action, outcome, at);
         if *outcome == ActionOutcome::Rejected {
             return;
         }
@@ -242,7 +248,7 @@ impl Memory {
     /// The nodes that it has entries of, but for deletes; some more than once.
     pub(crate) fn nodes_with_entries(&self) -> impl Iterator<Item = &NodeName> {
         let by_action = self.creates.keys().chain(self.taken.keys());
-        by_action.chain(self.failures.keys()).chain(self.refusals.keys())
+        by_action.chain(self.failures.keys()).chain(self.refusals.keys()).chain(self.rejections.keys())
     }
 
     pub(crate) fn has_entries_of(&self, node: &str) -> bool {
@@ -250,6 +256,7 @@ impl Memory {
             || self.taken.contains_key(node)
             || self.failures.contains_key(node)
             || self.refusals.contains_key(node)
+            || self.rejections.contains_key(node)
     }
 
     /// The entries that the outcome of an action changes.
@@ -270,6 +277,7 @@ impl Memory {
         remove_lost(&mut self.failures, &before.failures, &after.failures);
         remove_lost(&mut self.refusals, &before.refusals, &after.refusals);
         remove_lost(&mut self.taken, &before.taken, &after.taken);
+        remove_lost(&mut self.rejections, &before.rejections, &after.rejections);
     }
 
     /// The part about these nodes and these pods: their names and uids.
@@ -283,7 +291,8 @@ impl Memory {
             deletes: part(&self.deletes, pods),
             failures: part(&self.failures, nodes.clone()),
             refusals: part(&self.refusals, nodes.clone()),
-            taken: part(&self.taken, nodes),
+            taken: part(&self.taken, nodes.clone()),
+            rejections: part(&self.rejections, nodes),
         }
     }
 
@@ -304,6 +313,7 @@ impl Memory {
             failures.and_then(|failures| after(failures.at, FAILURES_FORGOTTEN_AFTER)),
             failures.and_then(|failures| failures.back_off_ends()),
             self.refusals.get(node).and_then(|at| after(*at, FAILURES_FORGOTTEN_AFTER)),
+            self.rejections.get(node).and_then(|last| after(last.at, FAILURES_FORGOTTEN_AFTER)),
             self.taken.get(node).and_then(|taken| after(taken.at, taken_expiry)),
         ];
         let deletes = deletes.filter_map(|delete| after(delete.at, expiry));
@@ -312,9 +322,9 @@ impl Memory {
 
     /// Whether it has no entry at all.
     pub(crate) fn is_empty(&self) -> bool {
-        let Memory { creates, deletes, failures, refusals, taken } = self;
+        let Memory { creates, deletes, failures, refusals, taken, rejections } = self;
         let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
-        of_actions && failures.is_empty() && refusals.is_empty()
+        of_actions && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
     }
 
     /// Whether it has any delete. Without one, no pod needs to be looked up.

@@ -67,6 +67,7 @@ impl Memory {
         });
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
+        self.rejections.retain(|_, last| !is_long_ago(last.at, snapshot.now));
         self.forget_taken(snapshot, outside);
     }
 

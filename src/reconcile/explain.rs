@@ -2,6 +2,7 @@
 //! compute.
 
 use crate::action::{Action, DeleteReason};
+use crate::memory::Rejections;
 use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::BudgetUse;
 use crate::reconcile::burst::Creation;
@@ -16,7 +17,7 @@ use crate::reconcile::update::candidates::{candidate, has_place};
 use crate::reconcile::warnings;
 use crate::report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
-    RevisionOrigin, Situation, StrategyInForce,
+    ReportScope, RevisionOrigin, Situation, StrategyInForce,
 };
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::{Mismatch, Placement, Taints};
@@ -38,6 +39,7 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
             budget: None,
             unavailable: UnavailableNodes::default(),
             nodes: Vec::new(),
+            scope: ReportScope::AllNodes,
             rollout: None,
             progress: None,
         },
@@ -70,6 +72,7 @@ fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
         unavailable: progress.causes,
         rollout: rollout(fleet, by_name.iter().copied().zip(&nodes)),
         nodes,
+        scope: ReportScope::AllNodes,
         progress: Some(progress),
     }
 }
@@ -211,15 +214,23 @@ impl<'d> Explainer<'d> {
     fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {
         if let Some((position, creation)) = self.creates.get(&node) {
             let batch = Creation::batch(*position);
-            return Some(NodeOutcome::Create { reason: creation.reason, batch });
+            return Some(NodeOutcome::Create {
+                reason: creation.reason,
+                batch,
+                rejected: self.rejected(node),
+            });
         }
         if let Some(reason) = pods.iter().find_map(|pod| pod.deleted) {
-            return Some(NodeOutcome::Delete { reason });
+            return Some(NodeOutcome::Delete { reason, rejected: self.rejected(node) });
         }
         let steps = &self.steps;
         let wanted = steps.node_sync.creates_on(node) || self.surging.binary_search(&node).is_ok();
         let unwanted = steps.fleet.pods_of(node).any(|(index, _)| self.deletes.contains_key(&index));
         (unwanted || wanted).then_some(NodeOutcome::WaitsForNextPlan)
+    }
+
+    fn rejected(&self, node: NodeIx) -> Option<Rejections> {
+        self.snapshot.memory.as_ref()?.rejections(self.snapshot.node(node).name)
     }
 
     fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {

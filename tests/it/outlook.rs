@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 fn outlook(given: &Given) -> Outlook {
-    Outlook::new(&given.plan(), now(), SignedDuration::from_secs(600))
+    Outlook::new(&given.plan(), now(), SignedDuration::from_secs(600)).unwrap()
 }
 
 /// The state, the outdated pods and the rounds left.

@@ -4,8 +4,8 @@ use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::{
     ClaimReason, CreateReason, Evidence, FailureEvidence, LabelReason, NodePlacement, NodeVerdict, PodState,
-    PodVerdict, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason, Situation, StatusReason,
-    UnavailableCause,
+    PodVerdict, Rejections, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason, Situation,
+    StatusReason, UnavailableCause,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -160,6 +160,11 @@ pub(crate) fn creating(reason: CreateReason) -> String {
         CreateReason::Surge => "updated, beside the outdated one".to_owned(),
         other => format!("{other:?}"),
     }
+}
+
+/// `, rejected 3 times since 2026-01-01T12:00:00Z`; empty without rejections.
+pub(crate) fn rejected(rejected: Option<Rejections>) -> String {
+    rejected.map(|rejected| format!(", {rejected}")).unwrap_or_default()
 }
 
 pub(crate) fn claiming(reason: ClaimReason) -> String {

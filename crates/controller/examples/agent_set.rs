@@ -141,7 +141,8 @@ impl Controller {
                 for action in plan.after_break(action) {
                     execute(&self.client, &ds, action).await?;
                 }
-                return Ok(Duration::from_secs(1));
+                let at = reconciler.memory().retry_at().unwrap_or_else(Timestamp::now);
+                return Ok(at.duration_since(Timestamp::now()).try_into().unwrap_or_default());
             }
         }
         Ok(pause)

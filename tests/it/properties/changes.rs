@@ -6,7 +6,7 @@ use crate::support::{cases, execute};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
 use daemonset::{
     Action, ActionOutcome, Change, DeleteReason, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, RevisionView, ViolationKind, audit,
+    Reconciler, Recording, ReportScope, RevisionView, ViolationKind, audit,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -436,6 +436,7 @@ fn same(kept: &Plan, whole: &Plan) -> Result<(), String> {
     let frame = |plan: &Plan| {
         let mut report = plan.report.clone();
         report.nodes.clear();
+        report.scope = ReportScope::AllNodes;
         report
     };
     if frame(kept) != frame(whole) {

@@ -115,7 +115,7 @@ fn failures_are_forgotten_after_half_an_hour() {
 }
 
 #[test]
-fn rejected_actions_leave_no_trace_and_unknown_ones_do() {
+fn rejected_actions_change_no_plan_and_unknown_ones_do() {
     let plan = given(rolling(1)).node(node("a")).node(node("b").has(new().failed())).plan();
     let remembers = |outcome: ActionOutcome| {
         let mut memory = Memory::default();
@@ -124,7 +124,11 @@ fn rejected_actions_leave_no_trace_and_unknown_ones_do() {
         }
         memory
     };
-    assert_eq!(remembers(ActionOutcome::Rejected), Memory::default());
+    let rejected = remembers(ActionOutcome::Rejected);
+    let again =
+        given(rolling(1)).memory(&rejected).node(node("a")).node(node("b").has(new().failed())).plan();
+    assert_eq!(again.actions, plan.actions);
+    assert!(rejected.rejections("a").is_some() && rejected.rejections("b").is_some(), "a person sees them");
     let lost = remembers(ActionOutcome::Unknown);
     let held = given(rolling(1)).memory(&lost).node(node("a")).steps();
     assert_eq!(held, [format!("requeue at {}: InFlightExpiry", at(300))]);

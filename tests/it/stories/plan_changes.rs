@@ -3,9 +3,12 @@
 use super::reconciler::lines;
 use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling};
 use daemonset::model;
+use daemonset::outlook::{Outlook, RolloutState};
 use daemonset::{
-    Action, ActionOutcome, Change, ChangesError, Observed, Plan, Policy, Reconciler, Recording, RevisionView,
+    Action, ActionOutcome, Change, ChangesError, NodeOutcome, Observed, Plan, Policy, Reconciler, Recording,
+    ReportScope, RevisionView,
 };
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// The state that plans from changes has taken in a part of them when it finds that all objects must be listed.
@@ -253,4 +256,34 @@ fn apply_changes(reconciler: &mut Reconciler, before: &Recording, after: &Record
     }
     after.pods.iter().for_each(|pod| reconciler.apply(Change::Pod(pod.into())));
     after.revisions.iter().for_each(|revision| reconciler.apply(Change::Revision(revision.into())));
+}
+
+/// A pod that a webhook protects stays in the plan: the node's verdict tells it as the plan of all objects does.
+#[test]
+fn a_rejected_delete_is_told_in_the_next_plan_from_changes() {
+    let recording = given(rolling(1)).node(node("a").has(old())).node(node("b").has(new())).recording();
+    let mut reconciler = Reconciler::new("uid-agent", recording.policy.clone());
+    let first = reconciler.plan_changes(|| observed(&recording), recording.now).unwrap();
+    let ended = reconciler.record(&first.actions[0], &ActionOutcome::Rejected, recording.now);
+    assert!(ended.is_break());
+    let second = reconciler.plan_changes(|| observed(&recording), recording.now).unwrap();
+    assert_eq!(second.report.scope, ReportScope::ChangedNodes);
+    let outcome = &second.report.nodes[0].outcome;
+    assert!(matches!(outcome, NodeOutcome::Delete { rejected: Some(_), .. }), "{outcome:?}");
+    assert_eq!(reconciler.memory().retry_at(), Some(at(1)));
+}
+
+/// A report of changed nodes alone would call each rollout complete as soon as nothing changes.
+#[test]
+fn a_plan_from_changes_has_no_outlook() {
+    let recording = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())).recording();
+    let mut reconciler = Reconciler::new("uid-agent", recording.policy.clone());
+    let mut plan = || reconciler.plan_changes(|| observed(&recording), recording.now).unwrap();
+    let outlook = |plan: &Plan| Outlook::new(plan, recording.now, SignedDuration::from_secs(600));
+    assert!(outlook(&plan()).is_ok(), "the first plan lists all nodes");
+    let second = plan();
+    assert_eq!(second.report.scope, ReportScope::ChangedNodes);
+    assert!(outlook(&second).is_err());
+    let explained = reconciler.explain(recording.now).unwrap();
+    assert!(matches!(outlook(&explained).unwrap().state, RolloutState::Moving { .. }));
 }

@@ -1,7 +1,8 @@
 //! Updates that the API server refuses.
 
 use crate::support::{at, given, node, now, observe, old, pod, revision, rolling, steps, surging};
-use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
+use daemonset::{Action, ActionOutcome, Memory, NodeOutcome, Plan, Recording};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -34,6 +35,48 @@ fn a_node_whose_update_is_refused_comes_last() {
         let refused: Vec<_> = written["refusals"].as_object().unwrap().keys().collect();
         assert_eq!(refused, ["b", "c"], "an executed action clears the refusal");
     }
+}
+
+/// A webhook protects a pod: nobody but a person can help, who must see it.
+#[test]
+fn a_pod_whose_delete_is_rejected_again_and_again_is_told() {
+    let fleet = given(rolling(1)).node(node("a").has(old()));
+    let mut memory = Memory::default();
+    let delete = fleet.plan().actions[0].clone();
+    for times in 1..=3 {
+        memory.record(&delete, &ActionOutcome::Rejected, at(times));
+        assert_eq!(memory.retry_at(), Some(at(times + (1 << (times - 1)))), "the time between tries doubles");
+    }
+    let plan = given(rolling(1)).node(node("a").has(old())).memory(&memory).plan();
+    let NodeOutcome::Delete { rejected: Some(rejected), .. } = &plan.report.nodes[0].outcome else {
+        panic!("{:?}", plan.report.nodes[0].outcome)
+    };
+    assert_eq!((rejected.since, rejected.at, rejected.count), (at(1), at(3), 3));
+    let words = plan.report.nodes[0].outcome.to_string();
+    assert_eq!(words, "delete: OutdatedAvailable, rejected 3 times since 2026-01-01T12:00:01Z");
+    let outlook = Outlook::new(&plan, at(3), SignedDuration::from_secs(600)).unwrap();
+    let RolloutState::Stuck { obstacles } = outlook.state else { panic!("{:?}", outlook.state) };
+    assert_eq!(obstacles[0].kind, ObstacleKind::Rejected);
+
+    memory.record(&delete, &ActionOutcome::Unknown, at(4));
+    assert_eq!(memory.rejections("a").map(|rejected| rejected.count), Some(3), "a lost answer tells nothing");
+    memory.record(&delete, &ActionOutcome::Done, at(5));
+    assert_eq!((memory.rejections("a"), memory.retry_at()), (None, None));
+}
+
+/// One rejection may be a conflict of the moment, and a rejection of long ago counts no more.
+#[test]
+fn a_single_rejection_is_no_obstacle_and_an_old_one_is_forgotten() {
+    let fleet = given(rolling(1)).node(node("a").has(old()));
+    let mut memory = Memory::default();
+    memory.record(&fleet.plan().actions[0], &ActionOutcome::Rejected, at(0));
+    let given = given(rolling(1)).node(node("a").has(old())).memory(&memory);
+    let outlook = Outlook::new(&given.plan(), at(0), SignedDuration::from_secs(600)).unwrap();
+    assert_eq!(outlook.state, RolloutState::Moving { acting: 1, waiting: 0 });
+    let mut recording = given.recording();
+    recording.now = at(30 * 60);
+    observe(&mut recording);
+    assert_eq!(recording.memory.unwrap().rejections("a"), None);
 }
 
 /// The API server refuses the node that is furthest behind. It still comes after nodes that are closer to the current

@@ -166,7 +166,7 @@ fn a_held_pod_is_reported_with_the_use_of_the_budget() {
         .node(node("e").has(old()));
     let plan = fleet.plan();
     let outcomes: Vec<_> = plan.report.nodes.iter().map(|node| node.outcome.clone()).collect();
-    let gone = NodeOutcome::Delete { reason: DeleteReason::OutdatedNotYetAvailable };
+    let gone = NodeOutcome::Delete { reason: DeleteReason::OutdatedNotYetAvailable, rejected: None };
     assert_eq!(outcomes[1..4], [gone.clone(), gone, NodeOutcome::HeldByMaxUnavailable { used: 3, limit: 3 }]);
     assert_eq!(
         outcomes[4],

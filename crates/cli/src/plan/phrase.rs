@@ -118,8 +118,12 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
         NodeOutcome::UpToDate if !has_available(node) => "on base".to_owned(),
         NodeOutcome::NotTarget if may_stay => "left alone".to_owned(),
         NodeOutcome::NotTarget => "none wanted".to_owned(),
-        NodeOutcome::Create { reason, .. } => format!("CREATE: {}", words::creating(*reason)),
-        NodeOutcome::Delete { reason } => format!("DELETE: {}", deleting(*reason)),
+        NodeOutcome::Create { reason, rejected, .. } => {
+            format!("CREATE: {}{}", words::creating(*reason), words::rejected(*rejected))
+        }
+        NodeOutcome::Delete { reason, rejected, .. } => {
+            format!("DELETE: {}{}", deleting(*reason), words::rejected(*rejected))
+        }
         NodeOutcome::WaitsForReady => {
             let cause = words::trouble(node).map(|cause| format!(": {cause}"));
             format!("{outcome}{}", cause.unwrap_or_default())

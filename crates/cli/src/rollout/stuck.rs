@@ -29,7 +29,7 @@ pub(crate) fn stuck(from: &From, patience: SignedDuration, now: Option<Timestamp
     let plan = plan(&input.snapshot().map_err(|message| source.stop(message))?);
     let meta = &input.recording.daemon_set.metadata;
     let (name, now) = (&format!("{}/{}", meta.namespace, meta.name), input.recording.now);
-    let outlook = Outlook::new(&plan, now, patience);
+    let outlook = Outlook::new(&plan, now, patience).map_err(|partial| source.stop(partial.to_string()))?;
     source.announce(from.output)?;
     let response = match from.output {
         Format::Json => Response::json(&Named { name, now, outlook: &outlook })?,

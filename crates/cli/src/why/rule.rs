@@ -4,7 +4,7 @@ use crate::plan::{Context, outcome, state};
 use crate::steered::{has_available, is_live};
 use crate::why::node::Case;
 use crate::words::{self, count};
-use daemonset::{CreateReason, DeleteReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use daemonset::{CreateReason, DeleteReason, NodeOutcome, NodeVerdict, PodState, PodVerdict, Rejections};
 use jiff::{SignedDuration, Timestamp};
 
 /// Names at most so many nodes.
@@ -15,8 +15,12 @@ impl Case<'_> {
     pub(super) fn rule(&self, node: &NodeVerdict) -> String {
         match &node.outcome {
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => nothing_to_do(node),
-            NodeOutcome::Create { reason, batch } => creates(*reason, *batch),
-            NodeOutcome::Delete { reason } => self.after_delete(*reason),
+            NodeOutcome::Create { reason, batch, rejected, .. } => {
+                creates(*reason, *batch) + &rejected_before(*rejected)
+            }
+            NodeOutcome::Delete { reason, rejected, .. } => {
+                self.after_delete(*reason) + &rejected_before(*rejected)
+            }
             NodeOutcome::WaitsForNextPlan
             | NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
@@ -114,7 +118,7 @@ impl Case<'_> {
 
     fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
         let others = self.users(node, |it| {
-            let goes = matches!(it.outcome, NodeOutcome::Delete { reason } if within_budget(reason));
+            let goes = matches!(it.outcome, NodeOutcome::Delete { reason, .. } if within_budget(reason));
             it.counts.unavailable || it.counts.lost || goes
         });
         format!(
@@ -223,6 +227,15 @@ fn nothing_to_do(node: &NodeVerdict) -> String {
         }
         _ => "Nothing is to be done here: its pod is of the base revision, and available.".to_owned(),
     }
+}
+
+/// Where a limit decides, [`Memory`](daemonset::Memory) lets other nodes go first.
+fn rejected_before(rejected: Option<Rejections>) -> String {
+    let Some(Rejections { since, count: times, .. }) = rejected else { return String::new() };
+    let times = count(times as usize, "time");
+    format!(
+        " The API server has rejected that {times} in a row, for the first time at {since}: look at webhooks, quotas and rights."
+    )
 }
 
 fn creates(reason: CreateReason, batch: u32) -> String {

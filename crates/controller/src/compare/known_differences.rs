@@ -15,7 +15,7 @@ pub fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Plan) -> O
             let is_outdated = pod.is_some_and(|pod| !pod.updated);
             let is_not_yet_available = pod.is_some_and(|pod| matches!(pod.state, PodState::Ready { .. }));
             match &verdict.outcome {
-                NodeOutcome::Delete { reason: DeleteReason::ExcessPod } => Some("keep-the-available-one"),
+                NodeOutcome::Delete { reason: DeleteReason::ExcessPod, .. } => Some("keep-the-available-one"),
                 NodeOutcome::HeldByMaxUnavailable { .. } if is_outdated && is_not_yet_available => {
                     Some("young-pods-need-budget")
                 }
@@ -31,6 +31,7 @@ pub fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Plan) -> O
         ActionId::CreatePod(_) => match &verdict.outcome {
             NodeOutcome::Delete {
                 reason: DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending,
+                ..
             } if is_surge(plan) => Some("surge-replaces-unready"),
             NodeOutcome::HeldByMaxSurge { .. } if counts_lost_nodes(plan.report.budget.as_ref()) => {
                 Some("lost-nodes-count")

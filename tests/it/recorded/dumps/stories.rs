@@ -179,7 +179,7 @@ fn undo_makes_the_older_revision_current_again() {
     node-2: Run, 66b84 of revision 3 (OldRevision) Available: HeldByMaxUnavailable { used: 1, limit: 1 }
     node-3: Run, 669t5 of revision 4 (CurrentRevision) Available: UpToDate
     node-4: Run, 68lkb of revision 4 (CurrentRevision) Available: UpToDate
-    node-5: Run, wg6gl of revision 3 (OldRevision) Pending: Delete { reason: OutdatedPending }
+    node-5: Run, wg6gl of revision 3 (OldRevision) Pending: Delete { reason: OutdatedPending, rejected: None }
     ");
     let stored = recording.daemon_set.status;
     let expected = DaemonSetStatus { observed_generation: 4, updated_number_scheduled: 3, ..stored };
@@ -203,7 +203,7 @@ fn large_goes_on_with_a_tenth_of_the_nodes() {
     let mut recording = Dump::load("large").daemon_set("monitoring/node-exporter");
     make_ready(&mut recording);
     let expected = [
-        ("Delete { reason: OutdatedAvailable }", 10),
+        ("Delete { reason: OutdatedAvailable, rejected: None }", 10),
         ("HeldByMaxUnavailable { used: 10, limit: 10 }", 40),
         ("UpToDate", 50),
     ];

@@ -86,7 +86,8 @@ fn a_node_says_that_the_rollout_is_stopped() {
 
 #[test]
 fn the_outlook_names_what_a_person_must_do() {
-    let state = |given: Given| Outlook::new(&given.plan(), at(0), SignedDuration::from_mins(10)).state;
+    let state =
+        |given: Given| Outlook::new(&given.plan(), at(0), SignedDuration::from_mins(10)).unwrap().state;
     let obstacle = |given: Given| match state(given) {
         RolloutState::Stuck { obstacles } => Some(obstacles[0].kind),
         _ => None,
