@@ -35,7 +35,7 @@ use std::fmt;
 /// let action = daemonset::Action::Requeue { at, reason };
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[expect(
     clippy::exhaustive_enums,

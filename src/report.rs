@@ -7,6 +7,7 @@ use crate::action::{Action, CreateReason, DeleteReason};
 use crate::conditions::conditions;
 use crate::memory::Rejections;
 use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint, is_default};
+use crate::pod_manifest::PodManifest;
 use crate::reconcile::budget::{Budget, BudgetUse};
 use crate::reconcile::classify::Evidence;
 use crate::reconcile::progress::Progress;
@@ -14,7 +15,7 @@ use crate::rollout_report::{HoldReason, RolloutReport};
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
 use crate::view::Lifecycle;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
@@ -43,8 +44,37 @@ use std::fmt;
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+///
+/// A plan is read from its JSON form, too: a person may approve it, or another process execute it. Its actions are those of the plan
+/// that was written. The form lacks only the figures of [`conditions`](Self::conditions).
+///
+/// ```
+/// use daemonset::{Action, Plan, Policy};
+/// # use daemonset::{Recording, plan};
+/// # use serde_json::{from_value, json};
+/// # let recording: Recording = from_value(json!({
+/// #     "now": "2026-01-01T12:00:00Z",
+/// #     "daemonSet": {
+/// #         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+/// #     },
+/// #     "nodes": [{"metadata": {"name": "a"}}],
+/// # }))?;
+/// # let plan = plan(&recording.snapshot().unwrap());
+///
+/// let to_approve = serde_json::to_string(&plan)?;
+/// let approved: Plan = serde_json::from_str(&to_approve)?;
+/// assert_eq!(approved.actions, plan.actions);
+/// assert_eq!(serde_json::to_string(&approved)?, to_approve);
+///
+/// // An action of a newer version is an error: an executor must handle every kind.
+/// let newer = to_approve.replace("CreatePod", "PullImage");
+/// let error = serde_json::from_str::<Plan>(&newer).unwrap_err();
+/// assert!(error.to_string().starts_with("unknown variant `PullImage`, expected one of `AdoptPod`"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", from = "PlanForm")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 #[non_exhaustive]
 pub struct Plan {
@@ -56,6 +86,36 @@ pub struct Plan {
     pub report: Report,
     /// Facts that a person should know.
     pub warnings: Vec<Warning>,
+}
+
+/// The JSON form of a [`Plan`].
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", rename = "Plan")]
+struct PlanForm {
+    actions: Vec<Action>,
+    status: Option<DaemonSetStatus>,
+    report: Report,
+    warnings: Vec<Warning>,
+}
+
+impl From<PlanForm> for Plan {
+    fn from(form: PlanForm) -> Self {
+        let PlanForm { mut actions, status, report, warnings } = form;
+        let current = report.current_revision.as_ref().map(|revision| revision.hash.as_str());
+        let base = report.rollout.as_ref().and_then(|rollout| rollout.base_hash.as_deref());
+        let hashes: Vec<&str> = current.into_iter().chain(base).collect();
+        let mut last: Option<PodManifest> = None;
+        for action in &mut actions {
+            if let Action::CreatePod { pod, .. } = action {
+                // The label that holds the hash may have any key, which the manifest alone does not tell.
+                pod.recognize(&hashes);
+                // As in the plan that was written, so that a large one does not hold each body many times.
+                last.iter().for_each(|last| pod.share(last));
+                last = Some(pod.clone());
+            }
+        }
+        Plan { actions, status, report, warnings }
+    }
 }
 
 impl Plan {
@@ -84,6 +144,9 @@ impl Plan {
     /// - `Progressing` is True: `Updating` until every target node has an available updated pod and no live outdated one,
     ///   then `Complete` until the template changes or a target node has a live outdated pod. A node that joins, reboots or
     ///   loses its pod does not change it.
+    ///
+    /// A plan that was read from its JSON form gives `previous`, since it lacks the figures: its `status` has the conditions if the
+    /// policy's `conditions` is on.
     ///
     /// Without target nodes they are True and `Complete`. `lastTransitionTime` is `now`, in whole seconds, where the status
     /// changes. Messages depend on the state alone.
@@ -153,7 +216,7 @@ impl Plan {
 /// assert_eq!(report.nodes[1].outcome, NodeOutcome::HeldByMaxUnavailable { used: 1, limit: 1 });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Report {
@@ -166,7 +229,7 @@ pub struct Report {
     /// The budget's figures; `None` if the situation stops before it.
     pub budget: Option<Budget>,
     /// The nodes without an available pod, by cause.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unavailable: UnavailableNodes,
     /// The verdicts, by name: one per node of the [scope](Self::scope).
     pub nodes: Vec<NodeVerdict>,
@@ -176,7 +239,7 @@ pub struct Report {
     /// The rollout, if the policy steers it and the situation does not stop before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutReport>,
-    /// For [`Plan::conditions`]; `None` if the situation stops before it.
+    /// For [`Plan::conditions`]; `None` if the situation stops before it, and in a report that was read from JSON.
     #[serde(skip)]
     pub(crate) progress: Option<Progress>,
 }
@@ -195,7 +258,7 @@ pub enum ReportScope {
 }
 
 /// Whether the decision went through all steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Situation {
     /// The decision went through all steps.
@@ -209,7 +272,7 @@ pub enum Situation {
 }
 
 /// The revision of the template.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CurrentRevision {
@@ -224,7 +287,7 @@ pub struct CurrentRevision {
 }
 
 /// Why a revision is the current one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RevisionOrigin {
     /// It was current before.
@@ -236,7 +299,7 @@ pub enum RevisionOrigin {
 }
 
 /// The strategy, with the limit that counts, in its written form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "limit")]
 #[non_exhaustive]
 pub enum StrategyInForce {
@@ -251,7 +314,7 @@ pub enum StrategyInForce {
 /// The verdict on one node.
 ///
 /// See the example of [`Report`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NodeVerdict {
@@ -276,7 +339,7 @@ pub struct NodeVerdict {
 
 /// Whether a node should run the pod, with the reason if not.
 #[doc(alias = "nodeShouldRunDaemonPod")]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum NodePlacement {
@@ -301,7 +364,7 @@ pub enum NodePlacement {
 }
 
 /// The verdict on one pod.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PodVerdict {
@@ -322,7 +385,7 @@ pub struct PodVerdict {
 }
 
 /// The state of a pod.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum PodState {
@@ -375,7 +438,7 @@ impl fmt::Display for PodState {
 /// The action on a node or, without one, the reason.
 ///
 /// See the example of [`Report`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum NodeOutcome {
@@ -584,7 +647,7 @@ impl NodeOutcome {
 /// assert_eq!(warnings[0].to_string(), "the update strategy has no type: OnDelete is taken");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Warning {

@@ -2,7 +2,7 @@
 
 use crate::model::NodeName;
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// assert_eq!(waves, [(1, WaveProgress::Updating), (2, WaveProgress::WaitsForWaveBefore)]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RolloutReport {
@@ -45,12 +45,12 @@ pub struct RolloutReport {
     /// The waves; empty where all nodes are released at once.
     pub waves: Vec<WaveReport>,
     /// The nodes that count as failed, by name; empty where nothing is judged.
-    #[serde(serialize_with = "as_list")]
+    #[serde(serialize_with = "as_list", deserialize_with = "from_list")]
     pub failing: Arc<[FailingNode]>,
 }
 
 /// How far a rollout may go.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum RolloutStage {
@@ -77,12 +77,12 @@ pub enum RolloutStage {
 /// A wave with its nodes.
 ///
 /// See the example of [`RolloutReport`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WaveReport {
     /// By name. A node may belong to several waves.
-    #[serde(serialize_with = "as_list")]
+    #[serde(serialize_with = "as_list", deserialize_with = "from_list")]
     pub nodes: Arc<[NodeName]>,
     /// Those of `nodes` with a live pod of the new version.
     pub updated: u32,
@@ -96,8 +96,12 @@ fn as_list<T: Serialize, S: Serializer>(list: &Arc<[T]>, serializer: S) -> Resul
     list.as_ref().serialize(serializer)
 }
 
+fn from_list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[T]>, D::Error> {
+    Vec::deserialize(deserializer).map(Arc::from)
+}
+
 /// How far a wave is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum WaveProgress {
@@ -134,7 +138,7 @@ impl fmt::Display for WaveProgress {
 }
 
 /// Why the rollout has not reached a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum HoldReason {
@@ -189,7 +193,7 @@ impl fmt::Display for HoldReason {
 }
 
 /// A node that counts as failed under the new version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FailingNode {
@@ -202,7 +206,7 @@ pub struct FailingNode {
 /// Why a node counts as failed under the new version ([`FailurePolicy`](crate::FailurePolicy)).
 ///
 /// In the order in which one of several is reported.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum FailureEvidence {

@@ -1,7 +1,7 @@
 //! Why a node has no available pod, as data.
 
 use crate::model::is_default;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a node has no available pod. Of several causes the first of this order counts: a cause that explains the others
@@ -36,7 +36,7 @@ use std::fmt;
 /// assert_eq!(report.unavailable.to_string(), "1 pulling, 1 without a pod");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum UnavailableCause {
     /// The update deleted its pod, and it is no target node any more
@@ -91,8 +91,8 @@ impl fmt::Display for UnavailableCause {
 /// form leaves out the causes without a node.
 ///
 /// See the example of [`UnavailableCause`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct UnavailableNodes {
     /// [`UnavailableCause::Taken`].

@@ -13,11 +13,11 @@ use crate::snapshot::placement::{Placement, is_down, kept_out_only_by_being_down
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The budget's figures; all are numbers of target nodes, but for `lost` and `taken`. The JSON form leaves out `taken`,
 /// `down_before` and `excused` while they are 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Budget {
@@ -40,20 +40,20 @@ pub struct Budget {
     /// M if they are not target nodes only because they are down, and under surge against S. Also taken nodes.
     pub lost: u32,
     /// Those of `lost` whose pod an update deleted, and that have had no Ready pod since.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub taken: u32,
     /// Target nodes that went down before anything of this update reached them.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub down_before: u32,
     /// Target nodes without a Ready pod that count in no figure but D, `doubled` and `down_before`: those that were down before, or that leave, if the
     /// policy excuses them.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub excused: u32,
 }
 
 /// The figures that one node counts in, once node sync's deletes are done. A node that is not a target counts only when
 /// it is lost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BudgetUse {
@@ -69,14 +69,14 @@ pub struct BudgetUse {
     /// limit, so that no node counts twice. Also a taken node.
     pub lost: bool,
     /// It is lost because an update deleted its pod, it has had no Ready pod since, and it is no longer a Ready target node.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub taken: bool,
     /// It is a target node that went down before anything of this update reached it.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub down_before: bool,
     /// It has no Ready pod, and the policy excuses it: it counts in no other figure but `doubled` and
     /// `down_before`.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub excused: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::{TaintView, TaintsView};
 use crate::kubernetes::well_known::{TAINT_DISRUPTED, TAINT_TO_BE_DELETED};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A state of a node's life in which [`LifecyclePolicy::Respect`](crate::LifecyclePolicy::Respect) leaves it alone: a true
@@ -11,7 +11,7 @@ use std::fmt;
 ///
 /// Sources: KEP-5683 (specialized lifecycle management) for the conditions, Karpenter's and cluster-autoscaler's
 /// documentation for the taints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Lifecycle {
     /// Condition `GracefulNodeShutdownInProgress`: the kubelet ends the pods, and rejects new ones.

@@ -156,6 +156,15 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plan_is_read_from_its_form(recording in prop_oneof![world::world().prop_map(|world| world.recording()), rollout::steered()]) {
+        crate::support::round_trip(&planned(&recording), &recording);
+    }
+}
+
+proptest! {
     // Each case has about thirty faults, each with its own plan.
     #![proptest_config(ProptestConfig { cases: cases(80), failure_persistence: None, ..ProptestConfig::default() })]
 

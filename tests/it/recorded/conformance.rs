@@ -3,6 +3,7 @@
 //! `EXCEPTIONS` lists the cases with another answer, each with its reason.
 
 use crate::properties::changes::{History, live};
+use crate::support::round_trip;
 use daemonset::{Action, InvalidSnapshot, Plan, Recording, audit, plan, reconcile};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -91,6 +92,7 @@ fn check_case(case: &Case, line: &str) -> Vec<String> {
             }
             problems.extend(audit(&snapshot, &plan.actions).iter().map(ToString::to_string));
             problems.extend(object_by_object(&recording).err());
+            round_trip(&plan, &recording);
             problems
         }
     }

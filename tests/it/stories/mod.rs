@@ -22,6 +22,7 @@ mod node_sync;
 mod owner;
 mod placement;
 mod plan_changes;
+mod read_plans;
 mod reconciler;
 mod refused;
 mod released;

@@ -2,7 +2,7 @@
 
 use super::node::NodeStory;
 use super::pod::PodStory;
-use super::{now, revision, steps, template};
+use super::{now, revision, round_trip, steps, template};
 use daemonset::{Memory, Plan, Recording, audit, plan, reconcile};
 use serde_json::{Value, json};
 
@@ -98,6 +98,7 @@ impl Given {
         let plan = plan(&snapshot);
         assert_eq!(reconcile(&snapshot), plan.actions, "the report must not change a plan");
         assert_eq!(audit(&snapshot, &plan.actions), [], "a plan breaks no rule");
+        round_trip(&plan, &recording);
         plan
     }
 

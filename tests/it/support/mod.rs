@@ -5,6 +5,7 @@ mod given;
 mod node;
 mod pod;
 mod rollout;
+mod round_trip;
 mod upstream;
 mod words;
 
@@ -13,6 +14,7 @@ pub use given::{Given, given};
 pub use node::{NodeStory, node};
 pub use pod::{PodStory, affinity, new, old, pod};
 pub use rollout::{Controller, Rollout};
+pub use round_trip::round_trip;
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, lines, steps};
 

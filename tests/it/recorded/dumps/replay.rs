@@ -1,6 +1,7 @@
 //! A decision on a dump can be recorded and replayed, and does not depend on the order of the lists.
 
 use super::{DUMPS, Dump};
+use crate::support::round_trip;
 use daemonset::{Recording, audit, plan};
 
 #[test]
@@ -23,6 +24,13 @@ fn the_order_of_pods_nodes_and_revisions_does_not_matter() {
         for (how, permuted) in permutations(&recording) {
             assert!(planned(&permuted) == expected, "{name}: the plan differs after {how}");
         }
+    }
+}
+
+#[test]
+fn the_plans_are_read_from_their_forms() {
+    for (_, recording) in recordings() {
+        round_trip(&plan(&recording.snapshot().unwrap()), &recording);
     }
 }
 
