@@ -234,6 +234,115 @@ impl Action {
         }
     }
 
+    /// The words that tell it: a verb, and a noun for the object.
+    const fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Action::AdoptPod { .. } => ("adopt", "pod"),
+            Action::ReleasePod { .. } => ("release", "pod"),
+            Action::AdoptRevision { .. } => ("adopt", "revision"),
+            Action::ReleaseRevision { .. } => ("release", "revision"),
+            Action::CreateRevision { .. } => ("create", "revision"),
+            Action::LabelRevision { .. } => ("label", "revision"),
+            Action::RenumberRevision { .. } => ("renumber", "revision"),
+            Action::AnnotateRevision { .. } => ("mark", "revision"),
+            Action::LabelPod { .. } => ("label", "pod"),
+            Action::DeletePod { .. } => ("delete", "pod"),
+            Action::CreatePod { .. } => ("create", "pod"),
+            Action::DeleteRevision { .. } => ("delete", "revision"),
+            Action::UpdateStatus { .. } => ("write", "status"),
+            Action::RecordEvent { .. } => ("record", "event"),
+            Action::Requeue { .. } => ("requeue", "DaemonSet"),
+        }
+    }
+
+    /// The verb for a person: `create` for a [`CreatePod`](Action::CreatePod), `mark` for an
+    /// [`AnnotateRevision`](Action::AnnotateRevision).
+    pub const fn verb(&self) -> &'static str {
+        self.words().0
+    }
+
+    /// The noun that follows the [verb](Self::verb): `pod`, `revision`, `status`, `event`, `DaemonSet`.
+    pub const fn noun(&self) -> &'static str {
+        self.words().1
+    }
+
+    /// The object that it changes or is about; `None` for one that it creates, and for a wake-up.
+    ///
+    /// ```
+    /// use daemonset::{Action, DeleteReason, model::{NodeName, ObjectRef}};
+    ///
+    /// let pod = ObjectRef { namespace: "ns".into(), name: "agent-x".into(), uid: "p1".into(), ..ObjectRef::default() };
+    /// let delete = Action::delete_pod("a".into(), pod.clone(), DeleteReason::OutdatedAvailable);
+    /// assert_eq!((delete.subject(), delete.subject_name()), (Some(&pod), Some("agent-x")));
+    /// assert_eq!(delete.node(), Some(&NodeName::from("a")));
+    /// assert_eq!((delete.verb(), delete.noun()), ("delete", "pod"));
+    /// ```
+    pub const fn subject(&self) -> Option<&ObjectRef> {
+        match self {
+            Action::AdoptPod { pod: object, .. }
+            | Action::ReleasePod { pod: object, .. }
+            | Action::LabelPod { pod: object, .. }
+            | Action::DeletePod { pod: object, .. }
+            | Action::AdoptRevision { revision: object, .. }
+            | Action::ReleaseRevision { revision: object, .. }
+            | Action::LabelRevision { revision: object, .. }
+            | Action::RenumberRevision { revision: object, .. }
+            | Action::AnnotateRevision { revision: object, .. }
+            | Action::DeleteRevision { revision: object, .. }
+            | Action::UpdateStatus { daemon_set: object, .. }
+            | Action::RecordEvent { daemon_set: object, .. } => Some(object),
+            Action::CreatePod { .. } | Action::CreateRevision { .. } | Action::Requeue { .. } => None,
+        }
+    }
+
+    /// The name of the object, created ones included; `None` where the API server generates it, and for a wake-up.
+    pub fn subject_name(&self) -> Option<&str> {
+        match self {
+            Action::CreatePod { pod, .. } => pod.name(),
+            Action::CreateRevision { revision, .. } => {
+                revision.pointer("/metadata/name").and_then(Value::as_str)
+            }
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+            | Action::AnnotateRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeletePod { .. }
+            | Action::DeleteRevision { .. }
+            | Action::UpdateStatus { .. }
+            | Action::RecordEvent { .. }
+            | Action::Requeue { .. } => self.subject().map(|object| object.name.as_str()),
+        }
+    }
+
+    /// The target node of the pod that it creates or deletes.
+    pub const fn node(&self) -> Option<&NodeName> {
+        match self {
+            Action::CreatePod { node, .. } | Action::DeletePod { node, .. } => Some(node),
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::CreateRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+            | Action::AnnotateRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeleteRevision { .. }
+            | Action::UpdateStatus { .. }
+            | Action::RecordEvent { .. }
+            | Action::Requeue { .. } => None,
+        }
+    }
+
+    /// Whether its execution changes the cluster, if only by an event: each one does except [`Requeue`](Action::Requeue).
+    pub const fn acts(&self) -> bool {
+        !matches!(self, Action::Requeue { .. })
+    }
+
     /// Whether it rests on no other action of its plan: see [`Plan::after_break`](crate::Plan::after_break).
     pub fn stands_alone(&self) -> bool {
         match self {
@@ -378,10 +487,7 @@ impl fmt::Display for Action {
                 })
             }
             Action::RenumberRevision { revision, number, .. } => write!(f, " {} to {number}", revision.name),
-            Action::CreateRevision { revision, .. } => {
-                let name = revision.pointer("/metadata/name").and_then(Value::as_str);
-                name.map_or(Ok(()), |name| write!(f, " {name}"))
-            }
+            Action::CreateRevision { .. } => self.subject_name().map_or(Ok(()), |name| write!(f, " {name}")),
             Action::UpdateStatus { status, .. } => write!(
                 f,
                 " updated {}, ready {}, available {} of {}",

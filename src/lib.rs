@@ -145,6 +145,8 @@ pub use daemons_on::{
     UnknownFact, WhyNot, daemons_on,
 };
 pub use escaped::Escaped;
+/// The crate of the instants here: its `Timestamp` is that of every signature.
+pub use jiff;
 pub use kept::Change;
 pub use manifests::{
     CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,

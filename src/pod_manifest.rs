@@ -111,6 +111,14 @@ impl PodManifest {
         &self.node
     }
 
+    /// The object's name; `None` where the API server generates it.
+    pub fn name(&self) -> Option<&str> {
+        match &self.body {
+            Some(body) => body.value.pointer("/metadata/name").and_then(Value::as_str),
+            None => self.name.as_deref(),
+        }
+    }
+
     /// The hash of the pod's revision.
     pub fn revision_hash(&self) -> &str {
         &self.shared.revision_hash

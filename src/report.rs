@@ -3,7 +3,7 @@
 //! Reasons are data; the caller makes text of them. The JSON form follows that of actions: camelCase fields,
 //! PascalCase words.
 
-use crate::action::{Action, CreateReason, DeleteReason};
+use crate::action::{Action, CreateReason, DeleteReason, RequeueReason};
 use crate::conditions::conditions;
 use crate::memory::Rejections;
 use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint, is_default};
@@ -14,6 +14,7 @@ use crate::reconcile::progress::Progress;
 use crate::rollout_report::{HoldReason, RolloutReport};
 use crate::unavailable::{UnavailableCause, UnavailableNodes};
 use crate::view::Lifecycle;
+use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -124,6 +125,74 @@ impl Plan {
     /// many as one step of the slow start holds ([`Action::CreatePod`]), each other action is one by itself.
     pub fn batches(&self) -> impl Iterator<Item = &[Action]> {
         Action::batches(&self.actions)
+    }
+
+    /// The instant at which to plan again, even if no change is seen before; `None` where time alone changes nothing.
+    ///
+    /// ```
+    /// use daemonset::{Recording, plan};
+    /// use serde_json::{from_value, json};
+    ///
+    /// # let daemon_set = json!({
+    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+    /// #     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+    /// # });
+    /// let mut recording: Recording = from_value(json!({
+    ///     "now": "2026-01-01T12:00:00Z",
+    ///     "daemonSet": daemon_set,
+    ///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
+    ///     "policy": {"burst": 1},
+    /// }))?;
+    /// let plan = plan(&recording.snapshot().unwrap());
+    /// assert!(plan.acts());
+    /// assert_eq!(plan.summary(), "create 1 revision, create 1 pod, write the status");
+    /// // The second pod is for the next plan.
+    /// assert_eq!(plan.requeue_at(), Some(recording.now));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn requeue_at(&self) -> Option<Timestamp> {
+        self.requeue().map(|(at, _)| at)
+    }
+
+    /// The same instant with the change that it brings.
+    pub fn requeue(&self) -> Option<(Timestamp, RequeueReason)> {
+        self.actions.iter().find_map(|action| match action {
+            Action::Requeue { at, reason } => Some((*at, *reason)),
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::CreateRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+            | Action::AnnotateRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeletePod { .. }
+            | Action::CreatePod { .. }
+            | Action::DeleteRevision { .. }
+            | Action::UpdateStatus { .. }
+            | Action::RecordEvent { .. } => None,
+        })
+    }
+
+    /// Whether any of its actions [acts](Action::acts): a plan that does not leaves the cluster as it is.
+    pub fn acts(&self) -> bool {
+        self.actions.iter().any(Action::acts)
+    }
+
+    /// Its actions by verb and object, in their order: `delete 1 pod, create 5 pods, write the status`. It is empty for a plan that
+    /// does not [act](Self::acts).
+    pub fn summary(&self) -> String {
+        let mut counts: IndexMap<(&str, &str), usize> = IndexMap::new();
+        for action in self.actions.iter().filter(|action| action.acts()) {
+            *counts.entry((action.verb(), action.noun())).or_default() += 1;
+        }
+        let parts = counts.into_iter().map(|((verb, noun), number)| match (noun, number) {
+            ("status", _) => format!("{verb} the {noun}"),
+            (_, 1) => format!("{verb} 1 {noun}"),
+            (_, several) => format!("{verb} {several} {noun}s"),
+        });
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// The actions that are due all the same when this one has ended the plan: the update of the status, events, and the instant at
@@ -244,8 +313,33 @@ pub struct Report {
     pub(crate) progress: Option<Progress>,
 }
 
+impl Report {
+    /// The verdict on the node of this name; `None` if the report has none.
+    ///
+    /// ```
+    /// # use daemonset::{NodeOutcome, Recording, plan};
+    /// # use serde_json::{from_value, json};
+    /// # let recording: Recording = from_value(json!({
+    /// #     "now": "2026-01-01T12:00:00Z",
+    /// #     "daemonSet": {
+    /// #         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+    /// #         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+    /// #     },
+    /// #     "nodes": [{"metadata": {"name": "a"}}],
+    /// # }))?;
+    /// let report = plan(&recording.snapshot().unwrap()).report;
+    /// assert_eq!(report.node("a").unwrap().outcome.to_string(), "create: MissingPod");
+    /// assert_eq!(report.node("b"), None);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn node(&self, name: &str) -> Option<&NodeVerdict> {
+        let position = self.nodes.binary_search_by(|verdict| verdict.node.as_str().cmp(name)).ok()?;
+        self.nodes.get(position)
+    }
+}
+
 /// The nodes that have a verdict in a report. All other parts of a report are about all nodes in any case.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ReportScope {
     /// All nodes.

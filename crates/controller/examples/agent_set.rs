@@ -100,7 +100,8 @@ impl Controller {
     async fn sync_all(&mut self) -> Duration {
         let sets = self.sets.state();
         self.reconcilers.retain(|uid, _| sets.iter().any(|set| set.metadata.uid.as_ref() == Some(uid)));
-        let mut pause = Duration::from_secs(60);
+        let until = |at: Timestamp| at.duration_since(now).try_into().unwrap_or_default();
+        let pause = plan.requeue_at().map_or(Duration::from_secs(60), until);
         for set in &sets {
             let next = self.sync(set).await.unwrap_or_else(|error| {
                 eprintln!("{}: {error:#}", set.metadata.name.as_deref().unwrap_or_default());
@@ -124,14 +125,11 @@ impl Controller {
         if let Some(violation) = audit(&snapshot, &plan.actions).first() {
             bail!("the plan breaks a safety rule: {violation}");
         }
-        let mut pause = Duration::from_secs(60);
+        let until = |at: Timestamp| at.duration_since(now).try_into().unwrap_or_default();
+        let pause = plan.requeue_at().map_or(Duration::from_secs(60), until);
         for batch in plan.batches() {
             let mut ended_by = None;
             for action in batch {
-                if let Action::Requeue { at, .. } = action {
-                    pause = at.duration_since(Timestamp::now()).try_into().unwrap_or_default();
-                    continue;
-                }
                 let outcome = execute(&self.client, &ds, action).await?;
                 if reconciler.record(action, &outcome, Timestamp::now()).is_break() {
                     ended_by = Some(action);

@@ -151,7 +151,7 @@ fn is_deferrable(action: &Action) -> bool {
 /// A plan, one line per action and per warning, whatever the names in them are.
 fn plan_text(key: &Key, plan: &Plan) -> String {
     let mut text = String::new();
-    let shown = plan.actions.iter().filter(|action| !matches!(action, Action::Requeue { .. }));
+    let shown = plan.actions.iter().filter(|action| action.acts());
     let lines: Vec<String> = shown.map(ToString::to_string).collect();
     // Writing to a string can't fail.
     let _ = match lines.as_slice() {

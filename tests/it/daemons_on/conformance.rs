@@ -83,7 +83,7 @@ impl Figures {
         let report = plan(&snapshot).report;
         for node in &recording.nodes {
             let runs = runs_on(node);
-            let verdict = report.nodes.iter().find(|verdict| verdict.node == node.metadata.name);
+            let verdict = report.node(node.metadata.name.as_str());
             let expected = match (report.situation, verdict.map(|verdict| verdict.placement.clone())) {
                 (Situation::Synced, Some(NodePlacement::Run)) => Runs::Yes,
                 (Situation::Synced, Some(placement)) => Runs::No { why: WhyNot::Placement { placement } },

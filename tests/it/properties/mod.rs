@@ -107,12 +107,9 @@ proptest! {
             observe(&mut recording);
         }
         let still = |recording: &Recording| -> Vec<Action> {
-            planned(recording).actions.into_iter().filter(|a| !matches!(a, Action::Requeue { .. })).collect()
+            planned(recording).actions.into_iter().filter(Action::acts).collect()
         };
-        let wake_up = planned(&recording).actions.into_iter().find_map(|action| match action {
-            Action::Requeue { at, .. } => Some(at),
-            _ => None,
-        });
+        let wake_up = planned(&recording).requeue_at();
         let expected = still(&recording);
         let now = recording.now;
         for seconds in [1, 2, 10, 29, 30, 31, 49, 50, 59, 60, 61, 200, 299, 300, 301, 900, 1900, 4000] {

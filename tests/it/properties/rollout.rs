@@ -214,7 +214,7 @@ proptest! {
         let current = unsteered(&recording);
         let has = nodes_with_it(&recording, &current);
         let takes_part = |name: &String| {
-            let verdict = current.report.nodes.iter().find(|node| node.node.as_str() == name).unwrap();
+            let verdict = current.report.node(name).unwrap();
             verdict.placement == NodePlacement::Run
         };
         for node in reached(&plan, &current) {
@@ -283,8 +283,7 @@ proptest! {
     fn time_changes_a_steered_plan_no_earlier_than_its_wake_up(recording in steered()) {
         // Without the instants of marks.
         let still = |recording: &Recording| -> Vec<String> {
-            let actions = planned(recording).actions.into_iter();
-            let actions = actions.filter(|action| !matches!(action, Action::Requeue { .. }));
+            let actions = planned(recording).actions.into_iter().filter(Action::acts);
             actions.map(|action| match action {
                 Action::AnnotateRevision { annotations, reason, .. } => {
                     let rest = |value: String| value.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
@@ -301,10 +300,7 @@ proptest! {
             apply(&mut recording, &plan);
             observe(&mut recording);
         }
-        let wake_up = planned(&recording).actions.into_iter().find_map(|action| match action {
-            Action::Requeue { at, .. } => Some(at),
-            _ => None,
-        });
+        let wake_up = planned(&recording).requeue_at();
         let expected = still(&recording);
         let now = recording.now;
         for seconds in [1, 20, 25, 29, 30, 50, 55, 56, 59, 60, 61, 115, 120, 240, 295, 296, 300, 595, 600, 4000] {

@@ -1,9 +1,12 @@
 //! The driver: the order of its calls, and its memory between them.
 
-use crate::support::{Given, given, new, node, now, old, rolling, surging};
+use crate::support::{Given, apply, at, given, new, node, now, old, rolling, surging};
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording, Snapshot};
-use serde_json::json;
+use daemonset::{
+    Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording, RequeueReason, Snapshot,
+    plan,
+};
+use serde_json::{Value, json};
 
 fn reconciler() -> Reconciler {
     Reconciler::new("uid-agent", Policy::default())
@@ -168,9 +171,29 @@ fn deletes_are_one_batch_and_creates_one_a_step_of_the_slow_start() {
     assert_eq!(plan.batches().map(<[Action]>::len).sum::<usize>(), plan.actions.len());
 }
 
-/// Kind and reason are the words of the JSON form.
 #[test]
-fn kinds_and_reasons_are_those_of_the_json_form() {
+fn a_summary_counts_the_actions_by_verb_and_object() {
+    let down = given(rolling(1)).node(node("a").has(old())).node(node("b")).node(node("c")).node(node("d"));
+    assert_eq!(down.plan().summary(), "create 3 pods, write the status");
+    let failed = given(rolling(1)).revisions([]).node(node("a").has(new().failed())).node(node("b"));
+    assert_eq!(
+        failed.plan().summary(),
+        "create 1 revision, delete 1 pod, create 1 pod, write the status, record 1 event"
+    );
+    // A plan that only waits.
+    let waiting = given(rolling(1)).min_ready(60).node(node("a").has(new().ready_for(10)));
+    let mut recording = waiting.recording();
+    let busy = waiting.plan();
+    assert_eq!((busy.acts(), busy.summary().as_str()), (true, "write the status"));
+    apply(&mut recording, &busy);
+    let plan = plan(&recording.snapshot().unwrap());
+    assert_eq!((plan.acts(), plan.summary().as_str()), (false, ""));
+    assert_eq!(plan.requeue(), Some((at(50), RequeueReason::MinReadySeconds)));
+}
+
+/// Kind, reason, subject and node are those of the JSON form.
+#[test]
+fn the_parts_of_an_action_are_those_of_the_json_form() {
     let fleets = [
         given(surging(4)).node(node("a").has(old())).node(node("b").has(old().failed())),
         given(rolling(1)).node(node("a").has(old())).node(node("b")).revisions([]),
@@ -184,6 +207,15 @@ fn kinds_and_reasons_are_those_of_the_json_form() {
             let json = json!(action);
             assert_eq!(json["type"], action.kind());
             assert_eq!(json["reason"], action.reason());
+            let object = ["pod", "revision", "daemonSet"].into_iter().find_map(|member| json.get(member));
+            let subject = object.filter(|object| object.get("uid").is_some());
+            assert_eq!(json!(action.subject()), *subject.unwrap_or(&Value::Null));
+            let name =
+                object.and_then(|object| object.get("name").or_else(|| object.pointer("/metadata/name")));
+            assert_eq!(json!(action.subject_name()), *name.unwrap_or(&Value::Null));
+            assert_eq!(json!(action.node()), json["node"]);
+            assert_eq!(action.acts(), action.kind() != "Requeue");
+            assert!(!action.acts() || action.kind().to_lowercase().ends_with(action.noun()), "{action}");
             let line = action.to_string();
             assert!(
                 line.starts_with(action.kind()) && line.ends_with(&format!("({})", action.reason())),

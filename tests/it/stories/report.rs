@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The verdict on node a.
 fn outcome(given: &Given) -> Value {
     let plan = given.plan();
-    let verdict = plan.report.nodes.iter().find(|verdict| verdict.node.as_str() == "a").unwrap();
+    let verdict = plan.report.node("a").unwrap();
     serde_json::to_value(&verdict.outcome).unwrap()
 }
 

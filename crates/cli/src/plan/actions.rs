@@ -1,4 +1,4 @@
-//! The actions of a plan as lines, and their sum.
+//! The actions of a plan as lines.
 
 use crate::words::{self, deleting};
 use daemonset::Action;
@@ -12,68 +12,26 @@ const MOST_LINES: usize = 40;
 
 /// One line for each action but the Requeue, in order; where there are many, one for those of one kind and reason.
 pub(crate) fn lines(actions: &[Action], before: &DaemonSetStatus) -> Vec<String> {
-    let mut groups: IndexMap<(Kind, String), Vec<String>> = IndexMap::new();
+    let mut groups: IndexMap<(&str, &str, String), Vec<String>> = IndexMap::new();
     let mut lines = Vec::new();
-    for action in actions {
-        let Some(kind) = kind(action) else { continue };
+    for action in actions.iter().filter(|action| action.acts()) {
+        let (verb, noun) = (action.verb(), action.noun());
         let (object, why) = detail(action, before);
-        lines.push(format!("{} {} {object}: {why}", kind.verb, kind.noun));
-        groups.entry((kind, why)).or_default().push(object);
+        lines.push(format!("{verb} {noun} {object}: {why}"));
+        groups.entry((verb, noun, why)).or_default().push(object);
     }
     if lines.len() <= MOST_LINES {
         return lines;
     }
-    groups.iter().map(|((kind, why), objects)| together(kind, why, objects)).collect()
+    groups.iter().map(|((verb, noun, why), objects)| together(verb, noun, why, objects)).collect()
 }
 
-fn together(kind: &Kind, why: &str, objects: &[String]) -> String {
+fn together(verb: &str, noun: &str, why: &str, objects: &[String]) -> String {
     let number = match objects.len() {
-        1 => kind.noun.to_owned(),
-        several => words::count(several, kind.noun),
+        1 => noun.to_owned(),
+        several => words::count(several, noun),
     };
-    format!("{} {number} {}: {why}", kind.verb, words::names(objects, 3))
-}
-
-/// `delete 1 pod, create 5 pods, write the status`.
-pub(crate) fn summary(actions: &[Action]) -> String {
-    let mut counts: IndexMap<Kind, usize> = IndexMap::new();
-    for kind in actions.iter().filter_map(kind) {
-        *counts.entry(kind).or_default() += 1;
-    }
-    let parts = counts.into_iter().map(|(Kind { verb, noun }, number)| match noun {
-        "status" => format!("{verb} the {noun}"),
-        _ => format!("{verb} {}", words::count(number, noun)),
-    });
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-/// Verb and object: `delete`, `pod`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Kind {
-    verb: &'static str,
-    noun: &'static str,
-}
-
-/// `None` for a Requeue, which changes nothing.
-fn kind(action: &Action) -> Option<Kind> {
-    let (verb, noun) = match action {
-        Action::AdoptPod { .. } => ("adopt", "pod"),
-        Action::ReleasePod { .. } => ("release", "pod"),
-        Action::AdoptRevision { .. } => ("adopt", "revision"),
-        Action::ReleaseRevision { .. } => ("release", "revision"),
-        Action::CreateRevision { .. } => ("create", "revision"),
-        Action::LabelRevision { .. } => ("label", "revision"),
-        Action::RenumberRevision { .. } => ("renumber", "revision"),
-        Action::AnnotateRevision { .. } => ("mark", "revision"),
-        Action::LabelPod { .. } => ("label", "pod"),
-        Action::DeletePod { .. } => ("delete", "pod"),
-        Action::CreatePod { .. } => ("create", "pod"),
-        Action::DeleteRevision { .. } => ("delete", "revision"),
-        Action::UpdateStatus { .. } => ("write", "status"),
-        Action::RecordEvent { .. } => ("record", "event"),
-        Action::Requeue { .. } => return None,
-    };
-    Some(Kind { verb, noun })
+    format!("{verb} {number} {}: {why}", words::names(objects, 3))
 }
 
 /// To which object, and why.
@@ -89,7 +47,9 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
         | Action::LabelPod { pod: object, labels, reason, .. } => {
             (labelled(&object.name, labels), words::labelling(*reason))
         }
-        Action::CreateRevision { revision, reason, .. } => (created(revision), words::revising(*reason)),
+        Action::CreateRevision { revision, reason, .. } => {
+            (created(action, revision), words::revising(*reason))
+        }
         Action::RenumberRevision { revision, number, reason, .. } => {
             (format!("{} to #{number}", revision.name), words::revising(*reason))
         }
@@ -129,8 +89,8 @@ fn labelled(name: &str, labels: &Labels) -> String {
     format!("{name} with {}", labels.join(", "))
 }
 
-fn created(revision: &Value) -> String {
-    let name = revision.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+fn created(action: &Action, revision: &Value) -> String {
+    let name = action.subject_name().unwrap_or_default();
     let number = revision.get("revision").and_then(Value::as_i64).unwrap_or_default();
     format!("{name} as #{number}")
 }

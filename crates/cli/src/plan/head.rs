@@ -1,8 +1,8 @@
 //! The head of the text: the DaemonSet, its rollout so far, and the outcome of the plan.
 
 use crate::cluster::{Clock, Input, Source};
+use crate::plan::budget;
 use crate::plan::phrase::{Urgency, outcome};
-use crate::plan::{actions, budget};
 use crate::steered::{Steered, has_available};
 use crate::words;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
@@ -144,7 +144,7 @@ pub(crate) fn now(plan: &Plan) -> String {
         _ => {
             let waiting = plan.report.nodes.iter().filter(|node| waits(node)).count();
             let wait = format!("{} must wait{}", words::count(waiting, "node"), troubles(plan));
-            let summary = actions::summary(&plan.actions);
+            let summary = plan.summary();
             match (summary.as_str(), waiting) {
                 ("", 0) => "nothing to do".to_owned(),
                 ("", _) => format!("no action: {wait}"),

@@ -5,7 +5,7 @@ use crate::plan::phrase::Context;
 use crate::plan::{actions, head, rows, table};
 use crate::words;
 use anstyle::{AnsiColor, Style};
-use daemonset::{Action, Plan, RequeueReason};
+use daemonset::Plan;
 use jiff::Timestamp;
 
 const LABEL: Style = Style::new().bold();
@@ -51,23 +51,16 @@ fn nodes(input: &Input, plan: &Plan) -> String {
 
 /// When to look again, for a cell of a table.
 pub(crate) fn next_in_short(plan: &Plan, now: Timestamp) -> String {
-    match requeue(plan) {
+    match plan.requeue() {
         Some((at, _)) if at <= now => "at once".to_owned(),
         Some((at, reason)) => format!("{}: {}", words::relative(at, now), words::waking(reason)),
         None => "on a change".to_owned(),
     }
 }
 
-fn requeue(plan: &Plan) -> Option<(Timestamp, RequeueReason)> {
-    plan.actions.iter().find_map(|action| match action {
-        Action::Requeue { at, reason, .. } => Some((*at, *reason)),
-        _ => None,
-    })
-}
-
 /// When to look again.
 pub(crate) fn next(plan: &Plan, now: Timestamp) -> String {
-    match requeue(plan) {
+    match plan.requeue() {
         Some((at, reason)) if at <= now => format!("at once: {}", words::waking(reason)),
         Some((at, reason)) => {
             let wait = words::relative(at, now);

@@ -9,7 +9,7 @@ use crate::rollout::plain_table;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::{Steered, WaveFigures};
-use daemonset::{Action, FailingNode, Plan, RequeueReason, RolloutStage, plan};
+use daemonset::{FailingNode, Plan, RequeueReason, RolloutStage, plan};
 use daemonset_kubectl::{Answer, Command, Progress, answer};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -128,10 +128,7 @@ fn data<'a>(input: &'a Input, plan: &'a Plan, progress: Option<Progress>) -> Dat
         failing: &steered.report.failing,
         waits_for_approval: steered.waits_for_approval(),
     });
-    let next = plan.actions.iter().find_map(|action| match action {
-        Action::Requeue { at, reason, .. } => Some(Next { at: *at, reason: *reason }),
-        _ => None,
-    });
+    let next = plan.requeue().map(|(at, reason)| Next { at, reason });
     let policy_problems = &input.policy_problems;
     Data { progress, now: recording.now, policy_problems, rollout, next }
 }

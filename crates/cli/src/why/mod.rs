@@ -115,7 +115,7 @@ fn about_node<'a>(
         },
         Ok(plan) => {
             let case = Case { planned, plan, models, now };
-            let verdict = plan.report.nodes.iter().find(|verdict| verdict.node == node.metadata.name);
+            let verdict = plan.report.node(name);
             let sentences = match verdict {
                 Some(verdict) => case.sentences(verdict),
                 None => vec![case.situation()],

@@ -3,9 +3,7 @@
 use crate::cluster::Models;
 use crate::plan::Planned;
 use crate::words::{self, count};
-use daemonset::{
-    Action, Budget, NodeOutcome, NodeVerdict, Plan, PodVerdict, Situation, StrategyInForce, Warning,
-};
+use daemonset::{Budget, NodeOutcome, NodeVerdict, Plan, PodVerdict, Situation, StrategyInForce, Warning};
 use jiff::Timestamp;
 
 /// A DaemonSet, its plan, and the objects that the plan was made from.
@@ -48,11 +46,7 @@ impl Case<'_> {
     }
 
     fn next(&self) -> String {
-        let requeue = self.plan.actions.iter().find_map(|action| match action {
-            Action::Requeue { at, reason, .. } => Some((*at, *reason)),
-            _ => None,
-        });
-        match requeue {
+        match self.plan.requeue() {
             Some((at, reason)) if at <= self.now => {
                 format!("The next plan follows at once: {}.", words::waking(reason))
             }

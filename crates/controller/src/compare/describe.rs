@@ -7,25 +7,24 @@ pub fn action(action: &Action) -> String {
     match action {
         Action::CreatePod { node, .. } => format!("create pod on {node}"),
         Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),
-        Action::AdoptPod { pod, .. } => format!("adopt pod {}", pod.name),
-        Action::ReleasePod { pod, .. } => format!("release pod {}", pod.name),
-        Action::LabelPod { pod, .. } => format!("label pod {}", pod.name),
-        Action::CreateRevision { revision, .. } => {
-            let name = revision.pointer("/metadata/name").and_then(|name| name.as_str());
-            format!("create revision {}", name.unwrap_or_default())
-        }
-        Action::DeleteRevision { revision, .. } => format!("delete revision {}", revision.name),
-        Action::AdoptRevision { revision, .. } => format!("adopt revision {}", revision.name),
-        Action::ReleaseRevision { revision, .. } => format!("release revision {}", revision.name),
-        Action::LabelRevision { revision, .. } => format!("label revision {}", revision.name),
-        Action::AnnotateRevision { revision, .. } => format!("mark revision {}", revision.name),
-        Action::RenumberRevision { revision, number, .. } => {
-            format!("renumber revision {} as #{number}", revision.name)
-        }
+        Action::AdoptPod { .. }
+        | Action::ReleasePod { .. }
+        | Action::LabelPod { .. }
+        | Action::CreateRevision { .. }
+        | Action::DeleteRevision { .. }
+        | Action::AdoptRevision { .. }
+        | Action::ReleaseRevision { .. }
+        | Action::LabelRevision { .. }
+        | Action::AnnotateRevision { .. } => with_name(action),
+        Action::RenumberRevision { number, .. } => format!("{} as #{number}", with_name(action)),
         Action::UpdateStatus { .. } => "update the status".to_owned(),
         Action::RecordEvent { .. } => "record an event".to_owned(),
         Action::Requeue { .. } => "requeue".to_owned(),
     }
+}
+
+fn with_name(action: &Action) -> String {
+    format!("{} {} {}", action.verb(), action.noun(), action.subject_name().unwrap_or_default())
 }
 
 /// The reason of an action, as its JSON form names it.

@@ -153,9 +153,5 @@ pub(super) fn done_by_garbage_collector(action: &ObservedAction, plan: &Plan) ->
 
 /// The plan's verdict on a node.
 pub(super) fn node_verdict<'p>(plan: &'p Plan, node: Option<&NodeName>) -> Option<&'p NodeVerdict> {
-    let nodes = &plan.report.nodes;
-    let node = node?;
-    // The verdicts of a report are sorted by name.
-    let position = nodes.binary_search_by(|verdict| verdict.node.cmp(node)).ok()?;
-    nodes.get(position)
+    plan.report.node(node?.as_str())
 }

@@ -31,10 +31,8 @@ impl Executor {
             {
                 CallResult::done()
             }
-            Action::CreateRevision { revision, .. } if status.is_already_exists() => {
-                let name =
-                    revision.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
-                match self.has_own_revision(ds, name).await {
+            Action::CreateRevision { .. } if status.is_already_exists() => {
+                match self.has_own_revision(ds, action.subject_name().unwrap_or_default()).await {
                     Ok(true) => CallResult::done(),
                     Ok(false) => rejected(ExecuteError::Outdated(status.message.clone())),
                     Err(error) => rejected(error),
@@ -63,7 +61,7 @@ impl Executor {
         let Some(name) = created_name(action) else {
             return rejected(ExecuteError::Outdated(status.message.clone()));
         };
-        match self.own_pod(caller.daemon_set, &name).await {
+        match self.own_pod(caller.daemon_set, name).await {
             Ok(Some(pod)) => {
                 let outcome = ActionOutcome::Created(ObjectRef::from(&pod.metadata));
                 CallResult { outcome, error: None, marked: None }
@@ -96,9 +94,9 @@ impl Executor {
 }
 
 /// The name of a pod to create; `None` where the API server generates it.
-pub(super) fn created_name(action: &Action) -> Option<String> {
+pub(super) fn created_name(action: &Action) -> Option<&str> {
     let Action::CreatePod { pod, .. } = action else { return None };
-    pod.to_value().pointer("/metadata/name").and_then(|name| name.as_str()).map(ToOwned::to_owned)
+    pod.name()
 }
 
 /// The meaning of an answer that no rule of an action covers.

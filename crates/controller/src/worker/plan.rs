@@ -7,7 +7,7 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{
-    Action, ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Reconciler, RolloutReport,
+    ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Reconciler, RolloutReport,
     RolloutStage, Snapshot, Violation, audit, plan,
 };
 use std::cell::OnceCell;
@@ -63,30 +63,25 @@ pub(super) struct Audited {
     pub(super) status_delay: Option<Duration>,
 }
 
-/// Whether a plan with these actions does anything: then it is audited.
-fn acts(actions: &[Action]) -> bool {
-    actions.iter().any(|action| !matches!(action, Action::Requeue { .. }))
-}
-
-/// The safety rules that these actions of a plan break. `list` gives the objects of the plan.
+/// The safety rules that a plan breaks. `list` gives the objects of the plan.
 ///
 /// # Errors
 /// Every problem of the listed objects.
 fn violations<'i>(
     reconciler: &Reconciler,
-    actions: &[Action],
+    plan: &Plan,
     list: impl FnOnce() -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>>,
     at: ObservedAt,
 ) -> Result<Vec<Violation>, InvalidSnapshot> {
     // The audit looks at all objects: a plan that does nothing costs less without it.
-    if !acts(actions) {
+    if !plan.acts() {
         return Ok(Vec::new());
     }
-    if let Some(violations) = reconciler.audit(actions, at) {
+    if let Some(violations) = reconciler.audit(&plan.actions, at) {
         return Ok(violations);
     }
     let snapshot = Snapshot::new(list(), at).memory(reconciler.memory()).policy(reconciler.policy());
-    Ok(audit(&snapshot.check()?, actions))
+    Ok(audit(&snapshot.check()?, &plan.actions))
 }
 
 impl Worker {
@@ -119,7 +114,7 @@ impl Worker {
         let input = OnceCell::new();
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
         let planned = state.in_flight.reconciler.plan_changes(list, at);
-        if is_steered && planned.as_ref().is_ok_and(|plan| acts(&plan.actions)) {
+        if is_steered && planned.as_ref().is_ok_and(Plan::acts) {
             input.get_or_init(|| self.input(key, &mut state.rollout.written));
         }
         drop(log);
@@ -136,7 +131,7 @@ impl Worker {
         };
         let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
-        match violations(&state.in_flight.reconciler, &audited.plan.actions, list, at) {
+        match violations(&state.in_flight.reconciler, &audited.plan, list, at) {
             Ok(violations) => self.judge(key, state, audited, &violations, start),
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);

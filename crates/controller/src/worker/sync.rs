@@ -27,7 +27,7 @@ impl Worker {
             Mode::DryRun(output) => {
                 if let Some(Audited { plan, .. }) = self.plan_changes(key, ds, state)? {
                     state.print(key, &plan, output);
-                    self.requeue_at(key, requeue_time(&plan));
+                    self.requeue_at(key, plan.requeue_at());
                 }
                 Ok(())
             }
@@ -60,7 +60,7 @@ impl Worker {
             audited = new;
         }
         self.report_rollout(executor, key, ds, &audited.plan, state);
-        let requeue_at = requeue_time(&audited.plan);
+        let requeue_at = audited.plan.requeue_at();
         let result = self.execute(executor, key, ds, audited, state).await;
         match result {
             Ok(()) => self.requeue_at(key, requeue_at),
@@ -138,7 +138,7 @@ impl Worker {
         input.is_always_recorded = !reverted.is_empty();
         let Audited { plan, .. } = self.plan_listed(key, ds, state, input).ok()??;
         if reverted.is_empty() {
-            self.requeue_at(key, requeue_time(&plan));
+            self.requeue_at(key, plan.requeue_at());
         } else {
             for action in plan.actions.iter().filter(|action| reverted.has_failed_pod_of(action)) {
                 state.in_flight.record(action, &ActionOutcome::Done, self.clock.now());
@@ -175,12 +175,4 @@ fn with_unselected(
 
 fn is_new_revision(action: &Action) -> bool {
     matches!(action, Action::CreateRevision { .. })
-}
-
-/// When time alone changes the plan.
-fn requeue_time(plan: &Plan) -> Option<Timestamp> {
-    plan.actions.iter().find_map(|action| match action {
-        Action::Requeue { at, .. } => Some(*at),
-        _ => None,
-    })
 }

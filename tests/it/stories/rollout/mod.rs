@@ -78,10 +78,5 @@ fn marks(plan: &Plan) -> Vec<String> {
 
 /// The instant of the plan's wake-up, in seconds from now, with its reason.
 fn requeue(plan: &Plan) -> Option<(i64, String)> {
-    plan.actions.iter().find_map(|action| match action {
-        Action::Requeue { at: instant, reason, .. } => {
-            Some((instant.duration_since(at(0)).as_secs(), reason.to_string()))
-        }
-        _ => None,
-    })
+    plan.requeue().map(|(instant, reason)| (instant.duration_since(at(0)).as_secs(), reason.to_string()))
 }

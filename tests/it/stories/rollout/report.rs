@@ -21,7 +21,7 @@ fn progress(plan: &Plan) -> Vec<WaveProgress> {
 
 /// The JSON form of the reason for which a node is held.
 fn held(plan: &Plan, name: &str) -> Value {
-    let verdict = plan.report.nodes.iter().find(|node| node.node.as_str() == name).unwrap();
+    let verdict = plan.report.node(name).unwrap();
     match &verdict.outcome {
         NodeOutcome::HeldByRollout { because, .. } => serde_json::to_value(because).unwrap(),
         other => json!(format!("{other:?}")),
