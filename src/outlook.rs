@@ -46,7 +46,7 @@ use thiserror::Error;
 /// recording.daemon_set.spec.update_strategy.kind = "OnDelete".into();
 /// let plan = plan(&recording.snapshot().unwrap());
 /// let outlook = Outlook::new(&plan, recording.now, jiff::SignedDuration::from_mins(10)).unwrap();
-/// let RolloutState::Stuck { obstacles } = outlook.state else { panic!("a person deletes the pod") };
+/// let RolloutState::Stuck { obstacles, .. } = outlook.state else { panic!("a person deletes the pod") };
 /// assert_eq!(obstacles[0].kind, ObstacleKind::WaitsForDelete);
 /// assert_eq!((outlook.outdated, outlook.rounds_left), (1, None));
 /// # Ok::<(), serde_json::Error>(())
@@ -81,6 +81,7 @@ pub enum RolloutState {
     /// Nothing is left to do.
     Complete,
     /// The plan acts, or time alone lets it go on.
+    #[non_exhaustive]
     Moving {
         /// Nodes that the plan, or the next one, acts on.
         acting: u32,
@@ -88,6 +89,7 @@ pub enum RolloutState {
         waiting: u32,
     },
     /// Nothing moves until a person removes one of these obstacles.
+    #[non_exhaustive]
     Stuck {
         /// In the order of [`ObstacleKind`]; never empty.
         obstacles: Vec<Obstacle>,

@@ -53,6 +53,7 @@ pub enum ProblemKind {
     /// The field is required and absent.
     Required,
     /// Its value can't be used.
+    #[non_exhaustive]
     Invalid {
         /// The value found.
         found: String,
@@ -60,11 +61,13 @@ pub enum ProblemKind {
         must: String,
     },
     /// The value has another type than the field.
+    #[non_exhaustive]
     Unreadable {
         /// The decoder's message.
         message: String,
     },
     /// A list or a map has more entries than it may have.
+    #[non_exhaustive]
     TooMany {
         /// How many it has.
         found: usize,
@@ -72,11 +75,13 @@ pub enum ProblemKind {
         most: usize,
     },
     /// A text is longer than it may be.
+    #[non_exhaustive]
     TooLong {
         /// How many bytes it may have.
         most: usize,
     },
     /// Another object has the same value where it must be unique.
+    #[non_exhaustive]
     Duplicate {
         /// The value that both have.
         value: String,

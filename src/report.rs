@@ -281,8 +281,9 @@ impl Plan {
 ///     "pods": [pod("a"), pod("b")],
 /// }))?;
 /// let report = plan(&recording.snapshot().unwrap()).report;
-/// assert_eq!(report.nodes[0].outcome, NodeOutcome::Delete { reason: DeleteReason::OutdatedAvailable, rejected: None });
-/// assert_eq!(report.nodes[1].outcome, NodeOutcome::HeldByMaxUnavailable { used: 1, limit: 1 });
+/// let NodeOutcome::Delete { reason, .. } = report.nodes[0].outcome else { panic!("one of two may go") };
+/// assert_eq!(reason, DeleteReason::OutdatedAvailable);
+/// assert_eq!(report.nodes[1].outcome.to_string(), "waits: maxUnavailable spent (1 of 1)");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -303,7 +304,7 @@ pub struct Report {
     /// The verdicts, by name: one per node of the [scope](Self::scope).
     pub nodes: Vec<NodeVerdict>,
     /// The nodes that have a verdict.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub scope: ReportScope,
     /// The rollout, if the policy steers it and the situation does not stop before it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -440,6 +441,7 @@ pub enum NodePlacement {
     /// A target node.
     Run,
     /// A pod may stay, but no pod is created: the template does not tolerate this NoSchedule taint.
+    #[non_exhaustive]
     ContinueOnly {
         /// The first such taint.
         taint: Taint,
@@ -451,6 +453,7 @@ pub enum NodePlacement {
     /// The template's required node affinity does not match.
     NodeAffinityMismatch,
     /// The template does not tolerate this NoExecute taint.
+    #[non_exhaustive]
     UntoleratedNoExecute {
         /// The first such taint.
         taint: Taint,
@@ -484,26 +487,31 @@ pub struct PodVerdict {
 #[non_exhaustive]
 pub enum PodState {
     /// Ready for minReadySeconds.
+    #[non_exhaustive]
     Available {
         /// The start of its being Ready.
         ready_since: Option<Timestamp>,
     },
     /// Ready, but not for minReadySeconds yet.
+    #[non_exhaustive]
     Ready {
         /// When it becomes available; `None` when its Ready condition has no transition time.
         available_at: Option<Timestamp>,
     },
     /// It runs, but is not Ready.
+    #[non_exhaustive]
     NotReady {
         /// The start of this state, if known.
         since: Option<Timestamp>,
     },
     /// Pending, or its phase is unknown.
+    #[non_exhaustive]
     Pending {
         /// The time of its creation.
         since: Option<Timestamp>,
     },
     /// It is being deleted.
+    #[non_exhaustive]
     Terminating {
         /// When it is overdue; `None` for a delete that the snapshot does not show yet.
         overdue_at: Option<Timestamp>,
@@ -541,26 +549,29 @@ pub enum NodeOutcome {
     /// It is no target node and has no pod to delete.
     NotTarget,
     /// A pod is created.
+    #[non_exhaustive]
     Create {
         /// Why.
         reason: CreateReason,
         /// The batch of the create.
         batch: u32,
         /// How often the API server has rejected creates and deletes of this node in a row.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         rejected: Option<Rejections>,
     },
     /// Pods are deleted.
+    #[non_exhaustive]
     Delete {
         /// The reason for the first of them.
         reason: DeleteReason,
         /// How often the API server has rejected creates and deletes of this node in a row.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         rejected: Option<Rejections>,
     },
     /// An action is due, but this plan is full.
     WaitsForNextPlan,
     /// Its outdated pod waits until enough others are available.
+    #[non_exhaustive]
     HeldByMaxUnavailable {
         /// Target nodes that count against the limit, those of this plan included.
         used: u32,
@@ -568,6 +579,7 @@ pub enum NodeOutcome {
         limit: u32,
     },
     /// Its outdated pod waits until fewer nodes have two pods.
+    #[non_exhaustive]
     HeldByMaxSurge {
         /// Target nodes with two pods, those of this plan included.
         used: u32,
@@ -585,16 +597,19 @@ pub enum NodeOutcome {
     /// Its updated pod is not Ready yet.
     WaitsForReady,
     /// Its pod is Ready, and must stay so for minReadySeconds.
+    #[non_exhaustive]
     WaitsForMinReady {
         /// Until when; `None` when its Ready condition has no transition time.
         until: Option<Timestamp>,
     },
     /// A terminating pod must be gone first.
+    #[non_exhaustive]
     WaitsForTermination {
         /// When it is overdue; `None` for a delete that the snapshot does not show yet.
         overdue_at: Option<Timestamp>,
     },
     /// Its failed pod is held back.
+    #[non_exhaustive]
     WaitsForBackOff {
         /// Until when.
         until: Timestamp,
@@ -602,12 +617,14 @@ pub enum NodeOutcome {
         failures: u32,
     },
     /// A pod was created that the snapshot does not show yet.
+    #[non_exhaustive]
     WaitsForCreatedPod {
         /// When the create expires.
         until: Timestamp,
     },
     /// The update deleted its pod, it has had no Ready updated pod since, and it is no target node any more: it counts
     /// against the limit while no pod there is Ready, until it is back or gone.
+    #[non_exhaustive]
     WaitsForReturn {
         /// When the API server accepted the delete.
         since: Timestamp,
@@ -623,6 +640,7 @@ pub enum NodeOutcome {
     },
     /// It is in a state in which [`LifecyclePolicy::Respect`](crate::LifecyclePolicy::Respect) leaves it alone: it gets no
     /// pod, and keeps its Ready one.
+    #[non_exhaustive]
     LeftAlone {
         /// The state.
         lifecycle: Lifecycle,
@@ -634,12 +652,13 @@ pub enum NodeOutcome {
 ///
 /// ```
 /// use daemonset::NodeOutcome;
+/// use serde_json::{from_value, json};
 ///
-/// let until = "2026-01-01T12:00:40Z".parse()?;
-/// let outcome = NodeOutcome::WaitsForBackOff { until, failures: 3 };
+/// let outcome: NodeOutcome =
+///     from_value(json!({"type": "WaitsForBackOff", "until": "2026-01-01T12:00:40Z", "failures": 3}))?;
 /// assert_eq!(outcome.to_string(), "failed 3 times, waits to try again (until 2026-01-01T12:00:40Z)");
 /// assert_eq!(format!("{outcome:#}"), "failed 3 times, waits to try again");
-/// # Ok::<(), jiff::Error>(())
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 impl fmt::Display for NodeOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -747,12 +766,14 @@ impl NodeOutcome {
 pub enum Warning {
     /// Two pods of one node can't both have this host port: under surge the new one may stay Pending, keep its place in
     /// maxSurge and so hold up the other nodes.
+    #[non_exhaustive]
     HostPortWithSurge {
         /// The port.
         port: u32,
     },
     /// These nodes went down with the updated pod on them, and count against the limit: the new version may have taken them
     /// down (kubernetes#117204). Repair or remove them, or undo the update.
+    #[non_exhaustive]
     NodesLost {
         /// How many nodes.
         nodes: u32,
@@ -760,12 +781,14 @@ pub enum Warning {
     /// The update deleted the pods of these nodes, they have had no Ready pod since, and they are no Ready target nodes any
     /// more: perhaps a taint or a label appears because the daemon is away. They count against the limit until they are back
     /// or gone.
+    #[non_exhaustive]
     NodesTaken {
         /// Their names.
         nodes: Vec<NodeName>,
     },
     /// These nodes went down before the update reached them, and are enough to use up the limit: with
     /// [`DownNodesPolicy::Count`](crate::DownNodesPolicy::Count) no other node is updated before some are back or gone.
+    #[non_exhaustive]
     BudgetSpentBeforeStart {
         /// How many nodes.
         nodes: u32,
@@ -774,6 +797,7 @@ pub enum Warning {
     },
     /// The rollout has not reached these nodes, but no old revision is left for them: a missing pod there is created from the current
     /// template.
+    #[non_exhaustive]
     NoBase {
         /// How many nodes.
         nodes: u32,
@@ -782,26 +806,31 @@ pub enum Warning {
     NothingToRollBackTo,
     /// The rollout has not reached these nodes, but their pods are gone: the other controller, which creates the pods while the
     /// update is driven, gives them the new version.
+    #[non_exhaustive]
     LostUnderDrive {
         /// Their names.
         nodes: Vec<NodeName>,
     },
     /// The generation of these pods says updated while their hash label names another known revision.
+    #[non_exhaustive]
     GenerationHashConflict {
         /// How many pods.
         pods: u32,
     },
     /// These pods have no target node: they are left alone.
+    #[non_exhaustive]
     PodsWithoutTarget {
         /// Their names.
         pods: Vec<String>,
     },
     /// These pods are bound to nodes that are not in the snapshot: they are the pod garbage collector's.
+    #[non_exhaustive]
     PodsOnUnknownNodes {
         /// Their names.
         pods: Vec<String>,
     },
     /// A percentage below 100 rounds up to all target nodes.
+    #[non_exhaustive]
     PercentRoundsToAll {
         /// The percentage.
         percent: u32,

@@ -95,7 +95,7 @@ pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
 /// let snapshot = recording.snapshot().unwrap();
 /// let plan = plan(&snapshot);
 /// assert_eq!(plan.actions, reconcile(&snapshot));
-/// let NodePlacement::ContinueOnly { taint } = &plan.report.nodes[0].placement else { panic!("the taint is not tolerated") };
+/// let NodePlacement::ContinueOnly { taint, .. } = &plan.report.nodes[0].placement else { panic!("the taint is not tolerated") };
 /// assert_eq!(taint.key, "gpu");
 /// assert_eq!(plan.warnings[0].to_string(), "no node should run the pod");
 /// # Ok::<(), serde_json::Error>(())

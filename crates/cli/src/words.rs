@@ -96,11 +96,11 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 pub(crate) fn placement(node: &NodeVerdict) -> String {
     let mut text = match &node.placement {
         NodePlacement::Run => "run".to_owned(),
-        NodePlacement::ContinueOnly { taint } => format!("no new: {}", tainted(taint)),
+        NodePlacement::ContinueOnly { taint, .. } => format!("no new: {}", tainted(taint)),
         NodePlacement::OtherNodeName => "no: nodeName is another".to_owned(),
         NodePlacement::NodeSelectorMismatch => "no: nodeSelector".to_owned(),
         NodePlacement::NodeAffinityMismatch => "no: nodeAffinity".to_owned(),
-        NodePlacement::UntoleratedNoExecute { taint } => format!("no: {}", tainted(taint)),
+        NodePlacement::UntoleratedNoExecute { taint, .. } => format!("no: {}", tainted(taint)),
         other => format!("{other:?}"),
     };
     if node.unschedulable {

@@ -136,8 +136,10 @@ fn a_taint_that_keeps_new_pods_out_is_a_no() {
         Runs::No { why: WhyNot::Placement { placement } } => placement,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(why("NoSchedule"), NodePlacement::ContinueOnly { taint } if taint.key == "gpu"));
-    assert!(matches!(why("NoExecute"), NodePlacement::UntoleratedNoExecute { taint } if taint.key == "gpu"));
+    assert!(matches!(why("NoSchedule"), NodePlacement::ContinueOnly { taint, .. } if taint.key == "gpu"));
+    assert!(
+        matches!(why("NoExecute"), NodePlacement::UntoleratedNoExecute { taint, .. } if taint.key == "gpu")
+    );
     assert_eq!(word(json!({}), &tainted("PreferNoSchedule")), "yes");
     let everything = json!({"tolerations": [{"operator": "Exists"}]});
     assert_eq!(word(everything, &tainted("NoExecute")), "yes");

@@ -168,8 +168,8 @@ impl<'r> View<'r> {
     fn progress(&self) -> Promise {
         for verdict in &self.plan.report.nodes {
             match verdict.outcome {
-                NodeOutcome::HeldByMaxUnavailable { used, limit }
-                | NodeOutcome::HeldByMaxSurge { used, limit } => {
+                NodeOutcome::HeldByMaxUnavailable { used, limit, .. }
+                | NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
                     ensure(used >= limit, || {
                         format!("progress: {} is held at {used}/{limit}", verdict.node)
                     })?;

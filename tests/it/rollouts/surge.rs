@@ -2,7 +2,6 @@
 
 use super::support::{Story, cluster};
 use crate::support::{rolling, surging, template};
-use daemonset::Warning;
 use daemonset::sim::{Behaviour, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -78,7 +77,7 @@ fn a_host_port_causes_a_warning_and_stops_a_surge_until_replacing() {
     story.settle();
     assert_eq!(story.pods(), ["a: v2 available", "a: v3 unscheduled", "b: v2 available"]);
     let warnings = story.cluster.plan().unwrap().unwrap().warnings;
-    assert_eq!(warnings, [Warning::HostPortWithSurge { port: 9100 }]);
+    assert_eq!(json!(warnings), json!([{"type": "HostPortWithSurge", "port": 9100}]));
     assert_eq!(story.worst().unavailable, 0);
     story.switch(rolling(1));
     story.is_complete("v3");

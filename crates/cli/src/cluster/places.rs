@@ -29,22 +29,14 @@ impl Places {
                 Some(Place { item, name, field }) => format!("{item}.{field} ({name})"),
                 None => problem.path.clone(),
             };
-            problem.kind = self.kind(&problem.kind, recording);
-        }
-        placed.to_string()
-    }
-
-    fn kind(&self, kind: &ProblemKind, recording: &Recording) -> ProblemKind {
-        match kind {
-            ProblemKind::Duplicate { value, first } => {
-                let first = match self.place(first, recording) {
+            if let ProblemKind::Duplicate { first, .. } = &mut problem.kind {
+                *first = match self.place(first, recording) {
                     Some(Place { item, name, .. }) => format!("{item} ({name})"),
                     None => first.clone(),
                 };
-                ProblemKind::Duplicate { value: value.clone(), first }
             }
-            other => other.clone(),
         }
+        placed.to_string()
     }
 
     /// `None` for a path that is not in the List.

@@ -45,7 +45,7 @@ fn why_not(why: &WhyNot) -> String {
             NodePlacement::OtherNodeName => "its nodeName is another".to_owned(),
             NodePlacement::NodeSelectorMismatch => "its nodeSelector does not match".to_owned(),
             NodePlacement::NodeAffinityMismatch => "its required node affinity does not match".to_owned(),
-            NodePlacement::ContinueOnly { taint } | NodePlacement::UntoleratedNoExecute { taint } => {
+            NodePlacement::ContinueOnly { taint, .. } | NodePlacement::UntoleratedNoExecute { taint, .. } => {
                 format!("it does not tolerate {}", quoted(taint))
             }
             other => format!("{other:?}"),

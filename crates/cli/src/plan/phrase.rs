@@ -93,17 +93,17 @@ pub(crate) fn state(state: PodState, context: Context) -> Phrase {
     let past = |at: Timestamp| at.min(context.now);
     let words = state.to_string();
     match state {
-        PodState::Available { ready_since } => {
+        PodState::Available { ready_since, .. } => {
             let since = ready_since.and_then(|ready| ready.checked_add(context.min_ready).ok());
             Phrase::new(Urgency::Calm, words).at(since.map(past), Joint::Space)
         }
-        PodState::Ready { available_at } => {
+        PodState::Ready { available_at, .. } => {
             Phrase::new(Urgency::Waits, "Ready, available").at(available_at, Joint::Space)
         }
-        PodState::NotReady { since } | PodState::Pending { since } => {
+        PodState::NotReady { since, .. } | PodState::Pending { since, .. } => {
             Phrase::new(Urgency::Stuck, words).at(since.map(past), Joint::Space)
         }
-        PodState::Terminating { overdue_at } => {
+        PodState::Terminating { overdue_at, .. } => {
             Phrase::new(Urgency::Waits, words).at(overdue_at, Joint::Overdue)
         }
         PodState::Failed | PodState::Succeeded | _ => Phrase::new(Urgency::Stuck, words),

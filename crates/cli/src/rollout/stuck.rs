@@ -67,14 +67,14 @@ impl About<'_> {
         };
         match &outlook.state {
             RolloutState::Complete => format!("complete: {outdated}\n"),
-            RolloutState::Moving { acting, waiting } => {
+            RolloutState::Moving { acting, waiting, .. } => {
                 let parts = [(*acting, "to act on"), (*waiting, "to wait for")];
                 let parts = parts.into_iter().filter(|(nodes, _)| *nodes > 0);
                 let parts = parts.map(|(nodes, what)| format!("{} {what}", count(nodes as usize, "node")));
                 let parts = parts.chain([left]).collect::<Vec<_>>();
                 format!("moves: {}\n", parts.join(", "))
             }
-            RolloutState::Stuck { obstacles } => {
+            RolloutState::Stuck { obstacles, .. } => {
                 let mut text = format!("stuck: nothing moves until somebody does something; {left}\n");
                 for obstacle in obstacles {
                     let nodes = words::names(&obstacle.nodes, MOST_NAMES);

@@ -265,10 +265,10 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
             "its old pod stays until as many new nodes have an available pod".to_owned()
         }
         (NodePlacement::Run, outcome) => match outcome {
-            NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
                 format!("waits: maxUnavailable is spent ({used} of {limit})")
             }
-            NodeOutcome::HeldByMaxSurge { used, limit } => {
+            NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
                 format!("waits: maxSurge is spent ({used} of {limit})")
             }
             NodeOutcome::HeldByRollout { because, .. } => because.to_string(),
@@ -276,7 +276,7 @@ pub(crate) fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
             NodeOutcome::WaitsForReady => "its new pod does not become Ready".to_owned(),
             NodeOutcome::WaitsForMinReady { .. } => "its new pod is not Ready for long enough".to_owned(),
             NodeOutcome::WaitsForTermination { .. } => "its old pod does not end".to_owned(),
-            NodeOutcome::WaitsForBackOff { until: at, failures } => {
+            NodeOutcome::WaitsForBackOff { until: at, failures, .. } => {
                 format!("failed {failures} times, tries again in {}", until(*at))
             }
             NodeOutcome::Create { .. } | NodeOutcome::WaitsForCreatedPod { .. } => {

@@ -106,7 +106,7 @@ impl Case<'_> {
             Warning::NodesTaken { .. } => node.counts.taken,
             Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
             Warning::NoBase { .. } | Warning::NothingToRollBackTo => is_held,
-            Warning::LostUnderDrive { nodes } => nodes.contains(&node.node),
+            Warning::LostUnderDrive { nodes, .. } => nodes.contains(&node.node),
             Warning::NoTargetNodes => true,
             // Pods without a node of theirs; and the settings, which are no single node's.
             Warning::GenerationHashConflict { .. }

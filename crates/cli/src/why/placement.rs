@@ -10,7 +10,7 @@ impl Case<'_> {
         let name = &verdict.node;
         let mut text = match &verdict.placement {
             NodePlacement::Run => format!("{name} should run a pod."),
-            NodePlacement::ContinueOnly { taint } => format!(
+            NodePlacement::ContinueOnly { taint, .. } => format!(
                 "{name} gets no new pod, though a pod that runs there may stay: the template does not tolerate the \
                  taint {}.",
                 tainted(taint)
@@ -30,7 +30,7 @@ impl Case<'_> {
                     "{name} must not run a pod: the template's required node affinity does not match its labels."
                 )
             }
-            NodePlacement::UntoleratedNoExecute { taint } => format!(
+            NodePlacement::UntoleratedNoExecute { taint, .. } => format!(
                 "{name} must not run a pod: the template does not tolerate the taint {}.",
                 tainted(taint)
             ),

@@ -47,10 +47,10 @@ fn outside(plan: &Plan, pod: &Pod, planned: &Planned) -> Option<String> {
         names.contains(name) && pod.metadata.namespace == planned.daemon_set.metadata.namespace
     };
     let warned = plan.warnings.iter().find_map(|warning| match warning {
-        Warning::PodsWithoutTarget { pods } if is_it(pods) => {
+        Warning::PodsWithoutTarget { pods, .. } if is_it(pods) => {
             Some("It has neither a node nor one to go to: it is left alone.".to_owned())
         }
-        Warning::PodsOnUnknownNodes { pods } if is_it(pods) => Some(format!(
+        Warning::PodsOnUnknownNodes { pods, .. } if is_it(pods) => Some(format!(
             "Its node {} is not in the cluster: it is left to the pod garbage collector.",
             pod.spec.node_name
         )),

@@ -63,7 +63,7 @@ impl Case<'_> {
     fn state(&self, state: PodState) -> String {
         let min_ready = i64::from(self.planned.daemon_set.spec.min_ready_seconds);
         match state {
-            PodState::Available { ready_since } => {
+            PodState::Available { ready_since, .. } => {
                 let ready = ready_since.map(|at| format!(" since {}", self.since(at)));
                 match (min_ready, ready) {
                     (0, ready) => format!("is Ready and available{}", ready.unwrap_or_default()),
@@ -75,20 +75,20 @@ impl Case<'_> {
                     }
                 }
             }
-            PodState::Ready { available_at: None } => {
+            PodState::Ready { available_at: None, .. } => {
                 "is Ready, but its Ready condition tells no time".to_owned()
             }
-            PodState::Ready { available_at: Some(at) } => {
+            PodState::Ready { available_at: Some(at), .. } => {
                 let ready = at.checked_sub(SignedDuration::from_secs(min_ready)).ok();
                 format!("is Ready{}, and available {}", self.maybe_since(ready), self.at(at))
             }
-            PodState::NotReady { since } => not_ready(self.maybe_since(since)),
-            PodState::Pending { since } => format!("is Pending{}", self.maybe_since(since)),
-            PodState::Terminating { overdue_at: None } => "is terminating".to_owned(),
-            PodState::Terminating { overdue_at: Some(at) } if at <= self.now => {
+            PodState::NotReady { since, .. } => not_ready(self.maybe_since(since)),
+            PodState::Pending { since, .. } => format!("is Pending{}", self.maybe_since(since)),
+            PodState::Terminating { overdue_at: None, .. } => "is terminating".to_owned(),
+            PodState::Terminating { overdue_at: Some(at), .. } if at <= self.now => {
                 format!("is terminating, and overdue since {}", self.since(at))
             }
-            PodState::Terminating { overdue_at: Some(at) } => {
+            PodState::Terminating { overdue_at: Some(at), .. } => {
                 format!("is terminating, and should be gone {}", self.at(at))
             }
             PodState::Failed => "has failed".to_owned(),

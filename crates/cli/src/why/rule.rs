@@ -33,10 +33,10 @@ impl Case<'_> {
     /// A limit or a person decides when the node goes on.
     fn held(&self, node: &NodeVerdict) -> String {
         match &node.outcome {
-            NodeOutcome::HeldByMaxUnavailable { used, limit } => {
+            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
                 self.held_by_max_unavailable(node, *used, *limit)
             }
-            NodeOutcome::HeldByMaxSurge { used, limit } => self.held_by_max_surge(node, *used, *limit),
+            NodeOutcome::HeldByMaxSurge { used, limit, .. } => self.held_by_max_surge(node, *used, *limit),
             NodeOutcome::WaitsForDelete => self.held_by_on_delete(node),
             NodeOutcome::WaitsForTargets { unavailable, leaving, .. } => format!(
                 "The template no longer tolerates a taint of this node, so that its pod goes. Nodes that leave in this way: \
@@ -64,24 +64,26 @@ impl Case<'_> {
     fn waits(&self, node: &NodeVerdict) -> String {
         match &node.outcome {
             NodeOutcome::WaitsForReady => self.waits_for_ready(node),
-            NodeOutcome::WaitsForMinReady { until: Some(_) } => format!(
+            NodeOutcome::WaitsForMinReady { until: Some(_), .. } => format!(
                 "It waits for minReadySeconds ({}s): until they have passed, the node counts as unavailable.",
                 self.planned.daemon_set.spec.min_ready_seconds
             ),
-            NodeOutcome::WaitsForMinReady { until: None } => {
+            NodeOutcome::WaitsForMinReady { until: None, .. } => {
                 "It waits for minReadySeconds, which never pass: the pod's Ready condition tells no time."
                     .to_owned()
             }
-            NodeOutcome::WaitsForTermination { overdue_at } => self.waits_for_termination(node, *overdue_at),
-            NodeOutcome::WaitsForBackOff { until, failures } => {
+            NodeOutcome::WaitsForTermination { overdue_at, .. } => {
+                self.waits_for_termination(node, *overdue_at)
+            }
+            NodeOutcome::WaitsForBackOff { until, failures, .. } => {
                 format!("Its pod has failed {}; the next attempt is {}.", times(*failures), self.at(*until))
             }
-            NodeOutcome::WaitsForCreatedPod { until } => format!(
+            NodeOutcome::WaitsForCreatedPod { until, .. } => format!(
                 "A pod was created for {} that is not seen yet; if it is not seen until {until} ({}), it is created again.",
                 node.node,
                 words::relative(*until, self.now)
             ),
-            NodeOutcome::WaitsForReturn { since } => format!(
+            NodeOutcome::WaitsForReturn { since, .. } => format!(
                 "The update deleted its pod at {since} ({}), no updated pod has been Ready here since, and the node should not \
                  run one now: perhaps a taint or a label appears while the daemon is away. It counts against the limit until a \
                  Ready updated pod is here or the node is gone: remove the taint or label, let the template tolerate it, or \
@@ -89,7 +91,7 @@ impl Case<'_> {
                 words::relative(*since, self.now)
             ),
             NodeOutcome::HeldByRollout { because, .. } => self.held_by_rollout(node, because),
-            NodeOutcome::LeftAlone { lifecycle } => format!(
+            NodeOutcome::LeftAlone { lifecycle, .. } => format!(
                 "The policy leaves it alone, because {}: it gets no pod, and a Ready pod stays. It takes part again once that \
                  is over.",
                 lifecycle

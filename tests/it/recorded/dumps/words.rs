@@ -51,10 +51,10 @@ fn node(verdict: &NodeVerdict) -> String {
 
 fn placement(placement: &NodePlacement) -> String {
     match placement {
-        NodePlacement::ContinueOnly { taint } => {
+        NodePlacement::ContinueOnly { taint, .. } => {
             format!("ContinueOnly {}={}:{}", taint.key, taint.value, taint.effect)
         }
-        NodePlacement::UntoleratedNoExecute { taint } => {
+        NodePlacement::UntoleratedNoExecute { taint, .. } => {
             format!("UntoleratedNoExecute {}={}:{}", taint.key, taint.value, taint.effect)
         }
         other => format!("{other:?}"),

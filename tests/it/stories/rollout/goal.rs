@@ -4,7 +4,7 @@ use super::{creates, deletes, mark, marked, marks, revisions, steered};
 use crate::support::{
     Given, at, given, new, node, old, on_delete, pod, revision, rolling, surging, template,
 };
-use daemonset::{Action, Warning};
+use daemonset::Action;
 use serde_json::{Value, json};
 
 fn paused() -> Given {
@@ -34,7 +34,7 @@ fn without_a_base_a_missing_pod_comes_in_the_new_version_and_a_warning_says_so()
     let fleet = paused().revisions([marked("new", 2, &[])]).node(node("a").has(pod("lost"))).node(node("b"));
     let plan = fleet.plan();
     assert_eq!((creates(&plan), deletes(&plan)), (vec![("b".to_owned(), "new".to_owned())], vec![]));
-    assert_eq!(plan.warnings, [Warning::NoBase { nodes: 2 }]);
+    assert_eq!(json!(plan.warnings), json!([{"type": "NoBase", "nodes": 2}]));
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn the_outlook_names_what_a_person_must_do() {
     let state =
         |given: Given| Outlook::new(&given.plan(), at(0), SignedDuration::from_mins(10)).unwrap().state;
     let obstacle = |given: Given| match state(given) {
-        RolloutState::Stuck { obstacles } => Some(obstacles[0].kind),
+        RolloutState::Stuck { obstacles, .. } => Some(obstacles[0].kind),
         _ => None,
     };
     assert_eq!(obstacle(fleet(json!({"paused": true}))), Some(ObstacleKind::RolloutPaused));
@@ -103,7 +103,7 @@ fn the_outlook_names_what_a_person_must_do() {
         "a partition has arrived"
     );
     let baking = state(fleet(json!({"waves": [{"upTo": 1, "bakeSeconds": 600}, {}]})));
-    assert!(matches!(baking, RolloutState::Moving { acting: 0, waiting: 2 }), "{baking:?}");
+    assert!(matches!(baking, RolloutState::Moving { acting: 0, waiting: 2, .. }), "{baking:?}");
 }
 
 #[test]
