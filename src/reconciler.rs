@@ -60,34 +60,18 @@ use thiserror::Error;
 /// input for [`reconcile`](crate::reconcile), [`plan`], [`audit`](crate::audit) and a
 /// [`Recording`](crate::Recording).
 #[doc(alias = "ControllerExpectations")]
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Reconciler {
     uid: Uid,
     policy: Policy,
     memory: Memory,
-    kept: KeptState,
+    /// The state that applied changes are kept in; the objects give it anew.
+    kept: Option<Box<Kept>>,
     verification: Verification,
 }
 
-/// The state that applied changes are kept in. It can be made again from the objects: a copy of a reconciler is made
-/// without it, and equality does not count it.
-#[derive(Debug, Default)]
-struct KeptState(Option<Box<Kept>>);
-
-impl Clone for KeptState {
-    fn clone(&self) -> Self {
-        KeptState(None)
-    }
-}
-
-impl PartialEq for KeptState {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 /// How often a plan from applied changes is compared with that of the whole.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Verification {
     /// Never, if 0.
     every: u32,
@@ -127,9 +111,22 @@ impl Reconciler {
     }
 
     /// A reconciler that goes on with a memory of the same DaemonSet, read from a file after a restart, say.
+    ///
+    /// A reconciler has no clone, which would plan the same actions a second time. Where two of them are wanted, one to compare with
+    /// the other, the second one is made from the memory of the first:
+    ///
+    /// ```
+    /// # use daemonset::{Policy, Reconciler};
+    /// # let first = Reconciler::new("u1", Policy::default());
+    /// let second = Reconciler::with_memory(first.uid().clone(), first.policy().clone(), first.memory().clone());
+    /// ```
+    ///
+    /// ```compile_fail,E0599
+    /// # let first = daemonset::Reconciler::new("u1", daemonset::Policy::default());
+    /// let second = first.clone();
+    /// ```
     pub fn with_memory(uid: impl Into<Uid>, policy: Policy, memory: Memory) -> Self {
-        let (kept, verification) = (KeptState::default(), Verification::default());
-        Reconciler { uid: uid.into(), policy, memory, kept, verification }
+        Reconciler { uid: uid.into(), policy, memory, kept: None, verification: Verification::default() }
     }
 
     /// Plans for the observed objects, and forgets the accepted actions that they show. `at` is the instant, or an
@@ -226,7 +223,7 @@ impl Reconciler {
         let builder = Snapshot::new(observed, at).memory(memory).policy(&self.policy);
         let snapshot = builder.ingredients(ingredients).check()?;
         // The memory observes the objects beside the kept state, which must not miss that.
-        self.kept = KeptState(None);
+        self.kept = None;
         // Nothing changes here before the input is known to be valid.
         if let Some(uid) = another {
             (self.uid, self.memory) = (uid, afresh);
@@ -264,11 +261,11 @@ impl Reconciler {
 
     /// The entries of the memory that an action may change.
     fn entries(&self, action: &Action) -> Memory {
-        if self.kept.0.is_none() { Memory::default() } else { self.memory.about(action) }
+        if self.kept.is_none() { Memory::default() } else { self.memory.about(action) }
     }
 
     fn recorded(&mut self, action: &Action, before: &Memory) {
-        if let Some(kept) = &mut self.kept.0 {
+        if let Some(kept) = &mut self.kept {
             kept.recorded(action, before, &self.memory);
         }
     }
@@ -276,9 +273,9 @@ impl Reconciler {
     /// Applies a change of one object, as a watch shows it, for [`plan_changes`](Self::plan_changes). Before the first plan
     /// it does nothing, since that plan lists all objects.
     pub fn apply(&mut self, change: Change<'_>) {
-        let Some(kept) = &mut self.kept.0 else { return };
+        let Some(kept) = &mut self.kept else { return };
         if kept.apply(change, &self.memory).is_err() {
-            self.kept = KeptState(None);
+            self.kept = None;
         }
     }
 
@@ -288,8 +285,8 @@ impl Reconciler {
     /// `list` gives all objects as they are with the applied changes. It must be right at each call, since it is called wherever
     /// the changes do not suffice:
     ///
-    /// - for the first plan, also that of a clone, and after [`plan`](Self::plan), [`snapshot`](Self::snapshot),
-    ///   [`set_policy`](Self::set_policy) or [`forget_objects`](Self::forget_objects);
+    /// - for the first plan, and after [`plan`](Self::plan), [`snapshot`](Self::snapshot),
+    ///   [`set_policy`](Self::set_policy) with another policy or [`forget_objects`](Self::forget_objects);
     /// - after a change of how objects are read: another uid, selector or placement, another base of a [steered
     ///   rollout](field@crate::Policy::rollout), and any revision or spec where the template has lost fields
     ///   ([`TemplateFidelity::Typed`](crate::model::TemplateFidelity));
@@ -342,12 +339,12 @@ impl Reconciler {
     {
         let at = at.into();
         // A fleet that has shrunk is kept anew, so that the state takes as much memory as its objects need.
-        let kept = self.kept.0.as_mut().filter(|kept| !kept.is_sparse());
+        let kept = self.kept.as_mut().filter(|kept| !kept.is_sparse());
         let Some(kept) = kept else { return Ok(self.plan_listed(list(), at)?) };
         let before = self.verification.is_due().then(|| self.memory.clone());
         let Ok(planned) = kept.plan(&mut self.memory, at) else {
             // It has taken in a part of the changes: the next plan must not go on with it, should this list be refused.
-            self.kept = KeptState(None);
+            self.kept = None;
             return Ok(self.plan_listed(list(), at)?);
         };
         let Some(before) = before else { return Ok(planned) };
@@ -361,7 +358,7 @@ impl Reconciler {
             Err(invalid) => invalid.into(),
         };
         // There is no plan: nothing was observed.
-        (self.kept, self.memory) = (KeptState(None), before);
+        (self.kept, self.memory) = (None, before);
         Err(error)
     }
 
@@ -389,14 +386,14 @@ impl Reconciler {
         let decision = decide(&snapshot);
         let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
         let kept = Kept::new(&snapshot, &decision, &planned.report, &self.memory);
-        self.kept = KeptState(Some(Box::new(kept)));
+        self.kept = Some(Box::new(kept));
         Ok(planned)
     }
 
     /// The plan that [`plan_changes`](Self::plan_changes) would give now, with the verdicts of all nodes; `None` where it
     /// would list all objects. It changes nothing.
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Option<Plan> {
-        let kept = self.kept.0.as_ref()?;
+        let kept = self.kept.as_ref()?;
         kept.explain(&self.memory, at.into()).ok()
     }
 
@@ -405,13 +402,13 @@ impl Reconciler {
     /// labels that are not kept. An object of another owner is not kept: an action on it
     /// is an [`UnknownObject`](crate::ViolationKind::UnknownObject). Its cost grows as nodes and pods do.
     pub fn audit(&self, actions: &[Action], at: impl Into<ObservedAt>) -> Option<Vec<Violation>> {
-        let kept = self.kept.0.as_ref().filter(|_| self.policy.rollout.is_none())?;
+        let kept = self.kept.as_ref().filter(|_| self.policy.rollout.is_none())?;
         Some(audit(&kept.whole(&self.memory, at.into()), actions))
     }
 
     /// Lets the next [`plan_changes`](Self::plan_changes) list all objects: after a watch was interrupted, say.
     pub fn forget_objects(&mut self) {
-        self.kept = KeptState(None);
+        self.kept = None;
     }
 
     /// Compares every `plans`-th plan from applied changes with the plan of all objects; never, if 0. A difference is an
@@ -437,10 +434,12 @@ impl Reconciler {
         &self.policy
     }
 
-    /// Other choices, from the next plan on.
+    /// Other choices, from the next plan on. The same choices change nothing.
     pub fn set_policy(&mut self, policy: Policy) {
-        self.policy = policy;
-        self.kept = KeptState(None);
+        if self.policy != policy {
+            self.policy = policy;
+            self.kept = None;
+        }
     }
 }
 

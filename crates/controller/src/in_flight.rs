@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The calls that were sent for one DaemonSet.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct InFlight {
     /// The library's driver, which remembers them for the next plan.
     pub reconciler: Reconciler,

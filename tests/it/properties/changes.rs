@@ -184,8 +184,8 @@ impl Pair {
     pub fn new(recording: &Recording, seed: u64) -> Self {
         let (uid, policy) = (recording.daemon_set.metadata.uid.clone(), recording.policy.clone());
         let memory = recording.memory.clone().unwrap_or_default();
-        let whole = Reconciler::with_memory(uid, policy, memory);
-        let kept = whole.clone();
+        let whole = Reconciler::with_memory(uid.clone(), policy.clone(), memory.clone());
+        let kept = Reconciler::with_memory(uid, policy, memory);
         Pair {
             cache: recording.into(),
             kept,

@@ -198,6 +198,30 @@ fn a_steered_daemon_set_that_is_being_deleted_is_listed_once() {
     assert_eq!(lists, 1);
 }
 
+#[test]
+fn the_same_policy_lists_nothing_again() {
+    let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())).recording();
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let mut lists = 0;
+    let mut listed = |reconciler: &mut Reconciler| {
+        let list = || {
+            lists += 1;
+            observed(&fleet)
+        };
+        let plan = reconciler.plan_changes(list, fleet.now).unwrap();
+        assert_eq!(lines(&plan)[0], "DeletePod a-1 on a (OutdatedAvailable)");
+        lists
+    };
+    assert_eq!(listed(&mut reconciler), 1);
+    reconciler.set_policy(Policy::default());
+    assert!(reconciler.explain(fleet.now).is_some());
+    assert_eq!(listed(&mut reconciler), 1);
+    reconciler.set_policy(Policy::default().burst(7));
+    assert_eq!(reconciler.policy().burst, 7);
+    assert!(reconciler.explain(fleet.now).is_none());
+    assert_eq!(listed(&mut reconciler), 2);
+}
+
 /// A fleet that is much smaller than it was is listed once more, so that it takes less memory.
 #[test]
 fn a_fleet_that_shrinks_is_listed_once() {

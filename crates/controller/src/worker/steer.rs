@@ -6,7 +6,7 @@ use crate::executor::Executor;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::policy::PolicyReading;
 use daemonset::model::DaemonSet;
-use daemonset::{EventType, Plan, Policy, Reconciler};
+use daemonset::{EventType, Plan};
 
 /// Whether a DaemonSet is planned.
 pub(super) enum Follow {
@@ -33,7 +33,7 @@ impl Worker {
             self.metrics.rollouts.forget(key);
             return Follow::LeaveAlone;
         };
-        put_in_force(&mut state.in_flight.reconciler, policy);
+        state.in_flight.reconciler.set_policy(policy);
         Follow::Plan
     }
 
@@ -50,39 +50,5 @@ impl Worker {
         for event in state.rollout.story.observe(ds, plan) {
             executor.report(ds, event.event_type, event.reason, &event.message);
         }
-    }
-}
-
-/// Sets a policy that differs: to set one drops the objects that the reconciler has kept.
-fn put_in_force(reconciler: &mut Reconciler, policy: Policy) {
-    if *reconciler.policy() != policy {
-        reconciler.set_policy(policy);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use daemonset::Observed;
-    use daemonset::model::{ControllerRevision, Node, Pod};
-    use jiff::Timestamp;
-    use serde_json::{from_value, json};
-
-    #[test]
-    fn the_reconciler_keeps_its_objects_while_the_policy_stays() {
-        let daemon_set: DaemonSet = from_value(json!({
-            "metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
-            "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}},
-        }))
-        .unwrap();
-        let (nodes, pods, revisions): ([Node; 0], [Pod; 0], [ControllerRevision; 0]) = ([], [], []);
-        let list = || Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-        let mut reconciler = Reconciler::new("u", Policy::default());
-        let _ = reconciler.plan_changes(list, Timestamp::UNIX_EPOCH).unwrap();
-        put_in_force(&mut reconciler, Policy::default());
-        assert!(reconciler.explain(Timestamp::UNIX_EPOCH).is_some());
-        put_in_force(&mut reconciler, Policy::default().burst(7));
-        assert!(reconciler.explain(Timestamp::UNIX_EPOCH).is_none());
-        assert_eq!(reconciler.policy().burst, 7);
     }
 }
