@@ -764,6 +764,20 @@ impl NodeOutcome {
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Warning {
+    /// The status counts nodes with a pod, and by the lists none has one: its pods may have been deleted together since, or the
+    /// lists are others than those that the status was made from, such as the pods of another namespace.
+    #[non_exhaustive]
+    PodsMissing {
+        /// How many nodes have a pod by the status: more than 1, since a single pod may well be gone for a moment.
+        scheduled: u32,
+    },
+    /// The list has no revision of the DaemonSet, though its status says that it has been reconciled: these nodes have a pod that
+    /// counts as outdated. A list of another namespace looks like this, and a history that was deleted.
+    #[non_exhaustive]
+    RevisionsMissing {
+        /// How many nodes.
+        nodes: u32,
+    },
     /// Two pods of one node can't both have this host port: under surge the new one may stay Pending, keep its place in
     /// maxSurge and so hold up the other nodes.
     #[non_exhaustive]
@@ -801,6 +815,12 @@ pub enum Warning {
     NoBase {
         /// How many nodes.
         nodes: u32,
+    },
+    /// These waves have no node: they show no failure before the next wave opens.
+    #[non_exhaustive]
+    EmptyWaves {
+        /// Their indices.
+        waves: Vec<u32>,
     },
     /// The new version has failed, and no old revision is left to go back to.
     NothingToRollBackTo,
@@ -851,6 +871,17 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Warning::PodsMissing { scheduled } => write!(
+                f,
+                "the status counts {scheduled} nodes with a pod, and in the lists none has one (all pods deleted together, or lists of \
+                 another namespace or cluster)"
+            ),
+            Warning::RevisionsMissing { nodes } => write!(
+                f,
+                "the list has no revision of this DaemonSet, though it has been reconciled before (a deleted history, or the list of \
+                 another namespace): the pods of {nodes} {} count as outdated",
+                if *nodes == 1 { "node" } else { "nodes" },
+            ),
             Warning::HostPortWithSurge { port } => write!(
                 f,
                 "host port {port} with maxSurge: only one pod of a node can have it, so the new one may stay Pending, keep \
@@ -879,9 +910,14 @@ impl fmt::Display for Warning {
             ),
             Warning::NoBase { nodes } => write!(
                 f,
-                "{nodes} {} for the rollout, but no old revision is left: a missing pod there would get the new version",
+                "{nodes} {} for the rollout, but there is no old revision: a missing pod there gets the new version at once",
                 if *nodes == 1 { "node waits" } else { "nodes wait" },
             ),
+            Warning::EmptyWaves { waves } => {
+                let (noun, verb) = if waves.len() == 1 { ("wave", "has") } else { ("waves", "have") };
+                let waves = first_names(waves);
+                write!(f, "{noun} {waves} {verb} no node, and can show no failure before the next wave opens")
+            }
             Warning::NothingToRollBackTo => {
                 f.write_str("the new version has failed, but no old revision is left to go back to: the rollout is stopped")
             }

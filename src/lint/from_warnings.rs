@@ -31,11 +31,13 @@ fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
         Warning::NodesLost { nodes } => Some(nodes_lost(context, *nodes)),
         Warning::BudgetSpentBeforeStart { nodes, limit } => Some(spent_before_start(context, *nodes, *limit)),
         Warning::GenerationHashConflict { pods } => stale_generation(context, *pods),
-        // The rule about the manifest reports it with its field.
-        Warning::HostPortWithSurge { .. } => None,
+        // The rules about the manifest and about the policy report them with their fields.
+        Warning::HostPortWithSurge { .. } | Warning::EmptyWaves { .. } => None,
         // These are about the current state, not about the DaemonSet. A preflight has no memory of deletes.
         Warning::PodsWithoutTarget { .. }
         | Warning::PodsOnUnknownNodes { .. }
+        | Warning::PodsMissing { .. }
+        | Warning::RevisionsMissing { .. }
         | Warning::NoBase { .. }
         | Warning::NothingToRollBackTo
         | Warning::LostUnderDrive { .. }

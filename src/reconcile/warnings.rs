@@ -1,8 +1,9 @@
 //! Warnings: facts about a plan for a person, which change no action.
 
-use crate::model::{IntOrString, NodeName};
+use crate::model::{DaemonSetStatus, IntOrString, NodeName};
 use crate::reconcile::budget::Budget;
 use crate::reconcile::figures::Figure;
+use crate::reconcile::goal::{Rollout, Stage};
 use crate::reconcile::steps::Steps;
 use crate::report::Warning;
 use crate::snapshot::Snapshot;
@@ -11,7 +12,8 @@ use std::collections::BTreeSet;
 
 /// All that apply, in a fixed order.
 pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
-    let mut warnings = about_strategy(snapshot, steps);
+    let mut warnings = about_lists(snapshot, steps);
+    warnings.extend(about_strategy(snapshot, steps));
     if steps.budget.desired == 0 {
         warnings.push(Warning::NoTargetNodes);
     }
@@ -46,6 +48,33 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     warnings
 }
 
+/// Lists that contradict the status. Each is a possibility only: a status is older than the lists. They rest on sums and on the
+/// revisions alone, which every decision knows, whichever nodes it looks at.
+fn about_lists(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let before = &snapshot.spec.daemon_set.status;
+    let scheduled = with_a_pod(before);
+    // An update of a single node takes its only pod, and without target nodes all pods should go.
+    if scheduled > 1 && with_a_pod(&steps.status) == 0 && steps.budget.desired > 0 {
+        warnings.push(Warning::PodsMissing { scheduled });
+    }
+    let history = &steps.history;
+    let is_new = history.revisions.len() == 1 && history.current().view.is_none();
+    // A list that lags does not show the first revision yet: its pods have the hash that it will have, and are not outdated.
+    let nodes = steps.counts.sums.get(Figure::Outdated);
+    if is_new && before.observed_generation > 0 && nodes > 0 {
+        warnings.push(Warning::RevisionsMissing { nodes });
+    }
+    warnings
+}
+
+/// How many nodes have a pod by this status.
+fn with_a_pod(status: &DaemonSetStatus) -> u32 {
+    let DaemonSetStatus { current_number_scheduled, number_misscheduled, .. } = status;
+    let nodes = i64::from(*current_number_scheduled) + i64::from(*number_misscheduled);
+    u32::try_from(nodes).unwrap_or_default()
+}
+
 /// The nodes that count in a figure, by name, with those outside of the snapshot.
 fn named_with(steps: &Steps<'_>, figure: Figure, outside: &[&str]) -> Vec<NodeName> {
     let names = steps.counts.with(figure).map(|node| steps.fleet.node_view(node).name);
@@ -78,11 +107,21 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
         let lacks_base = rollout.state.course.lacks_base_to_go_back_to();
         warnings.extend(lacks_base.then_some(Warning::NothingToRollBackTo));
     }
+    warnings.extend(empty_waves(rollout));
     if fleet.snapshot.drives() {
         let nodes = named_with(steps, Figure::HeldWithoutPod, &fleet.outside.held_without_pod);
         warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
     }
     warnings
+}
+
+/// A wave without a node is done as soon as it is open. Without any node in the rollout no wave can have one.
+fn empty_waves(rollout: &Rollout<'_>) -> Option<Warning> {
+    let state = &rollout.state;
+    let waves = (0..).zip(&state.waves).filter(|(_, nodes)| nodes.is_empty());
+    let waves: Vec<u32> = waves.map(|(index, _)| index).collect();
+    let is_going_on = state.course.stage != Stage::Over && state.course.nodes > 0;
+    (is_going_on && !waves.is_empty()).then_some(Warning::EmptyWaves { waves })
 }
 
 fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {

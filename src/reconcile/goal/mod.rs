@@ -119,6 +119,14 @@ impl WaveNodes {
         }
     }
 
+    /// Whether the wave has no node.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            WaveNodes::Matching(_, size) => *size == 0,
+            WaveNodes::Named(names, _) => names.is_empty(),
+        }
+    }
+
     /// Those that match, but are beyond the limit.
     pub(crate) fn beyond(&self) -> &[NodeIx] {
         match self {

@@ -75,6 +75,8 @@ const EVERYTHING: &[&str] = &[
     "situation SelectingAll",
     "situation BeingDeleted",
     "situation NameCollision",
+    "warning PodsMissing",
+    "warning RevisionsMissing",
     "warning HostPortWithSurge",
     "warning NodesLost",
     "warning NodesTaken",

@@ -412,6 +412,7 @@ fn the_steered_worlds_reach_everything() {
         "held Paused",
         "held Stopped",
         "warning NoBase",
+        "warning EmptyWaves",
         "warning NothingToRollBackTo",
     ];
     let missing: Vec<_> = everything.iter().filter(|thing| !reached.contains_key(**thing)).collect();

@@ -6,6 +6,7 @@ mod burst;
 mod claim;
 mod classify;
 mod conditions;
+mod contradictions;
 mod daemon_tolerations;
 mod down;
 mod failed_pods;

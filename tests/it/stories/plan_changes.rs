@@ -263,7 +263,7 @@ fn a_refused_plan_leaves_the_memory_as_it_is() {
     assert_eq!(*reconciler.memory(), before);
 }
 
-fn observed(
+pub(super) fn observed(
     recording: &Recording,
 ) -> Observed<'_, &[model::Node], &[model::Pod], &[model::ControllerRevision]> {
     let Recording { daemon_set, nodes, pods, revisions, .. } = recording;

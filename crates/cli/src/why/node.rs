@@ -107,12 +107,14 @@ impl Case<'_> {
             Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
             Warning::NoBase { .. } | Warning::NothingToRollBackTo => is_held,
             Warning::LostUnderDrive { nodes, .. } => nodes.contains(&node.node),
-            Warning::NoTargetNodes => true,
+            Warning::NoTargetNodes | Warning::PodsMissing { .. } => true,
+            Warning::RevisionsMissing { .. } => node.pods.iter().any(|pod| !pod.updated),
             // Pods without a node of theirs; and the settings, which are no single node's.
             Warning::GenerationHashConflict { .. }
             | Warning::PodsWithoutTarget { .. }
             | Warning::PodsOnUnknownNodes { .. }
             | Warning::PercentRoundsToAll { .. }
+            | Warning::EmptyWaves { .. }
             | Warning::BothLimitsSet
             | Warning::BothLimitsZero
             | Warning::StrategyMissing

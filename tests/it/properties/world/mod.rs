@@ -31,6 +31,8 @@ enum Oddity {
     ReleasedRevision,
     HostPort,
     RightStatus,
+    /// A status that was written for more nodes and pods.
+    OldStatus,
 }
 
 #[derive(Debug, Clone)]
@@ -256,5 +258,6 @@ fn oddity() -> impl Strategy<Value = Oddity> {
         1 => Just(Oddity::ReleasedRevision),
         2 => Just(Oddity::HostPort),
         5 => Just(Oddity::RightStatus),
+        4 => Just(Oddity::OldStatus),
     ]
 }

@@ -160,6 +160,11 @@ impl Oddity {
                 let status = serde_json::to_value(given.plan().status).unwrap();
                 given.with("/daemonSet/status", status)
             }
+            Oddity::OldStatus => {
+                let status =
+                    json!({"currentNumberScheduled": 3, "numberMisscheduled": 1, "observedGeneration": 1});
+                given.with("/daemonSet/status", status)
+            }
             Oddity::TakenName => beside_the_new_one(given, |new| {
                 let mut taken = revision("taken", 1);
                 taken["metadata"]["name"] = new["metadata"]["name"].clone();

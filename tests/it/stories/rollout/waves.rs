@@ -1,7 +1,8 @@
 //! Waves: which nodes they have, and when they open.
 
-use super::{deletes, mark, marks, requeue, revisions, steered};
+use super::{creates, deletes, mark, marks, requeue, revisions, steered};
 use crate::support::{Given, at, new, node, old, revision};
+use daemonset::Warning;
 use serde_json::{Value, json};
 
 /// Nodes a to d in zones 1, 1, 2, 2, with old pods.
@@ -40,6 +41,34 @@ fn a_percentage_of_the_matching_nodes_rounds_up() {
     assert_eq!(deletes(&zones(json!({"waves": [of_zone_2]})).plan()), ["c"]);
     assert_eq!(deletes(&zones(json!({"waves": [{"upTo": "51%"}]})).plan()), ["a", "b", "c"]);
     assert_eq!(deletes(&zones(json!({"waves": [{"upTo": "250%"}]})).plan()).len(), 4);
+}
+
+#[test]
+fn waves_without_a_node_are_named() {
+    let warnings = |waves: Value| json!(zones(json!({"waves": waves})).plan().warnings);
+    let nowhere = json!({"nodes": {"matchLabels": {"zone": "9"}}});
+    assert_eq!(warnings(json!([nowhere, {}])), json!([{"type": "EmptyWaves", "waves": [0]}]));
+    assert_eq!(warnings(json!([{"upTo": 1}, {}])), json!([]));
+    let two = zones(json!({"waves": [{"upTo": 0}, {"upTo": 1}, nowhere, {}]})).plan().warnings;
+    assert_eq!(
+        two[0].to_string(),
+        "waves 0, 2 have no node, and can show no failure before the next wave opens"
+    );
+    let no_nodes = steered(json!({"waves": [{"upTo": 1}, {}]})).plan().warnings;
+    assert_eq!(no_nodes, [Warning::NoTargetNodes]);
+}
+
+/// No earlier version exists that a wave could hold a node on.
+#[test]
+fn the_waves_of_a_first_install_hold_no_node_and_a_warning_says_so() {
+    let first = steered(json!({"waves": [{"upTo": 1, "bakeSeconds": 600}, {}]})).revisions([]);
+    let plan = first.node(node("a")).node(node("b")).node(node("c")).plan();
+    assert_eq!(creates(&plan).len(), 3);
+    assert_eq!(json!(plan.warnings), json!([{"type": "NoBase", "nodes": 2}]));
+    assert_eq!(
+        plan.warnings[0].to_string(),
+        "2 nodes wait for the rollout, but there is no old revision: a missing pod there gets the new version at once"
+    );
 }
 
 /// Nodes a and b; c has had the new version for so many seconds.
