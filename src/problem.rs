@@ -1,9 +1,11 @@
 //! Problems of an input, by field path, all at once.
 
+use std::borrow::Cow;
 use std::fmt;
 use thiserror::Error;
 
-/// All problems of a snapshot's input; never empty.
+/// All problems of a snapshot's input; never empty. Its text has the first ten of them, each cut where it is long, and the number of
+/// the others.
 ///
 /// See the examples of [`SnapshotBuilder::check`](crate::SnapshotBuilder::check) and [`Problem`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -14,8 +16,24 @@ pub struct InvalidSnapshot {
     pub problems: Vec<Problem>,
 }
 
+/// The problems for a person.
 fn list(problems: &[Problem]) -> String {
-    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ")
+    const SHOWN: usize = 10;
+    const LENGTH: usize = 300;
+    let shown = problems.iter().take(SHOWN).map(|problem| cut(&problem.to_string(), LENGTH).into_owned());
+    let shown = shown.collect::<Vec<_>>().join("; ");
+    match problems.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
+    }
+}
+
+/// The first characters of a text, with `…` for the rest.
+pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+    }
 }
 
 /// A problem of one field.

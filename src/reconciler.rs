@@ -6,7 +6,7 @@ use crate::kept::{Change, Kept};
 use crate::manifests::{CustomSnapshot, Manifests, PlanError};
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
-use crate::problem::InvalidSnapshot;
+use crate::problem::{InvalidSnapshot, cut};
 use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::steps::decide;
 use crate::reconcile::{plan, plan_decided};
@@ -95,9 +95,11 @@ pub enum ChangesError {
     #[error(transparent)]
     Invalid(#[from] InvalidSnapshot),
     /// The plan differs from that of the whole: a change was not applied, or this crate is wrong. The recording has the whole.
-    #[error("the plan from applied changes differs from the plan of all objects: {difference}")]
+    #[error("the plan from applied changes differs from the plan of all objects: {}", cut(.difference, 300))]
+    #[non_exhaustive]
     Diverged {
-        /// The first difference, for a person.
+        /// The first difference, for a person. It has both values whole, and may be long: the text of the error has its first 300
+        /// characters.
         difference: String,
         /// All objects, with the policy and the memory before the plan.
         recording: Box<Recording>,
@@ -443,13 +445,23 @@ impl Reconciler {
     }
 }
 
+/// The first action in which two lists differ, with its position; `None` for the end of a list.
+fn different_action<'a>(
+    one: &'a [Action],
+    other: &'a [Action],
+) -> Option<(usize, Option<&'a Action>, Option<&'a Action>)> {
+    let mut positions = 0..one.len().max(other.len());
+    let index = positions.find(|index| one.get(*index) != other.get(*index))?;
+    Some((index, one.get(index), other.get(index)))
+}
+
 /// The first difference between a plan from changes and the plan of the whole.
 pub(crate) fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
     let differs = |what: &str, one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
         Some(format!("{what}: {one:?} instead of {other:?}"))
     };
-    if plan.actions != whole.actions {
-        return differs("actions", &plan.actions, &whole.actions);
+    if let Some((index, one, other)) = different_action(&plan.actions, &whole.actions) {
+        return differs(&format!("action {index}"), &one, &other);
     }
     if plan.status != whole.status {
         return differs("status", &plan.status, &whole.status);

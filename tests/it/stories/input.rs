@@ -212,6 +212,29 @@ fn all_problems_are_reported_at_once() {
     );
 }
 
+/// Ten thousand pods without a uid, the first of them with a name that nobody can read.
+#[test]
+fn the_text_of_many_problems_is_short_and_their_list_whole() {
+    let mut recording = given(rolling(1)).node(node("a").has(new())).recording();
+    let pod = recording.pods.remove(0);
+    recording.pods = (0..10_000)
+        .map(|number| {
+            let mut pod = pod.clone();
+            (pod.metadata.uid, pod.metadata.name) = (Default::default(), format!("p{number}"));
+            pod
+        })
+        .collect();
+    recording.nodes[0].metadata.name = "é".repeat(100_000).as_str().into();
+    recording.nodes.push(recording.nodes[0].clone());
+    let invalid = recording.snapshot().unwrap_err();
+    let text = invalid.to_string();
+    assert!(invalid.problems.len() > 10_000);
+    assert!(text.ends_with(&format!("; and {} more", invalid.problems.len() - 10)), "{text}");
+    assert!(text.chars().count() < 1_000, "{text}");
+    assert_eq!(text.split("; ").count(), 11);
+    assert!(invalid.problems.iter().any(|problem| problem.to_string().len() > 100_000));
+}
+
 #[test]
 fn the_error_of_an_unreadable_recording_has_its_path() {
     let unreadable = |pointer: &str, value: Value| {

@@ -263,6 +263,25 @@ fn a_refused_plan_leaves_the_memory_as_it_is() {
     assert_eq!(*reconciler.memory(), before);
 }
 
+/// A thousand pods are gone that nobody has told of.
+#[test]
+fn the_text_of_a_difference_is_short_and_its_field_whole() {
+    let nodes = || (0..1_000).map(|number| format!("n{number:03}"));
+    let fleet = nodes().fold(given(rolling(1)), |fleet, name| fleet.node(node(&name).has(new()))).recording();
+    let mut without = fleet.clone();
+    without.pods.clear();
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default()).verify_every(1);
+    let _ = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
+    let error = reconciler.plan_changes(|| observed(&without), without.now).unwrap_err();
+    let text = error.to_string();
+    let begin =
+        "the plan from applied changes differs from the plan of all objects: action 0: Some(UpdateStatus { ";
+    assert!(text.starts_with(begin) && text.ends_with('…') && text.chars().count() < 400, "{text}");
+    let ChangesError::Diverged { difference, recording, .. } = error else { panic!("{text}") };
+    assert!(difference.contains(" instead of Some(CreatePod { node: NodeName(\"n000\"), "), "{difference}");
+    assert_eq!((recording.nodes.len(), recording.pods.len()), (1_000, 0));
+}
+
 pub(super) fn observed(
     recording: &Recording,
 ) -> Observed<'_, &[model::Node], &[model::Pod], &[model::ControllerRevision]> {
