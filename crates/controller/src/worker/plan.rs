@@ -7,8 +7,8 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{
-    ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Reconciler, RolloutReport,
-    RolloutStage, Snapshot, Violation, audit, plan,
+    ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Reconciler, RolloutReport, RolloutStage,
+    Snapshot, Violation, audit, plan,
 };
 use std::cell::OnceCell;
 use std::sync::Arc;
