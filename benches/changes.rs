@@ -5,7 +5,7 @@
 //! the bench `reconcile`.
 
 use daemonset::model::Pod;
-use daemonset::{Change, Plan, Reconciler};
+use daemonset::{Change, Plan, Tracker};
 use daemonset_benches::{Fleet, Scenario};
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -61,19 +61,19 @@ fn count(scenario: &str, nodes: &str) -> ExitCode {
     };
     let Ok(nodes) = nodes.parse() else { return ExitCode::FAILURE };
     let fleet = Fleet::new(scenario, nodes);
-    let mut reconciler = fleet.settled();
+    let mut tracker = fleet.settled();
     for number in 0..EVENTS / 2 {
         let (ready, unready) = fleet.blip(number);
-        drop(measured_event(&mut reconciler, &fleet, &unready));
-        drop(measured_event(&mut reconciler, &fleet, &ready));
+        drop(measured_event(&mut tracker, &fleet, &unready));
+        drop(measured_event(&mut tracker, &fleet, &ready));
     }
     ExitCode::SUCCESS
 }
 
 #[inline(never)]
-fn measured_event(reconciler: &mut Reconciler, fleet: &Fleet, pod: &Pod) -> Plan {
-    reconciler.apply(Change::Pod(black_box(pod).into()));
-    black_box(reconciler.plan_changes(|| fleet.observed(), fleet.now()).unwrap())
+fn measured_event(tracker: &mut Tracker, fleet: &Fleet, pod: &Pod) -> Plan {
+    let _ = tracker.apply(Change::Pod(black_box(pod).into()));
+    black_box(tracker.plan(fleet.now()).unwrap())
 }
 
 /// Instructions of one event; not a number without valgrind.

@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p daemonset-benches --bench instructions` runs itself under valgrind, and does nothing without valgrind.
 
-use daemonset::{Action, Plan, Reconciler, Snapshot, Violation};
+use daemonset::{Action, Plan, Snapshot, Tracker, Violation};
 use daemonset_benches::{Fleet, Scenario};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const SIZES: [usize; 3] = [1_000, 5_000, 15_000];
 const LARGEST_RATIO: f64 = 1.5;
 /// The maximum ratio of an audit's instructions to the decision's.
 const DEAREST_AUDIT: f64 = 2.0;
-/// The maximum ratio of the instructions of the first plan of a reconciler, which keeps its state, to those of check and plan.
+/// The maximum ratio of the instructions of the first plan of a tracker, which keeps its state, to those of check and plan.
 const DEAREST_BUILD: f64 = 1.5;
 
 fn main() -> ExitCode {
@@ -75,7 +75,7 @@ fn measured_audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation>
 }
 
 #[inline(never)]
-fn measured_build(fleet: &Fleet) -> (Reconciler, Plan) {
+fn measured_build(fleet: &Fleet) -> (Tracker, Plan) {
     black_box(fleet.first_plan())
 }
 

@@ -43,14 +43,14 @@ fn is_kept_small(scenario: Scenario, nodes: usize) -> bool {
     let fleet = Fleet::new(scenario, nodes);
     let _profiler = dhat::Profiler::builder().testing().build();
     let held = || dhat::HeapStats::get().curr_bytes;
-    let mut reconciler = fleet.settled();
+    let mut tracker = fleet.settled();
     let fresh = held() as f64;
     let changes = if nodes > 15_000 { 10_000 } else { 100_000 };
     for number in 0..changes / 2 {
         let (ready, unready) = fleet.blip(number % 1_000);
         for pod in [&unready, &ready] {
-            reconciler.apply(Change::Pod(pod.into()));
-            drop(reconciler.plan_changes(|| fleet.observed(), fleet.now()));
+            let _ = tracker.apply(Change::Pod(pod.into()));
+            drop(tracker.plan(fleet.now()));
         }
     }
     let later = held() as f64;

@@ -73,14 +73,14 @@ fn audit(bencher: Bencher, case: Case) {
 #[divan::bench(args = cases().filter(|case| case.scenario != Scenario::Bootstrap), max_time = 1)]
 fn events(bencher: Bencher, case: Case) {
     let fleet = case.fleet();
-    let mut reconciler = fleet.settled();
+    let mut tracker = fleet.settled();
     let blips: Vec<_> = (0..100).map(|number| fleet.blip(number)).collect();
     let mut blips = blips.iter().cycle();
     bencher.bench_local(|| {
         let (ready, unready) = blips.next().unwrap();
         [unready, ready].map(|pod| {
-            reconciler.apply(Change::Pod(pod.into()));
-            reconciler.plan_changes(|| fleet.observed(), fleet.now()).unwrap()
+            let _ = tracker.apply(Change::Pod(pod.into()));
+            tracker.plan(fleet.now()).unwrap()
         })
     });
 }

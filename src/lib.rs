@@ -13,8 +13,8 @@
 //! # The caller's duties
 //!
 //! 1. List all nodes of the cluster, and all pods and ControllerRevisions of the DaemonSet's namespace, with or without an owner:
-//!    [`Observed`] has a field for each. Or list them once, [apply](Reconciler::apply) each [`Change`], and plan with
-//!    [`plan_changes`](Reconciler::plan_changes).
+//!    [`Observed`] has a field for each. Or list them once, and [apply](Tracker::apply) each [`Change`] to a [`Tracker`], which plans
+//!    at the cost of the changes.
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
@@ -52,7 +52,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Reconciler`] | the driver of one DaemonSet: keeps the order of calls, and [`Memory`]; with each [`Change`], the state of the last plan |
+//! | [`Reconciler`], [`Tracker`] | the drivers of one DaemonSet, for who lists and for who watches: they keep the order of calls, and [`Memory`] |
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
 //! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |
@@ -131,6 +131,7 @@ mod rollout_report;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod snapshot;
+mod tracker;
 mod unavailable;
 mod view;
 
@@ -155,7 +156,7 @@ pub use memory::{ActionOutcome, Memory, Rejections};
 pub use pod_manifest::PodManifest;
 pub use problem::{InvalidSnapshot, Problem, ProblemKind};
 pub use reconcile::{Budget, BudgetUse, Evidence, plan, reconcile};
-pub use reconciler::{ChangesError, Reconciler};
+pub use reconciler::Reconciler;
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
@@ -169,6 +170,7 @@ pub use snapshot::{
     InvalidRolloutPolicy, LifecyclePolicy, Observed, ObservedAt, PodNames, Policy, RolloutPolicy, Snapshot,
     SnapshotBuilder, UnreadyPolicy, Wave,
 };
+pub use tracker::{NeedsLists, Tracker, VerifyError};
 pub use unavailable::{UnavailableCause, UnavailableNodes};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 

@@ -4,7 +4,7 @@ mod objects;
 mod order;
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
-use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Reconciler, Snapshot, plan};
+use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Snapshot, Tracker, plan};
 use jiff::Timestamp;
 use objects::{Health, Kind, Made, NOW};
 use serde_json::Value;
@@ -118,9 +118,9 @@ impl Fleet {
         self.now
     }
 
-    /// A reconciler that has planned the fleet, and whose actions on pods were accepted until no plan had one.
-    pub fn settled(&self) -> Reconciler {
-        let (mut reconciler, mut plan) = self.first_plan();
+    /// A tracker that has planned the fleet, and whose actions on pods were accepted until no plan had one.
+    pub fn settled(&self) -> Tracker {
+        let (mut tracker, mut plan) = self.first_plan();
         let mut created = 0;
         loop {
             let before = created;
@@ -135,20 +135,20 @@ impl Fleet {
                     _ => continue,
                 };
                 created += 1;
-                let _ = reconciler.record(action, &outcome, self.now);
+                let _ = tracker.record(action, &outcome, self.now);
             }
             if created == before {
-                return reconciler;
+                return tracker;
             }
-            plan = reconciler.plan_changes(|| self.observed(), self.now).unwrap();
+            plan = tracker.plan(self.now).unwrap();
         }
     }
 
-    /// A reconciler that keeps the state of the fleet, with its plan.
-    pub fn first_plan(&self) -> (Reconciler, Plan) {
-        let mut reconciler = Reconciler::new(self.daemon_set.metadata.uid.clone(), self.policy.clone());
-        let plan = reconciler.plan_changes(|| self.observed(), self.now).unwrap();
-        (reconciler, plan)
+    /// A tracker that keeps the state of the fleet, with its plan.
+    pub fn first_plan(&self) -> (Tracker, Plan) {
+        let mut tracker = Tracker::new(self.daemon_set.metadata.uid.clone(), self.policy.clone());
+        let plan = tracker.list(self.observed(), self.now).unwrap();
+        (tracker, plan)
     }
 
     /// One of its Ready pods, chosen by a number, as it is now and once it is no longer Ready.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// A change of one object, as a watch shows it. An object that is added or changed is the same to it.
 ///
-/// See [`Reconciler::apply`](crate::Reconciler::apply).
+/// See [`Tracker::apply`](crate::Tracker::apply).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Change<'a> {

@@ -55,6 +55,9 @@ use taken::Taken;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Memory {
+    /// The uid of its DaemonSet. A memory without one is of whichever DaemonSet it is used for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) uid: Option<Uid>,
     /// Creates that the API server accepted, by node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) creates: BTreeMap<NodeName, InFlightCreate>,
@@ -287,6 +290,7 @@ impl Memory {
         pods: impl Iterator<Item = &'n str>,
     ) -> Memory {
         Memory {
+            uid: self.uid.clone(),
             creates: part(&self.creates, nodes.clone()),
             deletes: part(&self.deletes, pods),
             failures: part(&self.failures, nodes.clone()),
@@ -320,9 +324,9 @@ impl Memory {
         ends.into_iter().flatten().chain(deletes).filter(|at| now < *at).min()
     }
 
-    /// Whether it has no entry at all.
-    pub(crate) fn is_empty(&self) -> bool {
-        let Memory { creates, deletes, failures, refusals, taken, rejections } = self;
+    /// Whether it remembers nothing but, perhaps, the uid of its DaemonSet.
+    pub fn is_empty(&self) -> bool {
+        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections } = self;
         let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
         of_actions && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
     }

@@ -11,9 +11,9 @@ use crate::action::Action;
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
 use crate::problem::InvalidSnapshot;
-use crate::reconciler::{ChangesError, Reconciler, difference};
 use crate::report::Plan;
 use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
+use crate::tracker::{NeedsLists, Tracker, difference};
 use fastrand::Rng;
 use jiff::Timestamp;
 use std::fmt;
@@ -70,7 +70,7 @@ pub(super) struct Controller {
     pub(super) settings: ControllerSettings,
     pub(super) cache: Cache,
     /// The driver of the DaemonSet in the cache.
-    reconciler: Reconciler,
+    tracker: Tracker,
     pub(super) planner: Option<Box<dyn Planner>>,
     /// The controller crashes once it has executed this many actions of a plan.
     pub(super) crash_after: Option<u32>,
@@ -124,7 +124,7 @@ impl Controller {
         Controller {
             role,
             cache: Cache::new(settings.watch_lag, rng),
-            reconciler: Reconciler::new("", settings.policy.clone()),
+            tracker: Tracker::new("", settings.policy.clone()),
             planner: None,
             crash_after: None,
             invalid: None,
@@ -153,24 +153,24 @@ impl Controller {
 
     /// Whether it only drives the update, by the policy of its last plan.
     pub(super) fn drives(&self) -> bool {
-        self.reconciler.policy().drive.is_some()
+        self.tracker.policy().drive.is_some()
     }
 
     pub(super) fn memory(&self) -> &Memory {
-        self.reconciler.memory()
+        self.tracker.memory()
     }
 
     /// Changes the settings; the policy holds from the next plan on.
     pub(super) fn configure(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
         change(&mut self.settings);
-        self.reconciler.set_policy(self.settings.policy.clone());
+        self.tracker.set_policy(self.settings.policy.clone());
     }
 
     /// Replaces the memory of the DaemonSet in the cache.
     pub(super) fn set_memory(&mut self, memory: Memory) {
         let uid =
             self.cache.objects.daemon_set.as_ref().map_or_else(Uid::default, |ds| ds.metadata.uid.clone());
-        self.reconciler = Reconciler::with_memory(uid, self.settings.policy.clone(), memory);
+        self.tracker = Tracker::with_memory(uid, self.settings.policy.clone(), memory);
     }
 
     /// The instant of the next reconcile, if no other event comes first.
@@ -190,10 +190,13 @@ impl Controller {
             self.down = false;
             self.cache.relist(&environment.objects);
         }
-        let reconciler = &mut self.reconciler;
-        self.cache.deliver_due(now, |change| reconciler.apply(change));
+        let tracker = &mut self.tracker;
+        self.cache.deliver_due(now, |change| {
+            // The next plan asks for lists, too.
+            let _: Result<(), NeedsLists> = tracker.apply(change);
+        });
         if self.cache.take_relisted() {
-            reconciler.forget_objects();
+            tracker.forget_objects();
         }
         self.wake_up = None;
         self.not_before = later(now, self.settings.pause);
@@ -226,8 +229,8 @@ impl Controller {
         let objects = &self.cache.objects;
         let daemon_set = objects.daemon_set.as_ref()?;
         let policy = self.settings.policy_for(daemon_set);
-        if *self.reconciler.policy() != policy {
-            self.reconciler.set_policy(policy.clone());
+        if *self.tracker.policy() != policy {
+            self.tracker.set_policy(policy.clone());
         }
         let observed = Observed {
             daemon_set,
@@ -236,19 +239,18 @@ impl Controller {
             revisions: objects.revisions.values().map(AsRef::as_ref),
         };
         if !self.settings.remembers {
-            self.reconciler = Reconciler::new("", policy.clone());
+            self.tracker = Tracker::new("", policy.clone());
         }
         let mut at = ObservedAt::new(now);
         at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);
-        let before = self.planner.is_some().then(|| self.reconciler.memory().clone());
-        let plan = match self.reconciler.plan_changes(|| observed.clone(), at) {
+        let before = self.planner.is_some().then(|| self.tracker.memory().clone());
+        if *self.tracker.uid() != daemon_set.metadata.uid {
+            self.tracker.reset(daemon_set.metadata.uid.clone());
+        }
+        let plan = match self.tracker.plan(at).or_else(|_| self.tracker.list(observed.clone(), at)) {
             Ok(plan) => plan,
-            Err(ChangesError::Invalid(invalid)) => {
+            Err(invalid) => {
                 self.invalid = Some(invalid);
-                return None;
-            }
-            Err(ChangesError::Diverged { difference, .. }) => {
-                self.difference = Some(difference);
                 return None;
             }
         };
@@ -284,7 +286,7 @@ impl Controller {
                 return Ending::Crashed(done);
             }
             let outcome = self.request(action, environment);
-            let next = self.reconciler.record(action, &outcome, environment.now);
+            let next = self.tracker.record(action, &outcome, environment.now);
             if let Some(planner) = &mut self.planner {
                 planner.record(action, &outcome);
             }

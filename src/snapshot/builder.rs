@@ -230,6 +230,7 @@ impl<'a> SnapshotBuilder<'a> {
         check::pods(&pods, &mut problems);
         check::revisions(&revisions, &mut problems);
         check::readable_data(&spec, &revisions, &mut problems);
+        check::memory(memory.as_ref(), daemon_set, &mut problems);
         problems.into_result()?;
         let index = Index::new(&nodes, node_names, &pods, &spec.criteria());
         let revision_facts = revisions.iter().map(|revision| spec.revision_facts(revision)).collect();

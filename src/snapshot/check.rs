@@ -4,6 +4,7 @@ use crate::kubernetes::Selector;
 use crate::kubernetes::hash::lookup_hash;
 use crate::kubernetes::names::{is_dns_label, is_dns_subdomain, is_label_key};
 use crate::kubernetes::well_known::{TEMPLATE_GENERATION_ANNOTATION, TEMPLATE_GENERATION_LABEL};
+use crate::memory::Memory;
 use crate::model::{DaemonSet, Owner, Toleration};
 use crate::problem::{Problem, Problems};
 use crate::snapshot::lookup::Lookup;
@@ -26,6 +27,18 @@ pub(crate) fn metadata(ds: &DaemonSet, problems: &mut Problems) {
     }
     if let Some(limit @ ..0) = ds.spec.revision_history_limit {
         problems.add(Problem::invalid("spec.revisionHistoryLimit", limit, not_negative));
+    }
+}
+
+/// A memory is of one DaemonSet. Another one may have taken its name: its nodes would wait for pods that nobody creates.
+pub(crate) fn memory(memory: Option<&Memory>, ds: &DaemonSet, problems: &mut Problems) {
+    let of = memory.and_then(|memory| memory.uid.as_ref());
+    if let Some(other) = of.filter(|of| **of != ds.metadata.uid) {
+        let must = format!(
+            "must be the DaemonSet's, {:?}: reset the driver for another one",
+            ds.metadata.uid.as_str()
+        );
+        problems.add(Problem::invalid("memory.uid", other.as_str(), &must));
     }
 }
 

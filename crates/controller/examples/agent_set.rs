@@ -100,8 +100,7 @@ impl Controller {
     async fn sync_all(&mut self) -> Duration {
         let sets = self.sets.state();
         self.reconcilers.retain(|uid, _| sets.iter().any(|set| set.metadata.uid.as_ref() == Some(uid)));
-        let until = |at: Timestamp| at.duration_since(now).try_into().unwrap_or_default();
-        let pause = plan.requeue_at().map_or(Duration::from_secs(60), until);
+        let mut pause = Duration::from_secs(60);
         for set in &sets {
             let next = self.sync(set).await.unwrap_or_else(|error| {
                 eprintln!("{}: {error:#}", set.metadata.name.as_deref().unwrap_or_default());

@@ -1,15 +1,15 @@
 //! The objects that have changed lately and that some DaemonSet may read, in the order of the changes, for the reconcilers to catch up with.
 //!
-//! The log has only the names of the objects. A reconciler reads the objects from the caches, which may be newer than an
+//! The log has only the names of the objects. A tracker reads the objects from the caches, which may be newer than an
 //! entry, so that an object never goes back to an older state.
 
 use crate::caches::{Caches, Key};
-use daemonset::{Change, NodeView, PodView, Reconciler, RevisionView};
+use daemonset::{Change, NeedsLists, NodeView, PodView, RevisionView, Tracker};
 use kube::runtime::reflector::ObjectRef;
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-/// A reconciler that is further behind lists all objects instead, which costs little more than so many changes.
+/// A tracker that is further behind lists all objects instead, which costs little more than so many changes.
 const CAPACITY: usize = 16_384;
 
 /// An object that was added, changed or removed.
@@ -26,7 +26,7 @@ pub enum ChangedObject {
     DaemonSetGone(Key),
 }
 
-/// How far a reconciler has read the log. A default position lies before every log.
+/// How far a tracker has read the log. A default position lies before every log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogPosition(u64);
 
@@ -44,7 +44,7 @@ pub struct Entries {
 
 impl Default for ChangeLog {
     fn default() -> Self {
-        // The default position of a reconciler, 0, lies before the first entry.
+        // The default position of a tracker, 0, lies before the first entry.
         ChangeLog(Arc::new(RwLock::new(Entries { changes: VecDeque::new(), first: 1 })))
     }
 }
@@ -66,7 +66,7 @@ impl ChangeLog {
         result
     }
 
-    /// Replaces the content of a cache with `write`, as a list does: every reconciler must list the objects anew.
+    /// Replaces the content of a cache with `write`, as a list does: every tracker must list the objects anew.
     pub fn replace<R>(&self, write: impl FnOnce() -> R) -> R {
         let mut entries = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let result = write();
@@ -87,44 +87,40 @@ impl Entries {
     }
 
     /// Applies the changes since `position`, as far as they can concern this DaemonSet. Where some of these are no longer here, the next plan lists all objects.
-    pub fn catch_up(
-        &self,
-        position: &mut LogPosition,
-        reconciler: &mut Reconciler,
-        caches: &Caches,
-        of: &Key,
-    ) {
+    pub fn catch_up(&self, position: &mut LogPosition, tracker: &mut Tracker, caches: &Caches, of: &Key) {
         let read = position.0.checked_sub(self.first).and_then(|read| usize::try_from(read).ok());
         position.0 = self.end();
-        let Some(read) = read else { return reconciler.forget_objects() };
+        let Some(read) = read else { return tracker.forget_objects() };
         for object in self.changes.range(read.min(self.changes.len())..) {
-            apply(object, reconciler, caches, of);
+            apply(object, tracker, caches, of);
         }
     }
 }
 
 /// Applies the present state of an object.
-fn apply(object: &ChangedObject, reconciler: &mut Reconciler, caches: &Caches, of: &Key) {
-    match object {
+fn apply(object: &ChangedObject, tracker: &mut Tracker, caches: &Caches, of: &Key) {
+    let applied = match object {
         ChangedObject::Node(name) => match caches.nodes.get(&ObjectRef::new(name)) {
-            Some(node) => reconciler.apply(Change::Node(NodeView::from(&*node))),
-            None => reconciler.apply(Change::NodeGone(name)),
+            Some(node) => tracker.apply(Change::Node(NodeView::from(&*node))),
+            None => tracker.apply(Change::NodeGone(name)),
         },
         ChangedObject::Pod(namespace, name) if **namespace == *of.namespace => {
             match caches.pods.get(&ObjectRef::new(name).within(namespace)) {
-                Some(pod) => reconciler.apply(Change::Pod(PodView::from(&*pod))),
-                None => reconciler.apply(Change::PodGone { namespace, name }),
+                Some(pod) => tracker.apply(Change::Pod(PodView::from(&*pod))),
+                None => tracker.apply(Change::PodGone { namespace, name }),
             }
         }
         ChangedObject::Revision(namespace, name) if **namespace == *of.namespace => {
             match caches.revisions.get(&ObjectRef::new(name).within(namespace)) {
-                Some(revision) => reconciler.apply(Change::Revision(RevisionView::from(&*revision))),
-                None => reconciler.apply(Change::RevisionGone { namespace, name }),
+                Some(revision) => tracker.apply(Change::Revision(RevisionView::from(&*revision))),
+                None => tracker.apply(Change::RevisionGone { namespace, name }),
             }
         }
-        ChangedObject::DaemonSetGone(key) if key == of => reconciler.forget_objects(),
-        ChangedObject::Pod(..) | ChangedObject::Revision(..) | ChangedObject::DaemonSetGone(_) => {}
-    }
+        ChangedObject::DaemonSetGone(key) if key == of => return tracker.forget_objects(),
+        ChangedObject::Pod(..) | ChangedObject::Revision(..) | ChangedObject::DaemonSetGone(_) => return,
+    };
+    // The next plan asks for lists, too.
+    let _: Result<(), NeedsLists> = applied;
 }
 
 #[cfg(test)]
@@ -137,10 +133,10 @@ mod tests {
     use serde_json::{from_value, json};
     use std::cell::Cell;
 
-    /// A DaemonSet, its reconciler, and the caches that both read.
+    /// A DaemonSet, its tracker, and the caches that both read.
     struct Fleet {
         ds: DaemonSet,
-        reconciler: Reconciler,
+        tracker: Tracker,
         position: LogPosition,
         caches: Caches,
         writers: CacheWriters,
@@ -156,9 +152,9 @@ mod tests {
                     "template": {"metadata": {"labels": {"app": "agent"}}},
                 },
             });
-            let reconciler = Reconciler::new("u", Policy::default());
+            let tracker = Tracker::new("u", Policy::default());
             let position = LogPosition::default();
-            Fleet { ds: from_value(ds).unwrap(), reconciler, position, caches, writers }
+            Fleet { ds: from_value(ds).unwrap(), tracker, position, caches, writers }
         }
 
         fn add_node(&mut self, name: &str) {
@@ -177,8 +173,8 @@ mod tests {
 
         /// A plan, and whether it has listed the objects.
         fn plan(&mut self) -> (Plan, bool) {
-            let Fleet { ds, reconciler, position, caches, .. } = self;
-            caches.change_log.read().catch_up(position, reconciler, caches, &Key::from(&*ds));
+            let Fleet { ds, tracker, position, caches, .. } = self;
+            caches.change_log.read().catch_up(position, tracker, caches, &Key::from(&*ds));
             let is_listed = Cell::new(false);
             let nodes = caches.nodes.state();
             let list = || {
@@ -187,7 +183,7 @@ mod tests {
                 Observed { daemon_set: ds, nodes: &nodes, pods, revisions }
             };
             let now = "2026-01-01T12:00:00Z".parse::<jiff::Timestamp>().unwrap();
-            let plan = reconciler.plan_changes(list, now).unwrap();
+            let plan = tracker.plan(now).or_else(|_| tracker.list(list(), now)).unwrap();
             (plan, is_listed.get())
         }
 

@@ -3,7 +3,7 @@
 
 use crate::retry_order::RetryOrder;
 use daemonset::model::Uid;
-use daemonset::{Action, ActionOutcome, Policy, Reconciler, Snapshot};
+use daemonset::{Action, ActionOutcome, Policy, Snapshot, Tracker};
 use jiff::Timestamp;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub struct InFlight {
     /// The library's driver, which remembers them for the next plan.
-    pub reconciler: Reconciler,
+    pub tracker: Tracker,
     /// Creates and deletes of pods with an unknown outcome, each with the instant from which storage shows the outcome.
     unknown: Vec<(Action, Instant)>,
     /// The order of the next attempt.
@@ -22,15 +22,17 @@ pub struct InFlight {
 impl InFlight {
     /// No call was sent for the DaemonSet with this uid.
     pub fn new(uid: Uid, policy: Policy) -> Self {
-        // Tests and debug builds compare every plan with the plan of all objects.
-        let reconciler = Reconciler::new(uid, policy).verify_every(u32::from(cfg!(debug_assertions)));
-        InFlight { reconciler, unknown: Vec::new(), retry_order: RetryOrder::default() }
+        InFlight {
+            tracker: Tracker::new(uid, policy),
+            unknown: Vec::new(),
+            retry_order: RetryOrder::default(),
+        }
     }
 
     /// Records the outcome of an action.
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
         // The executor ends the plan by the response, which says more than the outcome.
-        let _ = self.reconciler.record(action, outcome, at);
+        let _ = self.tracker.record(action, outcome, at);
         if *outcome != ActionOutcome::Rejected {
             self.retry_order.accepted(action);
         }
@@ -40,7 +42,7 @@ impl InFlight {
 
     /// Records that the outcome of an action is unknown, and can be read from storage after a time.
     pub fn record_unknown(&mut self, action: &Action, settles_after: Duration) {
-        if self.reconciler.memory().is_in_flight(action) {
+        if self.tracker.memory().is_in_flight(action) {
             self.unknown.push((action.clone(), Instant::now() + settles_after));
         }
     }
@@ -52,7 +54,7 @@ impl InFlight {
 
     /// Drops the unknown outcomes that a watch has shown meanwhile.
     pub fn drop_observed(&mut self) {
-        self.unknown.retain(|(action, _)| self.reconciler.memory().is_in_flight(action));
+        self.unknown.retain(|(action, _)| self.tracker.memory().is_in_flight(action));
     }
 
     /// Settles all outcomes that were due at `read_at`, when the pods were read from storage: the memory drops the calls that
@@ -61,7 +63,7 @@ impl InFlight {
     pub fn settle(&mut self, stored: Option<&Snapshot<'_>>, read_at: Instant) {
         if let Some(stored) = stored {
             for (action, _) in self.unknown.iter().filter(|(_, settled)| *settled <= read_at) {
-                self.reconciler.settle(action, stored);
+                self.tracker.settle(action, stored);
             }
         }
         self.unknown.retain(|(_, settled)| *settled > read_at);

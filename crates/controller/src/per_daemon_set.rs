@@ -6,7 +6,7 @@ use crate::in_flight::InFlight;
 use crate::output::Output;
 use crate::rollout::Rollout;
 use daemonset::model::{DaemonSet, Uid};
-use daemonset::{Action, Change, Escaped, Plan, Policy, RevisionView, StatusReason};
+use daemonset::{Action, Change, Escaped, NeedsLists, Plan, Policy, RevisionView, StatusReason};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The state that is kept for one DaemonSet between two reconciles.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct PerDaemonSet {
     /// The calls that were sent for it.
     pub in_flight: InFlight,
@@ -22,9 +22,9 @@ pub struct PerDaemonSet {
     pub rollout: Rollout,
     /// When it left the cache; `None` while the cache has it.
     pub absent_since: Option<Instant>,
-    /// How far its reconciler has read the change log.
+    /// How far its tracker has read the change log.
     position: LogPosition,
-    /// The DaemonSet as its reconciler has seen it last.
+    /// The DaemonSet as its tracker has seen it last.
     last_seen: Option<Arc<DaemonSet>>,
     status_sent_at: Option<Instant>,
     /// How often in a row the API server has refused the status for good.
@@ -62,18 +62,19 @@ impl PerDaemonSet {
 
     /// The uid of the DaemonSet: another one may take its name.
     pub fn uid(&self) -> &Uid {
-        self.in_flight.reconciler.uid()
+        self.in_flight.tracker.uid()
     }
 
-    /// Applies the changes since the last time to its reconciler.
+    /// Applies the changes since the last time to its tracker.
     pub fn catch_up(&mut self, log: &Entries, caches: &Caches, ds: &Arc<DaemonSet>) {
-        let reconciler = &mut self.in_flight.reconciler;
-        log.catch_up(&mut self.position, reconciler, caches, &Key::from(&**ds));
+        let tracker = &mut self.in_flight.tracker;
+        log.catch_up(&mut self.position, tracker, caches, &Key::from(&**ds));
         for revision in self.rollout.written.refresh(|written| caches.revision(written)) {
-            reconciler.apply(Change::Revision(RevisionView::from(&*revision)));
+            // Where a change does not suffice, the next plan asks for lists, too.
+            let _: Result<(), NeedsLists> = tracker.apply(Change::Revision(RevisionView::from(&*revision)));
         }
         if self.last_seen.as_ref().is_none_or(|seen| !Arc::ptr_eq(seen, ds)) {
-            reconciler.apply(Change::DaemonSet(ds));
+            let _: Result<(), NeedsLists> = tracker.apply(Change::DaemonSet(ds));
             self.last_seen = Some(Arc::clone(ds));
         }
     }

@@ -2,11 +2,11 @@
 
 use super::rollout::steered;
 use super::world;
-use crate::support::{cases, execute};
+use crate::support::{cases, execute, tracked};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
 use daemonset::{
-    Action, ActionOutcome, Change, DeleteReason, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, ReportScope, RevisionView, ViolationKind, audit,
+    Action, ActionOutcome, Change, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView,
+    Policy, Reconciler, Recording, ReportScope, RevisionView, Tracker, ViolationKind, audit,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -167,7 +167,7 @@ impl Event {
 pub struct Pair {
     pub cache: Cache,
     /// It is given each change.
-    kept: Reconciler,
+    kept: Tracker,
     /// It is given all objects.
     whole: Reconciler,
     pub now: Timestamp,
@@ -185,7 +185,7 @@ impl Pair {
         let (uid, policy) = (recording.daemon_set.metadata.uid.clone(), recording.policy.clone());
         let memory = recording.memory.clone().unwrap_or_default();
         let whole = Reconciler::with_memory(uid.clone(), policy.clone(), memory.clone());
-        let kept = Reconciler::with_memory(uid, policy, memory);
+        let kept = Tracker::with_memory(uid, policy, memory);
         Pair {
             cache: recording.into(),
             kept,
@@ -215,14 +215,14 @@ impl Pair {
     pub fn compare(&mut self) -> Result<Option<Plan>, String> {
         let mut at = ObservedAt::new(self.now);
         at.pods_version = self.choices.one_in(3).then(|| self.choices.next() % 3_000);
-        let explained = self.kept.explain(at);
+        let explained = self.kept.explain(at).ok();
         let mut is_listed = false;
         let cache = &self.cache;
         let list = || {
             is_listed = true;
             cache.observed()
         };
-        let kept = self.kept.plan_changes(list, at).map_err(|error| error.to_string());
+        let kept = tracked(&mut self.kept, list, at).map_err(|error| error.to_string());
         let whole = self.whole.plan(self.cache.observed(), at).map_err(|error| error.to_string());
         self.kept_plans += u32::from(!is_listed);
         let whole = match (kept, whole) {
@@ -237,8 +237,9 @@ impl Pair {
             (kept, whole) => return Err(format!("kept {kept:?}\nwhole {whole:?}")),
         };
         if self.kept.memory() != self.whole.memory() {
-            let json = |reconciler: &Reconciler| serde_json::to_string(reconciler.memory()).unwrap();
-            return Err(format!("memory from changes {}\nof all {}", json(&self.kept), json(&self.whole)));
+            let json = |memory: &Memory| serde_json::to_string(memory).unwrap();
+            let [kept, whole] = [json(self.kept.memory()), json(self.whole.memory())];
+            return Err(format!("memory from changes {kept}\nof all {whole}"));
         }
         self.audit(&whole, at)?;
         Ok(Some(whole))
@@ -364,7 +365,7 @@ impl Pair {
             self.give_uid(name, pod);
         }
         self.cache.apply(&event);
-        self.kept.apply(event.change());
+        let _ = self.kept.apply(event.change());
     }
 
     /// The API server gives no uid twice and binds a pod once: a pod that comes back, or on another node, is another pod.

@@ -1,8 +1,8 @@
 //! Lists that contradict the status, as lists of another namespace do.
 
-use super::plan_changes::observed;
+use super::tracker::observed;
 use crate::support::{Given, PodStory, given, new, node, old, pod, revision, rolling};
-use daemonset::{Action, Change, Reconciler};
+use daemonset::{Action, Change, Tracker};
 use serde_json::{Value, json};
 
 /// A DaemonSet whose status counts so many nodes with a pod, and two nodes with these pods.
@@ -88,22 +88,22 @@ fn a_list_that_lags_behind_the_first_revision_is_none() {
 fn a_plan_from_changes_has_the_same_warnings() {
     let before = fleet(4, [Some(new()), Some(new())]).recording();
     let after = fleet(4, [None, None]).recording();
-    let mut reconciler = Reconciler::new("uid-agent", before.policy.clone()).verify_every(1);
-    let plan = reconciler.plan_changes(|| observed(&before), before.now).unwrap();
+    let mut tracker = Tracker::new("uid-agent", before.policy.clone());
+    let plan = tracker.list(observed(&before), before.now).unwrap();
     assert_eq!(plan.warnings, []);
     for pod in &before.pods {
-        reconciler.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
+        let _ = tracker.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
     }
-    let plan = reconciler.plan_changes(|| observed(&after), after.now).unwrap();
+    let plan = tracker.verify(observed(&after), after.now).unwrap();
     assert_eq!(json!(plan.warnings), json!([{"type": "PodsMissing", "scheduled": 4}]));
     for (namespace, name) in after.revisions.iter().map(|one| (&one.metadata.namespace, &one.metadata.name)) {
-        reconciler.apply(Change::RevisionGone { namespace, name });
+        let _ = tracker.apply(Change::RevisionGone { namespace, name });
     }
     for pod in &before.pods {
-        reconciler.apply(Change::Pod(pod.into()));
+        let _ = tracker.apply(Change::Pod(pod.into()));
     }
     let mut outdated = before.clone();
     outdated.revisions.clear();
-    let plan = reconciler.plan_changes(|| observed(&outdated), outdated.now).unwrap();
+    let plan = tracker.verify(observed(&outdated), outdated.now).unwrap();
     assert_eq!(json!(plan.warnings), json!([{"type": "RevisionsMissing", "nodes": 2}]));
 }

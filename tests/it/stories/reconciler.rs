@@ -4,7 +4,7 @@ use crate::support::{Given, apply, at, given, new, node, now, old, rolling, surg
 use daemonset::model::ObjectRef;
 use daemonset::{
     Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording, RequeueReason, Snapshot,
-    plan,
+    Tracker, plan,
 };
 use serde_json::{Value, json};
 
@@ -35,19 +35,43 @@ fn an_accepted_create_is_remembered_until_a_list_shows_it() {
     record_all(&mut reconciler, &plan, &ActionOutcome::Done);
     let stale = planned(&mut reconciler, &empty);
     assert_eq!(lines(&stale), ["Requeue at 2026-01-01T12:05:00Z (InFlightExpiry)"]);
-    assert_ne!(*reconciler.memory(), Memory::default());
+    assert!(reconciler.memory().is_in_flight(&plan.actions[0]));
     assert_eq!(lines(&planned(&mut reconciler, &given(rolling(1)).node(node("a").has(new())))), [""; 0]);
-    assert_eq!(*reconciler.memory(), Memory::default());
+    assert_eq!(serde_json::to_value(reconciler.memory()).unwrap(), json!({"uid": "uid-agent"}));
 }
 
+/// Another DaemonSet has taken the name: with the old memory its nodes would wait for pods that nobody creates.
 #[test]
-fn a_daemon_set_with_another_uid_starts_afresh() {
+fn the_memory_of_another_daemon_set_is_an_error_until_a_reset() {
     let mut reconciler = reconciler();
     let empty = given(rolling(1)).node(node("a"));
     let plan = planned(&mut reconciler, &empty);
     record_all(&mut reconciler, &plan, &ActionOutcome::Done);
     let replaced = empty.with("/daemonSet/metadata/uid", json!("uid-agent-2")).revisions([]);
+    let recording = replaced.recording();
+    let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
+    let observed = Observed { daemon_set, nodes, pods, revisions };
+    let mistaken = reconciler.plan(observed, *now).unwrap_err();
+    assert_eq!(mistaken.problems[0].path, "memory.uid");
+    let pure = Snapshot::new(observed, *now).memory(reconciler.memory()).check().unwrap_err();
+    assert_eq!(pure, mistaken, "the pure functions see it, too");
+    let mut tracker = Tracker::with_memory("uid-agent-2", Policy::default(), reconciler.memory().clone());
+    assert_eq!(tracker.list(observed, *now).unwrap_err(), mistaken);
+
+    reconciler.reset("uid-agent-2");
     assert!(lines(&planned(&mut reconciler, &replaced)).iter().any(|line| line.starts_with("CreatePod")));
+    tracker.reset("uid-agent-2");
+    assert!(tracker.list(observed, *now).is_ok());
+}
+
+/// A memory that was written before memories had a uid.
+#[test]
+fn a_memory_without_a_uid_is_read_as_before() {
+    let memory: Memory =
+        serde_json::from_value(json!({"creates": {"a": {"revision": "new", "at": now()}}})).unwrap();
+    let mut restarted = Reconciler::with_memory("uid-agent", Policy::default(), memory);
+    let plan = planned(&mut restarted, &given(rolling(1)).node(node("a")));
+    assert_eq!(lines(&plan), ["Requeue at 2026-01-01T12:05:00Z (InFlightExpiry)"]);
 }
 
 #[test]
@@ -107,10 +131,8 @@ fn an_unusable_input_leaves_the_memory_as_it_is() {
         let recording = given.with("/daemonSet/spec/minReadySeconds", json!(-1)).recording();
         let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
         let refused = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, *now).unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
-        );
+        assert_eq!(refused.problems[0].path, "spec.minReadySeconds");
+        assert_eq!(refused.problems.len(), if uid == "uid-agent" { 1 } else { 2 }, "{refused}");
         assert_eq!((reconciler.uid().as_str(), reconciler.memory()), ("uid-agent", &before), "{uid}");
     }
 }

@@ -18,8 +18,24 @@ pub use round_trip::round_trip;
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, lines, steps};
 
+use daemonset::{InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PodView, RevisionView, Tracker};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+
+/// The plan of a tracker: from the applied changes or, where these do not suffice, of the listed objects.
+pub fn tracked<'a, N, P, R>(
+    tracker: &mut Tracker,
+    list: impl FnOnce() -> Observed<'a, N, P, R>,
+    at: impl Into<ObservedAt>,
+) -> Result<Plan, InvalidSnapshot>
+where
+    N: IntoIterator<Item: Into<NodeView<'a>>>,
+    P: IntoIterator<Item: Into<PodView<'a>>>,
+    R: IntoIterator<Item: Into<RevisionView<'a>>>,
+{
+    let at = at.into();
+    tracker.plan(at).or_else(|_| tracker.list(list(), at))
+}
 
 /// The number of random cases of a property: `PROPTEST_CASES`, or this number, which a debug build runs in some seconds.
 pub fn cases(otherwise: u32) -> u32 {

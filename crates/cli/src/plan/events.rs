@@ -5,7 +5,7 @@ use super::timing::{Figures, nanoseconds};
 use crate::cluster::{Choice, Form, Input, Source};
 use crate::shell::console::{self, Stop};
 use daemonset::model::{Node, ObjectRef, Pod};
-use daemonset::{Action, ActionOutcome, Change, Observed, Plan, Reconciler, Recording, Snapshot};
+use daemonset::{Action, ActionOutcome, Change, Observed, Plan, Recording, Snapshot, Tracker};
 use fastrand::Rng;
 use serde::Serialize;
 use std::time::Instant;
@@ -65,10 +65,10 @@ pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<u8, St
     Ok(u8::from(!report.same))
 }
 
-/// A cluster whose objects change, and the reconciler that is given the changes.
+/// A cluster whose objects change, and the tracker that is given the changes.
 struct Cluster {
     recording: Recording,
-    reconciler: Reconciler,
+    tracker: Tracker,
     applied: Vec<u64>,
     planned: Vec<u64>,
     is_same: bool,
@@ -76,15 +76,15 @@ struct Cluster {
 
 impl Cluster {
     fn new(recording: Recording) -> Self {
-        let reconciler = reconciler(&recording);
-        Cluster { recording, reconciler, applied: Vec::new(), planned: Vec::new(), is_same: true }
+        let tracker = tracker(&recording);
+        Cluster { recording, tracker, applied: Vec::new(), planned: Vec::new(), is_same: true }
     }
 
     /// Builds the state anew. Returns how long that takes.
     fn build(&mut self) -> Result<u64, String> {
-        self.reconciler = reconciler(&self.recording);
+        self.tracker = tracker(&self.recording);
         let start = Instant::now();
-        let plan = plan_changes(&mut self.reconciler, &self.recording)?;
+        let plan = plan_changes(&mut self.tracker, &self.recording)?;
         let took = nanoseconds(start.elapsed());
         drop(plan);
         Ok(took)
@@ -95,11 +95,11 @@ impl Cluster {
         let now = self.recording.now;
         let mut created = 0_u32;
         loop {
-            let plan = plan_changes(&mut self.reconciler, &self.recording)?;
+            let plan = plan_changes(&mut self.tracker, &self.recording)?;
             let on_pods: Vec<&Action> = plan.actions.iter().filter(|action| is_on_pod(action)).collect();
             for action in &on_pods {
                 created += 1;
-                let _ = self.reconciler.record(action, &accepted(action, created), now);
+                let _ = self.tracker.record(action, &accepted(action, created), now);
             }
             if on_pods.is_empty() {
                 return Ok(());
@@ -154,17 +154,17 @@ impl Cluster {
 
     fn event(&mut self, change: Change<'_>) -> Result<(), String> {
         let start = Instant::now();
-        self.reconciler.apply(change);
+        let _ = self.tracker.apply(change);
         let applied = start.elapsed();
         let is_compared = self.planned.len() % COMPARED == COMPARED - 1;
-        let memory = is_compared.then(|| self.reconciler.memory().clone());
+        let memory = is_compared.then(|| self.tracker.memory().clone());
         let start = Instant::now();
-        let plan = plan_changes(&mut self.reconciler, &self.recording)?;
+        let plan = plan_changes(&mut self.tracker, &self.recording)?;
         self.planned.push(nanoseconds(start.elapsed()));
         self.applied.push(nanoseconds(applied));
         if let Some(memory) = memory {
             let recording = &self.recording;
-            let policy = self.reconciler.policy();
+            let policy = self.tracker.policy();
             let whole =
                 Snapshot::new(observed(recording), recording.now).memory(&memory).policy(policy).check();
             self.is_same &= whole.is_ok_and(|whole| is_same(plan, daemonset::plan(&whole)));
@@ -173,9 +173,9 @@ impl Cluster {
     }
 }
 
-fn reconciler(recording: &Recording) -> Reconciler {
+fn tracker(recording: &Recording) -> Tracker {
     let memory = recording.memory.clone().unwrap_or_default();
-    Reconciler::with_memory(recording.daemon_set.metadata.uid.clone(), recording.policy.clone(), memory)
+    Tracker::with_memory(recording.daemon_set.metadata.uid.clone(), recording.policy.clone(), memory)
 }
 
 fn observed(recording: &Recording) -> Observed<'_, &[Node], &[Pod], &[daemonset::model::ControllerRevision]> {
@@ -183,8 +183,10 @@ fn observed(recording: &Recording) -> Observed<'_, &[Node], &[Pod], &[daemonset:
     Observed { daemon_set, nodes, pods, revisions }
 }
 
-fn plan_changes(reconciler: &mut Reconciler, recording: &Recording) -> Result<Plan, String> {
-    reconciler.plan_changes(|| observed(recording), recording.now).map_err(|error| error.to_string())
+fn plan_changes(tracker: &mut Tracker, recording: &Recording) -> Result<Plan, String> {
+    let now = recording.now;
+    // Where the changes do not suffice, the objects are listed.
+    tracker.plan(now).or_else(|_| tracker.list(observed(recording), now)).map_err(|error| error.to_string())
 }
 
 fn is_on_pod(action: &Action) -> bool {

@@ -209,7 +209,7 @@ impl Worker {
         let mut states = self.states();
         if let Some(state) = states.get_mut(key) {
             state.absent_since.get_or_insert_with(Instant::now);
-            state.in_flight.reconciler.forget_objects();
+            state.in_flight.tracker.forget_objects();
         }
         let is_expired =
             |state: &PerDaemonSet| state.absent_since.is_some_and(|since| since.elapsed() > ABSENT_STATE_TTL);

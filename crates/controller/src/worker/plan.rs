@@ -7,8 +7,8 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{
-    ChangesError, InvalidSnapshot, Observed, ObservedAt, Plan, Reconciler, RolloutReport, RolloutStage,
-    Snapshot, Violation, audit, plan,
+    InvalidSnapshot, Observed, ObservedAt, Plan, RolloutReport, RolloutStage, Snapshot, Tracker, VerifyError,
+    Violation, audit, plan,
 };
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -63,12 +63,33 @@ pub(super) struct Audited {
     pub(super) status_delay: Option<Duration>,
 }
 
+/// The plan from changes or, where these do not suffice, of the listed objects. Tests and debug builds compare each plan from changes
+/// with the plan of all objects.
+///
+/// # Errors
+/// Every problem of the listed objects; a difference between the two plans.
+fn plan_of<'i>(
+    tracker: &mut Tracker,
+    mut list: impl FnMut() -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>>,
+    at: ObservedAt,
+) -> Result<Plan, VerifyError> {
+    let planned = if cfg!(debug_assertions) {
+        tracker.verify(list(), at)
+    } else {
+        tracker.plan(at).map_err(VerifyError::from)
+    };
+    match planned {
+        Err(VerifyError::NeedsLists(_)) => Ok(tracker.list(list(), at)?),
+        planned => planned,
+    }
+}
+
 /// The safety rules that a plan breaks. `list` gives the objects of the plan.
 ///
 /// # Errors
 /// Every problem of the listed objects.
 fn violations<'i>(
-    reconciler: &Reconciler,
+    tracker: &Tracker,
     plan: &Plan,
     list: impl FnOnce() -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>>,
     at: ObservedAt,
@@ -77,10 +98,10 @@ fn violations<'i>(
     if !plan.acts() {
         return Ok(Vec::new());
     }
-    if let Some(violations) = reconciler.audit(&plan.actions, at) {
+    if let Some(violations) = tracker.audit(&plan.actions, at) {
         return Ok(violations);
     }
-    let snapshot = Snapshot::new(list(), at).memory(reconciler.memory()).policy(reconciler.policy());
+    let snapshot = Snapshot::new(list(), at).memory(tracker.memory()).policy(tracker.policy());
     Ok(audit(&snapshot.check()?, &plan.actions))
 }
 
@@ -107,20 +128,20 @@ impl Worker {
         // Before the changes, which may be newer.
         at.pods_version = self.caches.pods_version();
         state.catch_up(&log, &self.caches, ds);
-        let is_steered = state.in_flight.reconciler.policy().rollout.is_some();
+        let is_steered = state.in_flight.tracker.policy().rollout.is_some();
         // A comparison with the plan of all objects needs these as they are in the changes; so does the audit of a steered
         // rollout, whose waves need labels.
         let log = (cfg!(debug_assertions) || is_steered).then_some(log);
         let input = OnceCell::new();
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
-        let planned = state.in_flight.reconciler.plan_changes(list, at);
+        let planned = plan_of(&mut state.in_flight.tracker, list, at);
         if is_steered && planned.as_ref().is_ok_and(Plan::acts) {
             input.get_or_init(|| self.input(key, &mut state.rollout.written));
         }
         drop(log);
         let plan = match planned {
             Ok(plan) => plan,
-            Err(ChangesError::Invalid(invalid)) => {
+            Err(VerifyError::Invalid(invalid)) => {
                 self.report_invalid(key, ds, state, &invalid);
                 return Ok(None);
             }
@@ -131,7 +152,7 @@ impl Worker {
         };
         let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
-        match violations(&state.in_flight.reconciler, &audited.plan, list, at) {
+        match violations(&state.in_flight.tracker, &audited.plan, list, at) {
             Ok(violations) => self.judge(key, state, audited, &violations, start),
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);
@@ -147,7 +168,7 @@ impl Worker {
         };
         if plan.report.rollout.as_ref().is_some_and(is_ending)
             && !state.rollout.story.has_gone_back()
-            && let Some(explained) = state.in_flight.reconciler.explain(at)
+            && let Ok(explained) = state.in_flight.tracker.explain(at)
         {
             plan.report.nodes = explained.report.nodes;
         }
@@ -174,7 +195,7 @@ impl Worker {
         input.revisions = state.rollout.written.newest(input.revisions);
         let mut at = ObservedAt::new(self.clock.now());
         at.pods_version = input.pods_version;
-        let snapshot = match state.in_flight.reconciler.snapshot(input.observed(ds), at) {
+        let snapshot = match state.in_flight.tracker.snapshot(input.observed(ds), at) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);

@@ -33,7 +33,7 @@ impl Worker {
             self.metrics.rollouts.forget(key);
             return Follow::LeaveAlone;
         };
-        state.in_flight.reconciler.set_policy(policy);
+        state.in_flight.tracker.set_policy(policy);
         Follow::Plan
     }
 

@@ -88,7 +88,7 @@ impl Worker {
         let nodes = self.caches.nodes.state();
         let revisions: [&ControllerRevision; 0] = [];
         let observed = Observed { daemon_set: ds, nodes: &nodes, pods: &pods, revisions };
-        let stored = Snapshot::new(observed, planned_at).policy(in_flight.reconciler.policy()).check();
+        let stored = Snapshot::new(observed, planned_at).policy(in_flight.tracker.policy()).check();
         in_flight.settle(stored.as_ref().ok(), read_at);
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use super::{creates, deletes, mark, marked, marks, requeue, revisions, steered};
 use crate::support::{
-    Given, NodeStory, PodStory, at, given, new, node, old, on_delete, revision, rolling, template,
+    Given, NodeStory, PodStory, at, given, new, node, old, on_delete, revision, rolling, template, tracked,
 };
-use daemonset::{FailureEvidence, Observed, Reconciler, RolloutStage, Warning};
+use daemonset::{FailureEvidence, Observed, RolloutStage, Tracker, Warning};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -276,7 +276,7 @@ fn a_plan_from_changes_has_the_evidence_that_time_brings() {
     let on_failure = json!({"maxFailures": 2, "availableWithinSeconds": 30, "waitingReasons": ["x"], "waitingSeconds": 60});
     let recording = judged(on_failure, node("a").has(waits)).recording();
     let uid = recording.daemon_set.metadata.uid.clone();
-    let mut reconciler = Reconciler::new(uid, recording.policy.clone());
+    let mut tracker = Tracker::new(uid, recording.policy.clone());
     let mut evidence_after = |seconds| {
         let observed = || Observed {
             daemon_set: &recording.daemon_set,
@@ -284,7 +284,7 @@ fn a_plan_from_changes_has_the_evidence_that_time_brings() {
             pods: &recording.pods,
             revisions: &recording.revisions,
         };
-        let plan = reconciler.plan_changes(observed, recording.now + SignedDuration::from_secs(seconds));
+        let plan = tracked(&mut tracker, observed, recording.now + SignedDuration::from_secs(seconds));
         let [failing] = &plan.unwrap().report.rollout.unwrap().failing[..] else { panic!("one node fails") };
         serde_json::to_value(&failing.evidence).unwrap()["type"].clone()
     };

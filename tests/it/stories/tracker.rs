@@ -1,12 +1,12 @@
 //! Plans from changes: the lists that they need, and the order of their candidates.
 
 use super::reconciler::lines;
-use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling};
+use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling, tracked};
 use daemonset::model;
 use daemonset::outlook::{Outlook, RolloutState};
 use daemonset::{
-    Action, ActionOutcome, Change, ChangesError, NodeOutcome, Observed, Plan, Policy, Reconciler, Recording,
-    ReportScope, RevisionView,
+    Action, ActionOutcome, Change, NeedsLists, NodeOutcome, Observed, Plan, Policy, Recording, ReportScope,
+    RevisionView, Tracker, VerifyError,
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -29,16 +29,16 @@ fn a_refused_list_leaves_no_half_changed_state() {
     let old_is_base_again = with([changed, Some(old()), mid(), Some(old()), Some(old())]).recording();
     let refused = with([None, None, None, None, None]).with("/daemonSet/spec/minReadySeconds", json!(-1));
 
-    let mut reconciler = Reconciler::new("uid-agent", old_is_base.policy.clone());
+    let mut tracker = Tracker::new("uid-agent", old_is_base.policy.clone());
     let mut before = &old_is_base;
     let mut plan = |after, listed: &Recording| {
-        apply_changes(&mut reconciler, std::mem::replace(&mut before, after), after);
-        reconciler.plan_changes(|| observed(listed), after.now)
+        apply_changes(&mut tracker, std::mem::replace(&mut before, after), after);
+        tracked(&mut tracker, || observed(listed), after.now)
     };
     let base = |plan: &Plan| plan.report.rollout.as_ref().unwrap().base.clone().unwrap();
     assert_eq!(base(&plan(&old_is_base, &old_is_base).unwrap()), "agent-old");
     let error = plan(&mid_is_base, &refused.recording()).unwrap_err();
-    assert!(matches!(error, ChangesError::Invalid(_)), "{error}");
+    assert!(error.to_string().contains("minReadySeconds"), "{error}");
     let plan = plan(&old_is_base_again, &old_is_base_again).unwrap();
     assert_eq!(base(&plan), "agent-old");
     assert_eq!(plan.status, daemonset::plan(&old_is_base_again.snapshot().unwrap()).status);
@@ -51,13 +51,13 @@ fn a_revision_whose_data_can_not_be_read_is_listed_and_refused() {
     let readable = given(rolling(1)).node(node("a").has(new())).recording();
     let mut unreadable = readable.clone();
     unreadable.revisions[0].data = Value::Null;
-    let mut reconciler = Reconciler::new("uid-agent", readable.policy.clone());
+    let mut tracker = Tracker::new("uid-agent", readable.policy.clone());
     let mut plan = |recording: &Recording| {
-        reconciler.apply(Change::Revision(RevisionView::from(&recording.revisions[0])));
-        reconciler.plan_changes(|| observed(recording), recording.now)
+        let _ = tracker.apply(Change::Revision(RevisionView::from(&recording.revisions[0])));
+        tracked(&mut tracker, || observed(recording), recording.now)
     };
     assert!(plan(&readable).is_ok());
-    assert!(matches!(plan(&unreadable), Err(ChangesError::Invalid(_))));
+    assert!(plan(&unreadable).is_err());
     assert!(plan(&readable).is_ok());
 }
 
@@ -68,9 +68,9 @@ fn deletes_that_the_update_takes_back_do_not_count_for_the_cap() {
     let both = |name| node(name).has(new().named(&format!("{name}-new")).pending()).has(old());
     let fleet = given(rolling("100%")).policy(json!({"burst": 1})).node(both("a")).node(both("b"));
     let fleet = fleet.node(node("c").has(new()).has(new().named("c-2"))).recording();
-    let mut reconciler = Reconciler::new("uid-agent", fleet.policy.clone());
+    let mut tracker = Tracker::new("uid-agent", fleet.policy.clone());
     for _ in 0..2 {
-        let plan = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
+        let plan = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
         assert_eq!(lines(&plan)[0], "DeletePod c-2 on c (ExcessPod)");
     }
 }
@@ -107,17 +107,17 @@ fn a_renumbered_revision_changes_the_order_of_the_way_back() {
     let before = fleet(old(), vec![completed(), failed(2)]);
     let after = fleet(pod("mid").named("b-2"), vec![completed(), revision("mid", 3), failed(4)]);
 
-    let mut reconciler = Reconciler::new("uid-agent", before.policy.clone());
+    let mut tracker = Tracker::new("uid-agent", before.policy.clone());
     let deletes = |plan: &Plan| {
         let lines = lines(plan).into_iter().filter(|line| line.starts_with("DeletePod"));
         lines.collect::<Vec<_>>()
     };
-    let plan = reconciler.plan_changes(|| observed(&before), before.now).unwrap();
+    let plan = tracked(&mut tracker, || observed(&before), before.now).unwrap();
     assert_eq!(deletes(&plan), ["DeletePod a-1 on a (OutdatedAvailable)"]);
-    apply_changes(&mut reconciler, &before, &after);
+    apply_changes(&mut tracker, &before, &after);
     // The first of these plans looks at b anyway, since it has changed.
     for _ in 0..2 {
-        let plan = reconciler.plan_changes(|| observed(&after), after.now).unwrap();
+        let plan = tracked(&mut tracker, || observed(&after), after.now).unwrap();
         assert_eq!(deletes(&plan), ["DeletePod b-2 on b (OutdatedAvailable)"]);
     }
 }
@@ -140,11 +140,11 @@ fn another_hash_of_base_takes_pods_from_it_or_gives_them_to_it() {
     let deletes = |plan: &Plan| plan.actions.iter().filter(|action| action.kind() == "DeletePod").count();
     for (before, after, expected) in [("shared", "alone", [0, 1]), ("alone", "shared", [1, 0])] {
         let [before, after] = [before, after].map(fleet);
-        let mut reconciler = Reconciler::new("uid-agent", before.policy.clone());
-        let plan = reconciler.plan_changes(|| observed(&before), before.now).unwrap();
+        let mut tracker = Tracker::new("uid-agent", before.policy.clone());
+        let plan = tracked(&mut tracker, || observed(&before), before.now).unwrap();
         assert_eq!(deletes(&plan), expected[0], "{plan:#?}");
-        apply_changes(&mut reconciler, &before, &after);
-        let plan = reconciler.plan_changes(|| observed(&after), after.now).unwrap();
+        apply_changes(&mut tracker, &before, &after);
+        let plan = tracked(&mut tracker, || observed(&after), after.now).unwrap();
         assert_eq!(deletes(&plan), expected[1], "{plan:#?}");
     }
 }
@@ -166,11 +166,11 @@ fn another_collision_count_changes_the_meaning_of_a_hash() {
         _ => None,
     });
     let [before, after] = [0, 1].map(|collisions| fleet(collisions, hash.unwrap()));
-    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let mut tracker = Tracker::new("uid-agent", Policy::default());
     let updated = |plan: &Plan| plan.status.as_ref().unwrap().updated_number_scheduled;
-    assert_eq!(updated(&reconciler.plan_changes(|| observed(&before), before.now).unwrap()), 0);
-    reconciler.apply(Change::DaemonSet(&after.daemon_set));
-    assert_eq!(updated(&reconciler.plan_changes(|| observed(&after), after.now).unwrap()), 2);
+    assert_eq!(updated(&tracked(&mut tracker, || observed(&before), before.now).unwrap()), 0);
+    let _ = tracker.apply(Change::DaemonSet(&after.daemon_set));
+    assert_eq!(updated(&tracked(&mut tracker, || observed(&after), after.now).unwrap()), 2);
 }
 
 /// While the DaemonSet goes, no plan asks for the base of its rollout: one list is enough.
@@ -183,17 +183,17 @@ fn a_steered_daemon_set_that_is_being_deleted_is_listed_once() {
         .node(node("a").has(old()))
         .node(node("b").has(new()))
         .recording();
-    let mut reconciler = Reconciler::new("uid-agent", fleet.policy.clone());
+    let mut tracker = Tracker::new("uid-agent", fleet.policy.clone());
     let mut lists = 0;
     for pod in &fleet.pods {
         let list = || {
             lists += 1;
             observed(&fleet)
         };
-        let plan = reconciler.plan_changes(list, fleet.now).unwrap();
+        let plan = tracked(&mut tracker, list, fleet.now).unwrap();
         assert_eq!(plan.actions, []);
-        assert!(reconciler.explain(fleet.now).is_some());
-        reconciler.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
+        assert!(tracker.explain(fleet.now).is_ok());
+        let _ = tracker.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
     }
     assert_eq!(lists, 1);
 }
@@ -201,25 +201,25 @@ fn a_steered_daemon_set_that_is_being_deleted_is_listed_once() {
 #[test]
 fn the_same_policy_lists_nothing_again() {
     let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())).recording();
-    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let mut tracker = Tracker::new("uid-agent", Policy::default());
     let mut lists = 0;
-    let mut listed = |reconciler: &mut Reconciler| {
+    let mut listed = |tracker: &mut Tracker| {
         let list = || {
             lists += 1;
             observed(&fleet)
         };
-        let plan = reconciler.plan_changes(list, fleet.now).unwrap();
+        let plan = tracked(tracker, list, fleet.now).unwrap();
         assert_eq!(lines(&plan)[0], "DeletePod a-1 on a (OutdatedAvailable)");
         lists
     };
-    assert_eq!(listed(&mut reconciler), 1);
-    reconciler.set_policy(Policy::default());
-    assert!(reconciler.explain(fleet.now).is_some());
-    assert_eq!(listed(&mut reconciler), 1);
-    reconciler.set_policy(Policy::default().burst(7));
-    assert_eq!(reconciler.policy().burst, 7);
-    assert!(reconciler.explain(fleet.now).is_none());
-    assert_eq!(listed(&mut reconciler), 2);
+    assert_eq!(listed(&mut tracker), 1);
+    tracker.set_policy(Policy::default());
+    assert!(tracker.explain(fleet.now).is_ok());
+    assert_eq!(listed(&mut tracker), 1);
+    tracker.set_policy(Policy::default().burst(7));
+    assert_eq!(tracker.policy().burst, 7);
+    assert!(tracker.explain(fleet.now).is_err());
+    assert_eq!(listed(&mut tracker), 2);
 }
 
 /// A fleet that is much smaller than it was is listed once more, so that it takes less memory.
@@ -228,19 +228,19 @@ fn a_fleet_that_shrinks_is_listed_once() {
     let names: Vec<String> = (0..100).map(|number| format!("node-{number:02}")).collect();
     let fleet = names.iter().fold(given(rolling(1)), |fleet, name| fleet.node(node(name).has(new())));
     let mut fleet = fleet.recording();
-    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let mut tracker = Tracker::new("uid-agent", Policy::default());
     let mut lists = 0;
     loop {
         let list = || {
             lists += 1;
             observed(&fleet)
         };
-        let plan = reconciler.plan_changes(list, fleet.now).unwrap();
+        let plan = tracked(&mut tracker, list, fleet.now).unwrap();
         let whole = daemonset::plan(&fleet.snapshot().unwrap());
         assert_eq!((plan.actions, plan.status), (whole.actions, whole.status));
         let Some((node, pod)) = fleet.nodes.pop().zip(fleet.pods.pop()) else { break };
-        reconciler.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
-        reconciler.apply(Change::NodeGone(node.metadata.name.as_str()));
+        let _ = tracker.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
+        let _ = tracker.apply(Change::NodeGone(node.metadata.name.as_str()));
     }
     assert_eq!(lists, 2, "the first plan, and that of a quarter of the fleet");
 }
@@ -249,18 +249,18 @@ fn a_fleet_that_shrinks_is_listed_once() {
 #[test]
 fn a_refused_plan_leaves_the_memory_as_it_is() {
     let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(new())).recording();
-    let mut reconciler = Reconciler::new("uid-agent", Policy::default()).verify_every(2);
-    let plan = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
+    let mut tracker = Tracker::new("uid-agent", Policy::default());
+    let plan = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
     for action in &plan.actions {
-        let _ = reconciler.record(action, &ActionOutcome::Done, fleet.now);
+        let _ = tracker.record(action, &ActionOutcome::Done, fleet.now);
     }
-    let before = reconciler.memory().clone();
-    let _ = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
-    reconciler.apply(Change::PodGone { namespace: "ns", name: "a-1" });
-    reconciler.apply(Change::NodeGone("a"));
-    let error = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap_err();
-    assert!(matches!(error, ChangesError::Diverged { .. }), "{error}");
-    assert_eq!(*reconciler.memory(), before);
+    let before = tracker.memory().clone();
+    let _ = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
+    let _ = tracker.apply(Change::PodGone { namespace: "ns", name: "a-1" });
+    let _ = tracker.apply(Change::NodeGone("a"));
+    let error = tracker.verify(observed(&fleet), fleet.now).unwrap_err();
+    assert!(matches!(error, VerifyError::Diverged { .. }), "{error}");
+    assert_eq!(*tracker.memory(), before);
 }
 
 /// A thousand pods are gone that nobody has told of.
@@ -270,14 +270,14 @@ fn the_text_of_a_difference_is_short_and_its_field_whole() {
     let fleet = nodes().fold(given(rolling(1)), |fleet, name| fleet.node(node(&name).has(new()))).recording();
     let mut without = fleet.clone();
     without.pods.clear();
-    let mut reconciler = Reconciler::new("uid-agent", Policy::default()).verify_every(1);
-    let _ = reconciler.plan_changes(|| observed(&fleet), fleet.now).unwrap();
-    let error = reconciler.plan_changes(|| observed(&without), without.now).unwrap_err();
+    let mut tracker = Tracker::new("uid-agent", Policy::default());
+    let _ = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
+    let error = tracker.verify(observed(&without), without.now).unwrap_err();
     let text = error.to_string();
     let begin =
         "the plan from applied changes differs from the plan of all objects: action 0: Some(UpdateStatus { ";
     assert!(text.starts_with(begin) && text.ends_with('…') && text.chars().count() < 400, "{text}");
-    let ChangesError::Diverged { difference, recording, .. } = error else { panic!("{text}") };
+    let VerifyError::Diverged { difference, recording, .. } = error else { panic!("{text}") };
     assert!(difference.contains(" instead of Some(CreatePod { node: NodeName(\"n000\"), "), "{difference}");
     assert_eq!((recording.nodes.len(), recording.pods.len()), (1_000, 0));
 }
@@ -290,43 +290,75 @@ pub(super) fn observed(
 }
 
 /// Applies the changes of pods and revisions that lead from one recording to the other.
-fn apply_changes(reconciler: &mut Reconciler, before: &Recording, after: &Recording) {
+fn apply_changes(tracker: &mut Tracker, before: &Recording, after: &Recording) {
     let names =
         |recording: &Recording| Vec::from_iter(recording.pods.iter().map(|pod| pod.metadata.name.clone()));
     let remaining = names(after);
     for name in names(before).iter().filter(|name| !remaining.contains(name)) {
-        reconciler.apply(Change::PodGone { namespace: "ns", name });
+        let _ = tracker.apply(Change::PodGone { namespace: "ns", name });
     }
-    after.pods.iter().for_each(|pod| reconciler.apply(Change::Pod(pod.into())));
-    after.revisions.iter().for_each(|revision| reconciler.apply(Change::Revision(revision.into())));
+    after.pods.iter().for_each(|pod| {
+        let _ = tracker.apply(Change::Pod(pod.into()));
+    });
+    after.revisions.iter().for_each(|revision| {
+        let _ = tracker.apply(Change::Revision(revision.into()));
+    });
 }
 
 /// A pod that a webhook protects stays in the plan: the node's verdict tells it as the plan of all objects does.
 #[test]
 fn a_rejected_delete_is_told_in_the_next_plan_from_changes() {
     let recording = given(rolling(1)).node(node("a").has(old())).node(node("b").has(new())).recording();
-    let mut reconciler = Reconciler::new("uid-agent", recording.policy.clone());
-    let first = reconciler.plan_changes(|| observed(&recording), recording.now).unwrap();
-    let ended = reconciler.record(&first.actions[0], &ActionOutcome::Rejected, recording.now);
+    let mut tracker = Tracker::new("uid-agent", recording.policy.clone());
+    let first = tracked(&mut tracker, || observed(&recording), recording.now).unwrap();
+    let ended = tracker.record(&first.actions[0], &ActionOutcome::Rejected, recording.now);
     assert!(ended.is_break());
-    let second = reconciler.plan_changes(|| observed(&recording), recording.now).unwrap();
+    let second = tracked(&mut tracker, || observed(&recording), recording.now).unwrap();
     assert_eq!(second.report.scope, ReportScope::ChangedNodes);
     let outcome = &second.report.nodes[0].outcome;
     assert!(matches!(outcome, NodeOutcome::Delete { rejected: Some(_), .. }), "{outcome:?}");
-    assert_eq!(reconciler.memory().retry_at(), Some(at(1)));
+    assert_eq!(tracker.memory().retry_at(), Some(at(1)));
 }
 
 /// A report of changed nodes alone would call each rollout complete as soon as nothing changes.
 #[test]
 fn a_plan_from_changes_has_no_outlook() {
     let recording = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())).recording();
-    let mut reconciler = Reconciler::new("uid-agent", recording.policy.clone());
-    let mut plan = || reconciler.plan_changes(|| observed(&recording), recording.now).unwrap();
+    let mut tracker = Tracker::new("uid-agent", recording.policy.clone());
+    let mut plan = || tracked(&mut tracker, || observed(&recording), recording.now).unwrap();
     let outlook = |plan: &Plan| Outlook::new(plan, recording.now, SignedDuration::from_secs(600));
     assert!(outlook(&plan()).is_ok(), "the first plan lists all nodes");
     let second = plan();
     assert_eq!(second.report.scope, ReportScope::ChangedNodes);
     assert!(outlook(&second).is_err());
-    let explained = reconciler.explain(recording.now).unwrap();
+    let explained = tracker.explain(recording.now).unwrap();
     assert!(matches!(outlook(&explained).unwrap().state, RolloutState::Moving { .. }));
+}
+
+/// A plan from too little would be a wrong one.
+#[test]
+fn a_tracker_says_when_the_changes_do_not_suffice() {
+    let recording = given(rolling(1)).node(node("a").has(old())).recording();
+    let mut tracker = Tracker::new("uid-agent", recording.policy.clone());
+    let nameless = model::Node::default();
+    let nameless = || Change::Node((&nameless).into());
+    assert_eq!(tracker.plan(recording.now).unwrap_err(), NeedsLists::NotListed);
+    assert_eq!(tracker.apply(nameless()), Err(NeedsLists::NotListed));
+    let list = |tracker: &mut Tracker| tracker.list(observed(&recording), recording.now).map(|_| ()).unwrap();
+    list(&mut tracker);
+    assert_eq!(tracker.apply(Change::Node((&recording.nodes[0]).into())), Ok(()));
+    assert_eq!(tracker.apply(nameless()), Err(NeedsLists::NotKept));
+    for _ in 0..2 {
+        assert_eq!(
+            tracker.plan(recording.now).unwrap_err(),
+            NeedsLists::NotKept,
+            "a swallowed error comes again"
+        );
+    }
+    assert_eq!(tracker.explain(recording.now).unwrap_err(), NeedsLists::NotKept);
+    list(&mut tracker);
+    assert!(tracker.plan(recording.now).is_ok());
+    tracker.forget_objects();
+    let verified = tracker.verify(observed(&recording), recording.now).unwrap_err();
+    assert_eq!(verified, VerifyError::NeedsLists(NeedsLists::NotListed));
 }

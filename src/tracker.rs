@@ -1,0 +1,345 @@
+//! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
+
+use crate::action::Action;
+use crate::audit::{Violation, audit};
+use crate::kept::{Change, Kept, NotKept};
+use crate::memory::{ActionOutcome, Memory};
+use crate::model::Uid;
+use crate::problem::{InvalidSnapshot, cut};
+use crate::reconcile::actions::FromTemplate;
+use crate::reconcile::steps::decide;
+use crate::reconcile::{plan, plan_decided};
+use crate::reconciler::Reconciler;
+use crate::recording::Recording;
+use crate::report::{Plan, Report, ReportScope};
+use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
+use crate::view::{NodeView, PodView, RevisionView};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use thiserror::Error;
+
+/// Reconciles one DaemonSet from the changes of a watch. It keeps facts about all objects, so that the cost of a plan grows with the
+/// changes since the last plan and with the actions that it gives, whatever the number of nodes.
+///
+/// The duties of its caller are those of a [`Reconciler`]'s, with another beginning: [list](Self::list) all objects once, and
+/// [apply](Self::apply) each change; those of one name in their order, all others in any order. Wherever the changes do not suffice,
+/// [`apply`](Self::apply) and [`plan`](Self::plan) say so: then all objects are listed again. After a watch was interrupted,
+/// [`forget_objects`](Self::forget_objects) does the same. The pods are those of the template: callers with
+/// [`Manifests`](crate::Manifests) use a [`Reconciler`].
+///
+/// ```
+/// use daemonset::{Change, NodeView, Observed, Policy, Tracker, model};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set: model::DaemonSet = from_value(json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+/// # }))?;
+/// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
+/// # let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+/// # let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+/// let mut tracker = Tracker::new("u1", Policy::default());
+/// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+/// let plan = tracker.list(observed, now).unwrap();
+/// assert_eq!(plan.actions[1].to_string(), "CreatePod on a, batch 0 (MissingPod)");
+///
+/// let joined: model::Node = from_value(json!({"metadata": {"name": "b"}}))?;
+/// tracker.apply(Change::Node(NodeView::from(&joined))).unwrap();
+/// let plan = tracker.plan(now).unwrap();
+/// assert_eq!(plan.actions[2].to_string(), "CreatePod on b, batch 1 (MissingPod)");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Tracker {
+    reconciler: Reconciler,
+    /// The facts about all objects, or why they must be listed.
+    kept: Result<Box<Kept>, NeedsLists>,
+}
+
+/// Why all objects must be [listed](Tracker::list) before the next plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NeedsLists {
+    /// Nothing was listed yet, or since the objects were [forgotten](Tracker::forget_objects), other objects were
+    /// [planned](Tracker::snapshot) or the policy has changed.
+    #[error("the objects were not listed yet, or not since the tracker was told to forget them")]
+    NotListed,
+    /// A change of how objects are read: another uid, selector or placement, another base of a [steered
+    /// rollout](field@crate::Policy::rollout), and any revision or spec where the template has lost fields
+    /// ([`TemplateFidelity::Typed`](crate::model::TemplateFidelity)); or an object that
+    /// [`check`](crate::SnapshotBuilder::check) refuses.
+    #[error("a change concerns facts of objects that are not kept, or an object is invalid")]
+    NotKept,
+    /// The fleet has become much smaller: lists make the kept facts smaller, too.
+    #[error("the fleet has become much smaller than what is kept of it")]
+    Shrunk,
+}
+
+/// Why a plan could not be [verified](Tracker::verify).
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// There is no plan from changes to compare.
+    #[error(transparent)]
+    NeedsLists(#[from] NeedsLists),
+    /// The listed objects are invalid.
+    #[error(transparent)]
+    Invalid(#[from] InvalidSnapshot),
+    /// The plan differs from that of the whole: a change was not applied, or this crate is wrong. The recording has the whole.
+    #[error("the plan from applied changes differs from the plan of all objects: {}", cut(.difference, 300))]
+    #[non_exhaustive]
+    Diverged {
+        /// The first difference, for a person. It has both values whole, and may be long: the text of the error has its first 300
+        /// characters.
+        difference: String,
+        /// All objects, with the policy and the memory before the plan.
+        recording: Box<Recording>,
+    },
+}
+
+impl Tracker {
+    /// A tracker of the DaemonSet with this uid, which remembers nothing yet.
+    pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
+        Tracker::with_memory(uid, policy, Memory::default())
+    }
+
+    /// A tracker that goes on with a memory of the same DaemonSet, as [`Reconciler::with_memory`].
+    pub fn with_memory(uid: impl Into<Uid>, policy: Policy, memory: Memory) -> Self {
+        let reconciler = Reconciler::with_memory(uid, policy, memory);
+        Tracker { reconciler, kept: Err(NeedsLists::NotListed) }
+    }
+
+    /// Plans all objects as they are now, with the applied changes, and keeps their facts for the plans to come.
+    ///
+    /// # Errors
+    /// As [`Reconciler::plan`]. The memory is then as it was, and the objects must be listed again.
+    pub fn list<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Plan, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let snapshot = self.snapshot(observed, at)?;
+        let decision = decide(&snapshot);
+        let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
+        let kept = Kept::new(&snapshot, &decision, &planned.report, &self.reconciler.memory);
+        self.kept = Ok(Box::new(kept));
+        Ok(planned)
+    }
+
+    /// The checked snapshot of these objects, as [`Reconciler::snapshot`]: for a plan of other objects than those that the changes
+    /// are of, such as lists from storage. The kept facts are forgotten.
+    ///
+    /// # Errors
+    /// As [`Reconciler::snapshot`].
+    pub fn snapshot<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Snapshot<'a>, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        // The memory observes the objects beside the kept facts, which must not miss that.
+        self.forget_objects();
+        self.reconciler.snapshot(observed, at)
+    }
+
+    /// Applies a change of one object, as a watch shows it.
+    ///
+    /// # Errors
+    /// Where the change, or one before it, does not suffice for the next plan: all objects must be listed. The next
+    /// [`plan`](Self::plan) says so as well.
+    pub fn apply(&mut self, change: Change<'_>) -> Result<(), NeedsLists> {
+        let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
+        kept.apply(change, &self.reconciler.memory).map_err(|NotKept| self.lose(NeedsLists::NotKept))
+    }
+
+    /// Plans from the applied changes.
+    ///
+    /// The plan is the same as that of all objects, but for [`Report::nodes`](crate::Report::nodes): it has the verdicts
+    /// of the nodes that have changed and of those that the plan can touch. [`explain`](Self::explain) has all of them.
+    ///
+    /// # Errors
+    /// Where the changes do not suffice: all objects must be [listed](Self::list). The memory is then as it was.
+    pub fn plan(&mut self, at: impl Into<ObservedAt>) -> Result<Plan, NeedsLists> {
+        let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
+        if kept.is_sparse() {
+            return Err(self.lose(NeedsLists::Shrunk));
+        }
+        // It may have taken in a part of the changes: the next plan must not go on with it.
+        kept.plan(&mut self.reconciler.memory, at.into()).map_err(|NotKept| self.lose(NeedsLists::NotKept))
+    }
+
+    /// Forgets the objects. Returns the reason.
+    fn lose(&mut self, reason: NeedsLists) -> NeedsLists {
+        self.kept = Err(reason);
+        reason
+    }
+
+    /// Plans from the applied changes, and compares plan and memory with those of all objects, which must be as they are with the
+    /// applied changes. It costs as much as a plan of the whole. Debug builds and tests do this for each plan.
+    ///
+    /// # Errors
+    /// [`Diverged`](VerifyError::Diverged) with a recording instead of a wrong plan. The memory is then as it was, and the objects
+    /// are forgotten.
+    pub fn verify<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Plan, VerifyError>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let at = at.into();
+        let before = self.reconciler.memory.clone();
+        let planned = self.plan(at)?;
+        let snapshot = Snapshot::new(observed, at).memory(&before).policy(&self.reconciler.policy).check();
+        let error = match &snapshot {
+            Ok(snapshot) => match self.difference(&planned, &before, snapshot) {
+                None => return Ok(planned),
+                Some(difference) => {
+                    VerifyError::Diverged { difference, recording: Box::new(Recording::from(snapshot)) }
+                }
+            },
+            Err(invalid) => invalid.clone().into(),
+        };
+        drop(snapshot);
+        // There is no plan: nothing was observed.
+        self.reconciler.memory = before;
+        self.forget_objects();
+        Err(error)
+    }
+
+    /// The first difference between a plan from changes, or the memory after it, and those of the whole.
+    fn difference(&self, planned: &Plan, before: &Memory, snapshot: &Snapshot<'_>) -> Option<String> {
+        let mut memory = before.clone();
+        memory.observe(snapshot);
+        let found = &self.reconciler.memory;
+        let of_memory = || (memory != *found).then(|| format!("memory: {found:?} instead of {memory:?}"));
+        difference(planned, &plan(snapshot)).or_else(of_memory)
+    }
+
+    /// The plan that [`plan`](Self::plan) would give now, with the verdicts of all nodes. It changes nothing.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn explain(&self, at: impl Into<ObservedAt>) -> Result<Plan, NeedsLists> {
+        let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
+        kept.explain(&self.reconciler.memory, at.into()).map_err(|NotKept| NeedsLists::NotKept)
+    }
+
+    /// The safety rules that these actions break, as [`audit`](crate::audit) of all objects finds them; `None` where
+    /// [`plan`](Self::plan) would need lists, and with a [rollout policy](field@crate::Policy::rollout), whose waves need
+    /// labels that are not kept. An object of another owner is not kept: an action on it
+    /// is an [`UnknownObject`](crate::ViolationKind::UnknownObject). Its cost grows as nodes and pods do.
+    pub fn audit(&self, actions: &[Action], at: impl Into<ObservedAt>) -> Option<Vec<Violation>> {
+        let kept = self.kept.as_ref().ok().filter(|_| self.reconciler.policy.rollout.is_none())?;
+        Some(audit(&kept.whole(&self.reconciler.memory, at.into()), actions))
+    }
+
+    /// Lets the next plan need lists: after a watch was interrupted, say.
+    pub fn forget_objects(&mut self) {
+        self.lose(NeedsLists::NotListed);
+    }
+
+    /// Keeps the outcome of one action of the last plan, as [`Reconciler::record`].
+    #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
+        let before = self.entries(action);
+        let flow = self.reconciler.record(action, outcome, at);
+        self.recorded(action, &before);
+        flow
+    }
+
+    /// Takes an action back whose outcome was [`Unknown`](ActionOutcome::Unknown), as [`Reconciler::settle`].
+    pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
+        let before = self.entries(action);
+        self.reconciler.settle(action, stored);
+        self.recorded(action, &before);
+    }
+
+    /// The entries of the memory that an action may change.
+    fn entries(&self, action: &Action) -> Memory {
+        if self.kept.is_err() { Memory::default() } else { self.reconciler.memory.about(action) }
+    }
+
+    fn recorded(&mut self, action: &Action, before: &Memory) {
+        if let Ok(kept) = &mut self.kept {
+            kept.recorded(action, before, &self.reconciler.memory);
+        }
+    }
+
+    /// The uid of its DaemonSet.
+    pub fn uid(&self) -> &Uid {
+        self.reconciler.uid()
+    }
+
+    /// The memory: to keep over a restart, or to look at.
+    pub fn memory(&self) -> &Memory {
+        self.reconciler.memory()
+    }
+
+    /// The choices of the caller.
+    pub fn policy(&self) -> &Policy {
+        self.reconciler.policy()
+    }
+
+    /// Other choices, for which all objects must be listed. The same choices change nothing.
+    pub fn set_policy(&mut self, policy: Policy) {
+        if *self.policy() != policy {
+            self.reconciler.set_policy(policy);
+            self.forget_objects();
+        }
+    }
+
+    /// Goes on with another DaemonSet, as [`Reconciler::reset`].
+    pub fn reset(&mut self, uid: impl Into<Uid>) {
+        self.reconciler.reset(uid);
+        self.forget_objects();
+    }
+}
+
+/// The first action in which two lists differ, with its position; `None` for the end of a list.
+fn different_action<'a>(
+    one: &'a [Action],
+    other: &'a [Action],
+) -> Option<(usize, Option<&'a Action>, Option<&'a Action>)> {
+    let mut positions = 0..one.len().max(other.len());
+    let index = positions.find(|index| one.get(*index) != other.get(*index))?;
+    Some((index, one.get(index), other.get(index)))
+}
+
+/// The first difference between a plan from changes and the plan of the whole.
+pub(crate) fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
+    let differs = |what: &str, one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
+        Some(format!("{what}: {one:?} instead of {other:?}"))
+    };
+    if let Some((index, one, other)) = different_action(&plan.actions, &whole.actions) {
+        return differs(&format!("action {index}"), &one, &other);
+    }
+    if plan.status != whole.status {
+        return differs("status", &plan.status, &whole.status);
+    }
+    if plan.warnings != whole.warnings {
+        return differs("warnings", &plan.warnings, &whole.warnings);
+    }
+    let frame =
+        |plan: &Plan| Report { nodes: Vec::new(), scope: ReportScope::AllNodes, ..plan.report.clone() };
+    if frame(plan) != frame(whole) {
+        return differs("report", &frame(plan), &frame(whole));
+    }
+    let of_whole: BTreeMap<_, _> =
+        whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();
+    let verdict = plan.report.nodes.iter().find(|verdict| of_whole.get(&verdict.node) != Some(verdict))?;
+    differs("verdict", verdict, &of_whole.get(&verdict.node))
+}
