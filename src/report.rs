@@ -765,7 +765,8 @@ impl NodeOutcome {
 #[non_exhaustive]
 pub enum Warning {
     /// The status counts nodes with a pod, and by the lists none has one: its pods may have been deleted together since, or the
-    /// lists are others than those that the status was made from, such as the pods of another namespace.
+    /// lists are others than those that the status was made from, such as the pods of another namespace. Pods that the
+    /// [`Memory`](crate::Memory) knows to go or to come are no reason.
     #[non_exhaustive]
     PodsMissing {
         /// How many nodes have a pod by the status: more than 1, since a single pod may well be gone for a moment.

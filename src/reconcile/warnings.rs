@@ -7,6 +7,7 @@ use crate::reconcile::goal::{Rollout, Stage};
 use crate::reconcile::steps::Steps;
 use crate::report::Warning;
 use crate::snapshot::Snapshot;
+use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 use std::collections::BTreeSet;
 
@@ -55,7 +56,8 @@ fn about_lists(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
     let before = &snapshot.spec.daemon_set.status;
     let scheduled = with_a_pod(before);
     // An update of a single node takes its only pod, and without target nodes all pods should go.
-    if scheduled > 1 && with_a_pod(&steps.status) == 0 && steps.budget.desired > 0 {
+    let is_without_pods = scheduled > 1 && with_a_pod(&steps.status) == 0 && steps.budget.desired > 0;
+    if is_without_pods && !are_pods_known_to_go(snapshot, steps) {
         warnings.push(Warning::PodsMissing { scheduled });
     }
     let history = &steps.history;
@@ -66,6 +68,17 @@ fn about_lists(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
         warnings.push(Warning::RevisionsMissing { nodes });
     }
     warnings
+}
+
+/// Whether the memory explains that no pod is there: an update has deleted them, or the plan waits for pods that are created already.
+/// It is asked about the nodes that get a pod now: every decision knows these, and they are the same in each.
+fn are_pods_known_to_go(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> bool {
+    let is_taken = |node: NodeIx| {
+        let name = snapshot.node(node).name;
+        snapshot.memory.as_ref().is_some_and(|memory| memory.taken.contains_key(name))
+    };
+    let creates = &steps.burst.creates;
+    creates.is_empty() || creates.iter().any(|create| is_taken(create.node))
 }
 
 /// How many nodes have a pod by this status.

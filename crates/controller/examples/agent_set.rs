@@ -124,8 +124,6 @@ impl Controller {
         if let Some(violation) = audit(&snapshot, &plan.actions).first() {
             bail!("the plan breaks a safety rule: {violation}");
         }
-        let until = |at: Timestamp| at.duration_since(now).try_into().unwrap_or_default();
-        let pause = plan.requeue_at().map_or(Duration::from_secs(60), until);
         for batch in plan.batches() {
             let mut ended_by = None;
             for action in batch {
@@ -142,7 +140,8 @@ impl Controller {
                 return Ok(at.duration_since(Timestamp::now()).try_into().unwrap_or_default());
             }
         }
-        Ok(pause)
+        let until = |at: Timestamp| at.duration_since(Timestamp::now()).try_into().unwrap_or_default();
+        Ok(plan.requeue_at().map_or(Duration::from_secs(60), until))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lists that contradict the status, as lists of another namespace do.
 
 use super::tracker::observed;
-use crate::support::{Given, PodStory, given, new, node, old, pod, revision, rolling};
+use crate::support::{Given, PodStory, at, given, new, node, old, pod, revision, rolling};
 use daemonset::{Action, Change, Tracker};
 use serde_json::{Value, json};
 
@@ -49,6 +49,16 @@ fn a_fleet_that_may_be_without_pods_is_none() {
     let written = fleet(4, [None, None]);
     let status = json!(written.plan().status);
     assert_eq!(warnings(&written.with("/daemonSet/status", status)), json!([]), "once the status is written");
+}
+
+/// An update of all pods at once deletes them, and the status is older.
+#[test]
+fn pods_that_the_memory_knows_of_are_not_missing() {
+    let with = |memory: Value| warnings(&fleet(4, [None, None]).with("/memory", memory));
+    assert_eq!(with(json!({})), json!([{"type": "PodsMissing", "scheduled": 4}]));
+    assert_eq!(with(json!({"taken": {"b": {"uid": "uid-b-1", "at": at(-5)}}})), json!([]));
+    let created = json!({"revision": "new", "at": at(-5)});
+    assert_eq!(with(json!({"creates": {"a": created, "b": created}})), json!([]));
 }
 
 #[test]

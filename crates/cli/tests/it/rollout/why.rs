@@ -97,6 +97,6 @@ fn a_held_node_without_a_base() {
     fleet.revisions.remove(0);
     assert_snapshot!(why(&fleet, "why-no-base", "e"), @"
     The rollout has not reached it: it keeps the old version. It belongs to no wave, so this is for good: a wave that selects it, or a larger upTo, would reach it.
-    Warning: 4 nodes wait for the rollout, but no old revision is left: a missing pod there would get the new version.
+    Warning: 4 nodes wait for the rollout, but there is no old revision: a missing pod there gets the new version at once.
     ");
 }
