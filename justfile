@@ -21,7 +21,7 @@ story:
 
 # Every order of events in larger clusters than `cargo test` looks at: minutes.
 model-larger:
-    cargo test --release -p daemonset --features sim --test it model_check:: -- --ignored --nocapture
+    cargo test --release -p daemonset --test it model_check:: -- --ignored --nocapture
 
 # Times, on a quiet machine.
 bench:

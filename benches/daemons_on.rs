@@ -4,7 +4,7 @@
 //! add, a controller at each event of a node.
 
 use daemonset::model::{DaemonSet, Node, Pod};
-use daemonset::{Daemons, LabelKnowledge, NodeShape, affected, daemons_on};
+use daemonset_placement::{Daemons, LabelKnowledge, NodeShape, affected, daemons_on};
 use divan::{Bencher, black_box};
 use serde_json::{from_value, json};
 

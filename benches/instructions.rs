@@ -3,7 +3,8 @@
 //!
 //! `cargo bench -p daemonset-benches --bench instructions` runs itself under valgrind, and does nothing without valgrind.
 
-use daemonset::{Action, Plan, Snapshot, Tracker, Violation};
+use daemonset::{Action, Plan, Snapshot, Tracker};
+use daemonset_audit::Violation;
 use daemonset_benches::{Fleet, Scenario};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ fn measured_plan(snapshot: &Snapshot<'_>) -> Plan {
 
 #[inline(never)]
 fn measured_audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
-    black_box(daemonset::audit(snapshot, actions))
+    black_box(daemonset_audit::audit(snapshot, actions))
 }
 
 #[inline(never)]

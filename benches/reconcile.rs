@@ -66,7 +66,9 @@ fn audit(bencher: Bencher, case: Case) {
     let fleet = case.fleet();
     let snapshot = fleet.snapshot();
     let actions = daemonset::reconcile(&snapshot);
-    bencher.counter(fleet.nodes()).bench(|| daemonset::audit(black_box(&snapshot), black_box(&actions)));
+    bencher
+        .counter(fleet.nodes())
+        .bench(|| daemonset_audit::audit(black_box(&snapshot), black_box(&actions)));
 }
 
 /// A pod turns not Ready, and Ready again: two changes, each applied and planned.

@@ -56,18 +56,19 @@
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
 //! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |
-//! | [`audit`](audit()) | the safety rules, written a second time: a guard in front of an executor |
 //! | [`outlook`] | whether a rollout still moves, and its obstacles |
 //! | [`Recording`] | one JSON object for each decision, for replay |
-//! | [`lint`] | a preflight of a manifest against real nodes and pods |
-//! | [`daemons_on`], [`affected`] | for others: the DaemonSets that run on a node which need not exist yet, and those that a changed node concerns; [`NodeChange`] for many changes |
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share; [`model::Owner`] for a custom kind |
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
 //!
+//! Crates of their own: `daemonset-audit`, the safety rules, written a second time: a guard in front of an executor;
+//! `daemonset-lint`, a preflight of a manifest against real nodes and pods; `daemonset-placement`, the DaemonSets that run on a node
+//! which need not exist yet, and those that a changed node concerns; `daemonset-sim`, a simulated cluster.
+//!
 //! # Features
 //!
-//! `sim`: a simulated cluster around the core. `k8s-openapi`: views of k8s-openapi's types (Rust 1.88). `kube`: the model as
-//! resources of kube, and each action as an API call, as data (Rust 1.89). Without features the crate needs Rust 1.85.
+//! `k8s-openapi`: views of k8s-openapi's types (Rust 1.88). `kube`: the model as resources of kube, and each action as an API
+//! call, as data (Rust 1.89). Without features the crate needs Rust 1.85.
 // docs.rs shows the feature that an item needs; only its compiler can.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
@@ -87,6 +88,8 @@
 )]
 
 /// Setters of options, each named as its field: `Policy::default().burst(100)`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! setters {
     ($($options:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
         impl $options {$(
@@ -99,13 +102,9 @@ macro_rules! setters {
         )*}
     )*};
 }
-pub(crate) use setters;
 
 mod action;
-mod affected;
-mod audit;
 mod conditions;
-mod daemons_on;
 mod escaped;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
@@ -113,7 +112,6 @@ mod kept;
 #[cfg(feature = "kube")]
 pub mod kube;
 pub mod kubernetes;
-pub mod lint;
 mod manifests;
 mod memory;
 pub mod model;
@@ -128,8 +126,6 @@ mod reconciler;
 mod recording;
 mod report;
 mod rollout_report;
-#[cfg(feature = "sim")]
-pub mod sim;
 mod snapshot;
 mod tracker;
 mod unavailable;
@@ -138,12 +134,6 @@ mod view;
 pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, RolloutReason, StatusReason,
-};
-pub use affected::{CompiledPlacement, NodeChange, affected};
-pub use audit::{BudgetFigure, Violation, ViolationKind, ViolationSubject, audit};
-pub use daemons_on::{
-    DaemonOn, Daemons, DaemonsOn, HostPort, LabelKnowledge, NodeShape, OtherLabels, PortConflict, Runs,
-    UnknownFact, WhyNot, daemons_on,
 };
 pub use escaped::Escaped;
 /// The crate of the instants here: its `Timestamp` is that of every signature.
@@ -173,6 +163,36 @@ pub use snapshot::{
 pub use tracker::{NeedsLists, Tracker, VerifyError};
 pub use unavailable::{UnavailableCause, UnavailableNodes};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
+
+/// For crates of the same version alone: daemonset-audit, daemonset-lint, daemonset-placement, daemonset-sim. It may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::kubernetes::hash::{Hasher, content_hash};
+    pub use crate::kubernetes::ownership::Ownership;
+    pub use crate::kubernetes::revision::has_template;
+    pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
+    pub use crate::model::null::null_is_default;
+    pub use crate::model::time::rfc3339;
+    pub use crate::pod_manifest::{CustomBody, Shared, Tie};
+    pub use crate::problem::Problems;
+    pub use crate::reconcile::explain::node_placement;
+    pub use crate::snapshot::MARK_PREFIX;
+    pub use crate::snapshot::check::{
+        selector as checked_selector, template as checked_template, template_generation,
+    };
+    pub use crate::snapshot::index::PodFacts;
+    pub use crate::snapshot::placement::{
+        CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
+    };
+    pub use crate::snapshot::position::{
+        HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
+    };
+    pub use crate::snapshot::strategy::{Strategy, in_force as strategy_in_force};
+    pub use crate::snapshot::template::{Fact, Template};
+    pub use crate::tracker::difference;
+    pub use crate::view::{Known, LabelsView, NodeFacts, Phase, TaintView, TaintsView, TolerationsView};
+    pub use crate::{neutral, setters};
+}
 
 /// The README's examples are tested as documentation is.
 #[cfg(doctest)]

@@ -1,7 +1,5 @@
 //! Manifests that the caller makes: per-node patches of the template, or objects of another kind, such as Jobs.
 
-use crate::action::Action;
-use crate::audit::{Violation, audit};
 use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::model::{
     Labels, NodeName, NodeSelectorTerm, OwnerReference, Pod, PodSpec, Requirement, Toleration,
@@ -188,12 +186,6 @@ impl CustomSnapshot<'_, '_> {
         plan_of(&self.snapshot, &Custom(self.manifests))
     }
 
-    /// The safety rules that these actions break, as [`audit`](crate::audit()).
-    #[must_use = "a violation that nobody reads prevents nothing"]
-    pub fn audit(&self, actions: &[Action]) -> Vec<Violation> {
-        audit(&self.snapshot, actions)
-    }
-
     /// The input, for replay with the same manifests: [`Recording::snapshot_with`].
     #[must_use]
     pub fn recording(&self) -> Recording {
@@ -203,6 +195,15 @@ impl CustomSnapshot<'_, '_> {
     /// The instant that it is taken at.
     pub fn now(&self) -> Timestamp {
         self.snapshot.now
+    }
+}
+
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
+impl<'a> CustomSnapshot<'a, '_> {
+    /// The input without the manifests.
+    pub fn checked(&self) -> &Snapshot<'a> {
+        &self.snapshot
     }
 }
 

@@ -44,37 +44,47 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct PodManifest {
-    pub(crate) shared: Arc<Shared>,
+    #[doc(hidden)]
+    pub shared: Arc<Shared>,
     pub(crate) node: NodeName,
     /// A deterministic name; `None` where the API server generates one from `generateName`.
-    pub(crate) name: Option<String>,
+    #[doc(hidden)]
+    pub name: Option<String>,
     /// The object that the caller has made in place of the template's.
-    pub(crate) body: Option<Arc<CustomBody>>,
+    #[doc(hidden)]
+    pub body: Option<Arc<CustomBody>>,
 }
 
 /// An object of the caller, whose labels, owner and node are checked.
 #[derive(PartialEq)]
-pub(crate) struct CustomBody {
-    pub(crate) value: Value,
+#[allow(clippy::exhaustive_structs, reason = "for crates of the same version")]
+pub struct CustomBody {
+    /// The whole object.
+    pub value: Value,
     /// The place of the pod spec, as a JSON pointer.
-    pub(crate) pod_spec: &'static str,
+    pub pod_spec: &'static str,
 }
 
 /// The parts of the manifest that do not depend on the node.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Shared {
-    pub(crate) metadata: Map<String, Value>,
+pub struct Shared {
+    /// Without a name.
+    pub metadata: Map<String, Value>,
     /// Without the parts that tie the pod to its node.
-    pub(crate) spec: Map<String, Value>,
-    pub(crate) tie: Tie,
-    pub(crate) revision_hash: String,
+    pub spec: Map<String, Value>,
+    /// How the pods are tied to their nodes.
+    pub tie: Tie,
+    /// The hash of the revision that the pods are made from.
+    pub revision_hash: String,
     /// It is made from the base of a rollout, which may share its hash with the current revision.
     pub(crate) is_base: bool,
 }
 
 /// How the pods of a plan are tied to their nodes.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Tie {
+#[allow(clippy::exhaustive_enums, reason = "for crates of the same version")]
+pub enum Tie {
+    /// By required node affinity.
     NodeAffinity {
         /// Without node affinity.
         affinity: Map<String, Value>,

@@ -156,7 +156,7 @@ impl Problem {
 
 /// Collects problems.
 #[derive(Debug, Default)]
-pub(crate) struct Problems(Vec<Problem>);
+pub struct Problems(Vec<Problem>);
 
 impl Problems {
     pub(crate) fn add(&mut self, problem: Problem) {
@@ -175,7 +175,7 @@ impl Problems {
 
     /// # Errors
     /// Everything collected, if anything was.
-    pub(crate) fn into_result(self) -> Result<(), InvalidSnapshot> {
+    pub fn into_result(self) -> Result<(), InvalidSnapshot> {
         if self.0.is_empty() { Ok(()) } else { Err(InvalidSnapshot { problems: self.0 }) }
     }
 }

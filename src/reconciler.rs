@@ -50,7 +50,7 @@ use std::ops::ControlFlow;
 /// ```
 ///
 /// Beneath it are pure functions for callers that keep their own order: [`snapshot`](Self::snapshot) gives the checked
-/// input for [`reconcile`](crate::reconcile), [`plan`], [`audit`](crate::audit) and a
+/// input for [`reconcile`](crate::reconcile), [`plan`], `daemonset_audit::audit` and a
 /// [`Recording`](crate::Recording).
 #[doc(alias = "ControllerExpectations")]
 #[derive(Debug)]

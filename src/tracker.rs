@@ -1,7 +1,6 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::action::Action;
-use crate::audit::{Violation, audit};
 use crate::kept::{Change, Kept, NotKept};
 use crate::memory::{ActionOutcome, Memory};
 use crate::model::Uid;
@@ -238,15 +237,6 @@ impl Tracker {
         kept.explain(&self.reconciler.memory, at.into()).map_err(|NotKept| NeedsLists::NotKept)
     }
 
-    /// The safety rules that these actions break, as [`audit`](crate::audit) of all objects finds them; `None` where
-    /// [`plan`](Self::plan) would need lists, and with a [rollout policy](field@crate::Policy::rollout), whose waves need
-    /// labels that are not kept. An object of another owner is not kept: an action on it
-    /// is an [`UnknownObject`](crate::ViolationKind::UnknownObject). Its cost grows as nodes and pods do.
-    pub fn audit(&self, actions: &[Action], at: impl Into<ObservedAt>) -> Option<Vec<Violation>> {
-        let kept = self.kept.as_ref().ok().filter(|_| self.reconciler.policy.rollout.is_none())?;
-        Some(audit(&kept.whole(&self.reconciler.memory, at.into()), actions))
-    }
-
     /// Lets the next plan need lists: after a watch was interrupted, say.
     pub fn forget_objects(&mut self) {
         self.lose(NeedsLists::NotListed);
@@ -309,6 +299,19 @@ impl Tracker {
     }
 }
 
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
+impl Tracker {
+    /// The whole of the kept facts, which lack the labels of nodes.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn kept_snapshot(&self, at: ObservedAt) -> Result<Snapshot<'_>, NeedsLists> {
+        let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
+        Ok(kept.whole(&self.reconciler.memory, at))
+    }
+}
+
 /// The first action in which two lists differ, with its position; `None` for the end of a list.
 fn different_action<'a>(
     one: &'a [Action],
@@ -320,7 +323,7 @@ fn different_action<'a>(
 }
 
 /// The first difference between a plan from changes and the plan of the whole.
-pub(crate) fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
+pub fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
     let differs = |what: &str, one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| {
         Some(format!("{what}: {one:?} instead of {other:?}"))
     };

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::hash::{BuildHasher, Hash};
 
 /// For maps that are only used for lookups: the same hashes on every run.
-pub(crate) type Hasher = foldhash::quality::FixedState;
+pub type Hasher = foldhash::quality::FixedState;
 
 /// A key's hash, for lookups.
 #[inline]
@@ -20,7 +20,7 @@ const HASH_LENGTH: u32 = 10;
 
 /// The hash in the name and label of a revision: SHA-256 over the template's canonical JSON and the collision count, then
 /// over the canonical JSON of the ingredients if there are any, shortened to ten letters.
-pub(crate) fn content_hash(template: &Value, ingredients: &Value, collision_count: i32) -> String {
+pub fn content_hash(template: &Value, ingredients: &Value, collision_count: i32) -> String {
     let text = |value: &Value| {
         let mut text = String::new();
         canonical_json::write(value, &mut text);

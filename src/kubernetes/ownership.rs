@@ -2,7 +2,8 @@
 
 /// The controller of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ownership {
+#[allow(clippy::exhaustive_enums, reason = "for crates of the same version")]
+pub enum Ownership {
     /// This DaemonSet.
     Controlled,
     /// Nobody.

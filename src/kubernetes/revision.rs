@@ -17,7 +17,7 @@ pub(crate) fn name(ds: &DaemonSet, hash: &str) -> String {
 
 /// Whether stored data restores this template: the patch `{"spec":{"template":{…,"$patch":"replace"}}}`, compared
 /// member by member, so that a member which is null is the same as an absent one.
-pub(crate) fn has_template(data: &Value, template: &Value) -> bool {
+pub fn has_template(data: &Value, template: &Value) -> bool {
     let Some(stored) = data.pointer("/spec/template").and_then(Value::as_object) else { return false };
     let Some(template) = template.as_object() else { return false };
     let mut others = stored.iter().filter(|(key, value)| *key != "$patch" && !value.is_null());

@@ -183,7 +183,8 @@ impl<'a> Selector<'a> {
         self.matches(labels)
     }
 
-    pub(crate) fn matches<'l>(&self, labels: impl Into<LabelsView<'l>>) -> bool {
+    #[doc(hidden)]
+    pub fn matches<'l>(&self, labels: impl Into<LabelsView<'l>>) -> bool {
         let labels = labels.into();
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(&**value))
             && self.requirements.iter().all(|requirement| requirement.accepts_label(labels))

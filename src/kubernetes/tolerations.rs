@@ -5,7 +5,7 @@ use crate::model::Toleration;
 use crate::view::{TaintView, TolerationView, TolerationsView};
 
 /// The tolerations of every daemon pod (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
-pub(crate) fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item = Toleration> {
+pub fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item = Toleration> {
     const ALWAYS: [(&str, &str); 6] = [
         (TAINT_NOT_READY, "NoExecute"),
         (TAINT_UNREACHABLE, "NoExecute"),
@@ -25,13 +25,13 @@ pub(crate) fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item =
 }
 
 /// Whether one of the tolerations covers the taint.
-pub(crate) fn tolerated<'t>(taint: impl Into<TaintView<'t>>, tolerations: &[Toleration]) -> bool {
+pub fn tolerated<'t>(taint: impl Into<TaintView<'t>>, tolerations: &[Toleration]) -> bool {
     let taint = taint.into();
     tolerations.iter().any(|toleration| tolerates(toleration.into(), taint))
 }
 
 /// Whether one of a pod's own tolerations covers the taint.
-pub(crate) fn tolerated_by_pod(taint: TaintView<'_>, own: TolerationsView<'_>) -> bool {
+pub fn tolerated_by_pod(taint: TaintView<'_>, own: TolerationsView<'_>) -> bool {
     own.any(|toleration| tolerates(toleration, taint))
 }
 

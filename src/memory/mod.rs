@@ -80,25 +80,25 @@ pub struct Memory {
 
 /// A create that the API server accepted (or may have accepted).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct InFlightCreate {
+pub struct InFlightCreate {
     /// The pod's uid; not known when the answer was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) uid: Option<Uid>,
+    pub uid: Option<Uid>,
     /// The hash of the pod's revision.
-    pub(crate) revision: String,
-    pub(crate) at: Timestamp,
+    pub revision: String,
+    pub at: Timestamp,
     /// The pod's version, if known: a list at this version or a later one shows the create, with the pod or without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) version: Option<u64>,
+    pub version: Option<u64>,
 }
 
 /// A delete that the API server accepted (or may have accepted).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "WrittenDelete", into = "WrittenDelete")]
-pub(crate) struct InFlightDelete {
-    pub(crate) at: Timestamp,
+pub struct InFlightDelete {
+    pub at: Timestamp,
     /// The pod's version after the delete, if known.
-    pub(crate) version: Option<u64>,
+    pub version: Option<u64>,
 }
 
 /// The JSON form of an [`InFlightDelete`]: the instant alone where no version is known.
@@ -170,13 +170,27 @@ impl ActionOutcome {
     }
 }
 
-#[cfg(feature = "sim")]
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
 impl Memory {
-    /// The uids of the pods that it knows of, with the versions of the outcomes.
-    pub(crate) fn uids_and_versions(&self) -> impl Iterator<Item = (&Uid, Option<u64>)> {
-        let creates = self.creates.values().filter_map(|create| Some((create.uid.as_ref()?, create.version)));
-        let deletes = self.deletes.iter().map(|(uid, delete)| (uid, delete.version));
-        creates.chain(deletes).chain(self.taken.values().map(|taken| (&taken.uid, None)))
+    /// Creates that the API server accepted, by node.
+    pub fn creates(&self) -> &BTreeMap<NodeName, InFlightCreate> {
+        &self.creates
+    }
+
+    /// Deletes that the API server accepted, by the pod's uid.
+    pub fn deletes(&self) -> &BTreeMap<Uid, InFlightDelete> {
+        &self.deletes
+    }
+
+    /// Failures, by node.
+    pub fn failures_by_node(&self) -> &BTreeMap<NodeName, NodeFailures> {
+        &self.failures
+    }
+
+    /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
+    pub fn taken(&self) -> &BTreeMap<NodeName, Taken> {
+        &self.taken
     }
 }
 

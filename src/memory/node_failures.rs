@@ -13,15 +13,15 @@ pub(super) const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from
 
 /// The failures in a row of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct NodeFailures {
-    pub(crate) generation: i64,
-    pub(crate) count: u32,
-    pub(crate) at: Timestamp,
+pub struct NodeFailures {
+    pub generation: i64,
+    pub count: u32,
+    pub at: Timestamp,
 }
 
 /// The failures of a node that still count.
 pub(crate) struct Failures {
-    pub(crate) count: u32,
+    pub count: u32,
     /// The end of the back-off, while it lasts.
     pub(crate) held_until: Option<Timestamp>,
 }

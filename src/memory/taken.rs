@@ -20,10 +20,11 @@ use std::collections::BTreeSet;
 
 /// An update's delete that the API server accepted (or may have accepted).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Taken {
+pub struct Taken {
     /// The deleted pod.
-    pub(crate) uid: Uid,
-    pub(crate) at: Timestamp,
+    pub uid: Uid,
+    /// When the outcome was known.
+    pub at: Timestamp,
 }
 
 /// The taken nodes as a snapshot shows them.

@@ -75,7 +75,8 @@ impl From<DaemonSetForm> for DaemonSet {
 
 impl DaemonSet {
     /// The reference that makes it an object's controller (v1.36 `metav1.NewControllerRef`).
-    pub(crate) fn owner_reference(&self) -> OwnerReference {
+    #[doc(hidden)]
+    pub fn owner_reference(&self) -> OwnerReference {
         OwnerReference {
             api_version: self.owner.api_version.clone(),
             kind: self.owner.kind.clone(),

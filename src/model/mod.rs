@@ -16,12 +16,13 @@ mod labels;
 mod meta;
 mod names;
 mod node;
+pub(crate) mod null;
 mod owner;
 mod pod;
 mod revision;
 mod selector;
 mod strategy;
-mod time;
+pub(crate) mod time;
 
 pub use daemon_set::{DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus, TemplateFidelity};
 pub(crate) use int_or_string::MUST_BE as LIMIT_MUST_BE;
@@ -32,6 +33,7 @@ pub use labels::Labels;
 pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};
 pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint, Toleration};
+pub(crate) use null::null_is_default;
 pub use owner::Owner;
 pub(crate) use pod::is_condition_true;
 pub use pod::{ContainerStatus, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
@@ -42,17 +44,6 @@ pub use revision::{ControllerRevision, RevisionMeta};
 pub use selector::{LabelSelector, NodeSelector, NodeSelectorTerm, Requirement};
 pub use strategy::{RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
 pub(crate) use time::rfc3339;
-
-use serde::{Deserialize, Deserializer};
-
-/// Reads `null` as the type's default, as Kubernetes' own decoder does.
-pub(crate) fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
 
 /// For `skip_serializing_if`: leaves out the fields that Kubernetes marks `omitempty`.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -37,13 +37,15 @@ pub struct Node {
 
 impl Node {
     /// Condition Ready, where there is one.
-    pub(crate) fn readiness(&self) -> Option<&NodeCondition> {
+    #[doc(hidden)]
+    pub fn readiness(&self) -> Option<&NodeCondition> {
         self.status.conditions.iter().find(|condition| condition.kind == "Ready")
     }
 }
 
 impl NodeCondition {
-    pub(crate) fn is_true(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_true(&self) -> bool {
         is_condition_true(&self.status)
     }
 }

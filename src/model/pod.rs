@@ -45,23 +45,27 @@ pub struct Pod {
 
 impl Pod {
     /// `spec.nodeName` is set.
-    pub(crate) fn is_bound(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_bound(&self) -> bool {
         !self.spec.node_name.as_str().is_empty()
     }
 
     /// `spec.nodeName`, or the node that the required node affinity names (v1.36 `util.GetTargetNodeName`).
-    pub(crate) fn target(&self) -> Option<&NodeName> {
+    #[doc(hidden)]
+    pub fn target(&self) -> Option<&NodeName> {
         if self.is_bound() { Some(&self.spec.node_name) } else { self.spec.affinity_node.as_ref() }
     }
 
     /// Condition Ready, with any status.
-    pub(crate) fn readiness(&self) -> Option<&PodCondition> {
+    #[doc(hidden)]
+    pub fn readiness(&self) -> Option<&PodCondition> {
         self.status.conditions.iter().find(|condition| condition.kind == "Ready")
     }
 }
 
 impl PodCondition {
-    pub(crate) fn is_true(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_true(&self) -> bool {
         is_condition_true(&self.status)
     }
 }

@@ -65,7 +65,7 @@ fn of_another_era(text: &str) -> Option<Timestamp> {
 }
 
 /// Reads an instant in the form of RFC 3339, with an offset; `None` for anything else, other forms of ISO 8601 included.
-pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
+pub fn rfc3339(text: &str) -> Option<Timestamp> {
     if !has_rfc3339_form(text.as_bytes()) {
         return None;
     }

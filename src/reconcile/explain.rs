@@ -295,7 +295,8 @@ fn termination(pods: &[PodVerdict]) -> Option<NodeOutcome> {
     overdue.max().map(|overdue_at| NodeOutcome::WaitsForTermination { overdue_at })
 }
 
-pub(crate) fn node_placement(placement: Placement, taints: TaintsView<'_>) -> NodePlacement {
+/// A placement in the words of a report; the taints are those of its node.
+pub fn node_placement(placement: Placement, taints: TaintsView<'_>) -> NodePlacement {
     let taint = |position: Taints| -> Taint {
         let found = taints.iter().nth(position.first.into());
         debug_assert!(found.is_some(), "the taint of a placement is the node's");

@@ -63,7 +63,8 @@ fn owner(owner: &Owner, problems: &mut Problems) {
     }
 }
 
-pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Selector<'a> {
+/// The selector; its requirements that can't be used are problems.
+pub fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Selector<'a> {
     match &ds.spec.selector {
         Some(selector) => Selector::compile(selector, "spec.selector", problems),
         None => {
@@ -73,7 +74,8 @@ pub(crate) fn selector<'a>(ds: &'a DaemonSet, problems: &mut Problems) -> Select
     }
 }
 
-pub(crate) fn template(raw: &Value, selector: &Selector<'_>, problems: &mut Problems) -> Template {
+/// The parsed template; its labels must match the selector.
+pub fn template(raw: &Value, selector: &Selector<'_>, problems: &mut Problems) -> Template {
     let before = problems.len();
     let template = Template::parse(raw, problems);
     // Stored revisions have this member beside those of the template: no revision would ever equal a template with it.
@@ -151,7 +153,7 @@ fn given_toleration(toleration: &Toleration, path: &str, problems: &mut Problems
 
 /// The template generation, in the form of a pod's label. One that does not parse never matches and is never written
 /// (v1.36 `util.GetTemplateGeneration`).
-pub(crate) fn template_generation(ds: &DaemonSet) -> Option<String> {
+pub fn template_generation(ds: &DaemonSet) -> Option<String> {
     let generation = match ds.metadata.annotations.get(TEMPLATE_GENERATION_ANNOTATION) {
         Some(text) => text.parse().ok(),
         None => ds.spec.template_generation,

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Positions of names and hash labels, and the facts about each pod.
 #[derive(Debug, Clone)]
-pub(crate) struct Index<'a> {
+pub struct Index<'a> {
     nodes: NodeNames<'a>,
     /// Order nodes by name; see [`name_keys`].
     name_keys: IndexVec<NodeIx, u64>,
@@ -26,16 +26,16 @@ pub(crate) struct Index<'a> {
 
 /// The relation of a pod to the DaemonSet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PodFacts {
-    pub(crate) ownership: Ownership,
+pub struct PodFacts {
+    pub ownership: Ownership,
     /// The selector matches its labels.
-    pub(crate) selected: bool,
+    pub selected: bool,
     /// Its template generation is the DaemonSet's.
-    pub(crate) same_generation: bool,
+    pub same_generation: bool,
     /// Its target node; `None` where it has none, or one that is not in the snapshot.
-    pub(crate) node: Option<NodeIx>,
+    pub node: Option<NodeIx>,
     /// Its hash label.
-    pub(crate) hash: Option<HashIx>,
+    pub hash: Option<HashIx>,
 }
 
 neutral!(
@@ -103,17 +103,17 @@ impl<'a> Index<'a> {
     }
 
     /// The node with this name, if the snapshot has one.
-    pub(crate) fn node(&self, name: &str) -> Option<NodeIx> {
+    pub fn node(&self, name: &str) -> Option<NodeIx> {
         self.nodes.find(name)
     }
 
     /// The hash label at a position.
-    pub(crate) fn hash(&self, position: HashIx) -> Option<&'a str> {
+    pub fn hash(&self, position: HashIx) -> Option<&'a str> {
         self.hashes.list.get(position.index()).copied()
     }
 
     /// The different hash labels of pods, in the order of their positions.
-    pub(crate) fn hashes(&self) -> impl ExactSizeIterator<Item = &'a str> {
+    pub fn hashes(&self) -> impl ExactSizeIterator<Item = &'a str> {
         self.hashes.list.iter().copied()
     }
 }

@@ -4,20 +4,50 @@ mod annotations;
 mod builder;
 pub(crate) mod check;
 mod check_rollout;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 pub(crate) mod index;
 mod lookup;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 pub(crate) mod placement;
 mod policy;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 pub(crate) mod position;
 pub(crate) mod rollout;
 pub(crate) mod spec;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 pub(crate) mod strategy;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 pub(crate) mod template;
 mod template_recovery;
 
 pub use annotations::InvalidRolloutPolicy;
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
-pub(crate) use policy::MARK_PREFIX;
+pub use policy::MARK_PREFIX;
 pub use policy::{
     Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
     UnreadyPolicy,
@@ -89,43 +119,6 @@ impl<'a> Snapshot<'a> {
         self.now
     }
 
-    #[inline]
-    pub(crate) fn node(&self, node: NodeIx) -> &NodeView<'a> {
-        at(&self.nodes, node)
-    }
-
-    #[inline]
-    pub(crate) fn placement(&self, node: NodeIx) -> Placement {
-        *at(&self.placements, node)
-    }
-
-    /// Whether another controller creates the pods, and this one only drives the update.
-    pub(crate) fn drives(&self) -> bool {
-        self.spec.policy.drive.is_some()
-    }
-
-    #[inline]
-    pub(crate) fn pod(&self, pod: PodIx) -> &PodView<'a> {
-        at(&self.pods, pod)
-    }
-
-    #[inline]
-    pub(crate) fn facts(&self, pod: PodIx) -> &PodFacts {
-        self.index.pods.at(pod)
-    }
-
-    pub(crate) fn revision(&self, revision: RevisionIx) -> &RevisionView<'a> {
-        at(&self.revisions, revision)
-    }
-
-    /// Each pod with its facts.
-    pub(crate) fn pods_with_facts(
-        &self,
-    ) -> impl ExactSizeIterator<Item = (PodIx, &PodView<'a>, &PodFacts)> + Clone {
-        let pods = position::enumerate(&self.pods).zip(self.index.pods.iter());
-        pods.map(|((position, pod), facts)| (position, pod, facts))
-    }
-
     /// Until when an action accepted at `at` is expected to show. `None` when that time is over, when `at` is so far ahead
     /// that a clock must have gone back, or when the list of pods is at the action's version.
     pub(crate) fn in_flight_until(&self, at: Timestamp, version: Option<u64>) -> Option<Timestamp> {
@@ -135,5 +128,88 @@ impl<'a> Snapshot<'a> {
         let expiry = SignedDuration::from_secs(self.spec.policy.in_flight_expiry_seconds.into());
         let plausible = at.duration_since(self.now) <= expiry;
         at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)
+    }
+}
+
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
+impl<'a> Snapshot<'a> {
+    /// The DaemonSet and the caller's choices, compiled.
+    pub fn spec(&self) -> &Spec<'a> {
+        &self.spec
+    }
+
+    /// The version of the list of pods, if known.
+    pub fn pods_version(&self) -> Option<u64> {
+        self.pods_version
+    }
+
+    /// All nodes.
+    #[inline]
+    pub fn nodes(&self) -> &[NodeView<'a>] {
+        &self.nodes
+    }
+
+    /// All pods.
+    #[inline]
+    pub fn pods(&self) -> &[PodView<'a>] {
+        &self.pods
+    }
+
+    /// All revisions.
+    pub fn revisions(&self) -> &[RevisionView<'a>] {
+        &self.revisions
+    }
+
+    /// The caller's memory.
+    #[inline]
+    pub fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
+    }
+
+    /// Positions of names and hash labels.
+    #[inline]
+    pub fn index(&self) -> &Index<'a> {
+        &self.index
+    }
+
+    /// The node at a position.
+    #[inline]
+    pub fn node(&self, node: NodeIx) -> &NodeView<'a> {
+        at(&self.nodes, node)
+    }
+
+    /// The placement of the node at a position, by the DaemonSet's template.
+    #[inline]
+    pub fn placement(&self, node: NodeIx) -> Placement {
+        *at(&self.placements, node)
+    }
+
+    /// Whether another controller creates the pods, and this one only drives the update.
+    pub fn drives(&self) -> bool {
+        self.spec.policy.drive.is_some()
+    }
+
+    /// The pod at a position.
+    #[inline]
+    pub fn pod(&self, pod: PodIx) -> &PodView<'a> {
+        at(&self.pods, pod)
+    }
+
+    /// The facts about the pod at a position.
+    #[inline]
+    pub fn facts(&self, pod: PodIx) -> &PodFacts {
+        self.index.pods.at(pod)
+    }
+
+    /// The revision at a position.
+    pub fn revision(&self, revision: RevisionIx) -> &RevisionView<'a> {
+        at(&self.revisions, revision)
+    }
+
+    /// Each pod with its facts.
+    pub fn pods_with_facts(&self) -> impl ExactSizeIterator<Item = (PodIx, &PodView<'a>, &PodFacts)> + Clone {
+        let pods = position::enumerate(&self.pods).zip(self.index.pods.iter());
+        pods.map(|((position, pod), facts)| (position, pod, facts))
     }
 }

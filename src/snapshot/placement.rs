@@ -15,7 +15,7 @@ use crate::view::{Known, LabelsView, NodeFacts, NodeView, TaintView, Tolerations
 /// Whether a node should run the pod.
 #[doc(alias = "nodeShouldRunDaemonPod")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placement {
+pub enum Placement {
     /// A target node: it should run a pod.
     Run,
     /// A pod that is there may stay, but none is created.
@@ -29,13 +29,13 @@ neutral!(Placement, Placement::ContinueOnly(Taints { first: 0 }));
 
 /// The first taint of the node that the template does not tolerate, as a position in its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Taints {
-    pub(crate) first: u16,
+pub struct Taints {
+    pub first: u16,
 }
 
 /// Why a node is excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mismatch {
+pub enum Mismatch {
     NodeName,
     NodeSelector,
     NodeAffinity,
@@ -44,24 +44,24 @@ pub(crate) enum Mismatch {
 
 /// A pod template with the parts that decide where its pods run.
 #[derive(Debug, Clone)]
-pub(crate) struct CompiledTemplate {
-    pub(crate) parsed: Template,
+pub struct CompiledTemplate {
+    pub parsed: Template,
     /// Its required node affinity.
     affinity: Option<RequiredAffinity>,
     /// Its tolerations and those of every daemon pod.
-    pub(crate) tolerations: Vec<Toleration>,
+    pub tolerations: Vec<Toleration>,
 }
 
 impl CompiledTemplate {
     /// Compiles a template; its fields that can't be evaluated are problems.
-    pub(crate) fn new(parsed: Template, daemon: &DaemonTolerations, problems: &mut Problems) -> Self {
+    pub fn new(parsed: Template, daemon: &DaemonTolerations, problems: &mut Problems) -> Self {
         let affinity = parsed.required_affinity().map(|a| RequiredAffinity::compile(a, problems));
         let mut tolerations = parsed.spec.tolerations.clone();
         tolerations.extend(daemon.list(parsed.spec.host_network));
         CompiledTemplate { parsed, affinity, tolerations }
     }
 
-    pub(crate) fn rules(&self) -> PlacementRules<'_> {
+    pub fn rules(&self) -> PlacementRules<'_> {
         PlacementRules {
             template: &self.parsed.spec,
             affinity: self.affinity.as_ref(),
@@ -71,7 +71,7 @@ impl CompiledTemplate {
 }
 
 /// The parts of the template that placement depends on.
-pub(crate) struct PlacementRules<'t> {
+pub struct PlacementRules<'t> {
     pub(crate) template: &'t TemplateSpec,
     pub(crate) affinity: Option<&'t RequiredAffinity>,
     /// The template's tolerations and those of every daemon pod.
@@ -103,11 +103,11 @@ impl NodeFacts for NodeView<'_> {
 
 /// A placement, as far as the facts about the node are known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Decided {
+pub struct Decided {
     /// Where unknown facts decide: the placement if they do not exclude the node.
-    pub(crate) placement: Placement,
+    pub placement: Placement,
     /// Whether unknown facts can still exclude the node.
-    pub(crate) is_open: bool,
+    pub is_open: bool,
 }
 
 impl PlacementRules<'_> {
@@ -132,7 +132,7 @@ impl PlacementRules<'_> {
 
     /// The first rule that applies decides.
     #[inline]
-    pub(crate) fn decide(&self, node: &impl NodeFacts) -> Decided {
+    pub fn decide(&self, node: &impl NodeFacts) -> Decided {
         self.by_taints(node, self.mismatch(node))
     }
 
@@ -200,12 +200,12 @@ impl PlacementRules<'_> {
     }
 
     /// Whether a taint keeps new pods of the template from a node.
-    pub(crate) fn keeps_out(&self, taint: TaintView<'_>) -> bool {
+    pub fn keeps_out(&self, taint: TaintView<'_>) -> bool {
         matches!(taint.effect, "NoSchedule" | "NoExecute") && !tolerated(taint, self.tolerations)
     }
 
     /// The unknown names and labels that decide about a node which nothing known excludes; not sorted.
-    pub(crate) fn depends_on<'r>(&'r self, node: &impl NodeFacts) -> Vec<Fact<'r>> {
+    pub fn depends_on<'r>(&'r self, node: &impl NodeFacts) -> Vec<Fact<'r>> {
         let mut facts: Vec<Fact<'r>> = Vec::new();
         if self.has_node_name(node) == Truth::Maybe {
             facts.push(Fact::Name);
@@ -262,7 +262,7 @@ impl<'r, 'n> NodeLabels<'r, 'n> {
 
 /// Whether a pod stays only by its own tolerations, since the template has withdrawn them (kubernetes#118823). A taint for a
 /// condition of the node proves nothing, since it comes and goes.
-pub(crate) fn toleration_withdrawn(
+pub fn toleration_withdrawn(
     tolerations: &[Toleration],
     node: &NodeView<'_>,
     own: TolerationsView<'_>,

@@ -77,7 +77,7 @@ pub struct Policy {
 }
 
 /// The default of [`Policy::mark_prefix`](field@Policy::mark_prefix).
-pub(crate) const MARK_PREFIX: &str = "rollout.daemonset";
+pub const MARK_PREFIX: &str = "rollout.daemonset";
 
 fn is_default_prefix(prefix: &String) -> bool {
     prefix == MARK_PREFIX

@@ -6,7 +6,7 @@
 //!
 //! A position beyond the end of its list can only come from a mistake in this crate. Tests and debug builds stop at it.
 //! A release build goes on with a [neutral](Neutral) element, which names no object: an action on it is one that
-//! [`audit`](crate::audit()) reports.
+//! `daemonset_audit::audit` reports.
 
 use crate::view::{NodeView, PodView, RevisionView};
 use std::fmt;
@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
 /// A position in one kind of list.
-pub(crate) trait Position: Copy {
+pub trait Position: Copy {
     /// The position of the element with `index` elements before it. No list has two billion elements.
     fn new(index: usize) -> Self;
 
@@ -34,7 +34,8 @@ macro_rules! position {
         // The index with the highest bit set: an `Option` of it, of which there are several for each pod, takes four
         // bytes, and setting or clearing a bit is all that a conversion costs.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub(crate) struct $type(NonZeroU32);
+        #[allow(unreachable_pub, reason = "not each of them is for other crates")]
+        pub struct $type(NonZeroU32);
 
         impl $type {
             /// Beyond the end of every list.
@@ -88,7 +89,7 @@ position!(
 );
 
 /// The elements of a list, each with its position.
-pub(crate) fn enumerate<'l, I: Position, T>(
+pub fn enumerate<'l, I: Position, T>(
     list: &'l [T],
 ) -> impl ExactSizeIterator<Item = (I, &'l T)> + Clone + use<'l, I, T> {
     list.iter().enumerate().map(|(index, element)| (I::new(index), element))
@@ -104,11 +105,7 @@ pub(crate) fn at<I: Position, T: Neutral>(list: &[T], position: I) -> &T {
 
 /// Changes the element at a position of this list; `None` where there is none, so that nothing was changed.
 #[inline]
-pub(crate) fn change<I: Position, T, R>(
-    list: &mut [T],
-    position: I,
-    change: impl FnOnce(&mut T) -> R,
-) -> Option<R> {
+pub fn change<I: Position, T, R>(list: &mut [T], position: I, change: impl FnOnce(&mut T) -> R) -> Option<R> {
     let length = list.len();
     let found = list.get_mut(position.index());
     debug_assert!(found.is_some(), "position {} of {length} elements", position.index());
@@ -117,7 +114,7 @@ pub(crate) fn change<I: Position, T, R>(
 
 /// A list whose elements are found by one type of position.
 #[derive(Debug, Clone)]
-pub(crate) struct IndexVec<I, T> {
+pub struct IndexVec<I, T> {
     elements: Vec<T>,
     positions: PhantomData<fn(I)>,
 }
@@ -127,16 +124,16 @@ impl<I: Position, T> IndexVec<I, T> {
         self.elements.len()
     }
 
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.elements.iter()
     }
 
     /// The elements, each with its position.
-    pub(crate) fn enumerated(&self) -> impl ExactSizeIterator<Item = (I, &T)> + Clone {
+    pub fn enumerated(&self) -> impl ExactSizeIterator<Item = (I, &T)> + Clone {
         enumerate(&self.elements)
     }
 
-    pub(crate) fn positions(&self) -> impl ExactSizeIterator<Item = I> + use<I, T> {
+    pub fn positions(&self) -> impl ExactSizeIterator<Item = I> + use<I, T> {
         (0..self.elements.len()).map(I::new)
     }
 
@@ -169,7 +166,7 @@ impl<I: Position, T> IndexVec<I, T> {
 
     /// Changes the element at a position, as [`change`].
     #[inline]
-    pub(crate) fn change<R>(&mut self, position: I, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn change<R>(&mut self, position: I, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         self::change(&mut self.elements, position, change)
     }
 
@@ -182,14 +179,14 @@ impl<I: Position, T> IndexVec<I, T> {
 impl<I: Position, T: Neutral> IndexVec<I, T> {
     /// The element at a position.
     #[inline]
-    pub(crate) fn at(&self, position: I) -> &T {
+    pub fn at(&self, position: I) -> &T {
         at(&self.elements, position)
     }
 }
 
 impl<I: Position, T: Clone> IndexVec<I, T> {
     /// So many copies of an element.
-    pub(crate) fn repeat(element: T, length: usize) -> Self {
+    pub fn repeat(element: T, length: usize) -> Self {
         vec![element; length].into()
     }
 }
@@ -213,16 +210,18 @@ impl<I, T> FromIterator<T> for IndexVec<I, T> {
 }
 
 /// Has an element for positions without one, with which no decision does harm.
-pub(crate) trait Neutral {
+pub trait Neutral {
     fn neutral<'n>() -> &'n Self
     where
         Self: 'n;
 }
 
 /// Implements [`Neutral`] by a constant.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! neutral {
     ($type:ty, $neutral:expr) => {
-        impl $crate::snapshot::position::Neutral for $type {
+        impl $crate::internal::Neutral for $type {
             fn neutral<'n>() -> &'n Self
             where
                 Self: 'n,
@@ -232,7 +231,7 @@ macro_rules! neutral {
         }
     };
 }
-pub(crate) use neutral;
+pub(crate) use crate::neutral;
 
 neutral!(bool, false);
 neutral!(u32, 0);

@@ -130,7 +130,8 @@ impl FailurePolicy {
     ];
 
     /// Whether a container that waits for this reason waits in vain.
-    pub(crate) fn waits_in_vain(&self, reason: &str) -> bool {
+    #[doc(hidden)]
+    pub fn waits_in_vain(&self, reason: &str) -> bool {
         if self.waiting_reasons.is_empty() {
             return Self::DEFAULT_WAITING_REASONS.contains(&reason);
         }
@@ -138,7 +139,8 @@ impl FailurePolicy {
     }
 
     /// How many of these nodes may fail.
-    pub(crate) fn may_fail(&self, nodes: u32) -> u32 {
+    #[doc(hidden)]
+    pub fn may_fail(&self, nodes: u32) -> u32 {
         match self.max_failures.unwrap_or(IntOrString::Int(0)) {
             IntOrString::Int(number) => number,
             IntOrString::Percent(percent) => {

@@ -17,19 +17,19 @@ use std::borrow::Cow;
 
 /// A DaemonSet and the caller's choices, compiled.
 #[derive(Debug, Clone)]
-pub(crate) struct Spec<'a> {
-    pub(crate) daemon_set: Cow<'a, DaemonSet>,
-    pub(crate) policy: Policy,
-    pub(crate) selector: Selector<'a>,
+pub struct Spec<'a> {
+    pub daemon_set: Cow<'a, DaemonSet>,
+    pub policy: Policy,
+    pub selector: Selector<'a>,
     /// The template that the API server holds, if the DaemonSet's has lost fields.
     pub(crate) recovered_template: Option<Cow<'a, Value>>,
     /// The ingredients of the caller's manifests; null without any.
-    pub(crate) ingredients: Value,
-    pub(crate) template: CompiledTemplate,
+    pub ingredients: Value,
+    pub template: CompiledTemplate,
     /// The one to drive, if the policy has one.
-    pub(crate) strategy: Strategy,
+    pub strategy: Strategy,
     /// In the form of a pod's label.
-    pub(crate) template_generation: Option<String>,
+    pub template_generation: Option<String>,
     pub(crate) mark_keys: MarkKeys,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Spec<'a> {
     }
 
     /// The template that the API server holds, as far as it is known. A large one is not kept twice.
-    pub(crate) fn raw_template(&self) -> &Value {
+    pub fn raw_template(&self) -> &Value {
         self.recovered_template.as_deref().unwrap_or(&self.daemon_set.spec.template)
     }
 
@@ -112,12 +112,12 @@ impl<'a> Spec<'a> {
     }
 
     /// `spec.minReadySeconds`.
-    pub(crate) fn min_ready(&self) -> SignedDuration {
+    pub fn min_ready(&self) -> SignedDuration {
         SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
     }
 
     /// The generation that a failure counts against: the template generation or, without one, `metadata.generation`.
-    pub(crate) fn failure_generation(&self) -> i64 {
+    pub fn failure_generation(&self) -> i64 {
         let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
         template.unwrap_or(self.daemon_set.metadata.generation)
     }

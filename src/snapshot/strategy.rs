@@ -6,7 +6,7 @@ use crate::snapshot::Policy;
 
 /// The update strategy with its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Strategy {
+pub enum Strategy {
     OnDelete,
     /// Delete, then create: maxUnavailable.
     Replace(IntOrString),
@@ -23,7 +23,7 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
 }
 
 /// The strategy in force: the one to drive, if the policy has one.
-pub(crate) fn in_force(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) -> Strategy {
+pub fn in_force(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) -> Strategy {
     let own = strategy(ds, problems);
     drive(ds, policy, problems).unwrap_or(own)
 }

@@ -10,23 +10,23 @@ use serde_json::Value;
 /// The labels, placement and ports of the template.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Template {
+pub struct Template {
     #[serde(deserialize_with = "null_is_default")]
-    pub(crate) metadata: TemplateMeta,
+    pub metadata: TemplateMeta,
     #[serde(deserialize_with = "null_is_default")]
-    pub(crate) spec: TemplateSpec,
+    pub spec: TemplateSpec,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct TemplateMeta {
+pub struct TemplateMeta {
     #[serde(deserialize_with = "null_is_default")]
-    pub(crate) labels: Labels,
+    pub labels: Labels,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct TemplateSpec {
+pub struct TemplateSpec {
     #[serde(deserialize_with = "null_is_default")]
     pub(crate) node_name: String,
     #[serde(deserialize_with = "null_is_default")]
@@ -36,7 +36,7 @@ pub(crate) struct TemplateSpec {
     #[serde(deserialize_with = "null_is_default")]
     pub(crate) tolerations: Vec<Toleration>,
     #[serde(deserialize_with = "null_is_default")]
-    pub(crate) host_network: bool,
+    pub host_network: bool,
     #[serde(deserialize_with = "null_is_default")]
     containers: Vec<Container>,
     #[serde(deserialize_with = "null_is_default")]
@@ -74,7 +74,7 @@ struct Port {
 
 impl Template {
     /// Reads the raw template. A field that can't be read is a problem with its path.
-    pub(crate) fn parse(raw: &Value, problems: &mut Problems) -> Self {
+    pub fn parse(raw: &Value, problems: &mut Problems) -> Self {
         if !raw.is_object() {
             problems.add(Problem::required("spec.template"));
             return Template::default();
@@ -90,7 +90,7 @@ impl Template {
     }
 
     /// The ports of the node that a pod takes; with hostNetwork these are all container ports.
-    pub(crate) fn host_ports(&self) -> impl Iterator<Item = u32> {
+    pub fn host_ports(&self) -> impl Iterator<Item = u32> {
         let containers = self.spec.containers.iter().chain(&self.spec.init_containers);
         let ports = containers.flat_map(|container| &container.ports);
         ports
@@ -158,7 +158,7 @@ impl RequiredAffinity {
 
 /// A fact about a node that may not be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fact<'t> {
+pub enum Fact<'t> {
     Name,
     /// The label with this key.
     Label(&'t str),

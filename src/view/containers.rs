@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1 as core;
 /// The containers and init containers of a pod, behind one pointer: a view of a pod is copied often, and few pods are in
 /// trouble.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum ContainersView<'a> {
+pub enum ContainersView<'a> {
     /// Of the model, which keeps only those that have restarted or wait.
     Model(&'a PodStatus),
     /// Of k8s-openapi's types, which have all of them.
@@ -19,7 +19,7 @@ pub(crate) enum ContainersView<'a> {
 
 impl<'a> ContainersView<'a> {
     /// Whether a container or an init container waits for a reason of this kind.
-    pub(crate) fn any_waits(self, is_of_kind: impl Fn(&str) -> bool) -> bool {
+    pub fn any_waits(self, is_of_kind: impl Fn(&str) -> bool) -> bool {
         match self {
             ContainersView::Model(status) => {
                 let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
@@ -36,7 +36,7 @@ impl<'a> ContainersView<'a> {
     }
 
     /// `status.reason` of the pod.
-    pub(crate) fn pod_reason(self) -> &'a str {
+    pub fn pod_reason(self) -> &'a str {
         match self {
             ContainersView::Model(status) => &status.reason,
             #[cfg(feature = "k8s-openapi")]
@@ -47,7 +47,7 @@ impl<'a> ContainersView<'a> {
     }
 
     /// The most restarts of a container or an init container.
-    pub(crate) fn most_restarts(self) -> u32 {
+    pub fn most_restarts(self) -> u32 {
         let most = match self {
             ContainersView::Model(status) => {
                 let containers = status.init_container_statuses.iter().chain(&status.container_statuses);

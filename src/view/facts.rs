@@ -53,7 +53,7 @@ impl From<bool> for Truth {
 
 /// The value of a label, or the name of the node, as far as it is known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Known<'a> {
+pub enum Known<'a> {
     /// It has this value.
     Value(&'a str),
     /// There is no such label.
@@ -98,7 +98,7 @@ impl<'a> Known<'a> {
 }
 
 /// The facts about a node that placement reads.
-pub(crate) trait NodeFacts {
+pub trait NodeFacts {
     /// The name of the node.
     fn name(&self) -> Known<'_>;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Borrowed labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LabelsView<'a> {
+pub enum LabelsView<'a> {
     /// Of the model.
     Packed(&'a Labels),
     /// Of a kept state: the label with the hash, whatever its key. Behind a thin pointer, so that views stay small.
@@ -23,7 +23,7 @@ impl<'a> LabelsView<'a> {
 
     /// The value of a label.
     #[inline]
-    pub(crate) fn get(self, key: &str) -> Option<&'a str> {
+    pub fn get(self, key: &str) -> Option<&'a str> {
         match self {
             LabelsView::Packed(labels) => labels.get(key),
             LabelsView::Hash(hash) => hash.map(|hash| &**hash),
@@ -33,12 +33,12 @@ impl<'a> LabelsView<'a> {
     }
 
     /// Whether there is such a label.
-    pub(crate) fn contains_key(self, key: &str) -> bool {
+    pub fn contains_key(self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// The same labels, owned.
-    pub(crate) fn to_labels(self) -> Labels {
+    pub fn to_labels(self) -> Labels {
         match self {
             LabelsView::Packed(labels) => labels.clone(),
             LabelsView::Hash(_) => Labels::default(),

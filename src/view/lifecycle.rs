@@ -44,8 +44,8 @@ impl fmt::Display for Lifecycle {
 
 /// A state with its beginning.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LifecycleView {
-    pub(crate) state: Lifecycle,
+pub struct LifecycleView {
+    pub state: Lifecycle,
     /// Unknown for a taint, and for a condition without a transition time.
     pub(crate) since: Option<Timestamp>,
 }

@@ -2,17 +2,37 @@
 
 mod builders;
 mod containers;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 mod facts;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 mod labels;
 mod lifecycle;
+#[allow(
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "for crates of the same version"
+)]
 mod scheduling;
 
 pub(crate) use containers::ContainersView;
-pub(crate) use facts::{Known, NodeFacts, Truth};
-pub(crate) use labels::LabelsView;
+pub(crate) use facts::Truth;
+pub use facts::{Known, NodeFacts};
+pub use labels::LabelsView;
 pub use lifecycle::Lifecycle;
 pub(crate) use lifecycle::LifecycleView;
-pub(crate) use scheduling::{TaintView, TaintsView, TolerationView, TolerationsView};
+pub(crate) use scheduling::TolerationView;
+pub use scheduling::{TaintView, TaintsView, TolerationsView};
 
 use crate::model::{ControllerRevision, Node, NodeCondition, ObjectRef, OwnerReference, Pod, PodCondition};
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +40,8 @@ use serde_json::Value;
 
 /// `status.phase` of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+#[allow(missing_docs, clippy::exhaustive_enums, reason = "for crates of the same version")]
+pub enum Phase {
     /// `Pending`, `Unknown`, absent or anything else: it is not known to run.
     PendingOrUnknown,
     Running,
@@ -41,7 +62,7 @@ impl Phase {
 
 /// Condition Ready of a pod, in one byte: views of pods are copied often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReadyCondition {
+pub enum ReadyCondition {
     Absent,
     NotTrue,
     True,
@@ -57,12 +78,12 @@ impl ReadyCondition {
     }
 
     #[inline]
-    pub(crate) fn is_true(self) -> bool {
+    pub fn is_true(self) -> bool {
         self == ReadyCondition::True
     }
 
     /// There is such a condition.
-    pub(crate) fn is_known(self) -> bool {
+    pub fn is_known(self) -> bool {
         self != ReadyCondition::Absent
     }
 }
@@ -98,33 +119,47 @@ impl ReadyCondition {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PodView<'a> {
-    pub(crate) namespace: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) uid: &'a str,
+    #[doc(hidden)]
+    pub namespace: &'a str,
+    #[doc(hidden)]
+    pub name: &'a str,
+    #[doc(hidden)]
+    pub uid: &'a str,
     pub(crate) resource_version: &'a str,
-    pub(crate) labels: LabelsView<'a>,
+    #[doc(hidden)]
+    pub labels: LabelsView<'a>,
     /// Uid of the managing controller.
     pub(crate) controller: Option<&'a str>,
     /// `spec.nodeName`, or the node that the required node affinity names.
-    pub(crate) target: Option<&'a str>,
-    pub(crate) tolerations: TolerationsView<'a>,
-    pub(crate) containers: ContainersView<'a>,
-    pub(crate) created_at: Option<Timestamp>,
-    pub(crate) deleted_at: Option<Timestamp>,
+    #[doc(hidden)]
+    pub target: Option<&'a str>,
+    #[doc(hidden)]
+    pub tolerations: TolerationsView<'a>,
+    #[doc(hidden)]
+    pub containers: ContainersView<'a>,
+    #[doc(hidden)]
+    pub created_at: Option<Timestamp>,
+    #[doc(hidden)]
+    pub deleted_at: Option<Timestamp>,
     /// Since when condition Ready has the status it has.
-    pub(crate) ready_since: Option<Timestamp>,
+    #[doc(hidden)]
+    pub ready_since: Option<Timestamp>,
     /// The grace period of its deletion; 0 if it has none.
     pub(crate) grace_seconds: u32,
-    pub(crate) phase: Phase,
-    pub(crate) ready: ReadyCondition,
+    #[doc(hidden)]
+    pub phase: Phase,
+    #[doc(hidden)]
+    pub ready: ReadyCondition,
     /// `spec.nodeName` is set.
-    pub(crate) bound: bool,
+    #[doc(hidden)]
+    pub bound: bool,
     pub(crate) mirror: bool,
 }
 
 impl PodView<'_> {
     /// Failed or Succeeded: it runs nothing any more.
-    pub(crate) fn finished(&self) -> bool {
+    #[doc(hidden)]
+    pub fn finished(&self) -> bool {
         match self.phase {
             Phase::Failed | Phase::Succeeded => true,
             Phase::PendingOrUnknown | Phase::Running => false,
@@ -132,7 +167,8 @@ impl PodView<'_> {
     }
 
     /// When its deletion was asked for.
-    pub(crate) fn deletion_asked_at(&self) -> Option<Timestamp> {
+    #[doc(hidden)]
+    pub fn deletion_asked_at(&self) -> Option<Timestamp> {
         let grace = SignedDuration::from_secs(self.grace_seconds.into());
         self.deleted_at.map(|deleted_at| deleted_at.checked_sub(grace).unwrap_or(Timestamp::MIN))
     }
@@ -185,17 +221,23 @@ impl<'a> From<&PodView<'a>> for PodView<'a> {
 /// See the example of [`PodView`].
 #[derive(Debug, Clone, Copy)]
 pub struct NodeView<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) labels: LabelsView<'a>,
-    pub(crate) taints: TaintsView<'a>,
+    #[doc(hidden)]
+    pub name: &'a str,
+    #[doc(hidden)]
+    pub labels: LabelsView<'a>,
+    #[doc(hidden)]
+    pub taints: TaintsView<'a>,
     /// Cordoned; only reported.
     pub(crate) unschedulable: bool,
     /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
-    pub(crate) ready: Option<bool>,
+    #[doc(hidden)]
+    pub ready: Option<bool>,
     /// Since when condition Ready has the status it has.
-    pub(crate) ready_since: Option<Timestamp>,
+    #[doc(hidden)]
+    pub ready_since: Option<Timestamp>,
     /// The first sign that the node leaves, by its conditions and then its taints.
-    pub(crate) lifecycle: Option<LifecycleView>,
+    #[doc(hidden)]
+    pub lifecycle: Option<LifecycleView>,
 }
 
 impl<'a> From<&'a Node> for NodeView<'a> {
@@ -218,18 +260,28 @@ impl<'a> From<&'a Node> for NodeView<'a> {
 /// A revision, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct RevisionView<'a> {
-    pub(crate) namespace: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) uid: &'a str,
+    #[doc(hidden)]
+    pub namespace: &'a str,
+    #[doc(hidden)]
+    pub name: &'a str,
+    #[doc(hidden)]
+    pub uid: &'a str,
     pub(crate) resource_version: &'a str,
-    pub(crate) labels: LabelsView<'a>,
+    #[doc(hidden)]
+    pub labels: LabelsView<'a>,
     /// At least those that hold the state of a rollout.
-    pub(crate) annotations: LabelsView<'a>,
-    pub(crate) controller: Option<&'a str>,
-    pub(crate) created_at: Option<Timestamp>,
-    pub(crate) deleted_at: Option<Timestamp>,
-    pub(crate) data: &'a Value,
-    pub(crate) number: i64,
+    #[doc(hidden)]
+    pub annotations: LabelsView<'a>,
+    #[doc(hidden)]
+    pub controller: Option<&'a str>,
+    #[doc(hidden)]
+    pub created_at: Option<Timestamp>,
+    #[doc(hidden)]
+    pub deleted_at: Option<Timestamp>,
+    #[doc(hidden)]
+    pub data: &'a Value,
+    #[doc(hidden)]
+    pub number: i64,
 }
 
 impl RevisionView<'_> {

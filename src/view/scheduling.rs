@@ -8,15 +8,15 @@ use k8s_openapi::api::core::v1 as core;
 
 /// A taint, borrowed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TaintView<'a> {
-    pub(crate) key: &'a str,
-    pub(crate) value: &'a str,
-    pub(crate) effect: &'a str,
+pub struct TaintView<'a> {
+    pub key: &'a str,
+    pub value: &'a str,
+    pub effect: &'a str,
 }
 
 /// The taints of a node.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum TaintsView<'a> {
+pub enum TaintsView<'a> {
     /// Of the model.
     Model(&'a [Taint]),
     /// Of k8s-openapi's types.
@@ -27,14 +27,14 @@ pub(crate) enum TaintsView<'a> {
 impl<'a> TaintsView<'a> {
     #[cfg(not(feature = "k8s-openapi"))]
     #[inline]
-    pub(crate) fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
+    pub fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
         let TaintsView::Model(taints) = self;
         taints.iter().map(TaintView::from)
     }
 
     #[cfg(feature = "k8s-openapi")]
     #[inline]
-    pub(crate) fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
+    pub fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
         let (model, typed): (&[Taint], &[core::Taint]) = match self {
             TaintsView::Model(taints) => (taints, &[]),
             TaintsView::Typed(taints) => (&[], taints),
@@ -67,15 +67,15 @@ impl From<TaintView<'_>> for Taint {
 /// A toleration, borrowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TolerationView<'a> {
-    pub(crate) key: &'a str,
+    pub key: &'a str,
     pub(crate) operator: &'a str,
-    pub(crate) value: &'a str,
-    pub(crate) effect: &'a str,
+    pub value: &'a str,
+    pub effect: &'a str,
 }
 
 /// The tolerations of a pod that can matter for a taint which an administrator set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum TolerationsView<'a> {
+pub enum TolerationsView<'a> {
     /// Of the model, which keeps only these.
     Model(&'a [Toleration]),
     /// Of k8s-openapi's types, which have other tolerations, too: these are skipped.

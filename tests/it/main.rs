@@ -12,12 +12,9 @@ mod lint;
 mod model_check;
 mod outlook;
 mod properties;
-#[cfg(feature = "sim")]
 mod random_lives;
 mod recorded;
-#[cfg(feature = "sim")]
 mod rollouts;
-#[cfg(feature = "sim")]
 mod simulated;
 mod stories;
 mod support;

@@ -3,7 +3,7 @@
 use crate::json::{entries, list, member, text};
 use crate::quantity::{Quantity, QuantityError};
 use daemonset::model::DaemonSet;
-use daemonset::{DaemonsOn, Runs};
+use daemonset_placement::{DaemonsOn, Runs};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -176,7 +176,8 @@ pub struct Bounds {
 /// Sums the requests of the daemon pods of a node. `daemon_sets` are those of the call that gave the answer, in its order.
 ///
 /// ```
-/// use daemonset::{NodeShape, daemons_on, model};
+/// use daemonset::model;
+/// use daemonset_placement::{NodeShape, daemons_on};
 /// use daemonset_apiserver::requests::bounds;
 /// use serde_json::{from_value, json};
 ///

@@ -10,7 +10,8 @@
 use anyhow::{Context, bail};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Owner, Pod};
-use daemonset::{Action, ActionOutcome, EventType, Observed, Policy, Reconciler, audit, plan};
+use daemonset::{Action, ActionOutcome, EventType, Observed, Policy, Reconciler, plan};
+use daemonset_audit::audit;
 use futures::stream::{BoxStream, select_all};
 use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;

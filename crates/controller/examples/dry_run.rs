@@ -6,7 +6,8 @@
 use anyhow::{Context, bail};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::{Observed, Snapshot, audit, plan};
+use daemonset::{Observed, Snapshot, plan};
+use daemonset_audit::audit;
 use jiff::Timestamp;
 use kube::api::ListParams;
 use kube::{Api, Client};

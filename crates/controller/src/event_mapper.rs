@@ -6,7 +6,7 @@ use crate::other_controller::OtherController;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeMeta, OwnerReference, Pod, Uid};
-use daemonset::{CompiledPlacement, NodeChange};
+use daemonset_placement::{CompiledPlacement, NodeChange};
 use kube::runtime::watcher::Event;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

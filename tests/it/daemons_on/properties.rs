@@ -3,7 +3,7 @@
 use super::{daemon_set, required};
 use crate::support::cases;
 use daemonset::model::{DaemonSet, Labels, Node, Taint};
-use daemonset::{LabelKnowledge, NodeShape, OtherLabels, Runs, UnknownFact, daemons_on};
+use daemonset_placement::{LabelKnowledge, NodeShape, OtherLabels, Runs, UnknownFact, daemons_on};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

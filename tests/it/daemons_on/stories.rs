@@ -1,10 +1,10 @@
 //! Each rule of `daemons_on` as a story.
 
 use super::{daemon_set, node, required};
+use daemonset::NodePlacement;
 use daemonset::model::{DaemonSet, Taint};
-use daemonset::{
-    DaemonOn, Daemons, LabelKnowledge, NodePlacement, NodeShape, OtherLabels, Runs, UnknownFact, WhyNot,
-    daemons_on,
+use daemonset_placement::{
+    DaemonOn, Daemons, LabelKnowledge, NodeShape, OtherLabels, Runs, UnknownFact, WhyNot, daemons_on,
 };
 use serde_json::{Value, json};
 

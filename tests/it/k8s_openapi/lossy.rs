@@ -3,8 +3,9 @@
 use super::{Planned, Typed};
 use crate::properties::world;
 use crate::support::{Given, given, new, node, old, pod, revision, rolling, steps, template};
+use daemonset::Action;
 use daemonset::model::DaemonSet;
-use daemonset::{Action, affected};
+use daemonset_placement::affected;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -6,7 +6,8 @@ mod objects;
 mod views;
 
 use daemonset::model::DaemonSet;
-use daemonset::{Memory, Observed, Plan, Policy, Recording, Snapshot, audit, plan};
+use daemonset::{Memory, Observed, Plan, Policy, Recording, Snapshot, plan};
+use daemonset_audit::audit;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as core;

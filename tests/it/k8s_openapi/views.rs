@@ -2,7 +2,7 @@
 
 use super::Typed;
 use crate::support::{affinity, given, new, node, old, rolling};
-use daemonset::{NodeShape, Observed, PodView, Recording, Snapshot, plan};
+use daemonset::{Observed, PodView, Recording, Snapshot, plan};
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -165,19 +165,4 @@ fn a_view_is_small() {
     fn is_copy<T: Copy>() {}
     is_copy::<PodView<'_>>();
     assert!(size_of::<Pod>() > 10 * size_of::<PodView<'_>>());
-}
-
-#[test]
-fn a_shape_of_a_typed_node_is_that_of_the_model() {
-    for json in [
-        json!({"metadata": {"name": "a"}}),
-        json!({
-            "metadata": {"name": "a", "labels": {"disk": "ssd", "pool": ""}},
-            "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}, {"key": "x", "value": "y", "effect": "NoExecute"}]},
-        }),
-    ] {
-        let typed: k8s_openapi::api::core::v1::Node = serde_json::from_value(json.clone()).unwrap();
-        let model: daemonset::model::Node = serde_json::from_value(json).unwrap();
-        assert_eq!(NodeShape::from(&typed), NodeShape::from(&model));
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::{calm, found, pod_field, says};
 use crate::support::{at, revision, rolling};
-use daemonset::lint::{Preflight, Severity, lint};
 use daemonset::model::DaemonSet;
+use daemonset_lint::{Preflight, Severity, lint};
 use insta::assert_snapshot;
 use serde_json::{json, to_value};
 

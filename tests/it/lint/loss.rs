@@ -2,7 +2,7 @@
 
 use super::{Beside, calm, calm_without_nodes, found_beside, line, pod_field};
 use crate::support::{Given, new, node, on_delete, pod};
-use daemonset::lint::Finding;
+use daemonset_lint::Finding;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

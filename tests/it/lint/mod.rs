@@ -12,8 +12,8 @@ mod selector;
 mod surge;
 
 use crate::support::{Given, given, new, node, revision, rolling};
-use daemonset::lint::{Finding, Preflight, lint};
 use daemonset::model::DaemonSet;
+use daemonset_lint::{Finding, Preflight, lint};
 use serde_json::{Value, json};
 
 /// Three nodes that run version 2 of a DaemonSet without any finding.

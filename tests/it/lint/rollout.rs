@@ -2,7 +2,7 @@
 
 use super::{calm, calm_without_nodes, current_revision, found, line, pod_field, says, text};
 use crate::support::{Given, new, node, on_delete, revision};
-use daemonset::lint::{Preflight, lint};
+use daemonset_lint::{Preflight, lint};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -206,12 +206,11 @@ fn the_rules_look_at_the_driven_strategy() {
     assert_snapshot!(first(json!(0)), @"Error BothLimitsZero metadata.annotations[rollout.daemonset/policy].drive.rollingUpdate.maxUnavailable: maxUnavailable and maxSurge are both 0, so that no pod could ever be replaced: apps/v1 refuses it, and here maxUnavailable counts as 1.");
 }
 
-#[cfg(feature = "sim")]
 mod rehearsed {
     use super::*;
-    use daemonset::lint::{Finding, Rehearsal};
-    use daemonset::sim::{Behaviour, Distribution, Settings};
     use daemonset::{Policy, RolloutPolicy};
+    use daemonset_lint::{Finding, Rehearsal};
+    use daemonset_sim::{Behaviour, Distribution, Settings};
     use jiff::SignedDuration;
 
     /// Pods become Ready 2 minutes after their start.

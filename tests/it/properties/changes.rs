@@ -6,8 +6,9 @@ use crate::support::{cases, execute, tracked};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
 use daemonset::{
     Action, ActionOutcome, Change, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView,
-    Policy, Reconciler, Recording, ReportScope, RevisionView, Tracker, ViolationKind, audit,
+    Policy, Reconciler, Recording, ReportScope, RevisionView, Tracker,
 };
+use daemonset_audit::{ViolationKind, audit, audit_kept};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -253,7 +254,7 @@ impl Pair {
         });
         let wrong: Vec<Action> = plan.actions.iter().cloned().chain(everywhere).collect();
         for actions in [&plan.actions, &wrong] {
-            let Some(mut kept) = self.kept.audit(actions, at) else { continue };
+            let Ok(mut kept) = audit_kept(&self.kept, actions, at) else { continue };
             let snapshot = daemonset::Snapshot::new(self.cache.observed(), at);
             let snapshot = snapshot.memory(self.whole.memory()).policy(self.whole.policy());
             let mut whole = audit(&snapshot.check().map_err(|error| error.to_string())?, actions);

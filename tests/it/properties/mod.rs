@@ -15,7 +15,8 @@ mod walks;
 pub mod world;
 
 use crate::support::{apply, cases, observe};
-use daemonset::{Action, Plan, Recording, audit, plan, reconcile};
+use daemonset::{Action, Plan, Recording, plan, reconcile};
+use daemonset_audit::audit;
 use proptest::prelude::*;
 
 /// Plans a recording. The audit checks every plan of every property.

@@ -2,7 +2,8 @@
 
 use super::rollout::steered;
 use daemonset::mutants::{Mutant, with};
-use daemonset::{audit, plan};
+use daemonset::plan;
+use daemonset_audit::audit;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

@@ -4,9 +4,10 @@ use super::world;
 use crate::support::{apply, cases, observe};
 use daemonset::model::Labels;
 use daemonset::{
-    Action, Binding, DeleteReason, NodePlacement, Plan, PodState, Policy, Recording, WaveProgress, audit,
-    plan, reconcile,
+    Action, Binding, DeleteReason, NodePlacement, Plan, PodState, Policy, Recording, WaveProgress, plan,
+    reconcile,
 };
+use daemonset_audit::audit;
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest::sample::select;

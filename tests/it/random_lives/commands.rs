@@ -2,7 +2,7 @@
 
 use super::steering::{MarkEdit, Steering, edit_mark, edit_policy, is_current};
 use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, Uid, UpdateStrategy};
-use daemonset::sim::{Behaviour, Cluster, Distribution, Faults, Kind, Probability};
+use daemonset_sim::{Behaviour, Cluster, Distribution, Faults, Kind, Probability};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

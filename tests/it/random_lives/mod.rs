@@ -1,6 +1,6 @@
 //! Random runs of a simulated cluster, and the promises that must hold in each of them.
 //!
-//! `PROPTEST_CASES=100000 cargo test --release --features sim --test it random_lives::` sets the number of runs.
+//! `PROPTEST_CASES=100000 cargo test --release -p daemonset --test it random_lives::` sets the number of runs.
 
 mod commands;
 mod driven;

@@ -1,8 +1,8 @@
 //! Rollout policies in a few bytes, and edits of marks by hand.
 
 use daemonset::model::{ControllerRevision, DaemonSet, IntOrString, LabelSelector};
-use daemonset::sim::Cluster;
 use daemonset::{FailureAction, FailurePolicy, Policy, RolloutPolicy, Wave};
+use daemonset_sim::Cluster;
 use jiff::Timestamp;
 
 /// A rollout policy.

@@ -2,8 +2,8 @@
 
 use super::trial::{Beginning, Trial};
 use crate::support::{Expectations, upstream};
-use daemonset::sim::Planner;
 use daemonset::{Action, Recording, Snapshot};
+use daemonset_sim::Planner;
 
 pub fn begin(beginning: Beginning) -> Trial {
     let mut settings = beginning.settings();

@@ -3,7 +3,7 @@
 
 use daemonset::DeleteReason;
 use daemonset::model::{DaemonSetSpec, IntOrString, Taint, UpdateStrategy};
-use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity};
+use daemonset_sim::{Actor, Change, Event, NodeState, PodIdentity};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -4,7 +4,8 @@
 
 use crate::properties::changes::{History, live};
 use crate::support::round_trip;
-use daemonset::{Action, InvalidSnapshot, Plan, Recording, audit, plan, reconcile};
+use daemonset::{Action, InvalidSnapshot, Plan, Recording, plan, reconcile};
+use daemonset_audit::audit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

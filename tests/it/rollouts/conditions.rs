@@ -3,7 +3,7 @@
 use super::support::{Story, on};
 use crate::support::{rolling, surging};
 use daemonset::Policy;
-use daemonset::sim::{Cluster, Settings};
+use daemonset_sim::{Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
 
 /// A cluster whose controller writes conditions, with v1 on all of these nodes.

@@ -2,7 +2,7 @@
 
 use super::support::{Story, cluster, from, on};
 use crate::support::{given, node, old, pod, revision, rolling, surging};
-use daemonset::sim::{Behaviour, Change, Cluster, Probability};
+use daemonset_sim::{Behaviour, Change, Cluster, Probability};
 use serde_json::{Value, json};
 
 /// The number of actions of each plan in an undisturbed rollout.

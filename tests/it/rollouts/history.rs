@@ -2,7 +2,7 @@
 
 use super::support::cluster;
 use crate::support::{on_delete, rolling};
-use daemonset::sim::Behaviour;
+use daemonset_sim::Behaviour;
 
 #[test]
 fn a_rollover_replaces_the_pods_furthest_behind_first() {

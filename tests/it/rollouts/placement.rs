@@ -2,7 +2,7 @@
 
 use super::support::{Story, cluster};
 use crate::support::{rolling, surging, template};
-use daemonset::sim::{Behaviour, Cluster, availability};
+use daemonset_sim::{Behaviour, Cluster, availability};
 use serde_json::{Value, json};
 
 fn selecting(zone: &str, version: &str) -> Value {

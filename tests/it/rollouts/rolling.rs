@@ -3,7 +3,7 @@
 use super::support::{Story, cluster};
 use crate::support::{on_delete, rolling, template};
 use daemonset::model::Node;
-use daemonset::sim::{Behaviour, Cluster, Probability, Resources};
+use daemonset_sim::{Behaviour, Cluster, Probability, Resources};
 use serde_json::json;
 
 #[test]

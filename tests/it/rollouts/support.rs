@@ -3,7 +3,7 @@
 use super::watcher::{self, Watcher, Worst};
 use crate::support::{Given, template};
 use daemonset::model::{DaemonSet, Pod, Uid};
-use daemonset::sim::{Actor, Behaviour, Change, Cluster, Settings};
+use daemonset_sim::{Actor, Behaviour, Change, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::support::{Story, cluster};
 use crate::support::{rolling, surging, template};
-use daemonset::sim::{Behaviour, Cluster, Settings};
+use daemonset_sim::{Behaviour, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 

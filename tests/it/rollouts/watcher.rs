@@ -4,7 +4,7 @@
 use daemonset::model::{
     DaemonSetSpec, IntOrString, Labels, Node, NodeName, OwnerReference, Pod, Toleration, Uid,
 };
-use daemonset::sim::{Actor, Change, Cluster, Event};
+use daemonset_sim::{Actor, Change, Cluster, Event};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

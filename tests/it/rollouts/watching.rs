@@ -3,8 +3,8 @@
 use super::support::cluster;
 use crate::support::rolling;
 use daemonset::model::{NodeName, ObjectRef, Pod};
-use daemonset::sim::{Distribution, Kind, Planner};
 use daemonset::{Action, DeleteReason, Snapshot, reconcile};
+use daemonset_sim::{Distribution, Kind, Planner};
 use jiff::SignedDuration;
 
 /// A planner that replaces all pods at once.

@@ -2,10 +2,10 @@
 
 use super::{agent, cluster, exists, pod_on, seconds, settings, template, uid_on};
 use daemonset::model::{Labels, ObjectRef, Uid};
-use daemonset::sim::{Cluster, Planner};
 use daemonset::{
     Action, ActionOutcome, ClaimReason, DeleteReason, LabelReason, PodNames, Snapshot, StatusReason,
 };
+use daemonset_sim::{Cluster, Planner};
 use serde_json::json;
 use std::cell::RefCell;
 use std::rc::Rc;

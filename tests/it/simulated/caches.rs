@@ -1,8 +1,8 @@
 //! Watch caches: they lag, keep the order of each kind, can be frozen, and list again.
 
 use super::{cluster, count, is_ready, pods_on, running, seconds, settings, start, template};
-use daemonset::sim::{Cluster, Distribution, Kind};
 use daemonset::{Action, Recording, Snapshot};
+use daemonset_sim::{Cluster, Distribution, Kind};
 use std::cell::RefCell;
 use std::rc::Rc;
 

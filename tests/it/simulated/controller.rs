@@ -1,7 +1,7 @@
 //! The controller's executor: it crashes, is refused, and loses answers.
 
 use super::{agent, cluster, count, json_of, seconds, settings, start, template};
-use daemonset::sim::{Cluster, Probability, Settings};
+use daemonset_sim::{Cluster, Probability, Settings};
 use serde_json::Value;
 
 const NODES: [&str; 3] = ["a", "b", "c"];
@@ -69,7 +69,7 @@ fn a_refused_request_ends_the_plan_and_is_retried() {
 fn an_executed_action_with_a_lost_answer_is_not_repeated() {
     let mut settings = settings();
     settings.controller.answer_lost = Probability::ALWAYS;
-    settings.controller.watch_lag = daemonset::sim::Distribution::fixed(seconds(2));
+    settings.controller.watch_lag = daemonset_sim::Distribution::fixed(seconds(2));
     let mut cluster = installed(settings);
     cluster.run_for(seconds(60));
     assert_eq!((cluster.revisions().count(), count(&cluster, "PodCreated")), (1, 3));
@@ -80,11 +80,11 @@ fn an_executed_action_with_a_lost_answer_is_not_repeated() {
 fn a_controller_without_memory_creates_twice_on_a_stale_cache() {
     let mut settings = settings();
     settings.controller.remembers = false;
-    settings.controller.watch_lag = daemonset::sim::Distribution::fixed(seconds(2));
+    settings.controller.watch_lag = daemonset_sim::Distribution::fixed(seconds(2));
     let mut cluster = installed(settings);
     cluster.crash_controller_after(3);
     cluster.run_for(seconds(60));
-    cluster.freeze(daemonset::sim::Kind::Pods);
+    cluster.freeze(daemonset_sim::Kind::Pods);
     cluster.add_node("d", Default::default());
     cluster.run_for(seconds(10));
     cluster.add_node("e", Default::default());

@@ -3,7 +3,7 @@
 use super::{seconds, start};
 use daemonset::DeleteReason;
 use daemonset::model::{DaemonSetSpec, Labels, Taint};
-use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, availability};
+use daemonset_sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, availability};
 use serde_json::json;
 use std::sync::Arc;
 

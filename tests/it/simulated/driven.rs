@@ -2,8 +2,8 @@
 
 use super::{agent, cluster, count, json_of, pod_on, seconds, settings, template};
 use daemonset::model::{DaemonSet, UpdateStrategy};
-use daemonset::sim::{Behaviour, Cluster, Kind, Probability, RolloutEnd, Settings};
 use daemonset::{Policy, RolloutPolicy};
+use daemonset_sim::{Behaviour, Cluster, Kind, Probability, RolloutEnd, Settings};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The trace: one event a line, in the documented form.
 
 use super::{agent, cluster, count, json_of, running, seconds, settings, start, template, uid_on};
-use daemonset::sim::{Cluster, Distribution, Probability};
+use daemonset_sim::{Cluster, Distribution, Probability};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

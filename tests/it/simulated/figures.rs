@@ -1,7 +1,7 @@
 //! The figures of small rollouts.
 
 use super::{running, seconds, template};
-use daemonset::sim::{Behaviour, Probability, RolloutEnd, Summary, Worst};
+use daemonset_sim::{Behaviour, Probability, RolloutEnd, Summary, Worst};
 
 fn image(template: &mut serde_json::Value, version: &str) {
     template["spec"]["containers"][0]["image"] = version.into();

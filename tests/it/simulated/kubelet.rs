@@ -4,7 +4,7 @@ use super::{
     add_small_node, agent, cluster, exists, is_bound, is_ready, millis, pod_on, pod_story, running,
     running_with, seconds, settings, start, template, uid_on,
 };
-use daemonset::sim::{Cluster, Distribution, Probability};
+use daemonset_sim::{Cluster, Distribution, Probability};
 use serde_json::json;
 
 #[test]

@@ -15,7 +15,7 @@ mod scheduler;
 mod seeds;
 
 use daemonset::model::{DaemonSet, Node, Pod, Uid};
-use daemonset::sim::{Behaviour, Cluster, Distribution, Event, Resources, Settings};
+use daemonset_sim::{Behaviour, Cluster, Distribution, Event, Resources, Settings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 

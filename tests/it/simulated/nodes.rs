@@ -2,7 +2,7 @@
 
 use super::{cluster, count, is_ready, pods_on, running, seconds, settings};
 use daemonset::model::Labels;
-use daemonset::sim::Distribution;
+use daemonset_sim::Distribution;
 
 #[test]
 fn the_daemon_set_follows_random_joins_and_departures() {

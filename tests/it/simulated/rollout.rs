@@ -1,8 +1,8 @@
 //! Rollouts that a policy steers: waves, failures, and the user who approves and pauses.
 
 use super::{agent, cluster, json_of, pod_on, seconds, settings, start, template};
-use daemonset::sim::{Behaviour, Cluster, Probability, RolloutEnd, Settings, Steering, Summary};
 use daemonset::{FailureEvidence, Policy, RolloutStage};
+use daemonset_sim::{Behaviour, Cluster, Probability, RolloutEnd, Settings, Steering, Summary};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use super::{
     add_small_node, agent, cluster, is_bound, is_ready, millis, pods_on, seconds, settings, template,
 };
 use daemonset::model::Pod;
-use daemonset::sim::{Cluster, Kind};
+use daemonset_sim::{Cluster, Kind};
 use serde_json::{Value, json};
 
 /// A pod of another owner, bound to `a`, with this container.

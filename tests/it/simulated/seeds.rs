@@ -1,7 +1,7 @@
 //! The same seed gives the same bytes.
 
 use super::{agent, cluster, seconds, settings, template};
-use daemonset::sim::{Behaviour, Churn, Cluster, Distribution, Kind, Probability, Settings};
+use daemonset_sim::{Behaviour, Churn, Cluster, Distribution, Kind, Probability, Settings};
 use jiff::SignedDuration;
 
 /// Settings with every kind of failure.

@@ -1,7 +1,8 @@
 //! `Policy::daemonTolerations` and `Policy::binding`: the ties of a pod to its node, and the taints that it tolerates there.
 
 use crate::support::{Given, given, new, node, on_delete, rolling};
-use daemonset::{Action, ViolationKind, audit, reconcile};
+use daemonset::{Action, reconcile};
+use daemonset_audit::{ViolationKind, audit};
 use serde_json::{Value, json};
 
 fn created(given: &Given) -> Vec<Value> {

@@ -3,8 +3,9 @@
 use crate::support::{Given, given, new, node, old, on_delete, rolling};
 use daemonset::{
     Action, ManifestProblem, Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording,
-    TemplateManifests, ViolationKind, plan,
+    TemplateManifests, plan,
 };
+use daemonset_audit::{ViolationKind, audit_custom};
 use serde_json::{Value, json, to_value};
 
 /// Adds the memory of the ingredients to the container of each node with the label `size: large`, and then changes the object.
@@ -74,7 +75,7 @@ fn planned(given: &Given, manifests: &dyn Manifests) -> Vec<Action> {
     let snapshot = recording.snapshot_with(manifests).unwrap();
     assert_eq!(snapshot.now(), recording.now, "the actions of a plan are recorded at its time");
     let actions = snapshot.plan().unwrap().actions;
-    assert_eq!(snapshot.audit(&actions), [], "a plan breaks no rule");
+    assert_eq!(audit_custom(&snapshot, &actions), [], "a plan breaks no rule");
     let replay = Recording::from_json(&serde_json::to_vec(&snapshot.recording()).unwrap()).unwrap();
     assert_eq!(
         replay.snapshot_with(manifests).unwrap().plan().unwrap().actions,
@@ -278,7 +279,7 @@ fn the_audit_judges_the_objects_of_the_caller() {
         let mut actions = planned.snapshot_with(&Jobs).unwrap().plan().unwrap().actions;
         actions.retain(|action| matches!(action, Action::CreatePod { .. }));
         change(&mut actions);
-        let found = judged.snapshot_with(manifests).unwrap().audit(&actions);
+        let found = audit_custom(&judged.snapshot_with(manifests).unwrap(), &actions);
         let fields = found.into_iter().filter_map(|violation| match violation.kind {
             ViolationKind::WrongManifest { field } => Some(field),
             _ => None,
@@ -309,7 +310,7 @@ fn a_revision_with_the_wrong_ingredients_breaks_a_rule() {
     let fleet = given(on_delete()).node(node("a")).revisions([]).recording();
     let broken = |one: &dyn Manifests, other: &dyn Manifests| {
         let actions = fleet.snapshot_with(one).unwrap().plan().unwrap().actions;
-        let found = fleet.snapshot_with(other).unwrap().audit(&actions[..1]);
+        let found = audit_custom(&fleet.snapshot_with(other).unwrap(), &actions[..1]);
         found.into_iter().map(|violation| violation.kind).collect::<Vec<_>>()
     };
     let wrong = [ViolationKind::WrongRevision { field: "data" }];

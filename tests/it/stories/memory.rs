@@ -4,7 +4,8 @@ use crate::support::{
     apply, at, given, new, node, now, observe, old, pod, revision, rolling, steps, surging,
 };
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ActionOutcome, Memory, Observed, Recording, Snapshot, audit, reconcile};
+use daemonset::{Action, ActionOutcome, Memory, Observed, Recording, Snapshot, reconcile};
+use daemonset_audit::audit;
 use jiff::SignedDuration;
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use crate::support::{Given, given, node, on_delete};
 use daemonset::model::{DaemonSet, Owner};
-use daemonset::{Action, Recording, ViolationKind, audit, reconcile};
+use daemonset::{Action, Recording, reconcile};
+use daemonset_audit::{ViolationKind, audit};
 use serde_json::{Value, json, to_value};
 
 fn agent_set() -> Given {

@@ -3,7 +3,8 @@
 use super::node::NodeStory;
 use super::pod::PodStory;
 use super::{now, revision, round_trip, steps, template};
-use daemonset::{Memory, Plan, Recording, audit, plan, reconcile};
+use daemonset::{Memory, Plan, Recording, plan, reconcile};
+use daemonset_audit::audit;
 use serde_json::{Value, json};
 
 /// The DaemonSet `ns/agent` at version `new`, with the revision of `old` before it, and the added objects.

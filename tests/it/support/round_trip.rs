@@ -1,6 +1,7 @@
 //! The way of a plan through its JSON form: to a person who approves it, to an executor in another process.
 
-use daemonset::{Action, ActionOutcome, Memory, Plan, Recording, audit};
+use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
+use daemonset_audit::audit;
 
 /// Checks that the plan read from its form is the one that was written, in all that an executor does with it.
 pub fn round_trip(plan: &Plan, recording: &Recording) {

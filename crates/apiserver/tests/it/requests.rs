@@ -1,8 +1,8 @@
 //! The effective requests of a pod, and their sums over the DaemonSets of a node.
 
 use daemonset::model::DaemonSet;
-use daemonset::{NodeShape, OtherLabels, daemons_on};
 use daemonset_apiserver::requests::{bounds, pod_requests};
+use daemonset_placement::{NodeShape, OtherLabels, daemons_on};
 use serde_json::{Value, json};
 
 fn requests(spec: Value) -> Value {

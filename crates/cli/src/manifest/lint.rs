@@ -9,9 +9,9 @@ use crate::shell::hostile;
 use crate::shell::response::Response;
 use crate::simulate::policy::{self, PolicyChoice};
 use daemonset::Policy;
-use daemonset::lint::{Finding, Preflight, Rehearsal, Severity};
 use daemonset::model::DaemonSet;
 use daemonset_apiserver::admission::FieldValidation;
+use daemonset_lint::{Finding, Preflight, Rehearsal, Severity};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -126,7 +126,7 @@ fn look(
     if let Some(classes) = &classes {
         preflight = preflight.priority_classes(classes.iter().map(String::as_str));
     }
-    let mut found = daemonset::lint::lint(&preflight.read_annotations(read_policy));
+    let mut found = daemonset_lint::lint(&preflight.read_annotations(read_policy));
     // Where there is an error already, a simulation would only repeat it.
     if let Ok(policy) = Policy::default().with_annotations(daemon_set, read_policy) {
         let missed = Rehearsal::new(daemon_set, &models.nodes, &policy).finding();

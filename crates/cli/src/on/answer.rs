@@ -2,8 +2,8 @@
 
 use crate::on::args::Question;
 use crate::on::words;
-use daemonset::{DaemonOn, HostPort, NodeShape, PortConflict, Runs, daemons_on};
 use daemonset_apiserver::requests::{Bounds, Requests, bounds, pod_requests};
+use daemonset_placement::{DaemonOn, HostPort, NodeShape, PortConflict, Runs, daemons_on};
 use serde::Serialize;
 
 /// The answer as JSON.

@@ -3,7 +3,7 @@
 use crate::cluster::{ClusterArgs, Models, Needs, STEADY, Source, is_file, read_documents};
 use crate::shell::console::{Format, Stop};
 use daemonset::model::{DaemonSet, Node, Taint};
-use daemonset::{LabelKnowledge, NodeShape, OtherLabels};
+use daemonset_placement::{LabelKnowledge, NodeShape, OtherLabels};
 use serde_json::Value;
 use std::path::PathBuf;
 

@@ -6,8 +6,8 @@ use crate::on::words;
 use crate::words::count;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, Table, presets};
-use daemonset::Runs;
 use daemonset_apiserver::requests::Requests;
+use daemonset_placement::Runs;
 
 const HEADER: [&str; 5] = ["DAEMONSET", "RUNS", "REQUESTS", "HOST PORTS", "WHY"];
 const LABEL: Style = Style::new().bold();

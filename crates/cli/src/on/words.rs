@@ -1,8 +1,9 @@
 //! Answers about a node in words.
 
 use crate::words::tainted;
+use daemonset::NodePlacement;
 use daemonset::model::Taint;
-use daemonset::{DaemonOn, NodePlacement, Runs, UnknownFact, WhyNot};
+use daemonset_placement::{DaemonOn, Runs, UnknownFact, WhyNot};
 
 /// The answer in one word.
 pub(crate) fn runs(runs: &Runs) -> &'static str {

@@ -7,7 +7,7 @@ use crate::simulate::scene::{Release, Scene};
 use crate::simulate::setting::Setting;
 use clap::Args as Group;
 use daemonset::model::Taint;
-use daemonset::sim::{Distribution, Probability, Settings};
+use daemonset_sim::{Distribution, Probability, Settings};
 use jiff::SignedDuration;
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 use crate::simulate::row::Row;
 use crate::simulate::run::Run;
 use daemonset::Budget;
-use daemonset::sim::{Change, availability};
+use daemonset_sim::{Change, availability};
 use std::collections::BTreeMap;
 
 /// Step functions of time.

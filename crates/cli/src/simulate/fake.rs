@@ -2,8 +2,8 @@
 
 use crate::simulate::run::Run;
 use daemonset::model::{DaemonSetSpec, Labels, NodeName};
-use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use daemonset::{Budget, DeleteReason};
+use daemonset_sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;

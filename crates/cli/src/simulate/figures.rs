@@ -8,7 +8,7 @@ use crate::simulate::run::Run;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, number};
 use daemonset::model::NodeName;
-use daemonset::sim::Change;
+use daemonset_sim::Change;
 use std::collections::BTreeSet;
 
 pub(crate) struct Figures {

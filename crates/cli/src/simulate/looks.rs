@@ -1,10 +1,10 @@
-//! Pictures to look at: `cargo test --features sim --example simulate -- --ignored` writes them, and says where.
+//! Pictures to look at: `cargo test -p kubectl-daemonset looks:: -- --ignored` writes them, and says where.
 
 use crate::simulate::fake::{Fake, at, run};
 use crate::simulate::run::Run;
 use crate::simulate::{compare, html, svg};
 use daemonset::model::{IntOrString, Labels};
-use daemonset::sim::{Behaviour, Cluster, Settings};
+use daemonset_sim::{Behaviour, Cluster, Settings};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use std::fs;

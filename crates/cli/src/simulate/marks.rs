@@ -2,7 +2,7 @@
 
 use crate::simulate::run::Run;
 use daemonset::model::{DaemonSetSpec, IntOrString};
-use daemonset::sim::{Actor, Change};
+use daemonset_sim::{Actor, Change};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mark {

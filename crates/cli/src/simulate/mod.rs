@@ -44,7 +44,7 @@ use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
 use crate::simulate::scene::Progress;
 use crate::simulate::setting::Setting;
-use daemonset::sim::RolloutEnd;
+use daemonset_sim::RolloutEnd;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");

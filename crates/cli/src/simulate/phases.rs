@@ -1,8 +1,8 @@
 //! The phases of a rollout that a policy steers: waves that are updated and bake, approvals, pauses, the way back.
 
 use crate::simulate::run::Run;
-use daemonset::sim::Change;
 use daemonset::{FailingNode, RolloutReport, RolloutStage, WaveProgress};
+use daemonset_sim::Change;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -198,7 +198,7 @@ mod tests {
     use crate::simulate::{html, svg};
     use daemonset::Policy;
     use daemonset::model::Labels;
-    use daemonset::sim::{Behaviour, Cluster, Distribution, Settings, Steering};
+    use daemonset_sim::{Behaviour, Cluster, Distribution, Settings, Steering};
     use jiff::{SignedDuration, Timestamp};
     use roxmltree::Document;
     use serde_json::{Value, json};

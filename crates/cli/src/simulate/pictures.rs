@@ -5,7 +5,7 @@ use crate::simulate::run::Run;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::{compare, html, palette, svg};
 use daemonset::model::Labels;
-use daemonset::sim::{Cluster, Event, Settings};
+use daemonset_sim::{Cluster, Event, Settings};
 use jiff::{SignedDuration, Timestamp};
 use roxmltree::Document;
 use serde_json::json;

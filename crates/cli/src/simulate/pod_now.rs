@@ -4,7 +4,7 @@ use crate::simulate::row::State;
 use crate::simulate::run::Revisions;
 use crate::words::deleting;
 use daemonset::DeleteReason;
-use daemonset::sim::{PodIdentity, PodTrouble};
+use daemonset_sim::{PodIdentity, PodTrouble};
 
 pub(crate) struct PodNow<'a> {
     pub(crate) identity: &'a PodIdentity,

@@ -5,7 +5,7 @@ use crate::simulate::replayed_node::{ReplayedNode, Targets};
 use crate::simulate::row::{Row, State};
 use crate::simulate::run::{Revisions, Run};
 use daemonset::model::{DaemonSetSpec, NodeName};
-use daemonset::sim::{Change, Event, PodTrouble, availability};
+use daemonset_sim::{Change, Event, PodTrouble, availability};
 use std::collections::BTreeMap;
 
 /// One row for every node that was there, by name.

@@ -4,7 +4,7 @@ use crate::simulate::pod_now::{Phase, PodNow};
 use crate::simulate::row::{Span, State};
 use crate::simulate::run::Revisions;
 use daemonset::DeleteReason;
-use daemonset::sim::PodIdentity;
+use daemonset_sim::PodIdentity;
 
 /// From an instant on, in milliseconds since the start, a node is a target node or not.
 pub(crate) type Targets = Vec<(i64, bool)>;

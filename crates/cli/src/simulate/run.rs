@@ -1,7 +1,7 @@
 //! One simulated run, and its revisions.
 
 use daemonset::model::DaemonSetSpec;
-use daemonset::sim::{Change, Event};
+use daemonset_sim::{Change, Event};
 use jiff::Timestamp;
 
 /// A run and its summary.

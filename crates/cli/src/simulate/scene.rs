@@ -2,7 +2,7 @@
 
 use daemonset::Recording;
 use daemonset::model::Taint;
-use daemonset::sim::{Behaviour, Cluster, RolloutEnd, Settings, Steering, Summary, resize};
+use daemonset_sim::{Behaviour, Cluster, RolloutEnd, Settings, Steering, Summary, resize};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

@@ -7,8 +7,8 @@ use crate::simulate::marks::{Mark, MarkKind};
 use crate::simulate::row::State;
 use crate::simulate::timeline::Timeline;
 use daemonset::model::{Labels, NodeName, Taint};
-use daemonset::sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use daemonset::{Budget, DeleteReason};
+use daemonset_sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use serde_json::json;
 use std::sync::Arc;
 

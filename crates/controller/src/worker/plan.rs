@@ -8,8 +8,9 @@ use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{
     InvalidSnapshot, Observed, ObservedAt, Plan, RolloutReport, RolloutStage, Snapshot, Tracker, VerifyError,
-    Violation, audit, plan,
+    plan,
 };
+use daemonset_audit::{Violation, audit, audit_kept};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,7 +99,7 @@ fn violations<'i>(
     if !plan.acts() {
         return Ok(Vec::new());
     }
-    if let Some(violations) = tracker.audit(&plan.actions, at) {
+    if let Ok(violations) = audit_kept(tracker, &plan.actions, at) {
         return Ok(violations);
     }
     let snapshot = Snapshot::new(list(), at).memory(tracker.memory()).policy(tracker.policy());

@@ -2,8 +2,8 @@
 
 use super::support::{template, web};
 use daemonset::model::DaemonSet;
-use daemonset::sim::{Behaviour, Cluster};
 use daemonset_kubectl::{DryRun, Progress, Undo, history, status, undo};
+use daemonset_sim::{Behaviour, Cluster};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

@@ -10,7 +10,8 @@ use super::invariants::stage;
 use super::{oracle, planned};
 use crate::support::{given, node, on_delete, pod};
 use daemonset::model::{ObjectRef, Pod};
-use daemonset::{Action, DeleteReason, Plan, Recording, Situation, Violation, audit};
+use daemonset::{Action, DeleteReason, Plan, Recording, Situation};
+use daemonset_audit::{Violation, audit};
 use serde_json::{Value, json};
 
 /// A valid plan, and a number that picks one of several places for a fault.

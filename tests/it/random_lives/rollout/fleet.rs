@@ -3,7 +3,7 @@
 use super::super::watcher::{Behind, is_target, may_stay};
 use daemonset::Wave;
 use daemonset::model::{DaemonSetSpec, LabelSelector};
-use daemonset::sim::{Change, Event, NodeState, PodIdentity};
+use daemonset_sim::{Change, Event, NodeState, PodIdentity};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 

@@ -9,10 +9,10 @@ mod view;
 
 use super::watcher::Behind;
 use daemonset::model::DaemonSetSpec;
-use daemonset::sim::{Actor, Change, Cluster, Event, PodIdentity};
 use daemonset::{
     DeleteReason, FailureAction, FailureEvidence, Plan, RolloutPolicy, RolloutStage, Warning, WaveProgress,
 };
+use daemonset_sim::{Actor, Change, Cluster, Event, PodIdentity};
 use fleet::{Fleet, since};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;

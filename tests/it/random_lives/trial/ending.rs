@@ -6,8 +6,8 @@ use super::super::rollout::{Revision, Since, View};
 use super::super::steering::{FailureChoice, edit_policy, is_current, key};
 use super::{Trial, watch};
 use daemonset::model::{ControllerRevision, UpdateStrategy};
-use daemonset::sim::{Cluster, Kind, Probability, RolloutEnd};
 use daemonset::{Action, NodeOutcome, NodePlacement, Wave};
+use daemonset_sim::{Cluster, Kind, Probability, RolloutEnd};
 use jiff::SignedDuration;
 
 /// No command delays a cache by more.

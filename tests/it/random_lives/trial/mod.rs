@@ -9,11 +9,12 @@ use super::rollout::{RolloutWatcher, Since};
 use super::steering::{Steering, policy_with};
 use super::watcher::{Behind, Watcher};
 use daemonset::model::{Pod, Taint};
-use daemonset::sim::{Cluster, Distribution, Kind, Planner, Settings};
 use daemonset::{
-    Action, ActionOutcome, DownNodesPolicy, Evidence, LifecyclePolicy, Policy, Recording, Snapshot, audit,
-    plan, reconcile,
+    Action, ActionOutcome, DownNodesPolicy, Evidence, LifecyclePolicy, Policy, Recording, Snapshot, plan,
+    reconcile,
 };
+use daemonset_audit::audit;
+use daemonset_sim::{Cluster, Distribution, Kind, Planner, Settings};
 use jiff::{SignedDuration, Timestamp};
 pub use origin::{Origin, Versions};
 use std::cell::RefCell;

@@ -3,7 +3,7 @@
 use super::super::commands::{Command, Limits};
 use super::Beginning;
 use daemonset::Recording;
-use daemonset::sim::{Cluster, Settings};
+use daemonset_sim::{Cluster, Settings};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use super::{DUMPS, Dump};
 use crate::support::round_trip;
-use daemonset::{Recording, audit, plan};
+use daemonset::{Recording, plan};
+use daemonset_audit::audit;
 
 #[test]
 fn replaying_a_recording_gives_the_same_plan_byte_for_byte() {

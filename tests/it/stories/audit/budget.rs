@@ -2,7 +2,7 @@
 
 use super::{broken, create, create_in, delete, three, violations};
 use crate::support::{NodeStory, PodStory, at, given, new, node, old, rolling, surging};
-use daemonset::{BudgetFigure, ViolationKind as Kind};
+use daemonset_audit::{BudgetFigure, ViolationKind as Kind};
 use serde_json::json;
 
 #[test]

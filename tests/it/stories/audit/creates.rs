@@ -2,7 +2,8 @@
 
 use super::{broken, create, create_in, create_of};
 use crate::support::{NodeStory, PodStory, given, new, node, old, revision, rolling, surging};
-use daemonset::{Action, ViolationKind as Kind};
+use daemonset::Action;
+use daemonset_audit::ViolationKind as Kind;
 use serde_json::json;
 
 #[test]

@@ -3,7 +3,7 @@
 use super::budget::exceeded;
 use super::{broken, delete, three};
 use crate::support::{NodeStory, at, new, node, old, revision, rolling};
-use daemonset::BudgetFigure;
+use daemonset_audit::BudgetFigure;
 use serde_json::{Value, json};
 
 /// Down for a minute.

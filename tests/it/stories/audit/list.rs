@@ -3,7 +3,8 @@
 use super::{broken, create, delete, delete_revision, json_status, named, three, violations, wake_up, write};
 use crate::support::{at, given, new, node, now, old, rolling};
 use daemonset::model::DaemonSetStatus;
-use daemonset::{Action, BudgetFigure, DeleteReason, StatusReason, ViolationKind as Kind};
+use daemonset::{Action, DeleteReason, StatusReason};
+use daemonset_audit::{BudgetFigure, ViolationKind as Kind};
 use serde_json::json;
 
 #[test]

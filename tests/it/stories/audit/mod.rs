@@ -12,9 +12,9 @@ mod revisions;
 use crate::support::{Given, at, given, node, old, rolling};
 use daemonset::model::{DaemonSetStatus, Labels, ObjectRef};
 use daemonset::{
-    Action, ClaimReason, DeleteReason, LabelReason, RequeueReason, RevisionReason, StatusReason, Violation,
-    ViolationKind as Kind, audit,
+    Action, ClaimReason, DeleteReason, LabelReason, RequeueReason, RevisionReason, StatusReason,
 };
+use daemonset_audit::{Violation, ViolationKind as Kind, audit};
 use serde_json::json;
 
 fn violations(given: &Given, actions: &[Action]) -> Vec<Violation> {

@@ -3,7 +3,8 @@
 use super::{adopt, broken, create, delete, delete_revision, json_status, label, named, release, three};
 use crate::support::{at, given, new, node, old, revision, rolling, surging};
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ClaimReason, RevisionReason, StatusReason, ViolationKind as Kind};
+use daemonset::{Action, ClaimReason, RevisionReason, StatusReason};
+use daemonset_audit::ViolationKind as Kind;
 use serde_json::json;
 
 #[test]

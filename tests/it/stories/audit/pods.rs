@@ -2,7 +2,8 @@
 
 use super::{broken, create, delete, named, three};
 use crate::support::{NodeStory, PodStory, at, given, new, node, old, on_delete, rolling, surging};
-use daemonset::{Action, DeleteReason, Failure, ViolationKind as Kind};
+use daemonset::{Action, DeleteReason, Failure};
+use daemonset_audit::ViolationKind as Kind;
 use serde_json::json;
 
 #[test]

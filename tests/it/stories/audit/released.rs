@@ -3,7 +3,8 @@
 use super::{broken, named};
 use crate::support::{Given, given, node, pod, revision, rolling};
 use daemonset::model::{Labels, ObjectRef};
-use daemonset::{Action, LabelReason, ViolationKind as Kind};
+use daemonset::{Action, LabelReason};
+use daemonset_audit::ViolationKind as Kind;
 use serde_json::{Value, json};
 
 /// The revision of the template that a plan creates.

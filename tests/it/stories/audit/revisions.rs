@@ -3,7 +3,8 @@
 use super::{broken, delete_revision, label, named, violations};
 use crate::support::{given, node, old, pod, revision, rolling};
 use daemonset::model::Labels;
-use daemonset::{Action, LabelReason, RevisionReason, ViolationKind as Kind};
+use daemonset::{Action, LabelReason, RevisionReason};
+use daemonset_audit::ViolationKind as Kind;
 use serde_json::json;
 
 #[test]

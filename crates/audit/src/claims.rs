@@ -1,0 +1,114 @@
+//! The objects that actions name, and their owners.
+
+use super::context::Context;
+use super::kind::ViolationKind;
+use super::lineage::ownership;
+use super::named::Subject;
+use super::stage::PodStage;
+use super::violation::Findings;
+use daemonset::Action;
+use daemonset::internal::{Ownership, PodIx, RevisionIx};
+
+/// Checks names, owners and second deletes of all actions.
+pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
+    let mut deleted_revisions = Vec::new();
+    let mut deletes = context.deletes.iter().peekable();
+    for (index, action, subject) in context.actions() {
+        let counts = deletes.next_if(|delete| delete.action == index).is_some();
+        let kind = match subject {
+            Subject::Nothing | Subject::DaemonSet => continue,
+            Subject::Unknown => Some(ViolationKind::UnknownObject),
+            Subject::Pod(pod) if counts || context.owns_pod(pod) => {
+                wrong_action_on_own_pod(context, action, pod, counts)
+            }
+            Subject::Pod(pod) => wrong_action_on_pod(context, action, pod),
+            Subject::Revision(revision) => wrong_action_on_revision(context, action, revision)
+                .or_else(|| deleted_again(&mut deleted_revisions, action, revision)),
+        };
+        if let Some(kind) = kind {
+            findings.add(index, kind);
+        }
+    }
+}
+
+/// For a pod of the DaemonSet, or one that the list adopts; `counts` says that the action is the first delete of a pod that
+/// is not terminating.
+fn wrong_action_on_own_pod(
+    context: &Context<'_>,
+    action: &Action,
+    pod: PodIx,
+    counts: bool,
+) -> Option<ViolationKind> {
+    let (pod, facts) = (context.snapshot.pod(pod), context.snapshot.facts(pod));
+    match action {
+        Action::AdoptPod { .. } => {
+            let may = facts.ownership == Ownership::Orphan && pod.deleted_at.is_none();
+            (!may).then_some(ViolationKind::WrongAdoption)
+        }
+        Action::ReleasePod { .. } => Some(ViolationKind::WrongRelease),
+        Action::DeletePod { .. } if !counts => {
+            let leaving = matches!(
+                context.stages.stage(pod, facts, &context.lineage),
+                PodStage::Terminating | PodStage::Gone
+            );
+            Some(if leaving { ViolationKind::AlreadyTerminating } else { ViolationKind::DeletedTwice })
+        }
+        _ => None,
+    }
+}
+
+/// For a pod that does not belong to the DaemonSet, or no longer does.
+fn wrong_action_on_pod(context: &Context<'_>, action: &Action, pod: PodIx) -> Option<ViolationKind> {
+    let facts = context.snapshot.facts(pod);
+    match action {
+        Action::AdoptPod { .. } => Some(ViolationKind::WrongAdoption),
+        Action::ReleasePod { .. } => {
+            (facts.ownership != Ownership::Controlled).then_some(ViolationKind::WrongRelease)
+        }
+        _ => Some(ViolationKind::ForeignObject),
+    }
+}
+
+fn wrong_action_on_revision(
+    context: &Context<'_>,
+    action: &Action,
+    position: RevisionIx,
+) -> Option<ViolationKind> {
+    let snapshot = context.snapshot;
+    let revision = snapshot.revision(position);
+    let selected = snapshot.spec().selector.matches(revision.labels);
+    let ownership = ownership(snapshot, revision);
+    match action {
+        Action::AdoptRevision { .. } => {
+            let may = ownership == Ownership::Orphan && selected && revision.deleted_at.is_none();
+            (!may).then_some(ViolationKind::WrongAdoption)
+        }
+        Action::ReleaseRevision { .. } => {
+            (ownership != Ownership::Controlled || selected).then_some(ViolationKind::WrongRelease)
+        }
+        Action::LabelRevision { .. } | Action::AnnotateRevision { .. }
+            if context.lineage.released(position).is_some() =>
+        {
+            None
+        }
+        _ => (!context.owns_revision(position)).then_some(ViolationKind::ForeignObject),
+    }
+}
+
+/// A terminating revision may be deleted again, but not twice by one list.
+fn deleted_again(
+    deleted: &mut Vec<RevisionIx>,
+    action: &Action,
+    position: RevisionIx,
+) -> Option<ViolationKind> {
+    if !matches!(action, Action::DeleteRevision { .. }) {
+        return None;
+    }
+    match deleted.binary_search(&position) {
+        Ok(_) => Some(ViolationKind::DeletedTwice),
+        Err(place) => {
+            deleted.insert(place, position);
+            None
+        }
+    }
+}

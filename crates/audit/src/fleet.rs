@@ -1,0 +1,277 @@
+//! The nodes with the counts of their pods, before and after the deletes of the list.
+
+use super::context::{Context, Deletion};
+use super::excuse::{Absences, taken_at};
+use super::stage::{PodStage, Rank};
+use daemonset::NodeView;
+use daemonset::internal::{
+    HashIx, IndexVec, NodeIx, Placement, Strategy, TaintView, change, enumerate, neutral, tolerated,
+};
+use daemonset::model::Toleration;
+
+/// All nodes of the snapshot.
+pub(super) struct Fleet {
+    pub(super) nodes: IndexVec<NodeIx, NodeCounts>,
+    /// D: target nodes.
+    pub(super) desired: u32,
+    /// U: target nodes without an available pod, before the list.
+    pub(super) unavailable: u32,
+    /// NR: target nodes without a Ready pod, before the list.
+    pub(super) not_ready: u32,
+    pub(super) carried: IndexVec<HashIx, Carried>,
+}
+
+/// The pods of the DaemonSet that have one hash.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Carried {
+    pub(super) pods: u32,
+    /// Those that may live and that the list neither relabels nor deletes: without a revision of this hash they would
+    /// count as outdated.
+    pub(super) left_behind: u32,
+}
+
+/// The pods of the DaemonSet on a node.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NodeCounts {
+    is_target: bool,
+    /// It would be a target node if it were Ready itself.
+    is_down: bool,
+    /// The update deleted its pod, and it is no Ready target node.
+    is_taken: bool,
+    /// It does not count while it has no Ready pod: it was away before the update reached it.
+    is_excusable: bool,
+    /// Live ones that stay, by rank.
+    staying: [u32; Rank::COUNT],
+    /// Live ones that the list deletes.
+    pub(super) going: u32,
+    /// One of them is Ready.
+    lost_ready: bool,
+    /// Failed and succeeded ones.
+    pub(super) finished: u32,
+    /// An updated one has failed: the back-off counts.
+    pub(super) has_failed: bool,
+    pub(super) terminating: u32,
+    /// Terminating ones that count in maxSurge: until their deletionTimestamp has passed.
+    terminating_in_time: u32,
+    /// A pod was created here, and is not seen yet.
+    pub(super) unseen: bool,
+    /// That pod is updated.
+    unseen_updated: bool,
+    /// The list creates a pod here.
+    pub(super) creates: bool,
+}
+
+impl NodeCounts {
+    const EMPTY: NodeCounts = NodeCounts {
+        is_target: false,
+        is_down: false,
+        is_taken: false,
+        is_excusable: false,
+        staying: [0; Rank::COUNT],
+        going: 0,
+        lost_ready: false,
+        finished: 0,
+        has_failed: false,
+        terminating: 0,
+        terminating_in_time: 0,
+        unseen: false,
+        unseen_updated: false,
+        creates: false,
+    };
+}
+
+neutral!(NodeCounts, NodeCounts::EMPTY);
+
+/// The loss of a node by one delete.
+pub(super) struct Loss {
+    /// Position in the list.
+    pub(super) action: usize,
+    /// Its last available pod.
+    pub(super) available: bool,
+    /// Its last Ready pod.
+    pub(super) ready: bool,
+    /// Its last live pod, where no pod that the list deletes on this node was Ready.
+    pub(super) unready: bool,
+}
+
+impl NodeCounts {
+    /// Live pods that stay, of these grades.
+    pub(super) fn staying(&self, wanted: impl Fn(Rank) -> bool) -> u32 {
+        let counts = enumerate(&self.staying).filter(|(rank, _)| wanted(*rank));
+        counts.map(|(_, count)| count).sum()
+    }
+
+    pub(super) fn has_available(&self) -> bool {
+        self.staying(Rank::is_available) > 0
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        self.staying(Rank::is_ready) > 0
+    }
+
+    pub(super) fn has_live(&self) -> bool {
+        self.staying(|_| true) > 0
+    }
+
+    /// Live pods of the snapshot, including those that the list deletes.
+    pub(super) fn live(&self) -> u32 {
+        self.staying(|_| true) + self.going
+    }
+
+    /// It has neither an available pod nor a live outdated one, and not because of the deletes of this list.
+    pub(super) fn is_being_replaced(&self) -> bool {
+        let taken = self.lost_ready || (self.going > 0 && !self.has_live());
+        let outdated = self.staying(Rank::is_outdated) > 0;
+        self.is_target && !self.is_excused() && !taken && !self.has_available() && !outdated
+    }
+
+    fn is_excused(&self) -> bool {
+        self.is_excusable && !self.has_ready()
+    }
+
+    /// It has two or more unfinished pods `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.
+    pub(super) fn is_doubled(&self) -> bool {
+        let live = self.live();
+        let missing = u32::from(self.creates && live == 0);
+        self.is_target && live + self.terminating_in_time + u32::from(self.unseen) + missing >= 2
+    }
+
+    /// The node went down with the updated pod on it, and that pod is not Ready `[lost-nodes-count]`.
+    fn is_lost(&self) -> bool {
+        let updated = self.unseen_updated || self.staying(|rank| !rank.is_outdated()) > 0;
+        let ready = self.staying(|rank| !rank.is_outdated() && rank.is_ready()) > 0;
+        (self.is_down && updated && !ready) || self.is_lost_by_a_delete()
+    }
+
+    /// The update deleted its pod, none is Ready since, and no other figure counts it `[taken-nodes-count]`.
+    fn is_lost_by_a_delete(&self) -> bool {
+        let counted = self.is_target && (self.is_excused() || self.is_doubled());
+        self.is_taken && !self.has_ready() && !counted
+    }
+
+    fn count(&mut self, stage: PodStage, holds_place: bool) {
+        match stage {
+            PodStage::Live(rank) => {
+                change(&mut self.staying, rank, |count| *count += 1);
+            }
+            PodStage::Failed | PodStage::Succeeded => self.finished += 1,
+            PodStage::Terminating => {
+                self.terminating += 1;
+                self.terminating_in_time += u32::from(holds_place);
+            }
+            PodStage::Gone => {}
+        }
+    }
+
+    fn lose(&mut self, rank: Rank, action: usize) -> Loss {
+        let (available, ready) = (self.has_available(), self.has_ready());
+        change(&mut self.staying, rank, |count| *count = count.saturating_sub(1));
+        self.going += 1;
+        self.lost_ready |= rank.is_ready();
+        Loss {
+            action,
+            available: available && !self.has_available(),
+            ready: ready && !self.has_ready(),
+            // A node that loses a Ready pod had no excuse; one that had none before may have one.
+            unready: !self.is_excused() && !self.lost_ready && !self.has_live(),
+        }
+    }
+}
+
+impl Fleet {
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let snapshot = context.snapshot;
+        let surge = matches!(snapshot.spec().strategy, Strategy::Surge { .. });
+        let counts = |(position, node): (NodeIx, &NodeView<'_>)| {
+            let placement = context.goals.placement(position);
+            let is_target = placement == Placement::Run;
+            // Without surge a target node is among those without an available pod.
+            let counts_only_here = !is_target || (surge && node.ready == Some(false));
+            NodeCounts {
+                is_target,
+                is_down: matches!(placement, Placement::ContinueOnly(_))
+                    && is_down(context.goals.tolerations(position), node),
+                is_taken: counts_only_here && taken_at(snapshot, node.name).is_some(),
+                ..NodeCounts::EMPTY
+            }
+        };
+        let mut fleet = Fleet {
+            nodes: enumerate(snapshot.nodes()).map(counts).collect(),
+            desired: 0,
+            unavailable: 0,
+            not_ready: 0,
+            carried: IndexVec::repeat(Carried::default(), snapshot.index().hashes().len()),
+        };
+        fleet.count_pods(context);
+        for create in &context.unseen {
+            fleet.nodes.change(create.node, |node| {
+                node.unseen = true;
+                node.unseen_updated = context.lineage.is_goal_of(create.node, create.revision);
+            });
+        }
+        for node in fleet.nodes.iter().filter(|node| node.is_target) {
+            let counts = !node.is_excused();
+            fleet.desired += 1;
+            fleet.unavailable += u32::from(counts && !node.has_available());
+            fleet.not_ready += u32::from(counts && !node.has_ready());
+        }
+        fleet
+    }
+
+    /// Nodes lost to the update, by the pods that stay.
+    pub(super) fn lost(&self) -> u32 {
+        self.nodes.iter().map(|node| u32::from(node.is_lost())).sum()
+    }
+
+    /// Takes the list's deletes away and gives the loss of each target node.
+    pub(super) fn lose(&mut self, deletes: &[Deletion<'_>]) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        for delete in deletes {
+            if let (Some(node), PodStage::Live(rank)) = (delete.facts.node, delete.stage) {
+                let loss = self.nodes.change(node, |node| {
+                    let loss = node.lose(rank, delete.action);
+                    node.is_target.then_some(loss)
+                });
+                losses.extend(loss.flatten());
+            }
+        }
+        losses
+    }
+
+    /// Counts every pod of the DaemonSet, and those that it may adopt, on its node.
+    fn count_pods(&mut self, context: &Context<'_>) {
+        let mut absences = Absences::new(context);
+        for (position, pod, facts) in context.own_pods() {
+            let stage = context.stages.stage(pod, facts, &context.lineage);
+            if let Some(hash) = facts.hash {
+                let marks = context.marks(position);
+                let may_live = !matches!(stage, PodStage::Terminating | PodStage::Gone);
+                self.carried.change(hash, |carried| {
+                    carried.pods += 1;
+                    carried.left_behind += u32::from(may_live && !marks.labelled && !marks.deleted);
+                });
+            }
+            if let Some(node) = facts.node {
+                let now = context.snapshot.now();
+                absences.note_pod(context.snapshot, node, pod, stage, context.lineage.is_of_goal(facts));
+                self.nodes.change(node, |node| {
+                    node.count(stage, pod.deleted_at.is_none_or(|overdue| now < overdue));
+                    node.has_failed |= stage == PodStage::Failed && context.lineage.is_of_goal(facts);
+                });
+            }
+        }
+        for node in absences.excused() {
+            self.nodes.change(node, |node| node.is_excusable = true);
+        }
+    }
+}
+
+/// The kubelet reports the node as not Ready, or has not reported at all, and no other NoSchedule taint keeps the node from
+/// being a target (v1.36 `node_lifecycle_controller.go`).
+fn is_down(tolerations: &[Toleration], node: &NodeView<'_>) -> bool {
+    let of_others = |taint: TaintView<'_>| {
+        let own = matches!(taint.key.strip_prefix("node.kubernetes.io/"), Some("not-ready" | "unreachable"));
+        !own && taint.effect == "NoSchedule" && !tolerated(taint, tolerations)
+    };
+    node.ready == Some(false) && !node.taints.iter().any(of_others)
+}

@@ -1,0 +1,86 @@
+//! Base: the revision for the nodes that the rollout has not reached, chosen apart from the planner.
+
+use super::super::lineage::{Lineage, Member};
+use super::super::stage::{PodStage, PodStages};
+use super::marks;
+use daemonset::internal::{CompiledTemplate, HashIx, IndexVec, Ownership, Placement, Problems, Template};
+use daemonset::{NodeView, RevisionView, Snapshot};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// An old revision, with its template.
+pub(crate) struct Base<'s> {
+    pub(crate) view: &'s RevisionView<'s>,
+    /// Its hash label, or its name where it has none.
+    pub(crate) hash: &'s str,
+    pub(crate) template: CompiledTemplate,
+}
+
+impl<'s> Base<'s> {
+    /// Of the old revisions that have not failed and whose template can be used: the one that was completed last; then the
+    /// one with the most live pods, the largest number, the smallest name.
+    pub(super) fn choose(
+        snapshot: &'s Snapshot<'s>,
+        lineage: &Lineage<'s>,
+        stages: &PodStages<'_>,
+    ) -> Option<Self> {
+        let prefix = snapshot.spec().policy.mark_prefix.as_str();
+        let live = live_pods(snapshot, lineage, stages);
+        let mut candidates: Vec<&Member<'s>> = lineage.members.iter().filter(|m| !m.equal).collect();
+        candidates.retain(|m| m.view.deleted_at.is_none() && !has_failed(m.view, prefix));
+        candidates.sort_by_key(|member| {
+            let completed = marks::get(member.view.annotations, prefix, "completed").map(|mark| mark.at);
+            let pods = live.get(member.hash).copied().unwrap_or(0);
+            (Reverse((completed, pods, member.view.number)), member.view.name)
+        });
+        candidates.into_iter().find_map(|member| {
+            let template = usable(snapshot, member.view)?;
+            Some(Base { view: member.view, hash: member.hash, template })
+        })
+    }
+
+    /// Whether a node should run its pod.
+    pub(super) fn placement(&self, node: &NodeView<'_>) -> Placement {
+        self.template.rules().decide(node).placement
+    }
+}
+
+/// Whether a revision has a valid mark `failed`.
+pub(super) fn has_failed(revision: &RevisionView<'_>, prefix: &str) -> bool {
+    marks::get(revision.annotations, prefix, "failed").is_some_and(|mark| mark.number == revision.number)
+}
+
+/// The template of a revision; `None` if it can't be read, or the selector does not match its pods.
+fn usable(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Option<CompiledTemplate> {
+    let mut problems = Problems::default();
+    let template = Template::parse(revision.data.pointer("/spec/template")?, &mut problems);
+    let template = CompiledTemplate::new(template, &snapshot.spec().policy.daemon_tolerations, &mut problems);
+    problems.into_result().ok()?;
+    snapshot.spec().selector.matches(&template.parsed.metadata.labels).then_some(template)
+}
+
+/// How many live pods of the DaemonSet have each hash.
+fn live_pods<'s>(
+    snapshot: &'s Snapshot<'s>,
+    lineage: &Lineage<'s>,
+    stages: &PodStages<'_>,
+) -> BTreeMap<&'s str, u32> {
+    let mut counts: IndexVec<HashIx, u32> = IndexVec::repeat(0, snapshot.index().hashes().len());
+    for (_, pod, facts) in snapshot.pods_with_facts() {
+        let ours = facts.selected
+            && match facts.ownership {
+                Ownership::Controlled => true,
+                Ownership::Orphan => pod.deleted_at.is_none(),
+                Ownership::Foreign => false,
+            };
+        // No plan deletes a pod without a node, so that its object alone counts.
+        let is_live = match pod.target {
+            Some(_) => matches!(stages.stage(pod, facts, lineage), PodStage::Live(_)),
+            None => pod.deleted_at.is_none() && !pod.finished(),
+        };
+        if let Some(hash) = facts.hash.filter(|_| ours && is_live) {
+            counts.change(hash, |count| *count += 1);
+        }
+    }
+    snapshot.index().hashes().zip(counts.iter().copied()).collect()
+}

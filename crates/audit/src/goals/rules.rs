@@ -1,0 +1,111 @@
+//! The rules of a rollout: waves open in their order, marks say what is the case, and no failed revision comes back.
+
+use super::super::context::Context;
+use super::super::kind::ViolationKind;
+use super::super::named::Subject;
+use super::super::violation::Findings;
+use super::base::has_failed;
+use super::marks::Mark;
+use super::{Rollout, Stage};
+use daemonset::Action;
+
+/// Checks the marks, and the creates from revisions that have failed.
+pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
+    for (index, action, subject) in context.actions() {
+        let kind = match (action, subject) {
+            (Action::AnnotateRevision { annotations, .. }, Subject::Revision(revision)) => {
+                let current = context.lineage.current().filter(|current| current.position == revision);
+                annotations.iter().find_map(|(key, value)| {
+                    wrong_mark(context, current.map(|current| current.view.number), key, value.as_deref())
+                })
+            }
+            (Action::CreatePod { pod, .. }, _) => failed_revision(context, pod.revision_hash()),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            findings.add(index, kind);
+        }
+    }
+}
+
+/// Only the current revision is marked, with the number that it has after the list, and each mark is true.
+fn wrong_mark(
+    context: &Context<'_>,
+    current: Option<i64>,
+    key: &str,
+    value: Option<&str>,
+) -> Option<ViolationKind> {
+    let policy = &context.snapshot.spec().policy;
+    let rollout = context.goals.rollout.as_deref().filter(|rollout| rollout.exists);
+    let paused = policy.rollout.as_ref().is_some_and(|rollout| rollout.paused);
+    let name = key.strip_prefix(&policy.mark_prefix).and_then(|rest| rest.strip_prefix('/'));
+    let wrong = ViolationKind::WrongMark { mark: key.to_owned() };
+    let (Some(rollout), Some(number), Some(name)) = (rollout, current, name) else { return Some(wrong) };
+    let number = number_after(context, number);
+    let mark = value.map(Mark::read);
+    let is_of_now = |mark: &Mark| mark.number == number && mark.at == context.snapshot.now();
+    let is_right = match mark {
+        None => name == "started" && rollout.may_forget_its_start(paused),
+        Some(Some(mark)) if is_of_now(&mark) => match (name, mark.index(), mark.rest) {
+            ("started", None, None) => rollout.may_start(paused),
+            ("wave", Some(wave), _) => {
+                if rollout.last_open.is_none_or(|last| last < wave) {
+                    return Some(ViolationKind::WaveNotDue { wave: wave as u32 });
+                }
+                // A wave that was opened before is never closed.
+                rollout.goes_on() && rollout.marks.wave_index().is_none_or(|marked| marked < wave)
+            }
+            ("failed", None, reason) => {
+                rollout.newly_failed.is_some() && reason.as_deref() == rollout.newly_failed
+            }
+            ("completed", None, None) => rollout.may_complete(),
+            _ => false,
+        },
+        Some(_) => false,
+    };
+    (!is_right).then_some(wrong)
+}
+
+impl Rollout<'_> {
+    /// Where the new version is found to have failed, nothing else is marked.
+    fn goes_on(&self) -> bool {
+        self.stage == Stage::GoingOn
+    }
+
+    fn may_start(&self, paused: bool) -> bool {
+        !paused && self.marks.started.is_none() && self.newly_failed.is_none()
+    }
+
+    /// The deadline begins again when the rollout resumes.
+    fn may_forget_its_start(&self, paused: bool) -> bool {
+        let has_started = self.marks.started.is_some();
+        paused && has_started && self.stage != Stage::Over && self.newly_failed.is_none()
+    }
+
+    fn may_complete(&self) -> bool {
+        let is_new = self.marks.completed.is_none() && self.marks.failed.is_none();
+        is_new && self.is_complete && self.newly_failed.is_none()
+    }
+}
+
+/// The number that the current revision has after the list.
+fn number_after(context: &Context<'_>, number: i64) -> i64 {
+    let renumbered = context.actions.iter().find_map(|action| match action {
+        Action::RenumberRevision { number, .. } => Some(*number),
+        _ => None,
+    });
+    let largest = context.lineage.largest_old();
+    // Beside another controller, that one renumbers it.
+    let by_the_other = (context.snapshot.drives() && number <= largest).then(|| largest.saturating_add(1));
+    renumbered.or(by_the_other).unwrap_or(number)
+}
+
+/// No pod is created from a revision that has failed, but from the current one where a person lets it go on.
+fn failed_revision(context: &Context<'_>, hash: &str) -> Option<ViolationKind> {
+    context.goals.rollout.as_ref()?;
+    let prefix = context.snapshot.spec().policy.mark_prefix.as_str();
+    let mut members = context.lineage.members.iter().filter(|member| member.hash == hash && !member.equal);
+    let is_current = context.lineage.current_hash == Some(hash);
+    let has_failed = members.any(|member| has_failed(member.view, prefix));
+    (has_failed && !is_current).then(|| ViolationKind::FailedRevisionCreated { hash: hash.to_owned() })
+}

@@ -1,0 +1,153 @@
+//! The safety rules of a Kubernetes DaemonSet's controller as data: they hold for every plan, from the planner of the crate
+//! `daemonset` or from another one.
+//!
+//! [`audit()`] is a guard between a planner and the API server. [`audit_custom`] judges plans with manifests that the caller makes,
+//! [`audit_kept`] plans from changes.
+//!
+//! The rules are written independently of the code that plans: they have their own notion of owned, live, ready, available, updated
+//! and in flight, and their own arithmetic on limits. They share with the planner only the checked input: placements, the selector,
+//! tolerations, and the numbers for the labels and owners of pods. The compiler holds that, since this crate can't import the
+//! decision.
+//!
+//! Pure, as the core is: no I/O, no clock, no randomness, no environment.
+#![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
+#![deny(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::expect_used,
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
+mod claims;
+mod context;
+mod creates;
+mod deletes;
+mod excuse;
+mod fleet;
+mod goals;
+mod kept;
+mod kind;
+mod limits;
+mod lineage;
+mod list;
+mod manifests;
+mod memories;
+mod named;
+mod revisions;
+mod stage;
+mod status;
+mod violation;
+
+pub use kept::{NotKept, audit_kept};
+pub use kind::{BudgetFigure, ViolationKind};
+pub use violation::{Violation, ViolationSubject};
+
+use context::Context;
+use daemonset::{Action, CustomSnapshot, Snapshot};
+use fleet::Fleet;
+use goals::Goals;
+use violation::Findings;
+
+/// The safety rules that these actions break, in the order of the actions; empty for every plan of
+/// [`reconcile`](daemonset::reconcile()).
+///
+/// A guard between a planner, this one or another, and the API server, for callers that execute actions. It judges the
+/// actions as if all of them were executed at once against this snapshot. It finds only harm, never idleness: an empty
+/// list of actions breaks no rule.
+///
+/// A total function; its cost grows as nodes, pods and actions do, and is about half of the decision's.
+///
+/// ```
+/// use daemonset::{Action, DeleteReason, Recording, model::ObjectRef, reconcile};
+/// use daemonset_audit::{ViolationKind, audit};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}}],
+///     "pods": [{"metadata": {"name": "web", "namespace": "ns", "uid": "p1"}, "spec": {"nodeName": "a"}}],
+/// }))?;
+/// let snapshot = recording.snapshot().unwrap();
+/// assert!(audit(&snapshot, &reconcile(&snapshot)).is_empty());
+///
+/// let web = ObjectRef::from(&recording.pods[0].metadata);
+/// let violations = audit(&snapshot, &[Action::delete_pod("a".into(), web, DeleteReason::ExcessPod)]);
+/// assert_eq!(violations[0].kind, ViolationKind::ForeignObject);
+/// assert_eq!(violations[0].to_string(), "action 0, pod ns/web: it is not the DaemonSet's, nor adopted in this list");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[must_use = "a violation that nobody reads prevents nothing"]
+pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
+    let mut findings = Findings::new(snapshot, actions);
+    if actions.is_empty() {
+        return findings.in_order();
+    }
+    list::check(snapshot, actions, &mut findings);
+    let goals = Goals::new(snapshot, actions);
+    status::check(snapshot, &goals, actions, &mut findings);
+    if status::check_untouched(snapshot, actions, &mut findings) {
+        return findings.in_order();
+    }
+    let context = Context::new(snapshot, &goals, actions);
+    claims::check(&context, &mut findings);
+    let mut fleet = Fleet::new(&context);
+    let losses = fleet.lose(&context.deletes);
+    limits::check_deletes(&context, &fleet, &losses, &mut findings);
+    limits::check_leaving(&context, &fleet, &mut findings);
+    deletes::check(&context, &fleet, &mut findings);
+    let surged = creates::check(&context, &mut fleet, &mut findings);
+    limits::check_surge(&context, &fleet, &surged, &mut findings);
+    manifests::check(&context, &mut findings);
+    revisions::check(&context, &fleet, &mut findings);
+    goals::check(&context, &mut findings);
+    findings.in_order()
+}
+
+/// As [`audit()`], of a plan whose objects the caller makes.
+///
+/// ```
+/// use daemonset::{Recording, TemplateManifests};
+/// use daemonset_audit::audit_custom;
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let recording: Recording =
+///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": [{"metadata": {"name": "a"}}]}))?;
+/// let snapshot = recording.snapshot_with(&TemplateManifests).unwrap();
+/// let plan = snapshot.plan().unwrap();
+/// assert!(audit_custom(&snapshot, &plan.actions).is_empty());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[must_use = "a violation that nobody reads prevents nothing"]
+pub fn audit_custom(snapshot: &CustomSnapshot<'_, '_>, actions: &[Action]) -> Vec<Violation> {
+    audit(snapshot.checked(), actions)
+}
+
+/// The README's examples are tested as documentation is.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,116 @@
+//! The stage and the rank of a pod, as far as harm is concerned: judged apart from the planner.
+
+use super::lineage::Lineage;
+use super::memories;
+use daemonset::internal::{Phase, PodFacts, Position};
+use daemonset::{PodView, Snapshot};
+use jiff::Timestamp;
+
+/// The stage of a pod's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PodStage {
+    Live(Rank),
+    Failed,
+    Succeeded,
+    /// Terminating, or its deletion is in flight.
+    Terminating,
+    /// Terminating and finished: it runs nothing any more.
+    Gone,
+}
+
+/// How good a live pod is: the best is available and updated, the worst neither Ready nor updated
+/// `[keep-the-available-one]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    readiness: Readiness,
+    outdated: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Readiness {
+    Available,
+    NotYetAvailable,
+    NotReady,
+}
+
+impl Rank {
+    /// How many ranks there are.
+    pub(super) const COUNT: usize = 6;
+
+    pub(super) fn is_available(self) -> bool {
+        self.readiness == Readiness::Available
+    }
+
+    pub(super) fn is_ready(self) -> bool {
+        match self.readiness {
+            Readiness::Available | Readiness::NotYetAvailable => true,
+            Readiness::NotReady => false,
+        }
+    }
+
+    pub(super) fn is_outdated(self) -> bool {
+        self.outdated
+    }
+}
+
+impl Position for Rank {
+    fn new(index: usize) -> Self {
+        let readiness = match index / 2 {
+            0 => Readiness::Available,
+            1 => Readiness::NotYetAvailable,
+            _ => Readiness::NotReady,
+        };
+        Rank { readiness, outdated: index % 2 == 1 }
+    }
+
+    fn index(self) -> usize {
+        2 * self.readiness as usize + usize::from(self.outdated)
+    }
+}
+
+/// Judges pods at one instant.
+pub(super) struct PodStages<'s> {
+    snapshot: &'s Snapshot<'s>,
+    /// A pod that is Ready since this instant, or longer, is available. `None` where no pod can have been Ready for so
+    /// long.
+    ready_by: Option<Timestamp>,
+    remembers_deletes: bool,
+}
+
+impl<'s> PodStages<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot<'s>) -> Self {
+        PodStages {
+            snapshot,
+            ready_by: snapshot.now().checked_sub(snapshot.spec().min_ready()).ok(),
+            remembers_deletes: snapshot.memory().is_some_and(|memory| !memory.deletes().is_empty()),
+        }
+    }
+
+    pub(super) fn stage(&self, pod: &PodView<'_>, facts: &PodFacts, lineage: &Lineage<'_>) -> PodStage {
+        match (self.is_terminating(pod), pod.phase) {
+            (true, Phase::Failed | Phase::Succeeded) => PodStage::Gone,
+            (true, Phase::PendingOrUnknown | Phase::Running) => PodStage::Terminating,
+            (false, Phase::Failed) => PodStage::Failed,
+            (false, Phase::Succeeded) => PodStage::Succeeded,
+            (false, Phase::PendingOrUnknown | Phase::Running) => {
+                let readiness = match (pod.ready.is_true(), self.is_ready_long_enough(pod)) {
+                    (true, true) => Readiness::Available,
+                    (true, false) => Readiness::NotYetAvailable,
+                    (false, _) => Readiness::NotReady,
+                };
+                PodStage::Live(Rank { readiness, outdated: !lineage.is_of_goal(facts) })
+            }
+        }
+    }
+
+    /// Terminating, or its deletion was accepted and is not seen yet.
+    fn is_terminating(&self, pod: &PodView<'_>) -> bool {
+        pod.deleted_at.is_some()
+            || (self.remembers_deletes && memories::delete_in_flight(self.snapshot, pod.uid))
+    }
+
+    fn is_ready_long_enough(&self, pod: &PodView<'_>) -> bool {
+        self.snapshot.spec().daemon_set.spec.min_ready_seconds == 0
+            || pod.ready_since.zip(self.ready_by).is_some_and(|(since, by)| since <= by)
+    }
+}

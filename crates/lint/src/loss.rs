@@ -1,0 +1,89 @@
+//! Nodes that lose their pod at once when the new template is applied, independent of every budget.
+//!
+//! v1.36 `daemon_controller.go podsShouldBeOnNode`: node sync deletes the pods of excluded nodes.
+
+use super::context::{Context, Node};
+use super::finding::{Finding, Rule, Severity};
+use super::format::node_names;
+use super::manifest::POD;
+use daemonset::Snapshot;
+use daemonset::internal::{Mismatch, Placement, Strategy, TolerationsView, toleration_withdrawn};
+use daemonset::model::NodeName;
+use std::collections::BTreeMap;
+
+/// The reason why a node loses its pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Loss {
+    NodeName,
+    NodeSelector,
+    NodeAffinity,
+    Tolerations,
+}
+
+/// One finding for each reason, with its nodes.
+pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) -> Vec<Finding> {
+    let mut lost: BTreeMap<Loss, Vec<NodeName>> = BTreeMap::new();
+    let mut targets = 0;
+    for node in &context.nodes {
+        let before = stored.spec().template.rules().decide(node.view).placement;
+        targets += usize::from(before == Placement::Run);
+        if let Some(loss) = loss(context, stored, node).filter(|_| had_pod(context, node, before)) {
+            lost.entry(loss).or_default().push(node.name());
+        }
+    }
+    lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, targets)).collect()
+}
+
+fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: &Node<'_>) -> Option<Loss> {
+    match node.placement {
+        Placement::Run => None,
+        Placement::Exclude(Mismatch::NodeName) => Some(Loss::NodeName),
+        Placement::Exclude(Mismatch::NodeSelector) => Some(Loss::NodeSelector),
+        Placement::Exclude(Mismatch::NodeAffinity) => Some(Loss::NodeAffinity),
+        Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(Loss::Tolerations),
+        Placement::ContinueOnly(_) => {
+            let withdrawn = toleration_withdrawn(
+                &context.snapshot.spec().template.tolerations,
+                node.view,
+                TolerationsView::Model(&stored.spec().template.tolerations),
+            );
+            // A driver deletes for an update only, and the controller beside it knows OnDelete.
+            let rolls =
+                context.manifest.strategy != Strategy::OnDelete && context.preflight.policy.drive.is_none();
+            (withdrawn && rolls).then_some(Loss::Tolerations)
+        }
+    }
+}
+
+/// Whether a node may run a pod of the stored DaemonSet. If the preflight has no pods, every target node of the stored
+/// DaemonSet counts.
+fn had_pod(context: &Context<'_>, node: &Node<'_>, before: Placement) -> bool {
+    if context.preflight.pods.is_empty() {
+        return before == Placement::Run;
+    }
+    let may_run = matches!(before, Placement::Run | Placement::ContinueOnly(_));
+    may_run && node.has_pod()
+}
+
+fn finding(loss: Loss, nodes: Vec<NodeName>, targets: usize) -> Finding {
+    let (rule, field) = match loss {
+        Loss::NodeName => (Rule::SelectionNarrowed, "nodeName"),
+        Loss::NodeSelector => (Rule::SelectionNarrowed, "nodeSelector"),
+        Loss::NodeAffinity => (Rule::SelectionNarrowed, "affinity.nodeAffinity"),
+        Loss::Tolerations => (Rule::TolerationsWithdrawn, "tolerations"),
+    };
+    let remedy = match rule {
+        Rule::TolerationsWithdrawn => "Keep the tolerations until these nodes may be without a pod",
+        _ => "Roll such a change out node by node with labels on the nodes, or keep the selection",
+    };
+    let loses = if nodes.len() == 1 { "loses its pod" } else { "lose their pods" };
+    let of = if targets == 1 { "1 target node".to_owned() } else { format!("{targets} target nodes") };
+    Finding::new(rule, Severity::Error, format!("{POD}.{field}"))
+        .why(format_args!(
+            "{} of {of} {loses} at once, whatever maxUnavailable is: {}",
+            nodes.len(),
+            node_names(&nodes)
+        ))
+        .remedy(remedy)
+        .nodes(nodes)
+}

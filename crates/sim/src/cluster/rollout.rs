@@ -1,0 +1,98 @@
+//! A user who steers a rollout: approvals and pauses, in annotations of the DaemonSet.
+
+use super::Cluster;
+use crate::event_queue::Timer;
+use crate::summary::RolloutEnd;
+use daemonset::RolloutStage;
+use daemonset::internal::MARK_PREFIX;
+use daemonset::model::{Labels, OwnerReference};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+
+/// A user's change of the annotations that steer a rollout. The controller needs
+/// [`reads_annotations`](field@crate::ControllerSettings::reads_annotations) to see them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Steering {
+    /// Approves so many waves of the newest revision.
+    Approve {
+        /// How many waves, from the first one on.
+        waves: u32,
+    },
+    /// Pauses the rollout.
+    Pause,
+    /// Lets a paused rollout go on.
+    Resume,
+}
+
+impl Cluster {
+    /// Steers the rollout now.
+    pub fn steer(&mut self, steering: Steering) {
+        let newest = self.newest_revision_number();
+        self.edit(|ds| {
+            let annotations = &ds.metadata.annotations;
+            ds.metadata.annotations = match steering {
+                Steering::Approve { waves } => {
+                    annotations.with(&key("approved"), &format!("{newest}={waves}"))
+                }
+                Steering::Pause => annotations.with(&key("paused"), "true"),
+                Steering::Resume => {
+                    let paused = key("paused");
+                    annotations.iter().filter(|(other, _)| *other != paused).collect()
+                }
+            };
+        });
+    }
+
+    /// Steers the rollout at a later instant.
+    pub fn steer_at(&mut self, at: Timestamp, steering: Steering) {
+        self.environment.queue.push(at.max(self.now()), Timer::Steer(steering));
+    }
+
+    /// Whether the new version has failed, and the controller has seen every target node with an available pod of the old one
+    /// again.
+    pub fn is_rolled_back(&self) -> bool {
+        !self.controller.is_down() && self.controller.rollout.is_rolled_back()
+    }
+
+    /// Until when a steered rollout moves by time alone, or by a user who steers it.
+    pub(crate) fn rollout_moves_until(&self) -> Option<Timestamp> {
+        self.controller.rollout.waits_until.max(self.environment.queue.steered_until)
+    }
+
+    /// The end of a rollout that nothing moves.
+    pub(crate) fn standstill(&self) -> RolloutEnd {
+        let rollout = &self.controller.rollout;
+        match rollout.stage() {
+            Some(RolloutStage::Stopped { .. }) => RolloutEnd::Stopped,
+            Some(_) if rollout.is_at_rest() => RolloutEnd::Held,
+            Some(_) | None => RolloutEnd::Stuck,
+        }
+    }
+
+    /// The number of the newest revision of the DaemonSet; 0 without any.
+    fn newest_revision_number(&self) -> i64 {
+        let uid = self.daemon_set().map(|ds| ds.metadata.uid.as_str());
+        let owned = self.revisions().filter(|revision| {
+            let owners = &revision.metadata.owner_references;
+            uid.is_some() && OwnerReference::controller_of(owners) == uid
+        });
+        owned.map(|revision| revision.revision).max().unwrap_or_default()
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("{MARK_PREFIX}/{name}")
+}
+
+/// The annotations that steer a rollout and differ, with their new values; `None` for removed ones.
+pub(super) fn steering_changes(before: &Labels, after: &Labels) -> BTreeMap<String, Option<String>> {
+    let steers =
+        |(key, _): &(&str, &str)| key.strip_prefix(MARK_PREFIX).is_some_and(|rest| rest.starts_with('/'));
+    let removed = before.iter().filter(|(key, _)| !after.contains_key(key)).filter(steers);
+    let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value)).filter(steers);
+    removed
+        .map(|(key, _)| (key.to_owned(), None))
+        .chain(set.map(|(key, value)| (key.to_owned(), Some(value.to_owned()))))
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! The event queue of the discrete-event simulation: timers in the order in which they fire.
+
+use super::cluster::Steering;
+use daemonset::model::{NodeName, Uid};
+use jiff::{SignedDuration, Timestamp};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A future event of the simulation.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Timer {
+    /// The scheduler tries to bind a pod.
+    SchedulePod(Uid),
+    /// A pod changes its state on its node. The timer is stale when the pod has entered another epoch since.
+    Pod { uid: Uid, epoch: u32, transition: PodTransition },
+    /// The pod garbage collector removes the pods of a deleted node.
+    CollectGarbage(NodeName),
+    /// A node that joined or was down becomes Ready. The timer is stale when the node has entered another epoch since.
+    NodeReady { node: NodeName, epoch: u32 },
+    /// The next random event of a node, with its number.
+    Churn(u64),
+    /// A user steers the rollout.
+    Steer(Steering),
+}
+
+/// A change of a pod's state on its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PodTransition {
+    /// The image has been pulled, and the containers run.
+    Started,
+    /// The readiness probe succeeds.
+    Ready,
+    /// The kubelet restarts the container after a crash.
+    Restarted,
+    /// The container crashes.
+    Crashed,
+    /// The kubelet evicts the pod because its node is short of a resource.
+    Evicted,
+    /// All containers have ended after the deletion of the pod.
+    Stopped,
+    /// The image can't be pulled.
+    PullFailed,
+}
+
+/// Timers by the instant at which they fire; timers of one instant fire in the order in which they were pushed.
+#[derive(Debug, Default)]
+pub(super) struct EventQueue {
+    heap: BinaryHeap<Reverse<(Timestamp, u64, Timer)>>,
+    /// How many timers have been pushed so far.
+    pushed: u64,
+    /// The instant of the last [`Timer::Steer`] that was pushed.
+    pub(super) steered_until: Option<Timestamp>,
+}
+
+impl EventQueue {
+    pub(super) fn push(&mut self, at: Timestamp, timer: Timer) {
+        self.pushed += 1;
+        if matches!(timer, Timer::Steer(_)) {
+            self.steered_until = self.steered_until.max(Some(at));
+        }
+        self.heap.push(Reverse((at, self.pushed, timer)));
+    }
+
+    pub(super) fn next_at(&self) -> Option<Timestamp> {
+        self.heap.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    pub(super) fn pop(&mut self) -> Option<(Timestamp, Timer)> {
+        self.heap.pop().map(|Reverse((at, _, timer))| (at, timer))
+    }
+}
+
+/// The instant `delay` after `now`; `now` if that is beyond the last instant.
+pub(super) fn later(now: Timestamp, delay: SignedDuration) -> Timestamp {
+    now.saturating_add(delay).unwrap_or(now)
+}

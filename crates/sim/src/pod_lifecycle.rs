@@ -1,0 +1,297 @@
+//! The lifecycle of running pods: creation, start, readiness, crashes, failure.
+
+use super::environment::{Environment, PodRuntime, namespaced_name};
+use super::event::{Actor, Change, PodIdentity, PodTrouble};
+use super::event_queue::{PodTransition, Timer, later};
+use super::random::Purpose;
+use super::requirements::PodRequirements;
+use super::watch::WatchEvent;
+use daemonset::internal::daemon_toleration_list;
+use daemonset::model::{ContainerStatus, Pod, PodCondition, Uid};
+use jiff::SignedDuration;
+use std::sync::Arc;
+
+/// The kubelet's delay before it restarts a container: it doubles with each crash, up to the longest
+/// (v1.36 `kubelet.go MaxContainerBackOff`).
+const FIRST_RESTART: SignedDuration = SignedDuration::from_secs(10);
+const LONGEST_RESTART: SignedDuration = SignedDuration::from_mins(5);
+
+impl Environment {
+    /// Stores a pod. Without `requirements` they are those of the pod's revision.
+    pub(super) fn add_pod(
+        &mut self,
+        by: Actor,
+        mut pod: Pod,
+        requirements: Option<Arc<PodRequirements>>,
+    ) -> Uid {
+        if pod.metadata.uid.as_str().is_empty() {
+            pod.metadata.uid = self.new_uid();
+        }
+        if pod.metadata.resource_version.is_empty() {
+            pod.metadata.resource_version = self.new_version();
+        }
+        let uid = pod.metadata.uid.clone();
+        self.pod_names.insert(namespaced_name(&pod.metadata.namespace, &pod.metadata.name));
+        let runtime = self.new_runtime(&pod, requirements);
+        if let Some(kubelet) = self.kubelets.get_mut(&runtime.node) {
+            kubelet.pods.push(uid.clone());
+        }
+        self.runtimes.insert(uid.clone(), runtime);
+        self.store(WatchEvent::Pod(Arc::new(pod)));
+        self.record_pod(by, &uid, Change::PodCreated);
+        self.update_absence_taint_for(&uid);
+        uid
+    }
+
+    fn new_runtime(&mut self, pod: &Pod, requirements: Option<Arc<PodRequirements>>) -> PodRuntime {
+        let key = &self.settings.controller.policy.unique_label_key;
+        let revision = pod.metadata.labels.get(key).unwrap_or_default().to_owned();
+        let node = pod.target().cloned().unwrap_or_default();
+        let (known, behaviour) = self.versions.get(&revision).unzip();
+        let in_history = self.belongs_in_history(pod);
+        let requirements = requirements.unwrap_or_else(|| {
+            let mut requirements = known.map_or_else(
+                || PodRequirements::from_template(&serde_json::Value::Null),
+                Arc::unwrap_or_clone,
+            );
+            // The model of a pod keeps only the tolerations that decisions read, so that those of its revision and of
+            // every daemon pod are added.
+            requirements.tolerations.extend(pod.spec.tolerations.iter().cloned());
+            if in_history {
+                requirements.tolerations.extend(daemon_toleration_list(false));
+            }
+            Arc::new(requirements)
+        });
+        let identity = in_history.then(|| {
+            let (pod, uid) = (pod.metadata.name.clone(), pod.metadata.uid.clone());
+            Arc::new(PodIdentity { node: node.clone(), pod, uid, revision: revision.clone() })
+        });
+        let mut attempt = 0;
+        if let Some(kubelet) = self.kubelets.get_mut(&node) {
+            let attempts = kubelet.attempts.entry(revision.clone()).or_default();
+            *attempts += 1;
+            attempt = *attempts;
+        }
+        PodRuntime {
+            node,
+            revision,
+            finalizers: requirements.finalizers.clone(),
+            requirements,
+            behaviour: behaviour.unwrap_or(self.settings.behaviour),
+            started: false,
+            stopped: false,
+            attempt,
+            restarts: 0,
+            epoch: 0,
+            identity,
+        }
+    }
+
+    /// The kubelet pulls the image, if the node does not have it, and starts the containers.
+    pub(super) fn start(&mut self, uid: &Uid) {
+        let Some(runtime) = self.runtimes.get_mut(uid) else { return };
+        let Some(kubelet) = self.kubelets.get_mut(&runtime.node) else { return };
+        if !kubelet.up || runtime.started {
+            return;
+        }
+        if kubelet.shuts_down {
+            self.fail(uid, PodTrouble::NodeShutdown);
+            return;
+        }
+        runtime.started = true;
+        runtime.epoch += 1;
+        let epoch = runtime.epoch;
+        let subject = [runtime.node.as_str(), runtime.revision.as_str()];
+        let draw = |purpose| self.random.stream(purpose, subject, runtime.attempt);
+        let mut delay = runtime.behaviour.start.sample(&mut draw(Purpose::Start));
+        let pull_fails =
+            runtime.behaviour.pull_fails.sample(&mut self.random.stream(Purpose::PullFails, subject, 0));
+        if kubelet.pulled.insert(runtime.revision.clone()) {
+            delay = delay.saturating_add(runtime.behaviour.pull.sample(&mut self.random.stream(
+                Purpose::Pull,
+                subject,
+                0,
+            )));
+        }
+        let transition = if pull_fails {
+            PodTransition::PullFailed
+        } else if runtime.behaviour.evicted.sample(&mut draw(Purpose::Evict)) {
+            PodTransition::Evicted
+        } else {
+            PodTransition::Started
+        };
+        self.queue.push(later(self.now, delay), Timer::Pod { uid: uid.clone(), epoch, transition });
+    }
+
+    /// Applies a transition, unless its timer is stale.
+    pub(super) fn apply_transition(&mut self, uid: &Uid, epoch: u32, transition: PodTransition) {
+        if self.runtimes.get(uid).is_none_or(|runtime| runtime.epoch != epoch) {
+            return;
+        }
+        match transition {
+            PodTransition::Started | PodTransition::Restarted => {
+                // A pod that crashed at its first start is restarted while it is still Pending.
+                let is_running = self.pod(uid).is_some_and(|pod| pod.status.phase == "Running");
+                if !is_running {
+                    self.change_pod(uid, |pod| pod.status.phase = "Running".to_owned());
+                }
+                if transition == PodTransition::Restarted {
+                    self.report_container(uid, "");
+                }
+                self.probe(uid);
+            }
+            PodTransition::Ready => self.become_ready(uid),
+            PodTransition::Crashed => {
+                self.become_unready(uid, PodTrouble::Crashed);
+                self.wait_for_restart(uid);
+            }
+            PodTransition::Evicted => self.fail(uid, PodTrouble::Evicted),
+            PodTransition::Stopped => self.stopped(uid),
+            PodTransition::PullFailed => self.report_container(uid, "ImagePullBackOff"),
+        }
+    }
+
+    /// The containers run. They take their node down, never become Ready, crash, or become Ready after a while.
+    fn probe(&mut self, uid: &Uid) {
+        let Some(runtime) = self.runtimes.get(uid) else { return };
+        let subject = [runtime.node.as_str(), runtime.revision.as_str()];
+        let number = runtime.attempt << 32 | u64::from(runtime.restarts);
+        let behaviour = runtime.behaviour;
+        let epoch = runtime.epoch;
+        if behaviour.panics_node.sample(&mut self.random.stream(Purpose::PanicNode, subject, number)) {
+            let node = runtime.node.clone();
+            self.take_down(Actor::Environment, &node);
+            return;
+        }
+        if behaviour.never_ready.sample(&mut self.random.stream(Purpose::NeverReady, subject, 0)) {
+            return;
+        }
+        if behaviour.crash_loops.sample(&mut self.random.stream(Purpose::CrashLoop, subject, 0)) {
+            self.wait_for_restart(uid);
+            return;
+        }
+        if behaviour.crash_at_start.sample(&mut self.random.stream(Purpose::Crash, subject, number)) {
+            self.wait_for_restart(uid);
+            return;
+        }
+        let delay = behaviour.ready.sample(&mut self.random.stream(Purpose::Ready, subject, number));
+        self.queue.push(
+            later(self.now, delay),
+            Timer::Pod { uid: uid.clone(), epoch, transition: PodTransition::Ready },
+        );
+    }
+
+    fn wait_for_restart(&mut self, uid: &Uid) {
+        self.report_container(uid, "CrashLoopBackOff");
+        let Some(runtime) = self.runtimes.get_mut(uid) else { return };
+        let doublings = runtime.restarts.min(10);
+        let delay = FIRST_RESTART.saturating_mul(1 << doublings).min(LONGEST_RESTART);
+        runtime.restarts += 1;
+        let epoch = runtime.epoch;
+        self.queue.push(
+            later(self.now, delay),
+            Timer::Pod { uid: uid.clone(), epoch, transition: PodTransition::Restarted },
+        );
+    }
+
+    /// Writes the restarts of the container, and its reason to wait, into the pod's status.
+    fn report_container(&mut self, uid: &Uid, waiting_reason: &str) {
+        let Some(runtime) = self.runtimes.get(uid).filter(|_| self.settings.container_statuses) else {
+            return;
+        };
+        let restart_count = i32::try_from(runtime.restarts).unwrap_or(i32::MAX);
+        let waiting_reason = waiting_reason.to_owned();
+        self.change_pod(uid, |pod| {
+            pod.status.container_statuses = vec![ContainerStatus { restart_count, waiting_reason }];
+        });
+    }
+
+    fn become_ready(&mut self, uid: &Uid) {
+        self.set_ready(uid, true);
+        self.record_pod(Actor::Environment, uid, Change::PodReady);
+        self.plan_crash(uid);
+    }
+
+    /// Takes over a pod that was created running, and possibly Ready.
+    pub(super) fn adopt_started_pod(&mut self, uid: &Uid) {
+        if let Some(runtime) = self.runtimes.get_mut(uid) {
+            runtime.started = true;
+        }
+        if self.pod(uid).is_some_and(|pod| is_ready(pod)) {
+            self.record_pod(Actor::Environment, uid, Change::PodReady);
+            self.plan_crash(uid);
+        }
+    }
+
+    /// Schedules the crash of a Ready pod whose version has a limited lifetime.
+    pub(super) fn plan_crash(&mut self, uid: &Uid) {
+        let Some(runtime) = self.runtimes.get(uid) else { return };
+        let Some(lifetime) = runtime.behaviour.lifetime else { return };
+        let subject = [runtime.node.as_str(), runtime.revision.as_str()];
+        let number = runtime.attempt << 32 | u64::from(runtime.restarts);
+        let delay = lifetime.sample(&mut self.random.stream(Purpose::Lifetime, subject, number));
+        let epoch = runtime.epoch;
+        self.queue.push(
+            later(self.now, delay),
+            Timer::Pod { uid: uid.clone(), epoch, transition: PodTransition::Crashed },
+        );
+    }
+
+    /// Whether a pod is gone, terminating or finished, so that it no longer runs on.
+    fn is_ending(&self, uid: &Uid) -> bool {
+        self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod))
+    }
+
+    /// A container crashes; the kubelet restarts it.
+    pub(super) fn crash_pod(&mut self, uid: &Uid) {
+        let ending = self.is_ending(uid);
+        if let Some(runtime) = self.runtimes.get_mut(uid).filter(|runtime| runtime.started && !ending) {
+            runtime.epoch += 1;
+            let epoch = runtime.epoch;
+            self.apply_transition(uid, epoch, PodTransition::Crashed);
+        }
+    }
+
+    pub(super) fn become_unready(&mut self, uid: &Uid, reason: PodTrouble) {
+        let was_ready = self.pod(uid).is_some_and(|pod| is_ready(pod));
+        if was_ready {
+            self.set_ready(uid, false);
+            self.record_pod(Actor::Environment, uid, |pod| Change::PodUnready { pod, reason });
+        }
+    }
+
+    fn set_ready(&mut self, uid: &Uid, ready: bool) {
+        let condition = PodCondition {
+            kind: "Ready".to_owned(),
+            status: if ready { "True" } else { "False" }.to_owned(),
+            last_transition_time: Some(self.now),
+        };
+        self.change_pod(uid, |pod| pod.status.conditions = vec![condition]);
+        self.update_absence_taint_for(uid);
+    }
+
+    /// The pod's phase becomes Failed, which is final.
+    pub(super) fn fail(&mut self, uid: &Uid, reason: PodTrouble) {
+        let ending = self.is_ending(uid);
+        let Some(runtime) = self.runtimes.get_mut(uid).filter(|_| !ending) else { return };
+        runtime.epoch += 1;
+        let node = runtime.node.clone();
+        self.change_pod(uid, |pod| {
+            pod.status.phase = "Failed".to_owned();
+            pod.status.reason = reason.status_reason().to_owned();
+            pod.status.conditions.clear();
+        });
+        self.record_pod(Actor::Environment, uid, |pod| Change::PodFailed { pod, reason });
+        self.update_absence_taint(&node);
+        self.retry_unbound_pods(&node);
+    }
+}
+
+pub(super) fn is_ready(pod: &Pod) -> bool {
+    pod.readiness().is_some_and(PodCondition::is_true)
+}
+
+/// Whether the phase is final.
+pub(super) fn is_finished(pod: &Pod) -> bool {
+    matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
+}
