@@ -164,7 +164,8 @@ pub use tracker::{NeedsLists, Tracker, VerifyError};
 pub use unavailable::{UnavailableCause, UnavailableNodes};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 
-/// For crates of the same version alone: daemonset-audit, daemonset-lint, daemonset-placement, daemonset-sim. It may change in any release.
+/// The parts that crates of the same version use: daemonset-audit, daemonset-lint, daemonset-placement and daemonset-sim. They
+/// are no part of the API, and change in any release.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::kubernetes::hash::{Hasher, content_hash};

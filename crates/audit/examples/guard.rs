@@ -8,6 +8,8 @@
 //! crate `daemonset` breaks no rule. The audit is useful as a second opinion, and for actions that come from another source: another
 //! planner, a queue, or a person.
 
+#![expect(clippy::disallowed_methods, reason = "a planner's actions are audited")]
+
 use daemonset::model::ObjectRef;
 use daemonset::{Action, DeleteReason, Recording, plan};
 use daemonset_audit::audit;

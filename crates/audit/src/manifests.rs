@@ -239,6 +239,7 @@ fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the actions to judge are a plan's")]
 mod tests {
     use super::*;
     use daemonset::{Recording, TemplateManifests};
