@@ -4,13 +4,14 @@ use super::standing::{Act, Acts, Instants, Standing};
 use crate::action::RequeueReason;
 use crate::memory::Memory;
 use crate::reconcile::budget::node_free_at;
-use crate::reconcile::burst::{is_leaving, next_available_on};
-use crate::reconcile::claim::{Claim, verdict_on_pod};
+use crate::reconcile::burst::next_available_on;
+use crate::reconcile::candidate::is_leaving;
+use crate::reconcile::candidate::{group, urgency, urgent};
+use crate::reconcile::claim::Claim;
 use crate::reconcile::figures::{Counts, Figure};
 use crate::reconcile::fleet::{Fleet, available_at};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
-use crate::reconcile::update::candidates::{group, urgency, urgent};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
 use crate::snapshot::strategy::Strategy;
@@ -127,6 +128,6 @@ impl Steps<'_> {
 
     fn is_ours(&self, pod: PodIx) -> bool {
         let snapshot = self.fleet.snapshot;
-        verdict_on_pod(snapshot.pod(pod), snapshot.facts(pod)).is_ours()
+        snapshot.facts(pod).verdict(snapshot.pod(pod)).is_ours()
     }
 }

@@ -27,7 +27,7 @@ use crate::memory::Memory;
 use crate::model::{ControllerRevision, NodeName};
 use crate::pod_manifest::Shared;
 use crate::reconcile::actions::FromTemplate;
-use crate::reconcile::claim::{claim, verdict_on_pod};
+use crate::reconcile::claim::claim;
 use crate::reconcile::classify::Evidence;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::RolloutState;
@@ -164,7 +164,7 @@ impl Kept {
         }
         let spec = Arc::clone(&kept.spec);
         let pods = snapshot.pods_with_facts();
-        let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, verdict_on_pod(pod, facts)));
+        let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, facts.verdict(pod)));
         kept.objects.reserve(snapshot.nodes.len(), pods.clone().count());
         // The snapshot is checked: no name is given twice, and each pod has found its node.
         for (name, position) in listed.names().zip(&*listed.order) {

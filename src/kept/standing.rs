@@ -4,7 +4,7 @@
 use super::facts::Slot;
 use crate::action::RequeueReason;
 use crate::model::NodeName;
-use crate::reconcile::choose::{Group, Urgency};
+use crate::reconcile::candidate::{Group, Urgency};
 use crate::reconcile::figures::{Addend, Figure, Sums};
 use crate::snapshot::position::neutral;
 use jiff::Timestamp;

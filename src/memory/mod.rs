@@ -4,10 +4,9 @@
 //! [`reconcile`](crate::reconcile) only reads it. The caller [records](Memory::record) the outcome of each action, and
 //! lets it [forget](Memory::observe) the actions that a snapshot shows. Without it a plan is still right for the snapshot.
 
-mod node_failures;
-pub(crate) mod observe;
+pub(crate) mod in_flight;
+pub(crate) mod node_failures;
 mod rejections;
-mod taken;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
@@ -16,7 +15,6 @@ use node_failures::{FAILURES_FORGOTTEN_AFTER, NodeFailures, updated_within_a_lim
 pub use rejections::Rejections;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use taken::Taken;
 
 /// In-flight actions, failures and refusals of one DaemonSet.
 ///
@@ -122,6 +120,15 @@ impl From<InFlightDelete> for WrittenDelete {
     fn from(InFlightDelete { at, version }: InFlightDelete) -> Self {
         version.map_or(WrittenDelete::At(at), |version| WrittenDelete::WithVersion { at, version })
     }
+}
+
+/// An update's delete that the API server accepted (or may have accepted).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The deleted pod.
+    pub uid: Uid,
+    /// When the outcome was known.
+    pub at: Timestamp,
 }
 
 /// The outcome of an action.

@@ -46,7 +46,7 @@ impl Memory {
 
 impl NodeFailures {
     /// Long ago, or so far ahead that a clock must have gone back.
-    pub(super) fn forgotten(self, now: Timestamp) -> bool {
+    pub(crate) fn forgotten(self, now: Timestamp) -> bool {
         is_long_ago(self.at, now)
     }
 
@@ -58,7 +58,7 @@ impl NodeFailures {
     }
 }
 
-pub(super) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {
+pub(crate) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at).abs() >= FAILURES_FORGOTTEN_AFTER
 }
 

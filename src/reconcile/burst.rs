@@ -1,6 +1,7 @@
 //! The pod deletes and creates of one plan: their order, the cap, and when to look again.
 
 use crate::action::{CreateReason, DeleteReason, RequeueReason};
+use crate::reconcile::candidate::is_leaving;
 use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::node_sync::{Deletion, NodeSync};
 use crate::reconcile::update::Update;
@@ -68,12 +69,6 @@ fn node_sync_deletes(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -
         (lost, leaves, view.target.filter(|_| !lost), view.name)
     });
     deletes
-}
-
-/// Whether the deletes of a node come last, since it leaves. On an excluded node no pod may be, whatever its state.
-pub(crate) fn is_leaving(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    let is_excluded = || matches!(fleet.placement(node), Placement::Exclude(_));
-    fleet.lifecycle(node).is_some() && !is_excluded()
 }
 
 /// How many of node sync's deletes fit under the cap `[failed-pods-together]`.

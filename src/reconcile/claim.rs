@@ -4,9 +4,7 @@
 
 use crate::kubernetes::ownership::ClaimVerdict;
 use crate::snapshot::Snapshot;
-use crate::snapshot::index::PodFacts;
 use crate::snapshot::position::{PodIx, RevisionIx};
-use crate::view::PodView;
 
 /// The pods and revisions that belong to the DaemonSet in this pass.
 #[derive(Debug)]
@@ -38,7 +36,7 @@ pub(crate) struct ClaimedRevisions {
 pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
     let mut pods = ClaimedPods::default();
     for (position, pod, facts) in snapshot.pods_with_facts() {
-        let verdict = verdict_on_pod(pod, facts);
+        let verdict = facts.verdict(pod);
         pods.owned += usize::from(verdict.is_ours());
         match verdict {
             ClaimVerdict::Adopt => pods.adopted.push(position),
@@ -64,8 +62,4 @@ pub(crate) fn claim_revisions(snapshot: &Snapshot<'_>) -> ClaimedRevisions {
         }
     }
     revisions
-}
-
-pub(crate) fn verdict_on_pod(pod: &PodView<'_>, facts: &PodFacts) -> ClaimVerdict {
-    facts.ownership.verdict(|| facts.selected, pod.deleted_at.is_some())
 }

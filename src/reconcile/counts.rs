@@ -1,11 +1,11 @@
 //! Counts each node once, by its placement, its goal and its pods.
 
 use crate::reconcile::budget::BudgetUse;
+use crate::reconcile::candidate::{candidate, has_place};
 use crate::reconcile::figures::{Addend, Counts, Figure, Figures};
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::node_sync::NodeSync;
 use crate::reconcile::unavailable::unavailable_cause;
-use crate::reconcile::update::candidates::{candidate, has_place};
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;

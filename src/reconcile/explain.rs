@@ -6,14 +6,14 @@ use crate::memory::Rejections;
 use crate::model::{DaemonSetStatus, Taint};
 use crate::reconcile::budget::BudgetUse;
 use crate::reconcile::burst::Creation;
-use crate::reconcile::choose::Group;
+use crate::reconcile::candidate::Group;
+use crate::reconcile::candidate::{candidate, has_place};
 use crate::reconcile::explain_rollout::{hold_reason, rollout};
 use crate::reconcile::figures::{Addend, Figure};
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::reconcile::progress::Progress;
 use crate::reconcile::steps::{Decision, Steps};
 use crate::reconcile::update::Update;
-use crate::reconcile::update::candidates::{candidate, has_place};
 use crate::reconcile::warnings;
 use crate::report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,

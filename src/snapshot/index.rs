@@ -38,6 +38,13 @@ pub struct PodFacts {
     pub hash: Option<HashIx>,
 }
 
+impl PodFacts {
+    /// Whether the DaemonSet owns, adopts, releases or ignores the pod.
+    pub(crate) fn verdict(&self, pod: &PodView<'_>) -> ClaimVerdict {
+        self.ownership.verdict(|| self.selected, pod.deleted_at.is_some())
+    }
+}
+
 neutral!(
     PodFacts,
     PodFacts {

@@ -12,6 +12,7 @@ mod check_rollout;
 )]
 pub(crate) mod index;
 mod lookup;
+pub(crate) mod marks;
 #[allow(
     missing_docs,
     clippy::exhaustive_enums,

@@ -9,7 +9,7 @@ use crate::kubernetes::ownership::ClaimVerdict;
 use crate::kubernetes::{Selector, revision};
 use crate::model::DaemonSet;
 use crate::problem::Problems;
-use crate::reconcile::goal::marks::MarkKeys;
+use crate::snapshot::marks::MarkKeys;
 use crate::view::RevisionView;
 use jiff::SignedDuration;
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use super::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness};
 use crate::action::LabelReason;
-use crate::memory::observe::UnseenCreate;
-use crate::reconcile::claim::{Claim, verdict_on_pod};
+use crate::memory::in_flight::UnseenCreate;
+use crate::reconcile::claim::Claim;
 use crate::reconcile::classify::{Class, Classifier, Evidence};
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::{History, Role};
@@ -44,7 +44,7 @@ impl<'a> Fleet<'a> {
         let mut pods = Vec::with_capacity(claim.pods.owned);
         let classifier = Classifier::new(snapshot, history);
         for (position, pod, facts) in snapshot.pods_with_facts() {
-            if verdict_on_pod(pod, facts).is_ours() {
+            if facts.verdict(pod).is_ours() {
                 pods.extend(fleet.build_pod(position, classifier.class(facts), history));
             }
         }

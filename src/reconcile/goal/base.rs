@@ -1,12 +1,12 @@
 //! Base: the revision for the nodes that the rollout has not reached.
 
-use super::marks::{completed_at, has_failed};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use crate::problem::Problems;
 use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::history::{History, Revision, Role};
 use crate::snapshot::Snapshot;
+use crate::snapshot::marks::{completed_at, has_failed};
 use crate::snapshot::placement::{CompiledTemplate, Placement};
 use crate::snapshot::position::{HistoryIx, IndexVec};
 use crate::snapshot::template::Template;

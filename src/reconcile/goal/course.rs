@@ -1,7 +1,6 @@
 //! The course of a rollout: how far it may go, which waves are open, and its marks. It follows from sums over the nodes, the
 //! marks of the current revision and the policy.
 
-use super::marks::{FailureReason, Mark, MarkChange, Marks};
 use super::node::RolloutNode;
 use super::tally::{Bounds, Cell, Instants, Laggards, Tally};
 use super::waves::Waves;
@@ -10,6 +9,7 @@ use crate::action::RequeueReason;
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use crate::reconcile::history::History;
+use crate::snapshot::marks::{FailureReason, Mark, MarkChange, Marks};
 use crate::snapshot::strategy::Strategy;
 use crate::snapshot::{FailureAction, FailurePolicy, RolloutPolicy, Snapshot};
 use jiff::{SignedDuration, Timestamp};

@@ -7,7 +7,6 @@
 pub(crate) mod base;
 pub(crate) mod course;
 pub(crate) mod failure;
-pub(crate) mod marks;
 pub(crate) mod node;
 pub(crate) mod tally;
 pub(crate) mod waves;

@@ -1,15 +1,59 @@
-//! The nodes with a pod that the update may take.
+//! Whether a node has a pod that the update may take, how ready that pod is, and how urgent.
 
+use crate::action::DeleteReason;
 use crate::kubernetes::ownership::Ownership;
-use crate::reconcile::burst::is_leaving;
-use crate::reconcile::choose::{Candidates, First, Group, Urgency};
-use crate::reconcile::figures::{Counts, Figure};
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::goal::NodeGoal;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::NodeSync;
+use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
+use jiff::Timestamp;
+
+/// The readiness of the outdated pod for which a node is a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
+    Pending,
+    NotReady,
+    NotYetAvailable,
+    Available,
+}
+
+impl Group {
+    pub(crate) const ALL: [Group; 4] =
+        [Group::Pending, Group::NotReady, Group::NotYetAvailable, Group::Available];
+
+    /// The reason to delete the outdated pod of such a candidate.
+    pub(crate) fn reason(self) -> DeleteReason {
+        match self {
+            Group::Pending => DeleteReason::OutdatedPending,
+            Group::NotReady => DeleteReason::OutdatedNotReady,
+            Group::NotYetAvailable => DeleteReason::OutdatedNotYetAvailable,
+            Group::Available => DeleteReason::OutdatedAvailable,
+        }
+    }
+}
+
+/// How urgent a candidate is: the least first, and those alike by the name of the node.
+///
+/// The pods that are furthest behind go first, so that frequent edits do not starve the last nodes. A node whose update was
+/// refused comes last, so that it does not starve the others `[refused-comes-last]`: among these the earliest refusal comes
+/// first, whatever the revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Urgency {
+    pub(crate) refused_at: Option<Timestamp>,
+    /// Of the pod's revision; an unknown revision has the least number there is.
+    pub(crate) number: i64,
+}
+
+impl Urgency {
+    /// `number` is that of the pod's revision, if its hash names one.
+    pub(crate) fn new(refused_at: Option<Timestamp>, number: Option<i64>) -> Self {
+        let number = number.filter(|_| refused_at.is_none()).unwrap_or(i64::MIN);
+        Urgency { refused_at, number }
+    }
+}
 
 /// The outdated pod of a node, if it is the only live one left, the rollout has reached the node, and the node does not
 /// leave: no other pod could come there.
@@ -93,89 +137,8 @@ pub(crate) fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, po
     Urgency::new(refused_at, number)
 }
 
-/// The candidates of a snapshot of all nodes, in no order: few plans need the order of a whole fleet.
-pub(crate) struct Unsorted<'f> {
-    fleet: &'f Fleet<'f>,
-    history: &'f History<'f>,
-    counts: &'f Counts,
-    pending: Vec<(NodeIx, FleetIx)>,
-    not_ready: Vec<(NodeIx, FleetIx)>,
-    not_yet_available: Vec<(NodeIx, FleetIx)>,
-    available: Vec<(NodeIx, FleetIx)>,
-}
-
-impl<'f> Unsorted<'f> {
-    pub(crate) fn new(
-        fleet: &'f Fleet<'f>,
-        history: &'f History<'f>,
-        node_sync: &'f NodeSync,
-        counts: &'f Counts,
-    ) -> Self {
-        let (pending, not_ready, not_yet_available, available) = Default::default();
-        let mut candidates =
-            Unsorted { fleet, history, counts, pending, not_ready, not_yet_available, available };
-        for node in counts.with(Figure::Candidate) {
-            if let Some((index, pod)) = urgent(fleet, node_sync, node) {
-                candidates.group_mut(group(pod)).push((node, index));
-            }
-        }
-        candidates
-    }
-
-    fn group_mut(&mut self, group: Group) -> &mut Vec<(NodeIx, FleetIx)> {
-        match group {
-            Group::Pending => &mut self.pending,
-            Group::NotReady => &mut self.not_ready,
-            Group::NotYetAvailable => &mut self.not_yet_available,
-            Group::Available => &mut self.available,
-        }
-    }
-}
-
-impl Candidates for Unsorted<'_> {
-    type Node = NodeIx;
-
-    fn len(&self, group: Group) -> u32 {
-        let group = match group {
-            Group::Pending => &self.pending,
-            Group::NotReady => &self.not_ready,
-            Group::NotYetAvailable => &self.not_yet_available,
-            Group::Available => &self.available,
-        };
-        group.len() as u32
-    }
-
-    fn first(&mut self, group: Group, count: u32) -> First<NodeIx> {
-        let nodes = if count == 0 { Vec::new() } else { std::mem::take(self.group_mut(group)) };
-        let urgency = |(node, pod): (NodeIx, FleetIx)| {
-            (urgency(self.fleet, self.history, node, self.fleet.pod(pod)), node)
-        };
-        let mut nodes: Vec<(Urgency, NodeIx)> = nodes.into_iter().map(urgency).collect();
-        let index = &self.fleet.snapshot.index;
-        let order = |(a, one): &(Urgency, NodeIx), (b, other): &(Urgency, NodeIx)| {
-            a.cmp(b).then_with(|| index.by_name(*one, *other))
-        };
-        // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first ones in front in linear
-        // time, and only they are sorted. With room for all there is nothing to select.
-        let count = count as usize;
-        if count < nodes.len() {
-            nodes.select_nth_unstable_by(count, order);
-            nodes.truncate(count);
-        }
-        nodes.sort_unstable_by(order);
-        let nodes: Vec<NodeIx> = nodes.into_iter().map(|(_, node)| node).collect();
-        let waiting = nodes.iter().filter(|node| self.counts.has(**node, Figure::Waits)).count();
-        First { count: nodes.len() as u32, waiting: waiting as u32, nodes }
-    }
-
-    fn leaving(&mut self, count: u32) -> Vec<NodeIx> {
-        // Most plans: no node is looked at.
-        if count == 0 {
-            return Vec::new();
-        }
-        let mut nodes: Vec<NodeIx> = self.counts.with(Figure::LeavesLast).collect();
-        nodes.sort_unstable_by_key(|node| (is_leaving(self.fleet, *node), self.fleet.node_view(*node).name));
-        nodes.truncate(count as usize);
-        nodes
-    }
+/// Whether the deletes of a node come last, since it leaves. On an excluded node no pod may be, whatever its state.
+pub(crate) fn is_leaving(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    let is_excluded = || matches!(fleet.placement(node), Placement::Exclude(_));
+    fleet.lifecycle(node).is_some() && !is_excluded()
 }

@@ -3,56 +3,13 @@
 //! There is one function for each strategy. A decision on all objects sorts its candidates, a [kept state](crate::kept) has them in
 //! order: both make the same choice.
 
-use crate::action::DeleteReason;
+pub(crate) mod unsorted;
+
 use crate::reconcile::budget::Budget;
+use crate::reconcile::candidate::Group;
 use crate::reconcile::figures::{Figure, Sums};
 use crate::snapshot::UnreadyPolicy;
 use crate::snapshot::strategy::Strategy;
-use jiff::Timestamp;
-
-/// The readiness of the outdated pod for which a node is a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
-    Pending,
-    NotReady,
-    NotYetAvailable,
-    Available,
-}
-
-impl Group {
-    pub(crate) const ALL: [Group; 4] =
-        [Group::Pending, Group::NotReady, Group::NotYetAvailable, Group::Available];
-
-    /// The reason to delete the outdated pod of such a candidate.
-    pub(crate) fn reason(self) -> DeleteReason {
-        match self {
-            Group::Pending => DeleteReason::OutdatedPending,
-            Group::NotReady => DeleteReason::OutdatedNotReady,
-            Group::NotYetAvailable => DeleteReason::OutdatedNotYetAvailable,
-            Group::Available => DeleteReason::OutdatedAvailable,
-        }
-    }
-}
-
-/// How urgent a candidate is: the least first, and those alike by the name of the node.
-///
-/// The pods that are furthest behind go first, so that frequent edits do not starve the last nodes. A node whose update was
-/// refused comes last, so that it does not starve the others `[refused-comes-last]`: among these the earliest refusal comes
-/// first, whatever the revision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Urgency {
-    pub(crate) refused_at: Option<Timestamp>,
-    /// Of the pod's revision; an unknown revision has the least number there is.
-    pub(crate) number: i64,
-}
-
-impl Urgency {
-    /// `number` is that of the pod's revision, if its hash names one.
-    pub(crate) fn new(refused_at: Option<Timestamp>, number: Option<i64>) -> Self {
-        let number = number.filter(|_| refused_at.is_none()).unwrap_or(i64::MIN);
-        Urgency { refused_at, number }
-    }
-}
 
 /// The nodes with a pod that the update may take, in the order of their urgency.
 pub(crate) trait Candidates {

@@ -3,9 +3,8 @@
 //! A taint or a label that appears because the daemon is away takes the node out of the target nodes: nothing is created
 //! there again, and no other figure counts it. Without this memory an update would take one node after the other.
 
-use super::Memory;
-use crate::model::Uid;
-use crate::reconcile::claim::{claim_revisions, verdict_on_pod};
+use crate::memory::Memory;
+use crate::reconcile::claim::claim_revisions;
 use crate::reconcile::classify::Classifier;
 use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::history::History;
@@ -14,18 +13,8 @@ use crate::reconcile::steps::fleet_towards_goal;
 use crate::snapshot::Snapshot;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::NodeIx;
-use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use jiff::SignedDuration;
 use std::collections::BTreeSet;
-
-/// An update's delete that the API server accepted (or may have accepted).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
-    /// The deleted pod.
-    pub uid: Uid,
-    /// When the outcome was known.
-    pub at: Timestamp,
-}
 
 /// The taken nodes as a snapshot shows them.
 struct Present {
@@ -38,7 +27,7 @@ struct Present {
 impl Memory {
     /// Forgets a taken node once a Ready pod of its goal is there, or the node is gone. A Ready target node without such a pod
     /// is forgotten after a while, too: its pod counts as unavailable there. No other node is: nothing else counts it.
-    pub(super) fn forget_taken(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
+    pub(crate) fn forget_taken(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
         if self.taken.is_empty() {
             return;
         }
@@ -97,7 +86,7 @@ impl Memory {
         let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
             let is_live =
                 pod.ready.is_true() && pod.deleted_at.is_none() && !pod.finished() && !is_deleted(pod.uid);
-            let is_ours = || verdict_on_pod(pod, facts).is_ours();
+            let is_ours = || facts.verdict(pod).is_ours();
             is_live && is_ours() && classifier.class(facts).evidence.is_updated()
         });
         ready.filter_map(|(_, _, facts)| facts.node).collect()

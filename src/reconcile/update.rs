@@ -1,14 +1,12 @@
 //! The update strategy: which outdated pods go now, and where updated ones come up beside them.
 
-pub(crate) mod candidates;
-
 use crate::reconcile::budget::place_free_at;
-use crate::reconcile::choose::{Choice, Group};
+use crate::reconcile::candidate::{Group, urgent};
+use crate::reconcile::choose::Choice;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
-use candidates::urgent;
 use jiff::Timestamp;
 
 /// The creates and deletes of the update strategy.
