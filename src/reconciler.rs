@@ -3,7 +3,7 @@
 use crate::action::Action;
 use crate::manifests::{CustomSnapshot, Manifests, PlanError};
 use crate::memory::{ActionOutcome, Memory};
-use crate::model::Uid;
+use crate::model::{Owner, Uid};
 use crate::problem::InvalidSnapshot;
 use crate::reconcile::plan;
 use crate::report::Plan;
@@ -56,12 +56,15 @@ use std::ops::ControlFlow;
 #[derive(Debug)]
 pub struct Reconciler {
     uid: Uid,
+    /// The kind that the DaemonSet must have.
+    pub(crate) kind: Owner,
     pub(crate) policy: Policy,
     pub(crate) memory: Memory,
 }
 
 impl Reconciler {
-    /// A reconciler of the DaemonSet with this uid, which remembers nothing yet.
+    /// A reconciler of the `apps/v1` DaemonSet with this uid, which remembers nothing yet. For a custom kind see
+    /// [`of_kind`](Self::of_kind).
     pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
         Reconciler::with_memory(uid, policy, Memory::default())
     }
@@ -86,10 +89,42 @@ impl Reconciler {
     pub fn with_memory(uid: impl Into<Uid>, policy: Policy, mut memory: Memory) -> Self {
         let uid = uid.into();
         memory.uid.get_or_insert_with(|| uid.clone());
-        Reconciler { uid, policy, memory }
+        Reconciler { uid, kind: Owner::default(), policy, memory }
     }
 
-    /// Goes on with another DaemonSet, which may have taken the name of the one before: nothing is remembered.
+    /// Makes it the reconciler of a custom kind that works like a DaemonSet.
+    ///
+    /// The kind is that of the owner in all pods and revisions. The garbage collector deletes pods whose owner does not exist, so that
+    /// it is said twice: here, and in each object ([`DaemonSet::owner`](field@crate::model::DaemonSet::owner)). A plan of an object of
+    /// another kind is an error, be it a custom kind that a plain [`new`](Self::new) gets, or an object that is built without its kind.
+    ///
+    /// ```
+    /// use daemonset::{Observed, Policy, Reconciler, model};
+    /// use serde_json::{from_value, json};
+    ///
+    /// let form = json!({
+    ///     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+    ///     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+    /// });
+    /// let forgotten: model::DaemonSet = from_value(form)?; // an apps/v1 DaemonSet
+    /// let agent_set = model::Owner::new("agents.example.com/v1", "AgentSet");
+    /// let right = model::DaemonSet { owner: agent_set.clone(), ..forgotten.clone() };
+    /// let (nodes, pods, revisions): (Vec<model::Node>, Vec<model::Pod>, Vec<model::ControllerRevision>) = Default::default();
+    /// let observed = |daemon_set| Observed { daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+    /// # let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+    ///
+    /// let mut reconciler = Reconciler::new("u1", Policy::default()).of_kind(agent_set);
+    /// assert!(reconciler.plan(observed(&right), now).is_ok());
+    /// assert_eq!(reconciler.plan(observed(&forgotten), now).unwrap_err().problems[0].path, "kind");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_kind(mut self, kind: Owner) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Goes on with another DaemonSet of its kind, which may have taken the name of the one before: nothing is remembered.
     pub fn reset(&mut self, uid: impl Into<Uid>) {
         self.uid = uid.into();
         self.memory = Memory { uid: Some(self.uid.clone()), ..Memory::default() };
@@ -101,7 +136,7 @@ impl Reconciler {
     /// # Errors
     /// Every problem of the input at once, as [`SnapshotBuilder::check`](crate::SnapshotBuilder::check). The memory is
     /// then as it was. A DaemonSet with another uid is another DaemonSet, even under the same name: a problem of `memory.uid`, until
-    /// the caller [resets](Self::reset) the reconciler.
+    /// the caller [resets](Self::reset) the reconciler. One of another kind than the reconciler's is a problem of `kind`.
     pub fn plan<'a, N, P, R>(
         &mut self,
         observed: Observed<'a, N, P, R>,
@@ -182,7 +217,7 @@ impl Reconciler {
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
-        let snapshot = builder.ingredients(ingredients).check()?;
+        let snapshot = builder.ingredients(ingredients).check_of_kind(&self.kind)?;
         // Nothing changes before the input is known to be valid.
         self.memory.observe(&snapshot);
         Ok(snapshot)
@@ -214,6 +249,11 @@ impl Reconciler {
     /// The uid of its DaemonSet.
     pub fn uid(&self) -> &Uid {
         &self.uid
+    }
+
+    /// The kind that its DaemonSet must have.
+    pub fn kind(&self) -> &Owner {
+        &self.kind
     }
 
     /// The memory: to keep over a restart, or to look at.

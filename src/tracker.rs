@@ -3,7 +3,7 @@
 use crate::action::Action;
 use crate::kept::{Change, Kept, NotKept};
 use crate::memory::{ActionOutcome, Memory};
-use crate::model::Uid;
+use crate::model::{Owner, Uid};
 use crate::problem::{InvalidSnapshot, cut};
 use crate::reconcile::actions::FromTemplate;
 use crate::reconcile::steps::decide;
@@ -64,7 +64,7 @@ pub enum NeedsLists {
     /// [planned](Tracker::snapshot) or the policy has changed.
     #[error("the objects were not listed yet, or not since the tracker was told to forget them")]
     NotListed,
-    /// A change of how objects are read: another uid, selector or placement, another base of a [steered
+    /// A change of how objects are read: another kind, uid, selector or placement, another base of a [steered
     /// rollout](field@crate::Policy::rollout), and any revision or spec where the template has lost fields
     /// ([`TemplateFidelity::Typed`](crate::model::TemplateFidelity)); or an object that
     /// [`check`](crate::SnapshotBuilder::check) refuses.
@@ -98,7 +98,8 @@ pub enum VerifyError {
 }
 
 impl Tracker {
-    /// A tracker of the DaemonSet with this uid, which remembers nothing yet.
+    /// A tracker of the `apps/v1` DaemonSet with this uid, which remembers nothing yet. For a custom kind see
+    /// [`of_kind`](Self::of_kind).
     pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
         Tracker::with_memory(uid, policy, Memory::default())
     }
@@ -107,6 +108,12 @@ impl Tracker {
     pub fn with_memory(uid: impl Into<Uid>, policy: Policy, memory: Memory) -> Self {
         let reconciler = Reconciler::with_memory(uid, policy, memory);
         Tracker { reconciler, kept: Err(NeedsLists::NotListed) }
+    }
+
+    /// Makes it the tracker of a custom kind, as [`Reconciler::of_kind`]. It has listed nothing yet.
+    #[must_use]
+    pub fn of_kind(self, kind: Owner) -> Self {
+        Tracker { reconciler: self.reconciler.of_kind(kind), kept: Err(NeedsLists::NotListed) }
     }
 
     /// Plans all objects as they are now, with the applied changes, and keeps their facts for the plans to come.
@@ -202,7 +209,8 @@ impl Tracker {
         let at = at.into();
         let before = self.reconciler.memory.clone();
         let planned = self.plan(at)?;
-        let snapshot = Snapshot::new(observed, at).memory(&before).policy(&self.reconciler.policy).check();
+        let Reconciler { kind, policy, .. } = &self.reconciler;
+        let snapshot = Snapshot::new(observed, at).memory(&before).policy(policy).check_of_kind(kind);
         let error = match &snapshot {
             Ok(snapshot) => match self.difference(&planned, &before, snapshot) {
                 None => return Ok(planned),
@@ -272,6 +280,11 @@ impl Tracker {
     /// The uid of its DaemonSet.
     pub fn uid(&self) -> &Uid {
         self.reconciler.uid()
+    }
+
+    /// The kind that its DaemonSet must have.
+    pub fn kind(&self) -> &Owner {
+        self.reconciler.kind()
     }
 
     /// The memory: to keep over a restart, or to look at.

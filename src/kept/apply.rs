@@ -292,8 +292,9 @@ fn all_but_status(daemon_set: &DaemonSet) -> impl PartialEq {
 /// pod. Labels of nodes and pods are not kept.
 fn reads_objects_alike(one: &Spec<'_>, other: &Spec<'_>) -> bool {
     fn claims(daemon_set: &DaemonSet) -> impl PartialEq {
-        let DaemonSet { metadata: DaemonSetMeta { name, namespace, uid, .. }, spec, .. } = daemon_set;
-        (name, namespace, uid, &spec.selector, &daemon_set.template_fidelity)
+        let DaemonSet { owner, metadata: DaemonSetMeta { name, namespace, uid, .. }, spec, .. } = daemon_set;
+        // A list refuses another owner than the driver's kind.
+        (owner, name, namespace, uid, &spec.selector, &daemon_set.template_fidelity)
     }
     claims(&one.daemon_set) == claims(&other.daemon_set)
         && one.template.rules().is_same(&other.template.rules())

@@ -31,9 +31,11 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "DaemonSetForm")]
 pub struct DaemonSet {
-    /// The kind of the object, from its `apiVersion` and `kind`: the owner of the pods and revisions. A controller of a
-    /// custom kind whose objects do not have the form of a DaemonSet sets it here; with the wrong one, the garbage collector
-    /// would look for an owner that does not exist, and delete the pods.
+    /// The kind of the object, from its `apiVersion` and `kind`: the owner of the pods and revisions. Without them it is `apps/v1`
+    /// DaemonSet, as in the items of a list. A controller of a custom kind whose objects do not have the form of a DaemonSet sets it
+    /// here; with the wrong one, the garbage collector would look for an owner that does not exist, and delete the pods. Hence the
+    /// driver of a custom kind is made with the kind, too, and refuses every other one:
+    /// [`Reconciler::of_kind`](crate::Reconciler::of_kind).
     #[serde(flatten, skip_serializing_if = "Owner::is_default")]
     pub owner: Owner,
     /// Object metadata.

@@ -11,7 +11,8 @@ const KIND: &str = "DaemonSet";
 /// The kind of the object that owns the pods and revisions: `apps/v1` DaemonSet, or a custom kind that works like one.
 ///
 /// It is a part of a [`DaemonSet`](super::DaemonSet), since it is a part of the object: its `apiVersion` and `kind`. So one
-/// value decides about owner references, the path of the status, the object of events and the texts.
+/// value decides about owner references, the path of the status, the object of events and the texts. The drivers are made with it, too
+/// ([`Reconciler::of_kind`](crate::Reconciler::of_kind)), and refuse an object of another kind.
 ///
 /// ```
 /// use daemonset::model::{DaemonSet, Owner};

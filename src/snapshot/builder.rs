@@ -6,7 +6,7 @@ use super::spec::Spec;
 use super::{Snapshot, check};
 use crate::manifests::{CustomSnapshot, Manifests};
 use crate::memory::{Memory, parsed_version};
-use crate::model::DaemonSet;
+use crate::model::{DaemonSet, Owner};
 use crate::problem::{InvalidSnapshot, Problems};
 use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
@@ -223,8 +223,19 @@ impl<'a> SnapshotBuilder<'a> {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn check(self) -> Result<Snapshot<'a>, InvalidSnapshot> {
-        let SnapshotBuilder { daemon_set, at, nodes, pods, revisions, memory, policy, ingredients } = self;
+        self.check_all(Problems::default())
+    }
+
+    /// As [`check`](Self::check), for a driver of this kind.
+    pub(crate) fn check_of_kind(self, kind: &Owner) -> Result<Snapshot<'a>, InvalidSnapshot> {
         let mut problems = Problems::default();
+        check::kind(&self.daemon_set.owner, kind, &mut problems);
+        self.check_all(problems)
+    }
+
+    /// Goes on with the problems that are known.
+    fn check_all(self, mut problems: Problems) -> Result<Snapshot<'a>, InvalidSnapshot> {
+        let SnapshotBuilder { daemon_set, at, nodes, pods, revisions, memory, policy, ingredients } = self;
         let spec = Spec::compile(daemon_set, policy, ingredients, &revisions, &mut problems);
         let node_names = check::nodes(&nodes, &mut problems);
         check::pods(&pods, &mut problems);

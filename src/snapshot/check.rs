@@ -42,6 +42,24 @@ pub(crate) fn memory(memory: Option<&Memory>, ds: &DaemonSet, problems: &mut Pro
     }
 }
 
+/// The kind must be that of the driver. Only the caller knows the kind of an object that it builds itself: said in two places, it is not
+/// forgotten in silence.
+pub(crate) fn kind(found: &Owner, driver: &Owner, problems: &mut Problems) {
+    let named = |owner: &Owner| format!("{} {}", owner.api_version, owner.kind);
+    if (&found.api_version, &found.kind) != (&driver.api_version, &driver.kind) {
+        let remedy = if driver.is_daemon_set() {
+            "of_kind makes a driver of another one"
+        } else {
+            "the object's apiVersion and kind name it, or DaemonSet::owner"
+        };
+        let must = format!("must be the driver's, {}: {remedy}", named(driver));
+        problems.add(Problem::invalid("kind", named(found), &must));
+    } else if found.plural != driver.plural {
+        let must = format!("must be the driver's, {}", driver.plural);
+        problems.add(Problem::invalid("plural", &found.plural, &must));
+    }
+}
+
 /// The kind must be one that can exist: the garbage collector deletes each pod whose owner does not.
 fn owner(owner: &Owner, problems: &mut Problems) {
     let Owner { api_version, kind, plural, .. } = owner;

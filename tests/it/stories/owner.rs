@@ -1,10 +1,18 @@
 //! A custom kind that works like a DaemonSet: it is named wherever `apps/v1` DaemonSet would be.
 
+use super::tracker::observed;
 use crate::support::{Given, given, node, on_delete};
 use daemonset::model::{DaemonSet, Owner};
-use daemonset::{Action, Recording, reconcile};
+use daemonset::{
+    Action, Change, InvalidSnapshot, NeedsLists, Policy, Reconciler, Recording, Tracker, VerifyError,
+    reconcile,
+};
 use daemonset_audit::{ViolationKind, audit};
 use serde_json::{Value, json, to_value};
+
+fn kind() -> Owner {
+    Owner::new("agents.example.com/v1", "AgentSet")
+}
 
 fn agent_set() -> Given {
     given(on_delete())
@@ -55,7 +63,7 @@ fn a_kind_of_the_same_name_in_another_group_is_a_kind_of_its_own() {
 #[test]
 fn the_kind_of_an_object_is_that_of_its_json() {
     let object = json!({"apiVersion": "agents.example.com/v1", "kind": "AgentSet", "plural": "ignored"});
-    assert_eq!(Owner::from_object(&object), Owner::new("agents.example.com/v1", "AgentSet"));
+    assert_eq!(Owner::from_object(&object), kind());
     assert_eq!(Owner::from_object(&json!({"metadata": {"name": "agent"}})), Owner::default());
     let of_core = Owner::from_object(&json!({"apiVersion": "v1", "kind": "AgentSet"}));
     assert_eq!(of_core.qualified_kind(), "AgentSet", "the core group has no name");
@@ -108,7 +116,7 @@ fn a_recording_keeps_the_kind_and_leaves_out_that_of_kubernetes() {
         ["agents.example.com/v1", "AgentSet", "agentsetz"]
     );
     let read: DaemonSet = serde_json::from_value(custom).unwrap();
-    assert_eq!(read.owner, Owner::new("agents.example.com/v1", "AgentSet").plural("agentsetz"));
+    assert_eq!(read.owner, kind().plural("agentsetz"));
     assert_eq!(recorded(&agent_set()).get("plural"), None, "the guess is not written");
 }
 
@@ -126,4 +134,83 @@ fn a_created_pod_of_the_wrong_kind_breaks_a_rule() {
         let field = "metadata.ownerReferences";
         assert_eq!(kinds, [ViolationKind::WrongRevision { field }, ViolationKind::WrongManifest { field }]);
     }
+}
+
+/// The problems that both drivers find. Without a kind they are made as for an `apps/v1` DaemonSet.
+fn problems_of_drivers(given: &Given, kind: Option<Owner>) -> Vec<String> {
+    let recording = given.recording();
+    assert!(recording.snapshot().is_ok(), "the pure functions take each kind");
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let mut tracker = Tracker::new("uid-agent", Policy::default());
+    if let Some(kind) = kind {
+        (reconciler, tracker) = (reconciler.of_kind(kind.clone()), tracker.of_kind(kind));
+    }
+    assert_eq!(reconciler.kind(), tracker.kind());
+    let texts = |found: Result<_, InvalidSnapshot>| -> Vec<String> {
+        found.err().into_iter().flat_map(|found| found.problems).map(|problem| problem.to_string()).collect()
+    };
+    let listed = texts(tracker.list(observed(&recording), recording.now).map(drop));
+    assert_eq!(texts(reconciler.plan(observed(&recording), recording.now).map(drop)), listed);
+    listed
+}
+
+#[test]
+fn a_driver_plans_objects_of_its_kind() {
+    assert_eq!(problems_of_drivers(&agent_set(), Some(kind())), [""; 0]);
+    assert_eq!(problems_of_drivers(&given(on_delete()), None), [""; 0]);
+    assert_eq!(problems_of_drivers(&given(on_delete()), Some(Owner::default())), [""; 0]);
+}
+
+/// An embedder builds the object from its custom resource, and forgets the kind.
+#[test]
+fn a_driver_of_a_custom_kind_refuses_an_object_that_was_built_without_its_kind() {
+    let must = "must be the driver's, agents.example.com/v1 AgentSet";
+    let remedy = "the object's apiVersion and kind name it, or DaemonSet::owner";
+    assert_eq!(
+        problems_of_drivers(&given(on_delete()), Some(kind())),
+        [format!(r#"kind: Invalid value: "apps/v1 DaemonSet": {must}: {remedy}"#)]
+    );
+}
+
+/// An embedder names the kind in the object only.
+#[test]
+fn a_driver_of_daemon_sets_refuses_a_custom_kind() {
+    let must = "must be the driver's, apps/v1 DaemonSet: of_kind makes a driver of another one";
+    assert_eq!(
+        problems_of_drivers(&agent_set(), None),
+        [format!(r#"kind: Invalid value: "agents.example.com/v1 AgentSet": {must}"#)]
+    );
+}
+
+/// Its status would be written to a path that does not exist.
+#[test]
+fn a_driver_refuses_another_plural() {
+    assert_eq!(
+        problems_of_drivers(&agent_set(), Some(kind().plural("agentsetz"))),
+        [r#"plural: Invalid value: "agentsets": must be the driver's, agentsetz"#]
+    );
+}
+
+/// The caller builds the objects of its lists and those of its watch in two places.
+#[test]
+fn a_change_to_another_kind_needs_lists_which_are_refused() {
+    let [right, forgotten] = [agent_set(), given(on_delete()).node(node("a")).revisions([])];
+    let [right, forgotten] = [right.recording(), forgotten.recording()];
+    let mut tracker = Tracker::new("uid-agent", Policy::default()).of_kind(kind());
+    let _ = tracker.list(observed(&right), right.now).unwrap();
+    assert!(tracker.verify(observed(&right), right.now).is_ok());
+    assert_eq!(tracker.apply(Change::DaemonSet(&forgotten.daemon_set)), Err(NeedsLists::NotKept));
+    assert_eq!(tracker.list(observed(&forgotten), right.now).unwrap_err().problems[0].path, "kind");
+
+    let _ = tracker.list(observed(&right), right.now).unwrap();
+    let error = tracker.verify(observed(&forgotten), right.now).unwrap_err();
+    assert!(matches!(error, VerifyError::Invalid(_)), "{error}");
+}
+
+#[test]
+fn the_kind_of_a_driver_stays_after_a_reset() {
+    let mut reconciler = Reconciler::new("another", Policy::default()).of_kind(kind());
+    reconciler.reset("uid-agent");
+    let recording = agent_set().recording();
+    assert!(reconciler.plan(observed(&recording), recording.now).is_ok());
 }

@@ -4,7 +4,7 @@
 use super::timing::{Figures, nanoseconds};
 use crate::cluster::{Choice, Form, Input, Source};
 use crate::shell::console::{self, Stop};
-use daemonset::model::{Node, ObjectRef, Pod};
+use daemonset::model::{DaemonSet, Node, ObjectRef, Pod};
 use daemonset::{Action, ActionOutcome, Change, Observed, Plan, Recording, Snapshot, Tracker};
 use fastrand::Rng;
 use serde::Serialize;
@@ -175,7 +175,8 @@ impl Cluster {
 
 fn tracker(recording: &Recording) -> Tracker {
     let memory = recording.memory.clone().unwrap_or_default();
-    Tracker::with_memory(recording.daemon_set.metadata.uid.clone(), recording.policy.clone(), memory)
+    let DaemonSet { metadata, owner, .. } = &recording.daemon_set;
+    Tracker::with_memory(metadata.uid.clone(), recording.policy.clone(), memory).of_kind(owner.clone())
 }
 
 fn observed(recording: &Recording) -> Observed<'_, &[Node], &[Pod], &[daemonset::model::ControllerRevision]> {
