@@ -1,10 +1,10 @@
 //! Random fleets prove something only if they reach every case. These tests count each reason, verdict and broken rule.
 
 use super::{faults, planned, world};
+use crate::support::Reach;
 use daemonset::Action;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use std::collections::BTreeMap;
 
 const WORLDS: u32 = 4000;
 
@@ -95,18 +95,14 @@ const EVERYTHING: &[&str] = &[
 fn the_worlds_reach_everything() {
     let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let mut reached: BTreeMap<String, u32> = BTreeMap::new();
+    let mut reached = Reach::default();
     for _ in 0..WORLDS {
         let world = world::world().new_tree(&mut runner).unwrap().current();
-        for thing in things(&planned(&world.recording())) {
-            *reached.entry(thing).or_default() += 1;
-        }
+        things(&planned(&world.recording())).into_iter().for_each(|thing| reached.see(thing));
     }
     println!("in {WORLDS} worlds: {reached:#?}");
-    let missing: Vec<_> = EVERYTHING.iter().filter(|thing| !reached.contains_key(**thing)).collect();
-    assert!(missing.is_empty(), "never reached: {missing:?}");
-    let unknown: Vec<_> = reached.keys().filter(|thing| !EVERYTHING.contains(&thing.as_str())).collect();
-    assert!(unknown.is_empty(), "reached, but not in the list: {unknown:?}");
+    reached.assert_has(EVERYTHING, &format!("{WORLDS} worlds"), "tests/it/properties/world/mod.rs");
+    reached.assert_has_no_more_than(EVERYTHING, "EVERYTHING in tests/it/properties/reach.rs");
 }
 
 /// Every rule of the audit.
@@ -167,15 +163,17 @@ const EVERY_RULE: &[&str] = &[
 fn the_planted_faults_break_every_rule() {
     let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let mut broken: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut broken = Reach::default();
     for pick in 0..WORLDS / 4 {
         let world = world::world().new_tree(&mut runner).unwrap().current();
         for planted in faults::planted(&world.recording(), pick as usize) {
-            *broken.entry(planted.rule).or_default() += 1;
+            broken.see(planted.rule);
         }
     }
     println!("in {} worlds: {broken:#?}", WORLDS / 4);
-    assert!(broken.keys().eq(EVERY_RULE), "{broken:#?}");
+    let inputs = format!("the faults of {} worlds", WORLDS / 4);
+    broken.assert_has(EVERY_RULE, &inputs, "a file of tests/it/properties/faults/");
+    broken.assert_has_no_more_than(EVERY_RULE, "EVERY_RULE in tests/it/properties/reach.rs");
 }
 
 pub fn things(plan: &daemonset::Plan) -> Vec<String> {

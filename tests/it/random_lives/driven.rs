@@ -3,7 +3,7 @@
 use super::commands::{Command, Limits};
 use super::steering::{Steering, UpTo, WaveChoice};
 use super::trial::{Beginning, Choices, Origin, Trial};
-use super::{LIVES, lives_that, missing, things};
+use super::{COMMANDS, assert_reach, lives_that, things};
 use std::collections::BTreeSet;
 
 fn driven_lives() -> impl Iterator<Item = Trial> {
@@ -16,8 +16,7 @@ fn the_driven_lives_reach_everything() {
         let reached = trial.rollouts.reached.iter().map(|&thing| thing.to_owned());
         things(trial).into_iter().chain(reached).collect::<BTreeSet<String>>()
     };
-    let missing = missing(EVERYTHING, driven_lives(), reached);
-    assert!(missing.is_empty(), "never reached in {LIVES} lives: {missing:?}");
+    assert_reach(EVERYTHING, driven_lives(), reached, COMMANDS);
 }
 
 /// Events, marks and states that some driven life must have.

@@ -13,7 +13,7 @@ mod trial;
 pub mod upstream;
 mod watcher;
 
-use crate::support::cases;
+use crate::support::{Reach, cases};
 use commands::{Command, Limits};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -235,21 +235,30 @@ fn lives_that(fits: fn(&Life) -> bool, begin: fn(Beginning) -> Trial) -> impl It
     })
 }
 
-/// Those of the wanted things that none of `LIVES` lives has. It ends as soon as each has been found.
-fn missing(
-    wanted: &[&'static str],
+/// The things that `LIVES` lives have. It ends as soon as each of the wanted ones has been found.
+fn reach(
+    wanted: &[&str],
     lives: impl Iterator<Item = Trial>,
     things: impl Fn(&Trial) -> BTreeSet<String>,
-) -> BTreeSet<&'static str> {
-    let mut missing: BTreeSet<&str> = wanted.iter().copied().collect();
+) -> Reach {
+    let mut reached = Reach::default();
     for trial in lives.take(LIVES) {
-        let things = things(&trial);
-        missing.retain(|thing| !things.contains(*thing));
-        if missing.is_empty() {
+        things(&trial).into_iter().for_each(|thing| reached.see(thing));
+        if wanted.iter().all(|thing| reached.has(thing)) {
             break;
         }
     }
-    missing
+    reached
+}
+
+/// Asserts that `LIVES` lives have each of the wanted things. `generator` is the file that makes their commands.
+fn assert_reach(
+    wanted: &[&str],
+    lives: impl Iterator<Item = Trial>,
+    things: impl Fn(&Trial) -> BTreeSet<String>,
+    generator: &str,
+) {
+    reach(wanted, lives, things).assert_has(wanted, &format!("{LIVES} lives"), generator);
 }
 
 /// The events and situations that a run has reached.
@@ -281,13 +290,13 @@ fn things(trial: &Trial) -> BTreeSet<String> {
 
 #[test]
 fn the_lives_reach_everything() {
-    let missing = missing(EVERYTHING, lives(Trial::begin), things);
-    assert!(missing.is_empty(), "never reached in {LIVES} lives: {missing:?}");
+    assert_reach(EVERYTHING, lives(Trial::begin), things, COMMANDS);
 }
 
 /// Those of the promises that no run breaks.
 fn kept(promises: &[&'static str], begin: fn(Beginning) -> Trial) -> BTreeSet<&'static str> {
-    missing(promises, lives(begin), |trial| trial.broken().into_iter().map(promise).collect())
+    let broken = reach(promises, lives(begin), |trial| trial.broken().into_iter().map(promise).collect());
+    promises.iter().copied().filter(|promise| !broken.has(promise)).collect()
 }
 
 /// The promise of a complaint.
@@ -343,6 +352,9 @@ fn without_memory_node_after_node_is_taken() {
     assert_eq!(kept(&["taken"], Trial::begin_without_memory), BTreeSet::new());
     assert_eq!(kept(&["taken"], upstream::begin), BTreeSet::new());
 }
+
+/// The generator of the lives.
+const COMMANDS: &str = "tests/it/random_lives/commands.rs";
 
 /// The number of runs after which a thing counts as never reached: many times as many as it takes.
 const LIVES: usize = 5_000;

@@ -3,7 +3,7 @@
 use super::commands::Command;
 use super::steering::{FailureChoice, MarkEdit, Steering, UpTo, WaveChoice};
 use super::trial::Trial;
-use super::{LIVES, Life, lives_that, missing};
+use super::{Life, assert_reach, lives_that};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -67,8 +67,12 @@ pub fn steered_lives() -> impl Iterator<Item = Trial> {
 #[test]
 fn the_steered_lives_reach_everything() {
     let reached = |trial: &Trial| trial.rollouts.reached.iter().map(|&thing| thing.to_owned()).collect();
-    let missing = missing(EVERYTHING, steered_lives(), reached);
-    assert!(missing.is_empty(), "never reached in {LIVES} lives: {missing:?}");
+    assert_reach(
+        EVERYTHING,
+        steered_lives(),
+        reached,
+        "tests/it/random_lives/steered.rs or steering.rs beside it",
+    );
 }
 
 /// Marks that the controller must set in some life, and states of a rollout that some plan must find.

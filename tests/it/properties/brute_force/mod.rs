@@ -3,12 +3,13 @@
 
 mod small_fleet;
 
+use crate::support::Reach;
 use daemonset::{Action, CreateReason, DeleteReason, Plan};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use small_fleet::{SmallFleet, SmallPod, State, name_of, small_fleet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 impl SmallFleet {
     /// The target nodes without a pod that satisfies the condition, after the pods of these nodes are deleted.
@@ -227,13 +228,15 @@ fn the_small_fleets_reach_every_case() {
     const FLEETS: u32 = 2000;
     let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut reached = Reach::default();
+    let mut every_case = Vec::new();
     for _ in 0..FLEETS {
         let fleet = small_fleet().new_tree(&mut runner).unwrap().current();
-        for (case, is_one) in cases(&fleet) {
-            *reached.entry(case).or_default() += u32::from(is_one);
-        }
+        let cases = cases(&fleet);
+        cases.into_iter().filter(|(_, is_one)| *is_one).for_each(|(case, _)| reached.see(case));
+        every_case = cases.map(|(case, _)| case).to_vec();
     }
     println!("in {FLEETS} fleets: {reached:#?}");
-    assert!(reached.values().all(|count| *count > 0), "{reached:#?}");
+    let generator = "tests/it/properties/brute_force/small_fleet.rs";
+    reached.assert_has(&every_case, &format!("{FLEETS} fleets"), generator);
 }

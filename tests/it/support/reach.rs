@@ -1,0 +1,89 @@
+//! Random inputs prove something only if they reach every case. A count of the things that were reached, and a failure that says which
+//! were not, what came near, and where to look.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// How often random inputs have reached each thing.
+#[derive(Debug, Default)]
+pub struct Reach {
+    counts: BTreeMap<String, u32>,
+}
+
+impl Reach {
+    pub fn see(&mut self, thing: impl Into<String>) {
+        self.see_times(thing, 1);
+    }
+
+    pub fn see_times(&mut self, thing: impl Into<String>, times: u32) {
+        *self.counts.entry(thing.into()).or_default() += times;
+    }
+
+    pub fn has(&self, thing: &str) -> bool {
+        self.counts.contains_key(thing)
+    }
+
+    /// Asserts that each of the wanted things was reached. `inputs` names the inputs and their number, such as `4000 worlds`; `generator`
+    /// is the file that makes them.
+    pub fn assert_has(&self, wanted: &[&str], inputs: &str, generator: &str) {
+        let mut missing = wanted.iter().filter(|thing| !self.has(thing)).peekable();
+        if missing.peek().is_none() {
+            return;
+        }
+        let mut text = format!("never reached in {inputs}:\n");
+        for thing in missing {
+            let _ = writeln!(text, "  {thing:<40} nearest: {}", self.nearest(thing));
+        }
+        panic!("{text}It is for {generator} to bring them about.");
+    }
+
+    /// Asserts that nothing was reached which the list lacks. `list` is its name and place.
+    pub fn assert_has_no_more_than(&self, wanted: &[&str], list: &str) {
+        let more: Vec<&str> =
+            self.counts.keys().map(String::as_str).filter(|thing| !wanted.contains(thing)).collect();
+        assert!(more.is_empty(), "reached, and missing in {list}:\n  {}", more.join("\n  "));
+    }
+
+    /// The three reached things that share most words with this one, each with its count.
+    fn nearest(&self, thing: &str) -> String {
+        let sought = words(thing);
+        let shared = |other: &str| words(other).intersection(&sought).count();
+        let mut near: Vec<_> = self
+            .counts
+            .iter()
+            .map(|(other, count)| (shared(other), other, count))
+            .filter(|near| near.0 > 0)
+            .collect();
+        // The sort is stable: things that share as many words stay in the order of their names.
+        near.sort_by_key(|(shared, ..)| std::cmp::Reverse(*shared));
+        let near: Vec<String> =
+            near.iter().take(3).map(|(_, other, count)| format!("{other} ({count})")).collect();
+        if near.is_empty() { "nothing".to_owned() } else { near.join(", ") }
+    }
+}
+
+/// The words of a thing: `outcome HeldByMaxSurge` has `outcome`, `Held`, `By`, `Max` and `Surge`.
+fn words(thing: &str) -> BTreeSet<String> {
+    let mut words = vec![String::new()];
+    for letter in thing.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric() {
+            words.last_mut().unwrap().extend(letter.to_lowercase());
+        }
+    }
+    words.into_iter().filter(|word| !word.is_empty()).collect()
+}
+
+#[test]
+#[should_panic(expected = "never reached in 2 worlds:
+  outcome HeldByMaxSurge                   nearest: outcome HeldByMaxUnavailable (2), outcome UpToDate (1)
+It is for world.rs to bring them about.")]
+fn a_missing_thing_is_told_with_its_nearest_ones_and_its_generator() {
+    let mut reach = Reach::default();
+    ["outcome HeldByMaxUnavailable", "outcome UpToDate", "outcome HeldByMaxUnavailable"]
+        .map(|thing| reach.see(thing));
+    reach.see("evidence NoHash");
+    reach.assert_has(&["evidence NoHash", "outcome HeldByMaxSurge"], "2 worlds", "world.rs");
+}
