@@ -5,6 +5,7 @@ use crate::action::{
 };
 use crate::model::{DaemonSetStatus, Labels, ObjectRef};
 use crate::pod_manifest::PodManifest;
+use crate::reconcile::authority::Authority;
 use crate::reconcile::burst::Creation;
 use crate::reconcile::history::{self, History, Revision};
 use crate::reconcile::pod_template::{PodTemplate, Source};
@@ -53,9 +54,8 @@ pub(crate) fn actions<B: Bodies>(
     bodies: &B,
 ) -> Result<Vec<Action>, B::Error> {
     let mut actions = all_actions(snapshot, decision, bodies)?;
-    if snapshot.drives() {
-        actions.retain(is_of_driver);
-    }
+    let authority = Authority::of(snapshot);
+    actions.retain(|action| authority.executes(action));
     Ok(actions)
 }
 
@@ -85,26 +85,6 @@ fn all_actions<B: Bodies>(
             actions
         }
     })
-}
-
-/// Whether an action is the driver's, beside the controller that creates the pods: an update's delete, a mark, or a wake-up.
-fn is_of_driver(action: &Action) -> bool {
-    match action {
-        Action::DeletePod { reason, .. } => reason.is_update(),
-        Action::AnnotateRevision { .. } | Action::Requeue { .. } => true,
-        Action::AdoptPod { .. }
-        | Action::ReleasePod { .. }
-        | Action::AdoptRevision { .. }
-        | Action::ReleaseRevision { .. }
-        | Action::CreateRevision { .. }
-        | Action::LabelRevision { .. }
-        | Action::RenumberRevision { .. }
-        | Action::LabelPod { .. }
-        | Action::CreatePod { .. }
-        | Action::DeleteRevision { .. }
-        | Action::UpdateStatus { .. }
-        | Action::RecordEvent { .. } => false,
-    }
 }
 
 fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
@@ -166,7 +146,7 @@ fn history_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec
 fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let current = steps.history.current();
     let (Some(rollout), Some(view)) = (steps.fleet.goal.rollout(), current.view) else { return };
-    if snapshot.drives() && view.controller.is_none() {
+    if view.controller.is_none() && !Authority::of(snapshot).adopts() {
         // The other controller adopts it first.
         return;
     }

@@ -2,6 +2,7 @@
 
 use crate::action::DeleteReason;
 use crate::kubernetes::ownership::Ownership;
+use crate::reconcile::authority::Authority;
 use crate::reconcile::fleet::{Fleet, FleetPod, Readiness};
 use crate::reconcile::goal::NodeGoal;
 use crate::reconcile::history::History;
@@ -70,7 +71,7 @@ pub(crate) fn candidate<'f>(
     if is_held(fleet, node, only.1) {
         return None;
     }
-    let is_free = !fleet.snapshot.drives() || is_owned(fleet, only.1);
+    let is_free = Authority::of(fleet.snapshot).adopts() || is_owned(fleet, only.1);
     (is_free && survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)
 }
 
@@ -87,7 +88,7 @@ fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
 fn is_held(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     match fleet.goal.of(node) {
         NodeGoal::Current | NodeGoal::Base => false,
-        NodeGoal::HeldOnBase => pod.is_ready() || fleet.snapshot.drives(),
+        NodeGoal::HeldOnBase => pod.is_ready() || !Authority::of(fleet.snapshot).syncs_nodes(),
         NodeGoal::HeldOnCurrent => true,
     }
 }

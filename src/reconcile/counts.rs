@@ -1,5 +1,6 @@
 //! Counts each node once, by its placement, its goal and its pods.
 
+use crate::reconcile::authority::Authority;
 use crate::reconcile::budget::BudgetUse;
 use crate::reconcile::candidate::{candidate, has_place};
 use crate::reconcile::figures::{Addend, Counts, Figure, Figures};
@@ -27,12 +28,14 @@ fn addend(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Addend {
         return Addend { figures, cause: unavailable_cause(fleet, node, counts) };
     }
     let is_held = fleet.goal.of(node).is_held();
+    // The other controller gives the node a pod, of the new version.
+    let is_lost_to_the_other = is_held && !of_pods.is_there && !Authority::of(fleet.snapshot).syncs_nodes();
     let is_candidate = of_pods.is_off_goal && candidate(fleet, node_sync, node).is_some();
     let figures = of_pods
         .figures(figures)
         .with(Figure::ReadyOutdated, of_pods.is_ready_off_goal && !is_held)
         .with(Figure::NotReached, is_held)
-        .with(Figure::HeldWithoutPod, is_held && fleet.snapshot.drives() && !of_pods.is_there)
+        .with(Figure::HeldWithoutPod, is_lost_to_the_other)
         .with(Figure::Candidate, is_candidate)
         .with(Figure::Waits, is_candidate && waits_for_the_limit(fleet, node_sync, node));
     let cause = if of_pods.is_available { None } else { unavailable_cause(fleet, node, counts) };

@@ -1,6 +1,7 @@
 //! The steps of a decision, in order: each takes named values and gives one, and no step changes an earlier value.
 
 pub(crate) mod actions;
+mod authority;
 pub(crate) mod budget;
 pub(crate) mod burst;
 pub(crate) mod candidate;

@@ -5,6 +5,7 @@
 use crate::action::{DeleteReason, Failure};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
+use crate::reconcile::authority::Authority;
 use crate::reconcile::fleet::{Fleet, FleetPod, PodStage};
 use crate::snapshot::placement::{Placement, toleration_withdrawn};
 use crate::snapshot::position::{FleetIx, IndexVec, NodeIx};
@@ -81,7 +82,7 @@ pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
         held: Vec::new(),
         leaving_last: Vec::new(),
     };
-    if fleet.snapshot.drives() {
+    if !Authority::of(fleet.snapshot).syncs_nodes() {
         // The other controller creates and tidies up: until it has, all pods are there.
         return node_sync;
     }

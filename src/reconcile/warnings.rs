@@ -1,6 +1,7 @@
 //! Warnings: facts about a plan for a person, which change no action.
 
 use crate::model::{DaemonSetStatus, IntOrString, NodeName};
+use crate::reconcile::authority::Authority;
 use crate::reconcile::budget::Budget;
 use crate::reconcile::figures::Figure;
 use crate::reconcile::goal::{Rollout, Stage};
@@ -121,7 +122,7 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
         warnings.extend(lacks_base.then_some(Warning::NothingToRollBackTo));
     }
     warnings.extend(empty_waves(rollout));
-    if fleet.snapshot.drives() {
+    if !Authority::of(fleet.snapshot).syncs_nodes() {
         let nodes = named_with(steps, Figure::HeldWithoutPod, &fleet.outside.held_without_pod);
         warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
     }
