@@ -12,7 +12,8 @@ const KIND: &str = "DaemonSet";
 ///
 /// It is a part of a [`DaemonSet`](super::DaemonSet), since it is a part of the object: its `apiVersion` and `kind`. So one
 /// value decides about owner references, the path of the status, the object of events and the texts. The drivers are made with it, too
-/// ([`Reconciler::of_kind`](crate::Reconciler::of_kind)), and refuse an object of another kind.
+/// ([`Reconciler::of_kind`](crate::Reconciler::of_kind)), and refuse an object of another kind. `docs/custom-kind.md` has all that the
+/// controller of a custom kind does and keeps, and the example `custom_kind` is one.
 ///
 /// ```
 /// use daemonset::model::{DaemonSet, Owner};
