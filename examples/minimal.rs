@@ -8,7 +8,7 @@
 //! plan, and executes the actions in order.
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::{ActionOutcome, Observed, Policy, Reconciler};
+use daemonset::{Action, ActionOutcome, Observed, Policy, Reconciler};
 use serde_json::{from_value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -53,5 +53,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for node in &plan.report.nodes {
         println!("node {}: {:?}, {:?}", node.node, node.placement, node.outcome);
     }
+    let creates = plan.actions.iter().filter(|action| action.kind() == "CreatePod");
+    let created: Vec<&str> = creates.filter_map(Action::node).map(|node| node.as_str()).collect();
+    assert_eq!(created, ["a", "c"], "one pod on each node that the taint does not exclude");
     Ok(())
+}
+
+#[test]
+fn the_example_runs() {
+    main().unwrap();
 }

@@ -9,17 +9,23 @@
 //! pods, the revisions, the policy and the memory. A controller can store one with `Recording::from(&snapshot)`, and anybody
 //! can replay it elsewhere with exactly the same result.
 
-use daemonset::{Recording, plan};
+use daemonset::{Plan, Recording, plan};
 
 /// A rollout from v1 to v2 over four nodes: node a is updated, the outdated pod of node b is not Ready, and c and d wait.
 const EMBEDDED: &[u8] = include_bytes!("recording.json");
 
+#[cfg_attr(test, expect(dead_code, reason = "the arguments of a test are those of its harness"))]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let recording = match std::env::args().nth(1) {
-        // Errors name the field, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`.
-        Some(path) => Recording::from_json(&std::fs::read(path)?)?,
-        None => Recording::from_json(EMBEDDED)?,
+    match std::env::args().nth(1) {
+        Some(path) => replay(&std::fs::read(path)?)?,
+        None => replay(EMBEDDED)?,
     };
+    Ok(())
+}
+
+/// Plans what the recording holds. Errors name the field, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`.
+fn replay(recording: &[u8]) -> Result<Plan, Box<dyn std::error::Error>> {
+    let recording = Recording::from_json(recording)?;
     let snapshot = recording.snapshot()?;
     let plan = plan(&snapshot);
 
@@ -40,5 +46,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("warning: {warning:?}");
     }
     println!("{} actions", plan.actions.len());
-    Ok(())
+    Ok(plan)
+}
+
+#[test]
+fn the_embedded_recording_gives_its_plan() {
+    let plan = replay(EMBEDDED).unwrap();
+    let lines: Vec<String> = plan.actions.iter().map(ToString::to_string).collect();
+    let status = "UpdateStatus updated 1, ready 3, available 3 of 4 (Changed)";
+    assert_eq!(lines, ["DeletePod agent-b on b (OutdatedNotReady)", status]);
 }
