@@ -14,12 +14,12 @@ use daemonset::{Plan, Recording, plan};
 /// A rollout from v1 to v2 over four nodes: node a is updated, the outdated pod of node b is not Ready, and c and d wait.
 const EMBEDDED: &[u8] = include_bytes!("recording.json");
 
-#[cfg_attr(test, expect(dead_code, reason = "the arguments of a test are those of its harness"))]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    match std::env::args().nth(1) {
+    let plan = match std::env::args().nth(1) {
         Some(path) => replay(&std::fs::read(path)?)?,
         None => replay(EMBEDDED)?,
     };
+    println!("{} actions", plan.actions.len());
     Ok(())
 }
 
@@ -45,7 +45,6 @@ fn replay(recording: &[u8]) -> Result<Plan, Box<dyn std::error::Error>> {
     for warning in &plan.warnings {
         println!("warning: {warning:?}");
     }
-    println!("{} actions", plan.actions.len());
     Ok(plan)
 }
 

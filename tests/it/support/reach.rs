@@ -82,8 +82,13 @@ fn words(thing: &str) -> BTreeSet<String> {
 It is for world.rs to bring them about.")]
 fn a_missing_thing_is_told_with_its_nearest_ones_and_its_generator() {
     let mut reach = Reach::default();
-    ["outcome HeldByMaxUnavailable", "outcome UpToDate", "outcome HeldByMaxUnavailable"]
-        .map(|thing| reach.see(thing));
-    reach.see("evidence NoHash");
+    for thing in [
+        "outcome HeldByMaxUnavailable",
+        "outcome UpToDate",
+        "outcome HeldByMaxUnavailable",
+        "evidence NoHash",
+    ] {
+        reach.see(thing);
+    }
     reach.assert_has(&["evidence NoHash", "outcome HeldByMaxSurge"], "2 worlds", "world.rs");
 }
