@@ -241,7 +241,7 @@ impl Kept {
         let Some(mut rollout) = rollout else { return Ok(None) };
         let claim = claim(snapshot);
         let Ok(history) = History::new(snapshot, &claim.revisions) else { return Ok(None) };
-        let fleet = Fleet::build(snapshot, Outside::none(), &claim, &history);
+        let fleet = Fleet::build(snapshot, &claim, &history, &[]);
         // No plan has compared the history since the last changes.
         rollout.revisions_changed();
         let slots: Vec<Slot> = self.all_slots().collect();

@@ -16,7 +16,6 @@ use crate::reconcile::fleet::Fleet;
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::node_sync;
-use crate::reconcile::outside::Outside;
 use crate::reconcile::plan_decided;
 use crate::reconcile::steps::{decide_chosen, ends_at_once};
 use crate::report::{Plan, ReportScope};
@@ -168,7 +167,7 @@ impl Kept {
         let Ok(history) = History::new(&snapshot, &claim.revisions) else {
             return Ok(Evaluated::Standings(Vec::new(), snapshot.memory.unwrap_or_default()));
         };
-        let mut fleet = Fleet::build(&snapshot, Outside::none(), &claim, &history);
+        let mut fleet = Fleet::build(&snapshot, &claim, &history, &[]);
         if let Some(rollout) = rollout {
             let mut others = rollout.look_at(&fleet, &history, slots)?;
             others.retain(|slot| slots.binary_search(slot).is_err());

@@ -201,7 +201,7 @@ fn pod_creates<B: Bodies>(
     if steps.burst.creates.is_empty() {
         return Ok(());
     }
-    let outside = steps.fleet.outside;
+    let outside = steps.outside;
     let pod_template = PodTemplate::new(snapshot, outside, Source::current(snapshot, &steps.history));
     let goal = &steps.fleet.goal;
     let of_base = goal.base().map(|base| PodTemplate::new(snapshot, outside, Source::base(base)));

@@ -174,10 +174,10 @@ fn holds_a_place(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
     }
 }
 
-/// When the first doubled node stops being one because its terminating pods are overdue.
+/// When the first doubled node of the fleet stops being one because its terminating pods are overdue.
 pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<Timestamp> {
     let free_at = |node| node_free_at(fleet, node_sync, node);
-    fleet.targets().filter_map(free_at).chain(fleet.outside.place_free_at).min()
+    fleet.targets().filter_map(free_at).min()
 }
 
 /// When a doubled node stops being one: all but one of its pods must be overdue.

@@ -4,6 +4,7 @@ use crate::action::{CreateReason, DeleteReason, RequeueReason};
 use crate::reconcile::candidate::is_leaving;
 use crate::reconcile::fleet::{Fleet, FleetPod};
 use crate::reconcile::node_sync::{Deletion, NodeSync};
+use crate::reconcile::outside::Outside;
 use crate::reconcile::update::Update;
 use crate::snapshot::placement::Placement;
 use crate::snapshot::position::{FleetIx, NodeIx};
@@ -38,7 +39,12 @@ impl Creation {
 impl Burst {
     /// Orders and caps, node sync's deletes before the update's. Creates and deletes beyond the cap wait for the next
     /// plan, which is requested at once `[one-burst]`.
-    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> Self {
+    pub(crate) fn new(
+        fleet: &Fleet<'_>,
+        node_sync: &NodeSync,
+        update: &Update,
+        outside: &Outside<'_>,
+    ) -> Self {
         let limit = fleet.snapshot.spec.policy.burst as usize;
         let mut creates = ordered_creates(fleet, node_sync, update);
         let wanted = update.all_deletes(node_sync).count();
@@ -52,7 +58,7 @@ impl Burst {
         let requeue = if capped {
             Some((fleet.snapshot.now, RequeueReason::Burst))
         } else {
-            next_change(fleet, node_sync, update)
+            next_change(fleet, node_sync, update).into_iter().chain(outside.next_change).min()
         };
         Burst { deletes, creates, requeue }
     }
@@ -98,7 +104,7 @@ fn ordered_creates(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> 
     creates
 }
 
-/// The earliest instant at which time alone changes the answer.
+/// The earliest instant at which time alone changes the answer on the nodes of the fleet.
 fn next_change(
     fleet: &Fleet<'_>,
     node_sync: &NodeSync,
@@ -112,7 +118,7 @@ fn next_change(
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]);
     let of_rollout = fleet.goal.rollout().and_then(|rollout| rollout.state.course.due);
-    [here, of_rollout, fleet.outside.next_change].into_iter().flatten().min()
+    [here, of_rollout].into_iter().flatten().min()
 }
 
 /// When the next Ready pod that stays becomes available.

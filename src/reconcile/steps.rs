@@ -10,7 +10,7 @@ use crate::reconcile::claim::{Claim, claim};
 use crate::reconcile::counts::counts as counted;
 use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
-use crate::reconcile::goal::Goal;
+use crate::reconcile::goal::{Goal, RolloutState};
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{NodeSync, node_sync};
 use crate::reconcile::outside::Outside;
@@ -38,6 +38,8 @@ pub(crate) enum Decision<'s> {
 /// The values of all steps, in the order of the steps.
 #[derive(Debug)]
 pub(crate) struct Steps<'s> {
+    /// The nodes that the fleet lacks.
+    pub(crate) outside: &'s Outside<'s>,
     pub(crate) claim: Claim,
     pub(crate) history: History<'s>,
     pub(crate) fleet: Fleet<'s>,
@@ -69,8 +71,8 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
 
 /// The decision on every node of the cluster, with what a kept state knows of it.
 pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
-    let Head { claim, history, fleet } = match Head::new(snapshot, outside) {
-        Ok(head) => head.towards_goal(),
+    let Head { claim, history, fleet } = match Head::new(snapshot, &outside.hashes) {
+        Ok(head) => head.towards_goal(outside.rollout.as_ref()),
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&fleet);
@@ -78,7 +80,7 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
     let Spec { strategy, policy, .. } = &*snapshot.spec;
     let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts);
     let choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
-    carry_out(Head { claim, history, fleet }, node_sync, counts, choice)
+    carry_out(Head { claim, history, fleet }, outside, node_sync, (counts, choice))
 }
 
 /// The decision on the nodes of the snapshot, beside others: the counts and the choice of all are known.
@@ -88,8 +90,8 @@ pub(crate) fn decide_chosen<'s>(
     counts: Counts,
     choice: Choice<NodeIx>,
 ) -> Decision<'s> {
-    let head = match Head::new(snapshot, outside) {
-        Ok(head) => head.towards_goal(),
+    let head = match Head::new(snapshot, &outside.hashes) {
+        Ok(head) => head.towards_goal(outside.rollout.as_ref()),
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&head.fleet);
@@ -97,10 +99,10 @@ pub(crate) fn decide_chosen<'s>(
         counts.nodes.iter().eq(counted(&head.fleet, &node_sync).nodes.iter()),
         "the counts are those of these nodes"
     );
-    carry_out(head, node_sync, counts, choice)
+    carry_out(head, outside, node_sync, (counts, choice))
 }
 
-/// The first steps: they look at each node by itself, but for the goals of a rollout.
+/// The first steps: they look at each node by itself, except for the goals of a rollout.
 #[derive(Debug)]
 pub(crate) struct Head<'s> {
     pub(crate) claim: Claim,
@@ -110,10 +112,7 @@ pub(crate) struct Head<'s> {
 
 impl<'s> Head<'s> {
     /// The fleet on the way to the current revision alone; the decision where it ends early.
-    pub(crate) fn new(
-        snapshot: &'s Snapshot<'s>,
-        outside: &'s Outside<'s>,
-    ) -> Result<Self, Box<Decision<'s>>> {
+    pub(crate) fn new(snapshot: &'s Snapshot<'s>, other_hashes: &[&str]) -> Result<Self, Box<Decision<'s>>> {
         if let Some(decision) = ends_at_once(&snapshot.spec) {
             return Err(Box::new(decision));
         }
@@ -121,13 +120,13 @@ impl<'s> Head<'s> {
         let Ok(history) = History::new(snapshot, &claim.revisions) else {
             return Err(Box::new(Decision::NameCollision(one_more_collision(snapshot))));
         };
-        let fleet = Fleet::build(snapshot, outside, &claim, &history);
+        let fleet = Fleet::build(snapshot, &claim, &history, other_hashes);
         Ok(Head { claim, history, fleet })
     }
 
-    /// The fleet on the way to the goals of a rollout.
-    pub(crate) fn towards_goal(self) -> Self {
-        let goal = Goal::new(&self.fleet, &self.history);
+    /// The fleet on the way to the goals of a rollout, whose state may be known.
+    pub(crate) fn towards_goal(self, known: Option<&'s RolloutState>) -> Self {
+        let goal = Goal::new(&self.fleet, &self.history, known);
         Head { fleet: self.fleet.towards(goal), ..self }
     }
 }
@@ -135,9 +134,9 @@ impl<'s> Head<'s> {
 /// The last steps: they carry out what has been chosen.
 fn carry_out<'s>(
     head: Head<'s>,
+    outside: &'s Outside<'s>,
     mut node_sync: NodeSync,
-    counts: Counts,
-    choice: Choice<NodeIx>,
+    (counts, choice): (Counts, Choice<NodeIx>),
 ) -> Decision<'s> {
     let Head { claim, history, fleet } = head;
     let snapshot = fleet.snapshot;
@@ -145,8 +144,8 @@ fn carry_out<'s>(
         node_sync.delete_leaving(&fleet, *node);
     }
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
-    let update = Update::new(&fleet, &node_sync, choice);
-    let burst = Burst::new(&fleet, &node_sync, &update);
+    let update = Update::new(&fleet, &node_sync, choice, outside);
+    let burst = Burst::new(&fleet, &node_sync, &update, outside);
     let conditions = if snapshot.spec.policy.conditions {
         let progress = Progress::new(&fleet, &history, &counts.sums, &budget, &update.choice);
         conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
@@ -155,7 +154,8 @@ fn carry_out<'s>(
     };
     let status = status(&snapshot.spec.daemon_set, &counts.sums, conditions);
     let by_name = OnceCell::new();
-    let steps = Steps { claim, history, fleet, node_sync, counts, budget, update, burst, status, by_name };
+    let steps =
+        Steps { outside, claim, history, fleet, node_sync, counts, budget, update, burst, status, by_name };
     Decision::Synced(Box::new(steps))
 }
 
@@ -172,7 +172,8 @@ pub(crate) fn fleet_towards_goal<'s>(
     snapshot: &'s Snapshot<'s>,
     outside: &'s Outside<'s>,
 ) -> Option<Fleet<'s>> {
-    Head::new(snapshot, outside).ok().map(|head| head.towards_goal().fleet)
+    let head = Head::new(snapshot, &outside.hashes).ok()?;
+    Some(head.towards_goal(outside.rollout.as_ref()).fleet)
 }
 
 /// The same status with a collision count that gives the next revision another hash.

@@ -5,6 +5,7 @@ use crate::reconcile::candidate::{Group, urgent};
 use crate::reconcile::choose::Choice;
 use crate::reconcile::fleet::Fleet;
 use crate::reconcile::node_sync::{Deletion, NodeSync};
+use crate::reconcile::outside::Outside;
 use crate::snapshot::position::{FleetIx, NodeIx};
 use crate::snapshot::strategy::Strategy;
 use jiff::Timestamp;
@@ -26,7 +27,12 @@ pub(crate) struct Update {
 
 impl Update {
     /// Carries out a choice on the pods that node sync leaves.
-    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, choice: Choice<NodeIx>) -> Self {
+    pub(crate) fn new(
+        fleet: &Fleet<'_>,
+        node_sync: &NodeSync,
+        choice: Choice<NodeIx>,
+        outside: &Outside<'_>,
+    ) -> Self {
         let delete = |(group, node): &(Group, NodeIx)| {
             let (pod, _) = urgent(fleet, node_sync, *node)?;
             Some(Deletion::new(pod, group.reason()))
@@ -38,7 +44,11 @@ impl Update {
         let mut spared: Vec<FleetIx> =
             deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
         spared.sort_unstable();
-        let place_free_at = if choice.lacks_places { place_free_at(fleet, node_sync) } else { None };
+        let place_free_at = if choice.lacks_places {
+            place_free_at(fleet, node_sync).into_iter().chain(outside.place_free_at).min()
+        } else {
+            None
+        };
         Update { choice, deletes, spared, place_free_at }
     }
 

@@ -24,12 +24,12 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
         warnings.push(Warning::NodesLost { nodes: lost });
     }
     if steps.budget.taken > 0 {
-        let nodes = named_with(steps, Figure::Taken, &steps.fleet.outside.taken);
+        let nodes = named_with(steps, Figure::Taken, &steps.outside.taken);
         warnings.push(Warning::NodesTaken { nodes });
     }
     warnings.extend(spent_before_start(snapshot, steps));
     warnings.extend(about_rollout(steps));
-    let conflicts = steps.fleet.outside.conflicts + steps.fleet.conflicts.len() as u32;
+    let conflicts = steps.outside.conflicts + steps.fleet.conflicts.len() as u32;
     if conflicts > 0 {
         warnings.push(Warning::GenerationHashConflict { pods: conflicts });
     }
@@ -123,7 +123,7 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     }
     warnings.extend(empty_waves(rollout));
     if !Authority::of(fleet.snapshot).syncs_nodes() {
-        let nodes = named_with(steps, Figure::HeldWithoutPod, &fleet.outside.held_without_pod);
+        let nodes = named_with(steps, Figure::HeldWithoutPod, &steps.outside.held_without_pod);
         warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
     }
     warnings

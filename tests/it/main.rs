@@ -4,6 +4,7 @@
 
 mod daemons_on;
 mod documents;
+mod floors;
 #[cfg(feature = "k8s-openapi")]
 mod k8s_openapi;
 #[cfg(feature = "kube")]

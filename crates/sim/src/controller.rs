@@ -240,12 +240,13 @@ impl Controller {
         if !self.settings.remembers {
             self.tracker = Tracker::new("", policy.clone());
         }
-        let mut at = ObservedAt::new(now);
-        at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);
-        let before = self.planner.is_some().then(|| self.tracker.memory().clone());
+        // Before the memory is copied: that of another DaemonSet is refused.
         if *self.tracker.uid() != daemon_set.metadata.uid {
             self.tracker.reset(daemon_set.metadata.uid.clone());
         }
+        let mut at = ObservedAt::new(now);
+        at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);
+        let before = self.planner.is_some().then(|| self.tracker.memory().clone());
         let plan = match self.tracker.plan(at).or_else(|_| self.tracker.list(observed.clone(), at)) {
             Ok(plan) => plan,
             Err(invalid) => {

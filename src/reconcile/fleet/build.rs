@@ -7,22 +7,21 @@ use crate::reconcile::claim::Claim;
 use crate::reconcile::classify::{Class, Classifier, Evidence};
 use crate::reconcile::goal::Goal;
 use crate::reconcile::history::{History, Role};
-use crate::reconcile::outside::Outside;
 use crate::snapshot::Snapshot;
 use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
 use crate::view::{Phase, PodView};
 use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {
+    /// `other_hashes` are those that pods and unseen creates carry outside of the snapshot.
     pub(crate) fn build(
         snapshot: &'a Snapshot<'a>,
-        outside: &'a Outside<'a>,
         claim: &Claim,
         history: &History<'_>,
+        other_hashes: &[&str],
     ) -> Self {
         let mut fleet = Fleet {
             snapshot,
-            outside,
             nodes: Vec::with_capacity(snapshot.nodes.len()).into(),
             pods: Vec::new().into(),
             strays: FleetIx::new(0),
@@ -38,7 +37,7 @@ impl<'a> Fleet<'a> {
             goal: Goal::default(),
         };
         fleet.expect_unseen_creates(history);
-        for hash in &outside.hashes {
+        for hash in other_hashes {
             fleet.mark_live_history(history.position(hash));
         }
         let mut pods = Vec::with_capacity(claim.pods.owned);

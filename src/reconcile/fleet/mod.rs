@@ -10,7 +10,6 @@ use crate::model::Toleration;
 use crate::reconcile::classify::Evidence;
 use crate::reconcile::goal::Goal;
 use crate::reconcile::goal::base::Base;
-use crate::reconcile::outside::Outside;
 use crate::snapshot::placement::{Placement, Taints};
 use crate::snapshot::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
 use crate::snapshot::{LifecyclePolicy, Snapshot};
@@ -22,8 +21,6 @@ use std::cmp::Ordering;
 #[derive(Debug)]
 pub(crate) struct Fleet<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
-    /// The nodes that are not in the snapshot.
-    pub(crate) outside: &'a Outside<'a>,
     /// In the order of the snapshot.
     pub(crate) nodes: IndexVec<NodeIx, FleetNode>,
     /// The pods of each node side by side, in the order of the nodes; then the pods of nodes that are not in the

@@ -151,10 +151,11 @@ pub(crate) enum Stage {
 }
 
 impl<'a> Goal<'a> {
-    /// The goals for this fleet, which is still the one of the current revision alone.
-    pub(crate) fn new(fleet: &Fleet<'a>, history: &History<'a>) -> Self {
+    /// The goals for this fleet, which is still the one of the current revision alone. `known` is the state of the rollout where
+    /// the nodes of the fleet do not suffice to find it.
+    pub(crate) fn new(fleet: &Fleet<'a>, history: &History<'a>, known: Option<&'a RolloutState>) -> Self {
         let Some(policy) = &fleet.snapshot.spec.policy.rollout else { return Goal(None) };
-        let state = match &fleet.outside.rollout {
+        let state = match known {
             Some(state) => Cow::Borrowed(state),
             None => Cow::Owned(RolloutState::new(fleet, history, policy)),
         };

@@ -207,6 +207,7 @@ fn accepted(action: &Action, number: u32) -> ActionOutcome {
 
 /// Whether a plan from changes equals the plan of all objects; the verdicts are those of some nodes.
 fn is_same(mut plan: Plan, mut whole: Plan) -> bool {
+    whole.report.scope = plan.report.scope;
     // Both are by name.
     let [mut some, mut all] =
         [&mut plan, &mut whole].map(|plan| std::mem::take(&mut plan.report.nodes).into_iter());
