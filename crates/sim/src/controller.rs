@@ -8,7 +8,7 @@ use super::settings::ControllerSettings;
 use super::steered_rollout::SteeredRollout;
 use super::watch::Cache;
 use daemonset::internal::difference;
-use daemonset::model::Uid;
+use daemonset::model::DaemonSet;
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NeedsLists, Observed, ObservedAt, Plan, Policy, Snapshot,
     Tracker,
@@ -167,9 +167,11 @@ impl Controller {
 
     /// Replaces the memory of the DaemonSet in the cache.
     pub(super) fn set_memory(&mut self, memory: Memory) {
-        let uid =
-            self.cache.objects.daemon_set.as_ref().map_or_else(Uid::default, |ds| ds.metadata.uid.clone());
-        self.tracker = Tracker::with_memory(uid, self.settings.policy.clone(), memory);
+        let (uid, kind) = match &self.cache.objects.daemon_set {
+            Some(daemon_set) => (daemon_set.metadata.uid.clone(), daemon_set.owner.clone()),
+            None => Default::default(),
+        };
+        self.tracker = Tracker::with_memory(uid, self.settings.policy.clone(), memory).of_kind(kind);
     }
 
     /// The instant of the next reconcile, if no other event comes first.
@@ -242,7 +244,8 @@ impl Controller {
         }
         // Before the memory is copied: that of another DaemonSet is refused.
         if *self.tracker.uid() != daemon_set.metadata.uid {
-            self.tracker.reset(daemon_set.metadata.uid.clone());
+            let DaemonSet { metadata, owner, .. } = &**daemon_set;
+            self.tracker = Tracker::new(metadata.uid.clone(), policy.clone()).of_kind(owner.clone());
         }
         let mut at = ObservedAt::new(now);
         at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);

@@ -104,3 +104,14 @@ fn an_invalid_snapshot_is_reported_until_it_becomes_valid() {
     cluster.run_for(seconds(10));
     assert_eq!(cluster.invalid_snapshot(), None);
 }
+
+/// The simulated controller is one of the DaemonSet's kind.
+#[test]
+fn a_custom_kind_is_rolled_out() {
+    let kind = daemonset::model::Owner::new("agents.example.com/v1", "AgentSet");
+    let mut cluster = cluster(settings(), &NODES);
+    cluster.create_daemon_set(daemonset::model::DaemonSet { owner: kind, ..agent(template("v1")) });
+    cluster.run_until_quiet(seconds(3600)).unwrap();
+    assert!(cluster.is_rolled_out());
+    assert!(cluster.pods().all(|pod| pod.metadata.owner_references[0].kind == "AgentSet"));
+}
