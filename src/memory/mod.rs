@@ -71,7 +71,7 @@ pub struct Memory {
     /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) taken: BTreeMap<NodeName, Taken>,
-    /// Creates and deletes of pods that were rejected in a row, by node. No decision reads them: they are told.
+    /// Creates and deletes of pods that were rejected in a row, by node. A person reads them, and no decision does.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) rejections: BTreeMap<NodeName, Rejections>,
 }

@@ -52,10 +52,14 @@ impl NodeFailures {
 
     /// 1 s after the first failure, then doubling to 15 minutes (v1.36 `failedPodsBackoff`).
     pub(super) fn back_off_ends(self) -> Option<Timestamp> {
-        let doublings = self.count.saturating_sub(1).min(20);
-        let delay = SignedDuration::from_secs(1 << doublings).min(LONGEST_BACK_OFF);
-        self.at.checked_add(delay).ok()
+        self.at.checked_add(back_off(self.count, LONGEST_BACK_OFF)).ok()
     }
+}
+
+/// 1 s after the first of some failures in a row, then doubling to the longest.
+pub(super) fn back_off(failures: u32, longest: SignedDuration) -> SignedDuration {
+    let doublings = failures.saturating_sub(1).min(20);
+    SignedDuration::from_secs(1 << doublings).min(longest)
 }
 
 pub(crate) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {

@@ -1,5 +1,6 @@
 //! Creates and deletes of pods that the API server rejects again and again, so that a person sees them.
 
+use super::node_failures::back_off;
 use super::{ActionOutcome, Memory};
 use crate::action::Action;
 use jiff::{SignedDuration, Timestamp};
@@ -33,9 +34,7 @@ impl fmt::Display for Rejections {
 impl Rejections {
     /// When to try again: 1 s after the first rejection, then doubling to 1,000 s.
     fn retry_at(&self) -> Timestamp {
-        let doublings = self.count.saturating_sub(1).min(10);
-        let delay = SignedDuration::from_secs(1 << doublings).min(LONGEST_BACK_OFF);
-        self.at.checked_add(delay).unwrap_or(Timestamp::MAX)
+        self.at.checked_add(back_off(self.count, LONGEST_BACK_OFF)).unwrap_or(Timestamp::MAX)
     }
 }
 
