@@ -205,7 +205,7 @@ impl Reconciler {
         self.snapshot_of(observed, Value::Null, at)
     }
 
-    pub(crate) fn snapshot_of<'a, N, P, R>(
+    fn snapshot_of<'a, N, P, R>(
         &mut self,
         observed: Observed<'a, N, P, R>,
         ingredients: Value,

@@ -10,7 +10,7 @@ use crate::reconcile::claim::{Claim, claim};
 use crate::reconcile::counts::counts as counted;
 use crate::reconcile::figures::Counts;
 use crate::reconcile::fleet::Fleet;
-use crate::reconcile::goal::{Goal, RolloutState};
+use crate::reconcile::goal::Goal;
 use crate::reconcile::history::History;
 use crate::reconcile::node_sync::{NodeSync, node_sync};
 use crate::reconcile::outside::Outside;
@@ -71,8 +71,8 @@ pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
 
 /// The decision on every node of the cluster, with what a kept state knows of it.
 pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
-    let Head { claim, history, fleet } = match Head::new(snapshot, &outside.hashes) {
-        Ok(head) => head.towards_goal(outside.rollout.as_ref()),
+    let Head { claim, history, fleet } = match Head::new(snapshot, outside) {
+        Ok(head) => head,
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&fleet);
@@ -90,8 +90,8 @@ pub(crate) fn decide_chosen<'s>(
     counts: Counts,
     choice: Choice<NodeIx>,
 ) -> Decision<'s> {
-    let head = match Head::new(snapshot, &outside.hashes) {
-        Ok(head) => head.towards_goal(outside.rollout.as_ref()),
+    let head = match Head::new(snapshot, outside) {
+        Ok(head) => head,
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&head.fleet);
@@ -104,15 +104,15 @@ pub(crate) fn decide_chosen<'s>(
 
 /// The first steps: they look at each node by itself, except for the goals of a rollout.
 #[derive(Debug)]
-pub(crate) struct Head<'s> {
-    pub(crate) claim: Claim,
-    pub(crate) history: History<'s>,
-    pub(crate) fleet: Fleet<'s>,
+struct Head<'s> {
+    claim: Claim,
+    history: History<'s>,
+    fleet: Fleet<'s>,
 }
 
 impl<'s> Head<'s> {
-    /// The fleet on the way to the current revision alone; the decision where it ends early.
-    pub(crate) fn new(snapshot: &'s Snapshot<'s>, other_hashes: &[&str]) -> Result<Self, Box<Decision<'s>>> {
+    /// The fleet on the way to its goals; the decision where it ends early.
+    fn new(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Result<Self, Box<Decision<'s>>> {
         if let Some(decision) = ends_at_once(&snapshot.spec) {
             return Err(Box::new(decision));
         }
@@ -120,14 +120,9 @@ impl<'s> Head<'s> {
         let Ok(history) = History::new(snapshot, &claim.revisions) else {
             return Err(Box::new(Decision::NameCollision(one_more_collision(snapshot))));
         };
-        let fleet = Fleet::build(snapshot, &claim, &history, other_hashes);
-        Ok(Head { claim, history, fleet })
-    }
-
-    /// The fleet on the way to the goals of a rollout, whose state may be known.
-    pub(crate) fn towards_goal(self, known: Option<&'s RolloutState>) -> Self {
-        let goal = Goal::new(&self.fleet, &self.history, known);
-        Head { fleet: self.fleet.towards(goal), ..self }
+        let fleet = Fleet::build(snapshot, &claim, &history, &outside.hashes);
+        let goal = Goal::new(&fleet, &history, outside.rollout.as_ref());
+        Ok(Head { fleet: fleet.towards(goal), claim, history })
     }
 }
 
@@ -172,8 +167,7 @@ pub(crate) fn fleet_towards_goal<'s>(
     snapshot: &'s Snapshot<'s>,
     outside: &'s Outside<'s>,
 ) -> Option<Fleet<'s>> {
-    let head = Head::new(snapshot, &outside.hashes).ok()?;
-    Some(head.towards_goal(outside.rollout.as_ref()).fleet)
+    Head::new(snapshot, outside).ok().map(|head| head.fleet)
 }
 
 /// The same status with a collision count that gives the next revision another hash.

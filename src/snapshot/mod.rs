@@ -4,59 +4,32 @@ mod annotations;
 mod builder;
 pub(crate) mod check;
 mod check_rollout;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod index;
 mod lookup;
 pub(crate) mod marks;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod placement;
 mod policy;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod position;
 pub(crate) mod rollout;
 pub(crate) mod spec;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod strategy;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod template;
 mod template_recovery;
 
 pub use annotations::InvalidRolloutPolicy;
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
-pub use policy::MARK_PREFIX;
 pub use policy::{
-    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
-    UnreadyPolicy,
+    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, MARK_PREFIX,
+    PodNames, Policy, UnreadyPolicy,
 };
 pub use rollout::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
 use crate::memory::Memory;
-
 use crate::view::{NodeView, PodView, RevisionView};
 use index::{Index, PodFacts, RevisionFacts};
 use jiff::{SignedDuration, Timestamp};

@@ -2,27 +2,12 @@
 
 mod builders;
 mod containers;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod facts;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod labels;
 mod lifecycle;
-#[allow(
-    missing_docs,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "for crates of the same version"
-)]
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod scheduling;
 
 pub(crate) use containers::ContainersView;

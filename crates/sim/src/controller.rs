@@ -230,20 +230,15 @@ impl Controller {
         let objects = &self.cache.objects;
         let daemon_set = objects.daemon_set.as_ref()?;
         let policy = self.settings.policy_for(daemon_set);
-        if *self.tracker.policy() != policy {
-            self.tracker.set_policy(policy.clone());
-        }
+        self.tracker.set_policy(policy.clone());
         let observed = Observed {
             daemon_set,
             nodes: objects.nodes.values().map(AsRef::as_ref),
             pods: objects.pods.values().map(AsRef::as_ref),
             revisions: objects.revisions.values().map(AsRef::as_ref),
         };
-        if !self.settings.remembers {
-            self.tracker = Tracker::new("", policy.clone());
-        }
         // Before the memory is copied: that of another DaemonSet is refused.
-        if *self.tracker.uid() != daemon_set.metadata.uid {
+        if !self.settings.remembers || *self.tracker.uid() != daemon_set.metadata.uid {
             let DaemonSet { metadata, owner, .. } = &**daemon_set;
             self.tracker = Tracker::new(metadata.uid.clone(), policy.clone()).of_kind(owner.clone());
         }

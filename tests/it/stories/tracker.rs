@@ -263,7 +263,7 @@ fn a_refused_plan_leaves_the_memory_as_it_is() {
     assert_eq!(*tracker.memory(), before);
 }
 
-/// A thousand pods are gone that nobody has told of.
+/// A thousand pods are gone, and no change says so.
 #[test]
 fn the_text_of_a_difference_is_short_and_its_field_whole() {
     let nodes = || (0..1_000).map(|number| format!("n{number:03}"));

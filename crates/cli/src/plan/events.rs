@@ -4,6 +4,7 @@
 use super::timing::{Figures, nanoseconds};
 use crate::cluster::{Choice, Form, Input, Source};
 use crate::shell::console::{self, Stop};
+use daemonset::internal::difference;
 use daemonset::model::{DaemonSet, Node, ObjectRef, Pod};
 use daemonset::{Action, ActionOutcome, Change, Observed, Plan, Recording, Snapshot, Tracker};
 use fastrand::Rng;
@@ -167,7 +168,7 @@ impl Cluster {
             let policy = self.tracker.policy();
             let whole =
                 Snapshot::new(observed(recording), recording.now).memory(&memory).policy(policy).check();
-            self.is_same &= whole.is_ok_and(|whole| is_same(plan, daemonset::plan(&whole)));
+            self.is_same &= whole.is_ok_and(|whole| difference(&plan, &daemonset::plan(&whole)).is_none());
         }
         Ok(())
     }
@@ -203,15 +204,6 @@ fn accepted(action: &Action, number: u32) -> ActionOutcome {
         }),
         _ => ActionOutcome::Done,
     }
-}
-
-/// Whether a plan from changes equals the plan of all objects; the verdicts are those of some nodes.
-fn is_same(mut plan: Plan, mut whole: Plan) -> bool {
-    whole.report.scope = plan.report.scope;
-    // Both are by name.
-    let [mut some, mut all] =
-        [&mut plan, &mut whole].map(|plan| std::mem::take(&mut plan.report.nodes).into_iter());
-    plan == whole && some.all(|verdict| all.any(|other| other == verdict))
 }
 
 impl Tail {
