@@ -4,9 +4,10 @@
 //! `cargo bench -p daemonset-benches --bench changes` runs itself under valgrind, and does nothing without valgrind. Times are in
 //! the bench `reconcile`.
 
+use daemonset::Plan;
 use daemonset::model::Pod;
-use daemonset::{Change, Plan, Tracker};
 use daemonset_benches::{Fleet, Scenario};
+use daemonset_incremental::{Change, Tracker};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};

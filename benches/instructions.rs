@@ -3,9 +3,10 @@
 //!
 //! `cargo bench -p daemonset-benches --bench instructions` runs itself under valgrind, and does nothing without valgrind.
 
-use daemonset::{Action, Plan, Snapshot, Tracker};
+use daemonset::{Action, Plan, Snapshot};
 use daemonset_audit::Violation;
 use daemonset_benches::{Fleet, Scenario};
+use daemonset_incremental::Tracker;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

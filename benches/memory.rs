@@ -3,8 +3,9 @@
 //!
 //! `cargo bench -p daemonset-benches --bench memory` exits non-zero if a decision exceeds the limit.
 
-use daemonset::{Action, Change, Snapshot, reconcile};
+use daemonset::{Action, Snapshot, reconcile};
 use daemonset_benches::{Fleet, Scenario};
+use daemonset_incremental::Change;
 use std::process::ExitCode;
 
 #[global_allocator]

@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p daemonset-benches --bench reconcile` runs everything, `-- 'reconcile.*mid-rollout'` a part.
 
-use daemonset::{Action, Change, Snapshot};
+use daemonset::{Action, Snapshot};
 use daemonset_benches::{Fleet, Scenario};
+use daemonset_incremental::Change;
 use divan::{Bencher, black_box};
 use std::fmt;
 

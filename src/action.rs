@@ -715,9 +715,8 @@ pub enum RequeueReason {
 
 impl RequeueReason {
     /// The first of these changes, each at its instant if it comes at all.
-    pub(crate) fn first(
-        changes: impl IntoIterator<Item = (Option<Timestamp>, Self)>,
-    ) -> Option<(Timestamp, Self)> {
+    #[doc(hidden)]
+    pub fn first(changes: impl IntoIterator<Item = (Option<Timestamp>, Self)>) -> Option<(Timestamp, Self)> {
         changes.into_iter().filter_map(|(at, reason)| at.map(|at| (at, reason))).min()
     }
 }

@@ -13,8 +13,8 @@
 //! # The caller's duties
 //!
 //! 1. List all nodes of the cluster, and all pods and ControllerRevisions of the DaemonSet's namespace, with or without an owner:
-//!    [`Observed`] has a field for each. Or list them once, and [apply](Tracker::apply) each [`Change`] to a [`Tracker`], which plans
-//!    at the cost of the changes.
+//!    [`Observed`] has a field for each. Or list them once, and apply each change to the `Tracker` of the crate
+//!    `daemonset-incremental`, which plans at the cost of the changes.
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
@@ -52,7 +52,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Reconciler`], [`Tracker`] | the drivers of one DaemonSet, for who lists and for who watches: they keep the order of calls, and [`Memory`] |
+//! | [`Reconciler`] | the driver of one DaemonSet: it keeps the order of calls, and [`Memory`] |
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
 //! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |
@@ -62,7 +62,7 @@
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
 //!
 //! Crates of their own: `daemonset-audit`, the safety rules, written a second time: a guard in front of an executor;
-//! `daemonset-lint`, a preflight of a manifest against real nodes and pods; `daemonset-placement`, the DaemonSets that run on a node
+//! `daemonset-incremental`, the driver for callers that watch; `daemonset-lint`, a preflight of a manifest against real nodes and pods; `daemonset-placement`, the DaemonSets that run on a node
 //! which need not exist yet, and those that a changed node concerns; `daemonset-sim`, a simulated cluster.
 //!
 //! # Features
@@ -108,7 +108,6 @@ mod conditions;
 mod escaped;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
-mod kept;
 #[cfg(feature = "kube")]
 pub mod kube;
 pub mod kubernetes;
@@ -121,13 +120,13 @@ pub mod mutants;
 pub mod outlook;
 mod pod_manifest;
 mod problem;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod reconcile;
 mod reconciler;
 mod recording;
 mod report;
 mod rollout_report;
 mod snapshot;
-mod tracker;
 mod unavailable;
 mod view;
 
@@ -138,7 +137,6 @@ pub use action::{
 pub use escaped::Escaped;
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
-pub use kept::Change;
 pub use manifests::{
     CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,
 };
@@ -160,38 +158,62 @@ pub use snapshot::{
     InvalidRolloutPolicy, LifecyclePolicy, Observed, ObservedAt, PodNames, Policy, RolloutPolicy, Snapshot,
     SnapshotBuilder, UnreadyPolicy, Wave,
 };
-pub use tracker::{NeedsLists, Tracker, VerifyError};
 pub use unavailable::{UnavailableCause, UnavailableNodes};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 
-/// The parts that crates of the same version use: daemonset-audit, daemonset-lint, daemonset-placement and daemonset-sim. They
+/// The parts that crates of the same version use: daemonset-audit, -incremental, -lint, -placement and -sim. They
 /// are no part of the API, and change in any release.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::kubernetes::hash::{Hasher, content_hash};
-    pub use crate::kubernetes::ownership::Ownership;
+    pub use crate::kubernetes::hash::{Hasher, content_hash, lookup_hash};
+    pub use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
     pub use crate::kubernetes::revision::has_template;
     pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
     pub use crate::model::null::null_is_default;
     pub use crate::model::time::rfc3339;
     pub use crate::pod_manifest::{CustomBody, Shared, Tie};
-    pub use crate::problem::Problems;
+    pub use crate::problem::{Problems, cut};
+    pub use crate::reconcile::actions::FromTemplate;
+    pub use crate::reconcile::budget::node_free_at;
+    pub use crate::reconcile::burst::next_available_on;
+    pub use crate::reconcile::candidate::{Group, Urgency, group, is_leaving, urgency, urgent};
+    pub use crate::reconcile::choose::{Candidates, Choice, First, choose};
+    pub use crate::reconcile::claim::{Claim, claim, claim_revisions};
+    pub use crate::reconcile::classify::Meaning;
+    pub use crate::reconcile::counts::counts;
     pub use crate::reconcile::explain::node_placement;
+    pub use crate::reconcile::figures::{Addend, Counts, Figure, Sums};
+    pub use crate::reconcile::fleet::{Fleet, available_at};
+    pub use crate::reconcile::goal::base::{Base, KnownBase, live_pods};
+    pub use crate::reconcile::goal::course::{Course, judged_by};
+    pub use crate::reconcile::goal::node::{RolloutFacts, RolloutNode};
+    pub use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
+    pub use crate::reconcile::goal::waves::{WaveFilter, size_of_wave};
+    pub use crate::reconcile::goal::{Goal, RolloutState, WaveFigures, WaveNodes};
+    pub use crate::reconcile::history::{History, beyond_limit};
+    pub use crate::reconcile::node_sync::{NodeSync, node_sync};
+    pub use crate::reconcile::outside::{Outside, PodLookup};
+    pub use crate::reconcile::plan_decided;
+    pub use crate::reconcile::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
     pub use crate::snapshot::MARK_PREFIX;
     pub use crate::snapshot::check::{
         selector as checked_selector, template as checked_template, template_generation,
     };
-    pub use crate::snapshot::index::PodFacts;
+    pub use crate::snapshot::excerpt::{Excerpt, Relation};
+    pub use crate::snapshot::index::{PodFacts, RevisionFacts};
     pub use crate::snapshot::placement::{
         CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
     };
     pub use crate::snapshot::position::{
         HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
     };
+    pub use crate::snapshot::spec::Spec;
     pub use crate::snapshot::strategy::{Strategy, in_force as strategy_in_force};
     pub use crate::snapshot::template::{Fact, Template};
-    pub use crate::tracker::difference;
-    pub use crate::view::{Known, LabelsView, NodeFacts, Phase, TaintView, TaintsView, TolerationsView};
+    pub use crate::view::{
+        ContainersView, Known, LabelsView, LifecycleView, NodeFacts, Phase, ReadyCondition, TaintView,
+        TaintsView, TolerationsView,
+    };
     pub use crate::{neutral, setters};
 }
 

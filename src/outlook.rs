@@ -199,8 +199,8 @@ impl Outlook {
     /// `progressDeadlineSeconds` is 600 by default, and a DaemonSet has no such field.
     ///
     /// # Errors
-    /// [`PartialReport`] for a plan of [`Tracker::plan`](crate::Tracker::plan), by which any rollout would be
-    /// complete as soon as nothing changes: [`Tracker::explain`](crate::Tracker::explain) gives the plan with all verdicts.
+    /// [`PartialReport`] for a plan from changes, by which any rollout would be complete as soon as nothing changes:
+    /// `Tracker::explain` of daemonset-incremental gives the plan with all verdicts.
     pub fn new(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Result<Self, PartialReport> {
         match plan.report.scope {
             ReportScope::AllNodes => Ok(Outlook::of_all_nodes(plan, now, patience)),

@@ -67,6 +67,7 @@ pub struct CustomBody {
 
 /// The parts of the manifest that do not depend on the node.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Shared {
     /// Without a name.
     pub metadata: Map<String, Value>,
@@ -77,7 +78,7 @@ pub struct Shared {
     /// The hash of the revision that the pods are made from.
     pub revision_hash: String,
     /// It is made from the base of a rollout, which may share its hash with the current revision.
-    pub(crate) is_base: bool,
+    pub is_base: bool,
 }
 
 /// How the pods of a plan are tied to their nodes.

@@ -29,7 +29,7 @@ fn list(problems: &[Problem]) -> String {
 }
 
 /// The first characters of a text, with `…` for the rest.
-pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 ///
 /// The duties of its caller: list all objects of [`Observed`] anew for each plan; execute the batches in order, the actions of one
 /// batch at the same time if it likes; record the outcome of each; stop after a batch in which [`record`](Self::record) says so,
-/// and plan again. A [`Tracker`](crate::Tracker) is the driver of callers that watch: its plans cost as much as the changes.
+/// and plan again. The `Tracker` of daemonset-incremental is the driver of callers that watch: its plans cost as much as the changes.
 ///
 /// ```
 /// use daemonset::{Action, ActionOutcome, InvalidSnapshot, Observed, Reconciler, model};
@@ -57,9 +57,9 @@ use std::ops::ControlFlow;
 pub struct Reconciler {
     uid: Uid,
     /// The kind that the DaemonSet must have.
-    pub(crate) kind: Owner,
-    pub(crate) policy: Policy,
-    pub(crate) memory: Memory,
+    kind: Owner,
+    policy: Policy,
+    memory: Memory,
 }
 
 impl Reconciler {
@@ -269,5 +269,14 @@ impl Reconciler {
     /// Other choices, from the next plan on.
     pub fn set_policy(&mut self, policy: Policy) {
         self.policy = policy;
+    }
+}
+
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
+impl Reconciler {
+    /// The memory, to change.
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        &mut self.memory
     }
 }

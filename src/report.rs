@@ -347,7 +347,7 @@ pub enum ReportScope {
     #[default]
     AllNodes,
     /// The nodes that have changed since the last plan and those that the plan can touch: the report of
-    /// [`Tracker::plan`](crate::Tracker::plan). [`Tracker::explain`](crate::Tracker::explain) gives that
+    /// `Tracker::plan` of daemonset-incremental. `Tracker::explain` gives that
     /// of all nodes.
     ChangedNodes,
 }

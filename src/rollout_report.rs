@@ -203,6 +203,13 @@ pub struct FailingNode {
     pub evidence: FailureEvidence,
 }
 
+impl FailingNode {
+    /// A node that counts as failed, and why.
+    pub fn new(node: NodeName, evidence: FailureEvidence) -> Self {
+        FailingNode { node, evidence }
+    }
+}
+
 /// Why a node counts as failed under the new version ([`FailurePolicy`](crate::FailurePolicy)).
 ///
 /// In the order in which one of several is reported.

@@ -4,7 +4,8 @@ mod objects;
 mod order;
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
-use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Snapshot, Tracker, plan};
+use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Snapshot, plan};
+use daemonset_incremental::Tracker;
 use jiff::Timestamp;
 use objects::{Health, Kind, Made, NOW};
 use serde_json::Value;

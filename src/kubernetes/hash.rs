@@ -10,7 +10,7 @@ pub type Hasher = foldhash::quality::FixedState;
 
 /// A key's hash, for lookups.
 #[inline]
-pub(crate) fn lookup_hash(key: &impl Hash) -> u64 {
+pub fn lookup_hash(key: &impl Hash) -> u64 {
     Hasher::default().hash_one(key)
 }
 

@@ -5,6 +5,7 @@ pub mod go_json;
 pub(crate) mod hash;
 mod image;
 pub mod names;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod ownership;
 pub(crate) mod revision;
 mod selector;

@@ -24,7 +24,7 @@ impl Ownership {
     }
 
     /// The verdict on an object by its labels and its deletion (v1.36 `controller_ref_manager.go ClaimObject`).
-    pub(crate) fn verdict(self, selected: impl Fn() -> bool, deleted: bool) -> ClaimVerdict {
+    pub fn verdict(self, selected: impl Fn() -> bool, deleted: bool) -> ClaimVerdict {
         match self {
             Ownership::Foreign => ClaimVerdict::Ignore,
             Ownership::Controlled if selected() => ClaimVerdict::Owned,
@@ -37,7 +37,7 @@ impl Ownership {
 
 /// The result of claiming one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClaimVerdict {
+pub enum ClaimVerdict {
     Owned,
     Adopt,
     Release,
@@ -46,7 +46,7 @@ pub(crate) enum ClaimVerdict {
 
 impl ClaimVerdict {
     /// The object belongs to the DaemonSet in this pass.
-    pub(crate) fn is_ours(self) -> bool {
+    pub fn is_ours(self) -> bool {
         match self {
             ClaimVerdict::Owned | ClaimVerdict::Adopt => true,
             ClaimVerdict::Release | ClaimVerdict::Ignore => false,

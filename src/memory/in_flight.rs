@@ -33,7 +33,8 @@ impl Memory {
     }
 
     /// When the deletion of this pod expires, which the snapshot does not show.
-    pub(crate) fn deleting_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+    #[doc(hidden)]
+    pub fn deleting_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
         #[cfg(daemonset_mutants)]
         if is_active(Mutant::DeletesForgotten) {
             return None;

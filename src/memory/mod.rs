@@ -269,13 +269,25 @@ impl Memory {
         matches!(action, Action::DeletePod { pod, .. } if self.deletes.contains_key(&pod.uid))
     }
 
+    /// Whether it remembers nothing but, perhaps, the uid of its DaemonSet.
+    pub fn is_empty(&self) -> bool {
+        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections } = self;
+        let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
+        of_actions && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
+    }
+}
+
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
+impl Memory {
     /// The nodes that it has entries of, but for deletes; some more than once.
-    pub(crate) fn nodes_with_entries(&self) -> impl Iterator<Item = &NodeName> {
+    pub fn nodes_with_entries(&self) -> impl Iterator<Item = &NodeName> {
         let by_action = self.creates.keys().chain(self.taken.keys());
         by_action.chain(self.failures.keys()).chain(self.refusals.keys()).chain(self.rejections.keys())
     }
 
-    pub(crate) fn has_entries_of(&self, node: &str) -> bool {
+    /// Whether it has entries of a node, but for deletes.
+    pub fn has_entries_of(&self, node: &str) -> bool {
         self.creates.contains_key(node)
             || self.taken.contains_key(node)
             || self.failures.contains_key(node)
@@ -284,7 +296,7 @@ impl Memory {
     }
 
     /// The entries that the outcome of an action changes.
-    pub(crate) fn about(&self, action: &Action) -> Memory {
+    pub fn about(&self, action: &Action) -> Memory {
         match action {
             Action::CreatePod { node, .. } => self.part([node.as_str()].into_iter(), std::iter::empty()),
             Action::DeletePod { node, pod, .. } => {
@@ -295,7 +307,7 @@ impl Memory {
     }
 
     /// Forgets the entries that a part of it had and has forgotten.
-    pub(crate) fn forget(&mut self, before: &Memory, after: &Memory) {
+    pub fn forget(&mut self, before: &Memory, after: &Memory) {
         remove_lost(&mut self.creates, &before.creates, &after.creates);
         remove_lost(&mut self.deletes, &before.deletes, &after.deletes);
         remove_lost(&mut self.failures, &before.failures, &after.failures);
@@ -305,7 +317,7 @@ impl Memory {
     }
 
     /// The part about these nodes and these pods: their names and uids.
-    pub(crate) fn part<'n>(
+    pub fn part<'n>(
         &self,
         nodes: impl Iterator<Item = &'n str> + Clone,
         pods: impl Iterator<Item = &'n str>,
@@ -323,7 +335,7 @@ impl Memory {
 
     /// The first instant after `now` at which an entry of a node or of one of its pods ends, or its effect. Actions in flight
     /// and taken nodes expire after these times.
-    pub(crate) fn next_end<'p>(
+    pub fn next_end<'p>(
         &self,
         node: &str,
         pods: impl Iterator<Item = &'p str>,
@@ -345,15 +357,14 @@ impl Memory {
         ends.into_iter().flatten().chain(deletes).filter(|at| now < *at).min()
     }
 
-    /// Whether it remembers nothing but, perhaps, the uid of its DaemonSet.
-    pub fn is_empty(&self) -> bool {
-        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections } = self;
-        let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
-        of_actions && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
+    /// Adds the deletes of these pods that another memory has.
+    pub fn add_deletes<'p>(&mut self, other: &Memory, pods: impl IntoIterator<Item = &'p Uid>) {
+        let deletes = pods.into_iter().filter_map(|uid| other.deletes.get_key_value(uid));
+        self.deletes.extend(deletes.map(|(uid, delete)| (uid.clone(), *delete)));
     }
 
     /// Whether it has any delete. Without one, no pod needs to be looked up.
-    pub(crate) fn has_deletes(&self) -> bool {
+    pub fn has_deletes(&self) -> bool {
         !self.deletes.is_empty()
     }
 }

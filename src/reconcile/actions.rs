@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 /// Gives the creates of a plan their bodies.
-pub(crate) trait Bodies {
+pub trait Bodies {
     type Error;
 
     /// The manifest to create on a node, from the template's.
@@ -31,7 +31,7 @@ pub(crate) trait Bodies {
 }
 
 /// The template's own manifests.
-pub(crate) struct FromTemplate;
+pub struct FromTemplate;
 
 impl Bodies for FromTemplate {
     type Error = Infallible;

@@ -5,7 +5,7 @@ use crate::snapshot::Snapshot;
 
 /// How much of a DaemonSet's work this controller does: each question about it is a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Authority {
+pub(super) enum Authority {
     /// All of it.
     Whole,
     /// The update, beside another controller that creates the pods ([`Policy::drive`](field@crate::Policy::drive)).
@@ -14,25 +14,25 @@ pub(crate) enum Authority {
 
 impl Authority {
     #[inline]
-    pub(crate) fn of(snapshot: &Snapshot<'_>) -> Self {
+    pub(super) fn of(snapshot: &Snapshot<'_>) -> Self {
         if snapshot.drives() { Authority::Update } else { Authority::Whole }
     }
 
     /// Whether it gives nodes their pods and tidies up. Otherwise the other controller does, and each pod that it creates has the newest
     /// template: none comes back as base.
     #[inline]
-    pub(crate) const fn syncs_nodes(self) -> bool {
+    pub(super) const fn syncs_nodes(self) -> bool {
         matches!(self, Authority::Whole)
     }
 
     /// Whether it adopts pods and revisions. Otherwise it touches only what the other controller has adopted.
     #[inline]
-    pub(crate) const fn adopts(self) -> bool {
+    pub(super) const fn adopts(self) -> bool {
         matches!(self, Authority::Whole)
     }
 
     /// Whether an action of a plan is its own: of the update these are the deletes, the marks and the wake-up.
-    pub(crate) const fn executes(self, action: &Action) -> bool {
+    pub(super) const fn executes(self, action: &Action) -> bool {
         match (self, action) {
             (Authority::Whole, _)
             | (Authority::Update, Action::AnnotateRevision { .. } | Action::Requeue { .. }) => true,

@@ -81,7 +81,7 @@ pub struct BudgetUse {
 }
 
 impl BudgetUse {
-    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
+    pub fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
         match fleet.placement(node) {
             Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
             Placement::ContinueOnly(_) => {
@@ -181,7 +181,7 @@ pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<T
 }
 
 /// When a doubled node stops being one: all but one of its pods must be overdue.
-pub(crate) fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
+pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
     let to_go = places(fleet, node_sync, node).checked_sub(2)?;
     let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
     let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.overdue_at(pod)).collect();
@@ -191,7 +191,7 @@ pub(crate) fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx
 
 impl BudgetUse {
     /// These figures, beside others.
-    pub(crate) fn figures(self, others: Figures) -> Figures {
+    pub fn figures(self, others: Figures) -> Figures {
         others
             .with(Figure::Unavailable, self.unavailable)
             .with(Figure::NotReady, self.not_ready)
@@ -221,7 +221,7 @@ impl From<Figures> for BudgetUse {
 
 impl Budget {
     /// The figures of these sums, with the limits, which depend on the number of target nodes.
-    pub(crate) fn new(sums: &Sums, strategy: Strategy) -> Self {
+    pub fn new(sums: &Sums, strategy: Strategy) -> Self {
         let mut budget = Budget {
             desired: sums.get(Figure::Desired),
             max_unavailable: 0,
@@ -255,23 +255,23 @@ impl Budget {
     }
 
     /// How many outdated pods that are not Ready may go, under [`UnreadyPolicy::WithinBudget`](crate::UnreadyPolicy).
-    pub(crate) fn room_for_unready(&self) -> u32 {
+    pub fn room_for_unready(&self) -> u32 {
         self.max_unavailable.saturating_sub(self.being_replaced + self.lost)
     }
 
     /// How many Ready outdated pods that are not yet available may go `[young-pods-need-budget]`.
-    pub(crate) fn room_for_not_yet_available(&self) -> u32 {
+    pub fn room_for_not_yet_available(&self) -> u32 {
         self.max_unavailable.saturating_sub(self.not_ready + self.lost)
     }
 
     /// How many available outdated pods may go. The rule for pods that are not yet available holds for them, too, without
     /// a second comparison: nodes whose pod is not Ready, or not yet available and chosen, count as unavailable.
-    pub(crate) fn room_for_available(&self) -> u32 {
+    pub fn room_for_available(&self) -> u32 {
         self.max_unavailable.saturating_sub(self.unavailable + self.lost)
     }
 
     /// How many more nodes may get a second pod.
-    pub(crate) fn room_for_surge(&self) -> u32 {
+    pub fn room_for_surge(&self) -> u32 {
         self.max_surge.saturating_sub(self.doubled + self.lost)
     }
 }

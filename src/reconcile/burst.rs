@@ -13,25 +13,25 @@ use jiff::Timestamp;
 /// The pod deletes and creates of this plan, in order and within the cap.
 #[derive(Debug)]
 #[doc(alias = "BurstReplicas")]
-pub(crate) struct Burst {
-    pub(crate) deletes: Vec<Deletion>,
-    pub(crate) creates: Vec<Creation>,
+pub struct Burst {
+    pub deletes: Vec<Deletion>,
+    pub creates: Vec<Creation>,
     /// The earliest instant at which time alone changes the answer.
-    pub(crate) requeue: Option<(Timestamp, RequeueReason)>,
+    pub requeue: Option<(Timestamp, RequeueReason)>,
 }
 
 /// A pod to create.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Creation {
-    pub(crate) node: NodeIx,
-    pub(crate) reason: CreateReason,
+pub struct Creation {
+    pub node: NodeIx,
+    pub reason: CreateReason,
 }
 
 impl Creation {
     /// The batch of the create that has `before` creates before it: batches hold 1, 2, 4 … creates
     /// (v1.36 `slowStartBatch`).
     #[doc(alias = "slowStartBatch")]
-    pub(crate) fn batch(before: usize) -> u32 {
+    pub fn batch(before: usize) -> u32 {
         (before + 1).ilog2()
     }
 }
@@ -39,12 +39,7 @@ impl Creation {
 impl Burst {
     /// Orders and caps, node sync's deletes before the update's. Creates and deletes beyond the cap wait for the next
     /// plan, which is requested at once `[one-burst]`.
-    pub(crate) fn new(
-        fleet: &Fleet<'_>,
-        node_sync: &NodeSync,
-        update: &Update,
-        outside: &Outside<'_>,
-    ) -> Self {
+    pub fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update, outside: &Outside<'_>) -> Self {
         let limit = fleet.snapshot.spec.policy.burst as usize;
         let mut creates = ordered_creates(fleet, node_sync, update);
         let wanted = update.all_deletes(node_sync).count();
@@ -135,7 +130,7 @@ fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> O
 }
 
 /// When the next Ready pod of a node that stays becomes available, if the update takes none of its pods.
-pub(crate) fn next_available_on(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
+pub fn next_available_on(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
     if fleet.snapshot.spec.min_ready().is_zero() {
         return None;
     }

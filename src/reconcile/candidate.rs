@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 /// The readiness of the outdated pod for which a node is a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
+pub enum Group {
     Pending,
     NotReady,
     NotYetAvailable,
@@ -22,11 +22,10 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 4] =
-        [Group::Pending, Group::NotReady, Group::NotYetAvailable, Group::Available];
+    pub const ALL: [Group; 4] = [Group::Pending, Group::NotReady, Group::NotYetAvailable, Group::Available];
 
     /// The reason to delete the outdated pod of such a candidate.
-    pub(crate) fn reason(self) -> DeleteReason {
+    pub fn reason(self) -> DeleteReason {
         match self {
             Group::Pending => DeleteReason::OutdatedPending,
             Group::NotReady => DeleteReason::OutdatedNotReady,
@@ -42,15 +41,15 @@ impl Group {
 /// refused comes last, so that it does not starve the others `[refused-comes-last]`: among these the earliest refusal comes
 /// first, whatever the revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Urgency {
-    pub(crate) refused_at: Option<Timestamp>,
+pub struct Urgency {
+    pub refused_at: Option<Timestamp>,
     /// Of the pod's revision; an unknown revision has the least number there is.
-    pub(crate) number: i64,
+    pub number: i64,
 }
 
 impl Urgency {
     /// `number` is that of the pod's revision, if its hash names one.
-    pub(crate) fn new(refused_at: Option<Timestamp>, number: Option<i64>) -> Self {
+    pub fn new(refused_at: Option<Timestamp>, number: Option<i64>) -> Self {
         let number = number.filter(|_| refused_at.is_none()).unwrap_or(i64::MIN);
         Urgency { refused_at, number }
     }
@@ -95,7 +94,7 @@ fn is_held(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
 
 /// The outdated pod of a [candidate] that goes, or gets an updated one beside it, as soon as there is room. Under OnDelete
 /// there is none.
-pub(crate) fn urgent<'f>(
+pub fn urgent<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,
     node: NodeIx,
@@ -115,7 +114,7 @@ pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -
     unfinished == 1 && node_sync.held(node).is_none()
 }
 
-pub(crate) fn group(pod: &FleetPod) -> Group {
+pub fn group(pod: &FleetPod) -> Group {
     match pod.readiness {
         Readiness::Pending => Group::Pending,
         Readiness::NotReady => Group::NotReady,
@@ -125,7 +124,7 @@ pub(crate) fn group(pod: &FleetPod) -> Group {
 }
 
 /// The urgency of a node for its [urgent] pod. Under surge, pods that are not Ready go by the names of their nodes alone.
-pub(crate) fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> Urgency {
+pub fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> Urgency {
     let is_surge = matches!(fleet.snapshot.spec.strategy, Strategy::Surge { .. });
     if is_surge && !pod.readiness.is_ready() {
         return Urgency::new(None, None);
@@ -139,7 +138,7 @@ pub(crate) fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, po
 }
 
 /// Whether the deletes of a node come last, since it leaves. On an excluded node no pod may be, whatever its state.
-pub(crate) fn is_leaving(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+pub fn is_leaving(fleet: &Fleet<'_>, node: NodeIx) -> bool {
     let is_excluded = || matches!(fleet.placement(node), Placement::Exclude(_));
     fleet.lifecycle(node).is_some() && !is_excluded()
 }

@@ -8,32 +8,32 @@ use crate::snapshot::position::{PodIx, RevisionIx};
 
 /// The pods and revisions that belong to the DaemonSet in this pass.
 #[derive(Debug)]
-pub(crate) struct Claim {
-    pub(crate) pods: ClaimedPods,
-    pub(crate) revisions: ClaimedRevisions,
+pub struct Claim {
+    pub pods: ClaimedPods,
+    pub revisions: ClaimedRevisions,
 }
 
 /// The pods that change their owner. The fleet has those that are owned.
 #[derive(Debug, Default)]
-pub(crate) struct ClaimedPods {
+pub struct ClaimedPods {
     /// How many are owned, the adopted ones included.
-    pub(crate) owned: usize,
-    pub(crate) adopted: Vec<PodIx>,
-    pub(crate) released: Vec<PodIx>,
+    pub owned: usize,
+    pub adopted: Vec<PodIx>,
+    pub released: Vec<PodIx>,
 }
 
 /// Revisions.
 #[derive(Debug, Default)]
-pub(crate) struct ClaimedRevisions {
+pub struct ClaimedRevisions {
     /// Includes the adopted ones, but not the released ones.
-    pub(crate) owned: Vec<RevisionIx>,
-    pub(crate) adopted: Vec<RevisionIx>,
-    pub(crate) released: Vec<RevisionIx>,
+    pub owned: Vec<RevisionIx>,
+    pub adopted: Vec<RevisionIx>,
+    pub released: Vec<RevisionIx>,
 }
 
 /// Claims all pods and revisions of the snapshot.
 #[doc(alias = "ClaimObject")]
-pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
+pub fn claim(snapshot: &Snapshot<'_>) -> Claim {
     let mut pods = ClaimedPods::default();
     for (position, pod, facts) in snapshot.pods_with_facts() {
         let verdict = facts.verdict(pod);
@@ -48,7 +48,7 @@ pub(crate) fn claim(snapshot: &Snapshot<'_>) -> Claim {
 }
 
 /// Claims the revisions alone, which are all that the history needs.
-pub(crate) fn claim_revisions(snapshot: &Snapshot<'_>) -> ClaimedRevisions {
+pub fn claim_revisions(snapshot: &Snapshot<'_>) -> ClaimedRevisions {
     let mut revisions = ClaimedRevisions::default();
     for (position, facts) in snapshot.revision_facts.enumerated() {
         match facts.claim {

@@ -39,13 +39,13 @@ impl Evidence {
 /// The class of one pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
-    pub(crate) evidence: Evidence,
+    pub evidence: Evidence,
     /// The revision that its hash label names.
-    pub(crate) revision: Option<HistoryIx>,
+    pub revision: Option<HistoryIx>,
     /// Its generation says updated while its hash label names another known revision.
-    pub(crate) conflict: bool,
+    pub conflict: bool,
     /// It has no hash label.
-    pub(crate) unlabelled: bool,
+    pub unlabelled: bool,
 }
 
 /// Classifies the pods of the DaemonSet by their labels.
@@ -58,13 +58,13 @@ pub(crate) struct Classifier {
 
 /// The meaning of a hash label.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Meaning {
-    pub(crate) evidence: Evidence,
-    pub(crate) revision: Option<HistoryIx>,
+pub struct Meaning {
+    pub evidence: Evidence,
+    pub revision: Option<HistoryIx>,
 }
 
 impl Meaning {
-    pub(crate) fn new(history: &History<'_>, hash: &str) -> Self {
+    pub fn new(history: &History<'_>, hash: &str) -> Self {
         let revision = history.position(hash);
         let role = revision.map(|position| history.revision(position).role);
         let evidence = match role {

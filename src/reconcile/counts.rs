@@ -12,7 +12,7 @@ use crate::snapshot::position::NodeIx;
 use crate::snapshot::strategy::Strategy;
 
 /// The figures of all nodes of the snapshot, and their sums.
-pub(crate) fn counts(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Counts {
+pub fn counts(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Counts {
     let addends = fleet.nodes.positions().map(|node| addend(fleet, node_sync, node));
     Counts::new(addends.collect())
 }

@@ -7,15 +7,15 @@ use jiff::Timestamp;
 
 /// Why a target node without a Ready pod may not count against the limits.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Excuse {
+pub(super) struct Excuse {
     /// The node went down before anything of this update reached it.
-    pub(crate) down_before: bool,
+    pub down_before: bool,
     /// The policy excuses it.
-    pub(crate) excused: bool,
+    pub excused: bool,
 }
 
 /// The excuse of a target node that has no Ready pod.
-pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
+pub(super) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
     let view = fleet.node_view(node);
     let is_down = view.ready == Some(false);
     // Unknown instants excuse nobody.

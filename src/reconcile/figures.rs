@@ -7,7 +7,7 @@ use crate::unavailable::{UnavailableCause, UnavailableNodes};
 
 /// A yes or no about a node, which is counted over all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Figure {
+pub enum Figure {
     Desired,
     Unavailable,
     NotReady,
@@ -47,28 +47,28 @@ const FIGURES: usize = Figure::LeavesLast as usize + 1;
 
 /// The figures in which one node counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Figures(u32);
+pub struct Figures(u32);
 
 impl Figures {
-    pub(crate) fn with(self, figure: Figure, counts: bool) -> Self {
+    pub fn with(self, figure: Figure, counts: bool) -> Self {
         Figures(self.0 | u32::from(counts) << figure as u32)
     }
 
-    pub(crate) fn has(self, figure: Figure) -> bool {
+    pub fn has(self, figure: Figure) -> bool {
         self.0 >> figure as u32 & 1 == 1
     }
 }
 
 /// The figures of the nodes of a snapshot, and the sums of all nodes.
 #[derive(Debug)]
-pub(crate) struct Counts {
-    pub(crate) nodes: IndexVec<NodeIx, Addend>,
-    pub(crate) sums: Sums,
+pub struct Counts {
+    pub nodes: IndexVec<NodeIx, Addend>,
+    pub sums: Sums,
 }
 
 impl Counts {
     /// The counts of these nodes, which are all.
-    pub(super) fn new(nodes: Vec<Addend>) -> Self {
+    pub fn new(nodes: Vec<Addend>) -> Self {
         let mut sums = Sums::default();
         // Most nodes count in the same figures as the one before.
         for alike in nodes.chunk_by(PartialEq::eq) {
@@ -80,12 +80,12 @@ impl Counts {
     }
 
     /// Whether a node of the snapshot counts in a figure.
-    pub(crate) fn has(&self, node: NodeIx, figure: Figure) -> bool {
+    pub fn has(&self, node: NodeIx, figure: Figure) -> bool {
         self.nodes.at(node).figures.has(figure)
     }
 
     /// The nodes of the snapshot that count in a figure.
-    pub(crate) fn with(&self, figure: Figure) -> impl Iterator<Item = NodeIx> {
+    pub fn with(&self, figure: Figure) -> impl Iterator<Item = NodeIx> {
         let nodes = self.nodes.enumerated().filter(move |(_, addend)| addend.figures.has(figure));
         nodes.map(|(node, _)| node)
     }
@@ -93,18 +93,18 @@ impl Counts {
 
 /// Over many nodes: how many count in each figure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub struct Sums {
     figures: [u32; FIGURES],
     /// Excused nodes have no part in it.
-    pub(crate) causes: UnavailableNodes,
+    pub causes: UnavailableNodes,
 }
 
 /// The part of one node in the sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Addend {
-    pub(crate) figures: Figures,
+pub struct Addend {
+    pub figures: Figures,
     /// Why it has no available pod. An excused node has a cause, too, which does not count.
-    pub(crate) cause: Option<UnavailableCause>,
+    pub cause: Option<UnavailableCause>,
 }
 
 // A large cluster has a hundred thousand of them.
@@ -120,16 +120,16 @@ impl Addend {
 }
 
 impl Sums {
-    pub(crate) fn get(&self, figure: Figure) -> u32 {
+    pub fn get(&self, figure: Figure) -> u32 {
         self.figures.get(figure as usize).copied().unwrap_or_default()
     }
 
-    pub(crate) fn add(&mut self, addend: &Addend) {
+    pub fn add(&mut self, addend: &Addend) {
         self.change(addend, |sum| *sum += 1);
     }
 
     /// Takes back an addend that was added before.
-    pub(crate) fn subtract(&mut self, addend: &Addend) {
+    pub fn subtract(&mut self, addend: &Addend) {
         self.change(addend, |sum| {
             debug_assert!(*sum > 0, "only what was added is taken back");
             *sum = sum.saturating_sub(1);

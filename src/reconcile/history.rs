@@ -19,33 +19,33 @@ const DEFAULT_HISTORY_LIMIT: i32 = 10;
 
 /// The revisions that belong to the DaemonSet, as they will be after the plan's history actions.
 #[derive(Debug)]
-pub(crate) struct History<'a> {
+pub struct History<'a> {
     /// Includes the current one, also when this plan creates it.
-    pub(crate) revisions: IndexVec<HistoryIx, Revision<'a>>,
+    pub revisions: IndexVec<HistoryIx, Revision<'a>>,
     current: HistoryIx,
     /// The revision of each hash, sorted by hash. Of several revisions with the same hash, a pod with this label counts as
     /// running the current one, then a duplicate, then the old one with the largest number.
     by_hash: Vec<(Cow<'a, str>, HistoryIx)>,
     /// The current revision's new number, where it must change.
-    pub(crate) renumbered: Option<i64>,
+    pub renumbered: Option<i64>,
     /// The labels that the current revision lacks, where it is no longer the DaemonSet's because it lost them.
-    pub(crate) lost_labels: Option<Labels>,
+    pub lost_labels: Option<Labels>,
 }
 
 /// A revision, and its role for the template.
 #[derive(Debug)]
-pub(crate) struct Revision<'a> {
+pub struct Revision<'a> {
     /// `None` when this plan creates it.
-    pub(crate) view: Option<RevisionView<'a>>,
-    pub(crate) hash: Cow<'a, str>,
-    pub(crate) number: i64,
-    pub(crate) role: Role,
+    pub view: Option<RevisionView<'a>>,
+    pub hash: Cow<'a, str>,
+    pub number: i64,
+    pub role: Role,
 }
 
 neutral!(Revision<'_>, Revision { view: None, hash: Cow::Borrowed(""), number: 0, role: Role::Old });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Role {
+pub enum Role {
     Current,
     /// Equal to the current one, and to be deleted.
     Duplicate,
@@ -54,7 +54,7 @@ pub(crate) enum Role {
 
 /// The name of the revision to create is taken.
 #[derive(Debug)]
-pub(crate) struct NameCollision;
+pub struct NameCollision;
 
 impl<'a> History<'a> {
     /// Finds the current revision by content; then, among released ones, by name and content; else plans a new one.
@@ -62,7 +62,7 @@ impl<'a> History<'a> {
     /// # Errors
     /// When the new revision's name is taken: by another content, by another owner's revision
     /// `[foreign-revision-of-the-same-name]`, or by one that is being deleted.
-    pub(crate) fn new(snapshot: &'a Snapshot<'a>, claim: &ClaimedRevisions) -> Result<Self, NameCollision> {
+    pub fn new(snapshot: &'a Snapshot<'a>, claim: &ClaimedRevisions) -> Result<Self, NameCollision> {
         let owned = claim.owned.iter().map(|position| {
             (snapshot.revision(*position), snapshot.revision_facts.at(*position).has_content)
         });
@@ -94,16 +94,16 @@ impl<'a> History<'a> {
         Ok(History { revisions, current, by_hash, renumbered, lost_labels })
     }
 
-    pub(crate) fn current_hash(&self) -> &str {
+    pub fn current_hash(&self) -> &str {
         &self.current().hash
     }
 
-    pub(crate) fn current(&self) -> &Revision<'a> {
+    pub fn current(&self) -> &Revision<'a> {
         self.revisions.at(self.current)
     }
 
     /// The name of the current one, also when this plan creates it.
-    pub(crate) fn current_name(&self, snapshot: &Snapshot<'_>) -> String {
+    pub fn current_name(&self, snapshot: &Snapshot<'_>) -> String {
         let current = self.current();
         current.view.map_or_else(
             || revision::name(&snapshot.spec.daemon_set, &current.hash),
@@ -112,22 +112,22 @@ impl<'a> History<'a> {
     }
 
     /// The revision that a pod labelled with this hash runs.
-    pub(crate) fn position(&self, hash: &str) -> Option<HistoryIx> {
+    pub fn position(&self, hash: &str) -> Option<HistoryIx> {
         let found = self.by_hash.binary_search_by(|(known, _)| known.as_ref().cmp(hash)).ok()?;
         self.by_hash.get(found).map(|(_, position)| *position)
     }
 
-    pub(crate) fn revision(&self, position: HistoryIx) -> &Revision<'a> {
+    pub fn revision(&self, position: HistoryIx) -> &Revision<'a> {
         self.revisions.at(position)
     }
 
     /// Whether the pods of a revision need the hash of the current one: it equals that one, and goes.
-    pub(crate) fn relabels_pods_of(&self, revision: &Revision<'_>) -> bool {
+    pub fn relabels_pods_of(&self, revision: &Revision<'_>) -> bool {
         revision.role == Role::Duplicate && revision.hash != self.current_hash()
     }
 
     /// Duplicates of the current revision, by name.
-    pub(crate) fn duplicates(&self) -> Vec<&Revision<'a>> {
+    pub fn duplicates(&self) -> Vec<&Revision<'a>> {
         let mut duplicates: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Duplicate).collect();
         duplicates.sort_unstable_by_key(|r| r.name());
         duplicates
@@ -135,7 +135,7 @@ impl<'a> History<'a> {
 
     /// Old revisions beyond the limit, oldest first; never live history, nor the base of a rollout. Both still count against
     /// the limit.
-    pub(crate) fn beyond_limit(
+    pub fn beyond_limit(
         &self,
         limit: Option<i32>,
         is_live_history: impl Fn(HistoryIx) -> bool,
@@ -151,7 +151,7 @@ impl<'a> History<'a> {
     }
 
     /// Revisions of the DaemonSet without the hash label, by name.
-    pub(crate) fn unlabelled(&self, key: &str) -> Vec<&Revision<'a>> {
+    pub fn unlabelled(&self, key: &str) -> Vec<&Revision<'a>> {
         let owned = |r: &Revision<'_>| r.role != Role::Current || self.lost_labels.is_none();
         let lacks = |r: &&Revision<'_>| owned(r) && r.view.is_some_and(|view| !view.labels.contains_key(key));
         let mut unlabelled: Vec<_> = self.revisions.iter().filter(lacks).collect();
@@ -161,13 +161,13 @@ impl<'a> History<'a> {
 }
 
 /// How many of so many old revisions are beyond the limit.
-pub(crate) fn beyond_limit(old: usize, limit: Option<i32>) -> usize {
+pub fn beyond_limit(old: usize, limit: Option<i32>) -> usize {
     let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
     old.saturating_sub(usize::try_from(limit).unwrap_or(0))
 }
 
 impl<'a> Revision<'a> {
-    pub(crate) fn name(&self) -> &'a str {
+    pub fn name(&self) -> &'a str {
         self.view.map_or("", |view| view.name)
     }
 

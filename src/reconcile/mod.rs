@@ -116,7 +116,7 @@ pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<
 }
 
 /// The plan of a decision with these bodies.
-pub(crate) fn plan_decided<B: Bodies>(
+pub fn plan_decided<B: Bodies>(
     snapshot: &Snapshot<'_>,
     decision: &Decision<'_>,
     bodies: &B,

@@ -14,16 +14,16 @@ use jiff::Timestamp;
 
 /// The creates and deletes of node sync.
 #[derive(Debug)]
-pub(crate) struct NodeSync {
+pub struct NodeSync {
     /// Nodes without a pod, in the order of the snapshot.
-    pub(crate) creates: Vec<NodeIx>,
+    pub creates: Vec<NodeIx>,
     /// In no order.
-    pub(crate) deletes: Vec<Deletion>,
+    pub deletes: Vec<Deletion>,
     /// Whether each pod is among `deletes`.
     deleted: IndexVec<FleetIx, bool>,
     kept_instead: Vec<KeptInstead>,
     /// Nodes whose failed pods are held back.
-    pub(crate) held: Vec<Held>,
+    pub held: Vec<Held>,
     /// Nodes with an available pod that goes by a withdrawn toleration, but [last](crate::reconcile::figures::Figure::LeavesLast); in the order of the
     /// snapshot.
     leaving_last: Vec<NodeIx>,
@@ -31,25 +31,25 @@ pub(crate) struct NodeSync {
 
 /// A pod to delete; small, since a broken fleet has one for every node.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Deletion {
-    pub(crate) pod: FleetIx,
-    pub(crate) reason: DeleteReason,
+pub struct Deletion {
+    pub pod: FleetIx,
+    pub reason: DeleteReason,
     /// For an updated failed pod, how often its node has failed by now; else 0.
     failures: u32,
 }
 
 impl Deletion {
-    pub(crate) fn new(pod: FleetIx, reason: DeleteReason) -> Self {
+    pub fn new(pod: FleetIx, reason: DeleteReason) -> Self {
         Deletion { pod, reason, failures: 0 }
     }
 
     /// It counts as a failure of its node.
-    pub(crate) fn is_failure(&self) -> bool {
+    pub fn is_failure(&self) -> bool {
         self.failures > 0
     }
 
     /// The failure that the caller remembers for the node's back-off.
-    pub(crate) fn failure(&self, generation: i64) -> Option<Failure> {
+    pub fn failure(&self, generation: i64) -> Option<Failure> {
         self.is_failure().then_some(Failure { generation, count: self.failures })
     }
 }
@@ -64,16 +64,16 @@ struct KeptInstead {
 
 /// A node whose failed pods wait for their back-off.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
-    pub(crate) node: NodeIx,
-    pub(crate) until: Timestamp,
+pub struct Held {
+    pub node: NodeIx,
+    pub until: Timestamp,
     /// Failures in a row.
-    pub(crate) count: u32,
+    pub count: u32,
 }
 
 /// Decides for all nodes, and for pods that wait for a node that is gone.
 #[doc(alias = "podsShouldBeOnNode")]
-pub(crate) fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
+pub fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
     let mut node_sync = NodeSync {
         creates: Vec::new(),
         deletes: Vec::new(),
@@ -136,17 +136,17 @@ fn withdrawn<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> impl Iterator<Item = (Fl
 }
 
 impl NodeSync {
-    pub(crate) fn deletes_pod(&self, pod: FleetIx) -> bool {
+    pub fn deletes_pod(&self, pod: FleetIx) -> bool {
         *self.deleted.at(pod)
     }
 
     /// Whether a pod is created on this node.
-    pub(crate) fn creates_on(&self, node: NodeIx) -> bool {
+    pub fn creates_on(&self, node: NodeIx) -> bool {
         self.creates.binary_search(&node).is_ok()
     }
 
     /// The live pods of a node that stay.
-    pub(crate) fn survivors<'f>(
+    pub fn survivors<'f>(
         &'f self,
         fleet: &'f Fleet<'_>,
         node: NodeIx,
@@ -155,35 +155,35 @@ impl NodeSync {
     }
 
     /// Whether an outdated and an updated pod stay side by side until the updated one is available.
-    pub(crate) fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    pub fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: NodeIx) -> bool {
         let side = |of_goal| self.survivors(fleet, node).any(|(_, pod)| pod.of_goal == of_goal);
         side(true) && side(false)
     }
 
     /// The back-off of a node whose failed pods are held back.
-    pub(crate) fn held(&self, node: NodeIx) -> Option<&Held> {
+    pub fn held(&self, node: NodeIx) -> Option<&Held> {
         let found = self.held.binary_search_by_key(&node, |held| held.node).ok()?;
         self.held.get(found)
     }
 
     /// The updated pod that goes only because this outdated one of its node is kept instead.
-    pub(crate) fn given_up_for(&self, outdated: FleetIx) -> Option<FleetIx> {
+    pub fn given_up_for(&self, outdated: FleetIx) -> Option<FleetIx> {
         let found = self.kept_instead.binary_search_by_key(&outdated, |pair| pair.outdated).ok()?;
         self.kept_instead.get(found).map(|pair| pair.updated)
     }
 
     /// The outdated pods for which an updated one goes.
-    pub(crate) fn kept_outdated(&self) -> impl Iterator<Item = FleetIx> {
+    pub fn kept_outdated(&self) -> impl Iterator<Item = FleetIx> {
         self.kept_instead.iter().map(|pair| pair.outdated)
     }
 
     /// Whether the node has an available pod that goes by a withdrawn toleration, but last.
-    pub(crate) fn leaves_last(&self, node: NodeIx) -> bool {
+    pub fn leaves_last(&self, node: NodeIx) -> bool {
         self.leaving_last.binary_search(&node).is_ok()
     }
 
     /// The nodes that [leave last](Self::leaves_last) and go in this plan.
-    pub(crate) fn gone_last(&self, fleet: &Fleet<'_>) -> impl Iterator<Item = NodeIx> {
+    pub fn gone_last(&self, fleet: &Fleet<'_>) -> impl Iterator<Item = NodeIx> {
         let goes = |node: &NodeIx| self.leaving(fleet, *node).next().is_none();
         self.leaving_last.iter().copied().filter(goes)
     }
@@ -314,7 +314,7 @@ impl NodeSync {
     }
 
     /// The pods of a node that [leaves last](Self::leaves_last).
-    pub(crate) fn leaving<'f>(
+    pub fn leaving<'f>(
         &'f self,
         fleet: &'f Fleet<'_>,
         node: NodeIx,
@@ -324,7 +324,7 @@ impl NodeSync {
     }
 
     /// Lets a node that [leaves last](Self::leaves_last) go in this plan.
-    pub(crate) fn delete_leaving(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
+    pub fn delete_leaving(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let pods: Vec<FleetIx> = self.leaving(fleet, node).map(|(index, _)| index).collect();
         pods.into_iter().for_each(|pod| self.delete(pod, DeleteReason::TolerationWithdrawn));
     }

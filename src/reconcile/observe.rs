@@ -48,7 +48,8 @@ impl Memory {
     }
 
     /// As [`observe`](Self::observe), for a snapshot of some nodes.
-    pub(crate) fn observe_beside(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
+    #[doc(hidden)]
+    pub fn observe_beside(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
         let shown = self.shown(snapshot);
         let mut not_terminating: IndexSet<&str, Hasher> = IndexSet::default();
         if !self.deletes.is_empty() {

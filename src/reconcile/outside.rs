@@ -12,41 +12,41 @@ use std::sync::Arc;
 
 /// The nodes that a decision does not look at.
 #[derive(Debug)]
-pub(crate) struct Outside<'o> {
+pub struct Outside<'o> {
     /// How many pods there have a generation and a hash that contradict each other: see
     /// [`Fleet::conflicts`](field@super::fleet::Fleet::conflicts).
-    pub(crate) conflicts: u32,
+    pub conflicts: u32,
     /// The hashes that pods and unseen creates carry there.
-    pub(crate) hashes: Vec<&'o str>,
+    pub hashes: Vec<&'o str>,
     /// The earliest instant at which time alone changes the answer there.
-    pub(crate) next_change: Option<(Timestamp, RequeueReason)>,
+    pub next_change: Option<(Timestamp, RequeueReason)>,
     /// When the first doubled node there stops being one.
-    pub(crate) place_free_at: Option<Timestamp>,
+    pub place_free_at: Option<Timestamp>,
     /// The taken nodes there.
-    pub(crate) taken: Vec<&'o str>,
+    pub taken: Vec<&'o str>,
     /// The target nodes there that have no pod and that a rollout holds, while it is driven.
-    pub(crate) held_without_pod: Vec<&'o str>,
+    pub held_without_pod: Vec<&'o str>,
     /// The state of the rollout, where the nodes of the snapshot do not suffice to find it.
-    pub(crate) rollout: Option<RolloutState>,
+    pub rollout: Option<RolloutState>,
     /// Whether a pod there has this name.
-    pub(crate) pod_names: Option<&'o dyn PodNames>,
+    pub pod_names: Option<&'o dyn PodLookup>,
     /// The pod template of an earlier plan, for the same DaemonSet and policy.
-    pub(crate) pod_template: Option<Arc<Shared>>,
+    pub pod_template: Option<Arc<Shared>>,
 }
 
 /// Knows the names of all pods of the namespace.
-pub(crate) trait PodNames: fmt::Debug + Sync {
+pub trait PodLookup: fmt::Debug + Sync {
     fn has_pod(&self, name: &str) -> bool;
 }
 
 impl Outside<'static> {
     /// No node at all.
-    pub(crate) fn none() -> &'static Self {
+    pub fn none() -> &'static Self {
         static NONE: Outside<'static> = Outside::NONE;
         &NONE
     }
 
-    pub(crate) const NONE: Outside<'static> = Outside {
+    pub const NONE: Outside<'static> = Outside {
         conflicts: 0,
         hashes: Vec::new(),
         next_change: None,

@@ -15,21 +15,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The revision that pods are made from.
-pub(crate) struct Source<'s> {
+pub struct Source<'s> {
     raw_template: &'s Value,
     host_network: bool,
     hash: &'s str,
     is_base: bool,
     /// In the form of a pod's label.
-    pub(crate) generation: Option<&'s str>,
+    pub generation: Option<&'s str>,
     /// The template's and those of every daemon pod.
-    pub(crate) tolerations: &'s [Toleration],
+    pub tolerations: &'s [Toleration],
     /// Of the caller's manifests; null without any.
-    pub(crate) ingredients: &'s Value,
+    pub ingredients: &'s Value,
 }
 
 impl<'s> Source<'s> {
-    pub(crate) fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
+    pub fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
         Source {
             raw_template: snapshot.spec.raw_template(),
             host_network: snapshot.spec.template.parsed.spec.host_network,
@@ -42,7 +42,7 @@ impl<'s> Source<'s> {
     }
 
     /// Without a generation: it would make the pod an updated one.
-    pub(crate) fn base(base: &'s Base<'_>) -> Self {
+    pub fn base(base: &'s Base<'_>) -> Self {
         Source {
             raw_template: base.raw_template(),
             host_network: base.template.parsed.spec.host_network,
@@ -57,7 +57,7 @@ impl<'s> Source<'s> {
 
 /// Makes the manifests of one plan, of one revision.
 pub(crate) struct PodTemplate<'s> {
-    pub(crate) source: Source<'s>,
+    pub source: Source<'s>,
     shared: Arc<Shared>,
     /// `None` where the API server generates the names.
     names: Option<DeterministicNames<'s>>,
@@ -159,7 +159,7 @@ struct DeterministicNames<'s> {
     uid: &'s str,
     taken: BTreeSet<&'s str>,
     /// The pods that are not in the snapshot.
-    others: Option<&'s dyn outside::PodNames>,
+    others: Option<&'s dyn outside::PodLookup>,
 }
 
 impl<'s> DeterministicNames<'s> {
@@ -174,7 +174,7 @@ impl<'s> DeterministicNames<'s> {
             prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
             uid: ds.uid.as_str(),
             taken: same_namespace.map(|pod| pod.name).collect(),
-            others: outside.pod_names.map(|names| names as &dyn outside::PodNames),
+            others: outside.pod_names.map(|names| names as &dyn outside::PodLookup),
         }
     }
 

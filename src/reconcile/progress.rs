@@ -21,28 +21,28 @@ const LIMIT_UNDER_ON_DELETE: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The name of the current revision.
-    pub(crate) revision: String,
+    pub revision: String,
     /// This plan creates the current revision, or makes an old one current again.
-    pub(crate) begins: bool,
-    pub(crate) desired: u32,
+    pub begins: bool,
+    pub desired: u32,
     /// How many may be without an available pod.
-    pub(crate) limit: u32,
+    pub limit: u32,
     /// U: how many are, without the excused ones.
-    pub(crate) unavailable: u32,
-    pub(crate) excused: u32,
-    pub(crate) causes: UnavailableNodes,
+    pub unavailable: u32,
+    pub excused: u32,
+    pub causes: UnavailableNodes,
     /// With an available updated pod, and without a live outdated one.
-    pub(crate) done: u32,
+    pub done: u32,
     /// With a live outdated pod, in flight included.
-    pub(crate) outdated: u32,
+    pub outdated: u32,
     /// Those of `outdated` that this plan leaves as they are because a limit or, under OnDelete, a person decides.
-    pub(crate) held: u32,
+    pub held: u32,
     /// A person decides.
-    pub(crate) on_delete: bool,
+    pub on_delete: bool,
     /// Target nodes that the rollout has not reached.
-    pub(crate) not_reached: u32,
+    pub not_reached: u32,
     /// The state of the rollout, if the policy steers it.
-    pub(crate) phase: Phase,
+    pub phase: Phase,
 }
 
 /// The state of a rollout, as far as the conditions tell it.

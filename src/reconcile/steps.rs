@@ -24,7 +24,7 @@ use std::cell::OnceCell;
 
 /// The decision about a snapshot.
 #[derive(Debug)]
-pub(crate) enum Decision<'s> {
+pub enum Decision<'s> {
     /// The selector is empty, and would select every pod of the namespace.
     SelectingAll,
     /// The DaemonSet is being deleted: its pods are the garbage collector's.
@@ -37,25 +37,25 @@ pub(crate) enum Decision<'s> {
 
 /// The values of all steps, in the order of the steps.
 #[derive(Debug)]
-pub(crate) struct Steps<'s> {
+pub struct Steps<'s> {
     /// The nodes that the fleet lacks.
-    pub(crate) outside: &'s Outside<'s>,
-    pub(crate) claim: Claim,
-    pub(crate) history: History<'s>,
-    pub(crate) fleet: Fleet<'s>,
-    pub(crate) node_sync: NodeSync,
-    pub(crate) counts: Counts,
-    pub(crate) budget: Budget,
-    pub(crate) update: Update,
-    pub(crate) burst: Burst,
-    pub(crate) status: DaemonSetStatus,
+    pub outside: &'s Outside<'s>,
+    pub claim: Claim,
+    pub history: History<'s>,
+    pub fleet: Fleet<'s>,
+    pub node_sync: NodeSync,
+    pub counts: Counts,
+    pub budget: Budget,
+    pub update: Update,
+    pub burst: Burst,
+    pub status: DaemonSetStatus,
     /// See [`by_name`](Self::by_name).
     by_name: OnceCell<Vec<NodeIx>>,
 }
 
 impl Steps<'_> {
     /// The nodes by name. The first question sorts them: a decision by itself does not need the order.
-    pub(crate) fn by_name(&self) -> &[NodeIx] {
+    pub fn by_name(&self) -> &[NodeIx] {
         self.by_name.get_or_init(|| {
             let mut nodes: Vec<NodeIx> = self.fleet.nodes.positions().collect();
             nodes.sort_unstable_by(|a, b| self.fleet.snapshot.index.by_name(*a, *b));
@@ -65,12 +65,12 @@ impl Steps<'_> {
 }
 
 /// The decision on every node of the cluster.
-pub(crate) fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
+pub fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
     decide_beside(snapshot, Outside::none())
 }
 
 /// The decision on every node of the cluster, with what a kept state knows of it.
-pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
+pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
     let Head { claim, history, fleet } = match Head::new(snapshot, outside) {
         Ok(head) => head,
         Err(decision) => return *decision,
@@ -84,7 +84,7 @@ pub(crate) fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside
 }
 
 /// The decision on the nodes of the snapshot, beside others: the counts and the choice of all are known.
-pub(crate) fn decide_chosen<'s>(
+pub fn decide_chosen<'s>(
     snapshot: &'s Snapshot<'s>,
     outside: &'s Outside<'s>,
     counts: Counts,
@@ -155,7 +155,7 @@ fn carry_out<'s>(
 }
 
 /// The decision on a DaemonSet for which nothing is done, whatever its nodes and pods are.
-pub(crate) fn ends_at_once<'s>(spec: &Spec<'_>) -> Option<Decision<'s>> {
+pub fn ends_at_once<'s>(spec: &Spec<'_>) -> Option<Decision<'s>> {
     if spec.selector.is_empty() {
         return Some(Decision::SelectingAll);
     }

@@ -13,21 +13,21 @@ use jiff::Timestamp;
 /// The creates and deletes of the update strategy.
 #[derive(Debug)]
 #[doc(alias = "rollingUpdate")]
-pub(crate) struct Update {
+pub struct Update {
     /// The choice that it carries out.
-    pub(crate) choice: Choice<NodeIx>,
+    pub choice: Choice<NodeIx>,
     /// The most urgent first; under surge by node name.
-    pub(crate) deletes: Vec<Deletion>,
+    pub deletes: Vec<Deletion>,
     /// Updated pods that node sync marked as excess but that must survive, because the update deletes the outdated pod
     /// beside them; sorted. Without this, switching from surge to rolling update would delete both pods of a node.
-    pub(crate) spared: Vec<FleetIx>,
+    pub spared: Vec<FleetIx>,
     /// When a terminating pod that holds a place in maxSurge is overdue, while others wait for that place.
-    pub(crate) place_free_at: Option<Timestamp>,
+    pub place_free_at: Option<Timestamp>,
 }
 
 impl Update {
     /// Carries out a choice on the pods that node sync leaves.
-    pub(crate) fn new(
+    pub fn new(
         fleet: &Fleet<'_>,
         node_sync: &NodeSync,
         choice: Choice<NodeIx>,
@@ -53,16 +53,13 @@ impl Update {
     }
 
     /// Node sync's deletes without the spared pods.
-    pub(crate) fn node_sync_deletes<'u>(
-        &'u self,
-        node_sync: &'u NodeSync,
-    ) -> impl Iterator<Item = &'u Deletion> {
+    pub fn node_sync_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
         let is_not_spared = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod).is_err();
         node_sync.deletes.iter().filter(is_not_spared)
     }
 
     /// All deletes: node sync's, then the update's own.
-    pub(crate) fn all_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
+    pub fn all_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
         self.node_sync_deletes(node_sync).chain(&self.deletes)
     }
 }

@@ -227,7 +227,8 @@ impl<'a> SnapshotBuilder<'a> {
     }
 
     /// As [`check`](Self::check), for a driver of this kind.
-    pub(crate) fn check_of_kind(self, kind: &Owner) -> Result<Snapshot<'a>, InvalidSnapshot> {
+    #[doc(hidden)]
+    pub fn check_of_kind(self, kind: &Owner) -> Result<Snapshot<'a>, InvalidSnapshot> {
         let mut problems = Problems::default();
         check::kind(&self.daemon_set.owner, kind, &mut problems);
         self.check_all(problems)

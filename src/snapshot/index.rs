@@ -40,7 +40,7 @@ pub struct PodFacts {
 
 impl PodFacts {
     /// Whether the DaemonSet owns, adopts, releases or ignores the pod.
-    pub(crate) fn verdict(&self, pod: &PodView<'_>) -> ClaimVerdict {
+    pub fn verdict(&self, pod: &PodView<'_>) -> ClaimVerdict {
         self.ownership.verdict(|| self.selected, pod.deleted_at.is_some())
     }
 }
@@ -58,10 +58,10 @@ neutral!(
 
 /// The relation of a revision to the DaemonSet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RevisionFacts {
-    pub(crate) claim: ClaimVerdict,
+pub struct RevisionFacts {
+    pub claim: ClaimVerdict,
     /// It holds the template, and the ingredients. Never of a revision that does not belong to the DaemonSet.
-    pub(crate) has_content: bool,
+    pub has_content: bool,
 }
 
 neutral!(RevisionFacts, RevisionFacts { claim: ClaimVerdict::Ignore, has_content: false });

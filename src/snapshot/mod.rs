@@ -5,6 +5,8 @@ mod builder;
 pub(crate) mod check;
 mod check_rollout;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod excerpt;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod index;
 mod lookup;
 pub(crate) mod marks;
@@ -14,6 +16,7 @@ mod policy;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod position;
 pub(crate) mod rollout;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod spec;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod strategy;
@@ -135,10 +138,20 @@ impl<'a> Snapshot<'a> {
         &self.revisions
     }
 
+    /// The relation of each revision to the DaemonSet.
+    pub fn revision_facts(&self) -> &IndexVec<RevisionIx, RevisionFacts> {
+        &self.revision_facts
+    }
+
     /// The caller's memory.
     #[inline]
     pub fn memory(&self) -> Option<&Memory> {
         self.memory.as_ref()
+    }
+
+    /// The caller's memory, or an empty one.
+    pub fn into_memory(self) -> Memory {
+        self.memory.unwrap_or_default()
     }
 
     /// Positions of names and hash labels.

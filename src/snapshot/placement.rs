@@ -123,7 +123,7 @@ impl PlacementRules<'_> {
     }
 
     /// Whether both decide alike about every node.
-    pub(crate) fn is_same(&self, other: &PlacementRules<'_>) -> bool {
+    pub fn is_same(&self, other: &PlacementRules<'_>) -> bool {
         self.template.node_name == other.template.node_name
             && self.template.node_selector == other.template.node_selector
             && self.affinity == other.affinity

@@ -120,7 +120,8 @@ pub struct IndexVec<I, T> {
 }
 
 impl<I: Position, T> IndexVec<I, T> {
-    pub(crate) fn len(&self) -> usize {
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
         self.elements.len()
     }
 
@@ -171,7 +172,7 @@ impl<I: Position, T> IndexVec<I, T> {
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, position: I, element: T) {
+    pub fn set(&mut self, position: I, element: T) {
         self.change(position, |place| *place = element);
     }
 }

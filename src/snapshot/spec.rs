@@ -5,12 +5,12 @@ use super::placement::CompiledTemplate;
 use super::policy::Policy;
 use super::strategy::{self, Strategy};
 use super::{check, check_rollout, template_recovery};
-use crate::kubernetes::ownership::ClaimVerdict;
+use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::{Selector, revision};
 use crate::model::DaemonSet;
 use crate::problem::Problems;
 use crate::snapshot::marks::MarkKeys;
-use crate::view::RevisionView;
+use crate::view::{PodView, RevisionView};
 use jiff::SignedDuration;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -35,7 +35,7 @@ pub struct Spec<'a> {
 
 impl<'a> Spec<'a> {
     /// Checks and compiles a DaemonSet. The revisions are those that its template is recovered from.
-    pub(crate) fn compile(
+    pub fn compile(
         daemon_set: &'a DaemonSet,
         policy: Policy,
         ingredients: Value,
@@ -70,7 +70,7 @@ impl<'a> Spec<'a> {
     }
 
     /// The same, borrowing nothing.
-    pub(crate) fn into_owned(self) -> Spec<'static> {
+    pub fn into_owned(self) -> Spec<'static> {
         Spec {
             daemon_set: Cow::Owned(self.daemon_set.into_owned()),
             policy: self.policy,
@@ -89,6 +89,11 @@ impl<'a> Spec<'a> {
         self.recovered_template.as_deref().unwrap_or(&self.daemon_set.spec.template)
     }
 
+    /// The relation of a pod's owner to the DaemonSet.
+    pub fn ownership(&self, pod: &PodView<'_>) -> Ownership {
+        self.criteria().ownership(pod)
+    }
+
     /// The parts that a pod is compared with.
     pub(crate) fn criteria(&self) -> Criteria<'_> {
         Criteria {
@@ -100,14 +105,14 @@ impl<'a> Spec<'a> {
     }
 
     /// The relation of a revision to the DaemonSet.
-    pub(crate) fn revision_facts(&self, view: &RevisionView<'_>) -> RevisionFacts {
+    pub fn revision_facts(&self, view: &RevisionView<'_>) -> RevisionFacts {
         let claim = revision::claim(&self.daemon_set, &self.selector, view);
         let has_content = || revision::has_content(view.data, self.raw_template(), &self.ingredients);
         RevisionFacts { claim, has_content: claim.is_ours() && has_content() }
     }
 
     /// Whether the data of a revision was read, or does not matter: that of another owner.
-    pub(crate) fn can_read(&self, view: &RevisionView<'_>) -> bool {
+    pub fn can_read(&self, view: &RevisionView<'_>) -> bool {
         !view.data.is_null() || self.revision_facts(view).claim == ClaimVerdict::Ignore
     }
 

@@ -81,7 +81,7 @@ impl<'a> ContainersView<'a> {
     }
 
     /// A status with the reason and the containers alone, as the model keeps them; `None` for an empty one.
-    pub(crate) fn to_status(self) -> Option<PodStatus> {
+    pub fn to_status(self) -> Option<PodStatus> {
         let (regular, init) = match self {
             // Most pods.
             ContainersView::Model(PodStatus {

@@ -19,7 +19,7 @@ pub enum LabelsView<'a> {
 
 impl<'a> LabelsView<'a> {
     /// No labels.
-    pub(crate) const NONE: LabelsView<'static> = LabelsView::Hash(None);
+    pub const NONE: LabelsView<'static> = LabelsView::Hash(None);
 
     /// The value of a label.
     #[inline]

@@ -47,7 +47,7 @@ impl fmt::Display for Lifecycle {
 pub struct LifecycleView {
     pub state: Lifecycle,
     /// Unknown for a taint, and for a condition without a transition time.
-    pub(crate) since: Option<Timestamp>,
+    pub since: Option<Timestamp>,
 }
 
 impl LifecycleView {

@@ -1,21 +1,23 @@
 //! Borrowed views of the objects in a snapshot: the fields that the core reads, from the caller's types.
 
 mod builders;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod containers;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod facts;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod labels;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod lifecycle;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod scheduling;
 
-pub(crate) use containers::ContainersView;
+pub use containers::ContainersView;
 pub(crate) use facts::Truth;
 pub use facts::{Known, NodeFacts};
 pub use labels::LabelsView;
 pub use lifecycle::Lifecycle;
-pub(crate) use lifecycle::LifecycleView;
+pub use lifecycle::LifecycleView;
 pub(crate) use scheduling::TolerationView;
 pub use scheduling::{TaintView, TaintsView, TolerationsView};
 
@@ -47,6 +49,7 @@ impl Phase {
 
 /// Condition Ready of a pod, in one byte: views of pods are copied often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, clippy::exhaustive_enums, reason = "for crates of the same version")]
 pub enum ReadyCondition {
     Absent,
     NotTrue,
@@ -62,6 +65,7 @@ impl ReadyCondition {
         }
     }
 
+    /// Whether the condition is there and true.
     #[inline]
     pub fn is_true(self) -> bool {
         self == ReadyCondition::True
@@ -103,6 +107,10 @@ impl ReadyCondition {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "crates of the same version make it; its fields are no part of the API"
+)]
 pub struct PodView<'a> {
     #[doc(hidden)]
     pub namespace: &'a str,
@@ -110,11 +118,13 @@ pub struct PodView<'a> {
     pub name: &'a str,
     #[doc(hidden)]
     pub uid: &'a str,
-    pub(crate) resource_version: &'a str,
+    #[doc(hidden)]
+    pub resource_version: &'a str,
     #[doc(hidden)]
     pub labels: LabelsView<'a>,
     /// Uid of the managing controller.
-    pub(crate) controller: Option<&'a str>,
+    #[doc(hidden)]
+    pub controller: Option<&'a str>,
     /// `spec.nodeName`, or the node that the required node affinity names.
     #[doc(hidden)]
     pub target: Option<&'a str>,
@@ -130,7 +140,8 @@ pub struct PodView<'a> {
     #[doc(hidden)]
     pub ready_since: Option<Timestamp>,
     /// The grace period of its deletion; 0 if it has none.
-    pub(crate) grace_seconds: u32,
+    #[doc(hidden)]
+    pub grace_seconds: u32,
     #[doc(hidden)]
     pub phase: Phase,
     #[doc(hidden)]
@@ -138,7 +149,8 @@ pub struct PodView<'a> {
     /// `spec.nodeName` is set.
     #[doc(hidden)]
     pub bound: bool,
-    pub(crate) mirror: bool,
+    #[doc(hidden)]
+    pub mirror: bool,
 }
 
 impl PodView<'_> {
@@ -205,6 +217,10 @@ impl<'a> From<&PodView<'a>> for PodView<'a> {
 ///
 /// See the example of [`PodView`].
 #[derive(Debug, Clone, Copy)]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "crates of the same version make it; its fields are no part of the API"
+)]
 pub struct NodeView<'a> {
     #[doc(hidden)]
     pub name: &'a str,
@@ -213,7 +229,8 @@ pub struct NodeView<'a> {
     #[doc(hidden)]
     pub taints: TaintsView<'a>,
     /// Cordoned; only reported.
-    pub(crate) unschedulable: bool,
+    #[doc(hidden)]
+    pub unschedulable: bool,
     /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
     #[doc(hidden)]
     pub ready: Option<bool>,
@@ -244,6 +261,10 @@ impl<'a> From<&'a Node> for NodeView<'a> {
 
 /// A revision, borrowed.
 #[derive(Debug, Clone, Copy)]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "crates of the same version make it; its fields are no part of the API"
+)]
 pub struct RevisionView<'a> {
     #[doc(hidden)]
     pub namespace: &'a str,
@@ -251,7 +272,8 @@ pub struct RevisionView<'a> {
     pub name: &'a str,
     #[doc(hidden)]
     pub uid: &'a str,
-    pub(crate) resource_version: &'a str,
+    #[doc(hidden)]
+    pub resource_version: &'a str,
     #[doc(hidden)]
     pub labels: LabelsView<'a>,
     /// At least those that hold the state of a rollout.

@@ -94,7 +94,7 @@ impl TolerationsView<'_> {
     }
 
     /// Whether these are the same ones.
-    pub(crate) fn are(self, others: &[Toleration]) -> bool {
+    pub fn are(self, others: &[Toleration]) -> bool {
         match self {
             TolerationsView::Model(own) => own == others,
             #[cfg(feature = "k8s-openapi")]
@@ -103,7 +103,7 @@ impl TolerationsView<'_> {
     }
 
     /// The same tolerations, owned.
-    pub(crate) fn to_vec(self) -> Vec<Toleration> {
+    pub fn to_vec(self) -> Vec<Toleration> {
         match self {
             TolerationsView::Model(own) => own.to_vec(),
             #[cfg(feature = "k8s-openapi")]

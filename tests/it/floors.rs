@@ -45,8 +45,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("report", &["outlook", "reconcile", "report"]),
-    ("kept", &["kept"]),
-    ("drivers", &["k8s_openapi", "kube", "lib", "reconciler", "recording", "tracker"]),
+    ("drivers", &["k8s_openapi", "kube", "lib", "reconciler", "recording"]),
 ];
 
 /// The arrows that go up, each with its reason.

@@ -2,7 +2,8 @@
 
 use crate::audit;
 use crate::violation::Violation;
-use daemonset::{Action, NeedsLists, ObservedAt, Tracker};
+use daemonset::{Action, ObservedAt};
+use daemonset_incremental::{NeedsLists, Tracker};
 use thiserror::Error;
 
 /// Why a tracker does not keep the objects that an audit needs. [`audit()`] of a snapshot of all objects has an answer.
@@ -23,7 +24,8 @@ pub enum NotKept {
 /// grows as nodes and pods do.
 ///
 /// ```
-/// use daemonset::{NeedsLists, Observed, Policy, Tracker, model};
+/// use daemonset::{Observed, Policy, model};
+/// use daemonset_incremental::{NeedsLists, Tracker};
 /// use daemonset_audit::{NotKept, audit_kept};
 /// use serde_json::{from_value, json};
 ///

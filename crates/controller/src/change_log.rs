@@ -4,7 +4,8 @@
 //! entry, so that an object never goes back to an older state.
 
 use crate::caches::{Caches, Key};
-use daemonset::{Change, NeedsLists, NodeView, PodView, RevisionView, Tracker};
+use daemonset::{NodeView, PodView, RevisionView};
+use daemonset_incremental::{Change, NeedsLists, Tracker};
 use kube::runtime::reflector::ObjectRef;
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};

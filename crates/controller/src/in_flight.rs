@@ -3,7 +3,8 @@
 
 use crate::retry_order::RetryOrder;
 use daemonset::model::Uid;
-use daemonset::{Action, ActionOutcome, Policy, Snapshot, Tracker};
+use daemonset::{Action, ActionOutcome, Policy, Snapshot};
+use daemonset_incremental::Tracker;
 use jiff::Timestamp;
 use std::time::Duration;
 use tokio::time::Instant;

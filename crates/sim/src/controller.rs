@@ -7,12 +7,12 @@ use super::random::Purpose;
 use super::settings::ControllerSettings;
 use super::steered_rollout::SteeredRollout;
 use super::watch::Cache;
-use daemonset::internal::difference;
 use daemonset::model::DaemonSet;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, NeedsLists, Observed, ObservedAt, Plan, Policy, Snapshot,
-    Tracker,
+    Action, ActionOutcome, InvalidSnapshot, Memory, Observed, ObservedAt, Plan, Policy, Snapshot,
 };
+use daemonset_incremental::internal::difference;
+use daemonset_incremental::{NeedsLists, Tracker};
 use fastrand::Rng;
 use jiff::Timestamp;
 use std::fmt;

@@ -1,9 +1,9 @@
 //! Watch caches: the controller's view of the API server, which lags; changes of one kind keep their order.
 
 use super::probability::Distribution;
-use daemonset::Change;
 use daemonset::internal::Hasher;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, Uid};
+use daemonset_incremental::Change;
 use fastrand::Rng;
 use indexmap::IndexMap;
 use jiff::Timestamp;

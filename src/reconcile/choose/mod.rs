@@ -12,7 +12,7 @@ use crate::snapshot::UnreadyPolicy;
 use crate::snapshot::strategy::Strategy;
 
 /// The nodes with a pod that the update may take, in the order of their urgency.
-pub(crate) trait Candidates {
+pub trait Candidates {
     type Node;
 
     /// How many there are in a group.
@@ -27,35 +27,35 @@ pub(crate) trait Candidates {
 
 /// The first candidates of a group.
 #[derive(Debug)]
-pub(crate) struct First<N> {
+pub struct First<N> {
     /// These candidates, or those of them that matter: a kept state leaves out nodes beyond the cap of a plan, which get no
     /// action and no verdict.
-    pub(crate) nodes: Vec<N>,
+    pub nodes: Vec<N>,
     /// How many they are, with the nodes that are left out.
-    pub(crate) count: u32,
+    pub count: u32,
     /// How many of them [wait](Figure::Waits) for a limit, with the nodes that are left out.
-    pub(crate) waiting: u32,
+    pub waiting: u32,
 }
 
 /// The nodes that the strategy takes now.
 #[derive(Debug)]
-pub(crate) struct Choice<N> {
+pub struct Choice<N> {
     /// Nodes whose outdated pod goes, the most urgent first.
-    pub(crate) deletes: Vec<(Group, N)>,
+    pub deletes: Vec<(Group, N)>,
     /// Nodes that get an updated pod beside the outdated one.
-    pub(crate) creates: Vec<N>,
+    pub creates: Vec<N>,
     /// Nodes that lose an available pod by a withdrawn toleration.
-    pub(crate) leaving: Vec<N>,
+    pub leaving: Vec<N>,
     /// How many candidates of each group are chosen, in the order of [`Group::ALL`].
     counts: [u32; Group::ALL.len()],
     /// How many of these [wait](Figure::Waits) for a limit, unless they are chosen.
-    pub(crate) waiting: u32,
+    pub waiting: u32,
     /// Under surge: a candidate waits until another node stops having two pods.
-    pub(crate) lacks_places: bool,
+    pub lacks_places: bool,
 }
 
 /// Chooses for a strategy.
-pub(crate) fn choose<C: Candidates>(
+pub fn choose<C: Candidates>(
     candidates: &mut C,
     strategy: Strategy,
     unready: UnreadyPolicy,
@@ -154,12 +154,12 @@ impl<N> Choice<N> {
     }
 
     /// How many candidates of a group are chosen.
-    pub(crate) fn chosen(&self, group: Group) -> u32 {
+    pub fn chosen(&self, group: Group) -> u32 {
         self.counts.get(group as usize).copied().unwrap_or_default()
     }
 
     /// The same choice with other names for the nodes; a node without one is left out.
-    pub(crate) fn filter_map<M>(self, name: impl Fn(N) -> Option<M>) -> Choice<M> {
+    pub fn filter_map<M>(self, name: impl Fn(N) -> Option<M>) -> Choice<M> {
         let name = &name;
         Choice {
             deletes: self

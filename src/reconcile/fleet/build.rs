@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {
     /// `other_hashes` are those that pods and unseen creates carry outside of the snapshot.
-    pub(crate) fn build(
+    pub fn build(
         snapshot: &'a Snapshot<'a>,
         claim: &Claim,
         history: &History<'_>,

@@ -19,40 +19,40 @@ use std::cmp::Ordering;
 
 /// All nodes of the snapshot and all pods of the DaemonSet.
 #[derive(Debug)]
-pub(crate) struct Fleet<'a> {
-    pub(crate) snapshot: &'a Snapshot<'a>,
+pub struct Fleet<'a> {
+    pub snapshot: &'a Snapshot<'a>,
     /// In the order of the snapshot.
-    pub(crate) nodes: IndexVec<NodeIx, FleetNode>,
+    pub nodes: IndexVec<NodeIx, FleetNode>,
     /// The pods of each node side by side, in the order of the nodes; then the pods of nodes that are not in the
     /// snapshot.
-    pub(crate) pods: IndexVec<FleetIx, FleetPod>,
+    pub pods: IndexVec<FleetIx, FleetPod>,
     /// The first pod of a node that is not in the snapshot.
     strays: FleetIx,
     /// Other pods of a node, by node: those that are gone, and those that are released.
     others: Vec<(NodeIx, PodIx)>,
     /// Pods without a target node, which are left alone.
-    pub(crate) without_target: Vec<PodIx>,
+    pub without_target: Vec<PodIx>,
     /// Creates that the snapshot does not show, by node.
-    pub(crate) in_flight: Vec<InFlight>,
+    pub in_flight: Vec<InFlight>,
     /// When the update's delete of a pod was accepted, by node: of nodes that the memory still waits for.
-    pub(crate) taken: Vec<(NodeIx, Timestamp)>,
+    pub taken: Vec<(NodeIx, Timestamp)>,
     /// When the current revision was created; `None` if that is unknown, or this plan creates it.
-    pub(crate) revision_created_at: Option<Timestamp>,
+    pub revision_created_at: Option<Timestamp>,
     /// Labels that pods need.
-    pub(crate) labels: Vec<(PodIx, LabelReason)>,
+    pub labels: Vec<(PodIx, LabelReason)>,
     /// When the first of the creates and deletes that the snapshot does not show expires.
-    pub(crate) expects_until: Option<Timestamp>,
+    pub expects_until: Option<Timestamp>,
     /// Whether a pod has the hash of this revision.
     live_history: IndexVec<HistoryIx, bool>,
     /// The nodes of live pods whose generation says updated while their hash label names another known revision; sorted.
-    pub(crate) conflicts: Vec<Option<NodeIx>>,
-    pub(crate) goal: Goal<'a>,
+    pub conflicts: Vec<Option<NodeIx>>,
+    pub goal: Goal<'a>,
 }
 
 /// A node of the snapshot.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FleetNode {
-    pub(crate) placement: Placement,
+pub struct FleetNode {
+    pub placement: Placement,
     first_pod: FleetIx,
 }
 
@@ -64,16 +64,16 @@ neutral!(
 
 /// A pod of the DaemonSet that is not gone.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FleetPod {
+pub struct FleetPod {
     /// Its object in the snapshot.
-    pub(crate) view: PodIx,
+    pub view: PodIx,
     /// The revision that its hash label names.
-    pub(crate) revision: Option<HistoryIx>,
-    pub(crate) stage: PodStage,
-    pub(crate) readiness: Readiness,
-    pub(crate) evidence: Evidence,
+    pub revision: Option<HistoryIx>,
+    pub stage: PodStage,
+    pub readiness: Readiness,
+    pub evidence: Evidence,
     /// It has the revision that is the goal of its node. Where the node is not known, or no rollout is steered: it is updated.
-    pub(crate) of_goal: bool,
+    pub of_goal: bool,
 }
 
 // A large cluster has a hundred thousand of them, and a decision holds two copies of each at its peak.
@@ -93,7 +93,7 @@ neutral!(
 
 /// The stage of a pod's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PodStage {
+pub enum PodStage {
     /// Neither terminating nor finished.
     Live,
     Failed,
@@ -106,7 +106,7 @@ pub(crate) enum PodStage {
 
 /// How ready a live pod is, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Readiness {
+pub enum Readiness {
     /// Ready for minReadySeconds.
     Available,
     /// Ready, but not for minReadySeconds.
@@ -117,7 +117,7 @@ pub(crate) enum Readiness {
 }
 
 impl Readiness {
-    pub(crate) fn is_ready(self) -> bool {
+    pub fn is_ready(self) -> bool {
         match self {
             Readiness::Available | Readiness::NotYetAvailable => true,
             Readiness::NotReady | Readiness::Pending => false,
@@ -127,42 +127,42 @@ impl Readiness {
 
 /// A create that the snapshot does not show.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct InFlight {
-    pub(crate) node: NodeIx,
+pub struct InFlight {
+    pub node: NodeIx,
     /// When it was accepted.
-    pub(crate) at: Timestamp,
+    pub at: Timestamp,
     /// When it expires.
-    pub(crate) until: Timestamp,
+    pub until: Timestamp,
     /// The revision that its hash names.
-    pub(crate) revision: Option<HistoryIx>,
+    pub revision: Option<HistoryIx>,
     /// It is of the current revision.
-    pub(crate) updated: bool,
+    pub updated: bool,
     /// It is of the revision that is the goal of its node.
-    pub(crate) of_goal: bool,
+    pub of_goal: bool,
 }
 
 impl FleetPod {
-    pub(crate) fn is_live(&self) -> bool {
+    pub fn is_live(&self) -> bool {
         self.stage == PodStage::Live
     }
 
     /// Live and Ready.
-    pub(crate) fn is_ready(&self) -> bool {
+    pub fn is_ready(&self) -> bool {
         self.is_live() && self.readiness.is_ready()
     }
 
     /// Live, and Ready for minReadySeconds. A terminating pod never is `[terminating-is-unavailable]`.
-    pub(crate) fn is_available(&self) -> bool {
+    pub fn is_available(&self) -> bool {
         self.is_live() && self.readiness == Readiness::Available
     }
 
     /// It is of the current revision, which need not be the goal of its node.
-    pub(crate) fn is_updated(&self) -> bool {
+    pub fn is_updated(&self) -> bool {
         self.evidence.is_updated()
     }
 
     /// Live or terminating: it still runs, or may.
-    pub(crate) fn is_unfinished(&self) -> bool {
+    pub fn is_unfinished(&self) -> bool {
         match self.stage {
             PodStage::Live | PodStage::Terminating => true,
             PodStage::Failed | PodStage::Succeeded | PodStage::Gone => false,
@@ -173,7 +173,7 @@ impl FleetPod {
 impl<'a> Fleet<'a> {
     /// The fleet on the way to these goals: the placement of each node is by its goal's template, and its pods are compared with
     /// its goal.
-    pub(crate) fn towards(mut self, goal: Goal<'a>) -> Self {
+    pub fn towards(mut self, goal: Goal<'a>) -> Self {
         // Without a rollout, or without base, nothing changes.
         if let Some(base) = goal.base() {
             for node in self.nodes.positions() {
@@ -199,36 +199,36 @@ impl<'a> Fleet<'a> {
     }
 
     /// The tolerations of the pods that the node should run: the template's and those of every daemon pod.
-    pub(crate) fn tolerations(&self, node: NodeIx) -> &[Toleration] {
+    pub fn tolerations(&self, node: NodeIx) -> &[Toleration] {
         self.goal
             .base_of(node)
             .map_or(&self.snapshot.spec.template.tolerations, |base| &base.template.tolerations)
     }
 
     /// Whether the node should run the pod and is Ready itself; a node without condition Ready counts as Ready.
-    pub(crate) fn is_ready_target(&self, node: NodeIx) -> bool {
+    pub fn is_ready_target(&self, node: NodeIx) -> bool {
         self.placement(node) == Placement::Run && self.node_view(node).ready != Some(false)
     }
 
     #[inline]
-    pub(crate) fn placement(&self, node: NodeIx) -> Placement {
+    pub fn placement(&self, node: NodeIx) -> Placement {
         self.nodes.at(node).placement
     }
 
     #[inline]
-    pub(crate) fn pod(&self, pod: FleetIx) -> &FleetPod {
+    pub fn pod(&self, pod: FleetIx) -> &FleetPod {
         self.pods.at(pod)
     }
 
     /// The pods of a node.
     #[inline]
-    pub(crate) fn pods_of(&self, node: NodeIx) -> impl Iterator<Item = (FleetIx, &FleetPod)> + Clone {
+    pub fn pods_of(&self, node: NodeIx) -> impl Iterator<Item = (FleetIx, &FleetPod)> + Clone {
         let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
         self.pods.range(self.nodes.at(node).first_pod, end)
     }
 
     /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
-    pub(crate) fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
+    pub fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
         let first = self.others.partition_point(|(other, _)| *other < node);
         let others = self.others.iter().skip(first).take_while(move |(other, _)| *other == node);
         let changing = self.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
@@ -236,89 +236,89 @@ impl<'a> Fleet<'a> {
     }
 
     /// How many pods of a node are among the [conflicts](Self::conflicts).
-    pub(crate) fn conflicts_on(&self, node: NodeIx) -> u32 {
+    pub fn conflicts_on(&self, node: NodeIx) -> u32 {
         let first = self.conflicts.partition_point(|other| *other < Some(node));
         let here = self.conflicts.iter().skip(first).take_while(|other| **other == Some(node));
         here.count() as u32
     }
 
     /// The node of a pod; `None` where the snapshot does not have it.
-    pub(crate) fn node_of(&self, pod: FleetIx) -> Option<NodeIx> {
+    pub fn node_of(&self, pod: FleetIx) -> Option<NodeIx> {
         self.snapshot.facts(self.pod(pod).view).node
     }
 
     /// The pods of nodes that are not in the snapshot.
-    pub(crate) fn strays(&self) -> impl Iterator<Item = (FleetIx, &FleetPod)> {
+    pub fn strays(&self) -> impl Iterator<Item = (FleetIx, &FleetPod)> {
         self.pods.range(self.strays, self.pods.end())
     }
 
     /// The target nodes.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = NodeIx> {
+    pub fn targets(&self) -> impl Iterator<Item = NodeIx> {
         let targets = self.nodes.enumerated().filter(|(_, node)| node.placement == Placement::Run);
         targets.map(|(position, _)| position)
     }
 
     /// The create of this node that the snapshot does not show.
-    pub(crate) fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
+    pub fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
         let found = self.in_flight.binary_search_by_key(&node, |create| create.node).ok()?;
         self.in_flight.get(found)
     }
 
     /// When the update deleted the pod of this node, if the memory still waits for another one.
-    pub(crate) fn taken_at(&self, node: NodeIx) -> Option<Timestamp> {
+    pub fn taken_at(&self, node: NodeIx) -> Option<Timestamp> {
         let found = self.taken.binary_search_by_key(&node, |(taken, _)| *taken).ok()?;
         self.taken.get(found).map(|(_, at)| *at)
     }
 
     /// The state in which the node is left alone, if the policy respects it.
     #[inline]
-    pub(crate) fn lifecycle(&self, node: NodeIx) -> Option<LifecycleView> {
+    pub fn lifecycle(&self, node: NodeIx) -> Option<LifecycleView> {
         let lifecycle = self.node_view(node).lifecycle?;
         (self.snapshot.spec.policy.lifecycle == LifecyclePolicy::Respect).then_some(lifecycle)
     }
 
     /// Whether a pod of the DaemonSet has this revision's hash, so that the revision must stay.
-    pub(crate) fn is_live_history(&self, revision: HistoryIx) -> bool {
+    pub fn is_live_history(&self, revision: HistoryIx) -> bool {
         *self.live_history.at(revision)
     }
 
     #[inline]
-    pub(crate) fn view(&self, pod: &FleetPod) -> &'a PodView<'a> {
+    pub fn view(&self, pod: &FleetPod) -> &'a PodView<'a> {
         self.snapshot.pod(pod.view)
     }
 
     #[inline]
-    pub(crate) fn node_view(&self, node: NodeIx) -> &'a NodeView<'a> {
+    pub fn node_view(&self, node: NodeIx) -> &'a NodeView<'a> {
         self.snapshot.node(node)
     }
 
     /// The name of a pod's target node.
-    pub(crate) fn target_name(&self, pod: &FleetPod) -> &'a str {
+    pub fn target_name(&self, pod: &FleetPod) -> &'a str {
         let target = self.view(pod).target;
         debug_assert!(target.is_some(), "a pod without a target is not in the fleet");
         target.unwrap_or_default()
     }
 
     /// When the deletion of a terminating pod was asked for.
-    pub(crate) fn deletion_asked_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+    pub fn deletion_asked_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         let view = self.view(pod);
         let deletes = self.snapshot.memory.as_ref().map(|memory| &memory.deletes);
         view.deletion_asked_at().or_else(|| deletes?.get(view.uid).map(|delete| delete.at))
     }
 
     /// When a terminating pod is overdue; `None` for a delete that the snapshot does not show.
-    pub(crate) fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+    pub fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         self.view(pod).deleted_at
     }
 
     /// When a Ready pod becomes available; `None` when time alone never makes it so.
-    pub(crate) fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+    pub fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         available_at(self.snapshot, self.view(pod))
     }
 
     /// Orders two live pods of a node by which is the better one to keep: available before Ready before updated before
     /// bound before oldest before name `[keep-the-available-one]`.
-    pub(crate) fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
+    pub fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
         let rank = |pod: &FleetPod| {
             let view = self.view(pod);
             let (available, ready) = (pod.is_available(), pod.is_ready());
@@ -329,6 +329,6 @@ impl<'a> Fleet<'a> {
 }
 
 /// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
-pub(crate) fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
+pub fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
     pod.ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
 }

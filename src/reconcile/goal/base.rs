@@ -18,19 +18,19 @@ use std::sync::Arc;
 
 /// An old revision, with the parts of its template that decide about nodes and pods.
 #[derive(Debug)]
-pub(crate) struct Base<'a> {
-    pub(crate) position: HistoryIx,
-    pub(crate) view: RevisionView<'a>,
+pub struct Base<'a> {
+    pub position: HistoryIx,
+    pub view: RevisionView<'a>,
     /// Its hash label, or its name where it has none.
-    pub(crate) hash: &'a str,
+    pub hash: &'a str,
     /// The revision that a pod with this hash counts as running: several may share it.
     representative: Option<HistoryIx>,
-    pub(crate) template: Arc<CompiledTemplate>,
+    pub template: Arc<CompiledTemplate>,
 }
 
 /// A base, beyond the history that it was chosen from.
 #[derive(Debug, Clone)]
-pub(crate) struct KnownBase {
+pub struct KnownBase {
     uid: Arc<str>,
     template: Arc<CompiledTemplate>,
     /// It wants the same nodes as the current template: most rollouts change an image.
@@ -43,7 +43,7 @@ impl KnownBase {
     ///
     /// A revision that has failed is none, nor one whose template can't be used: its pods could not be created, or would be
     /// released at once. `known` is a base whose template need not be read again.
-    pub(crate) fn choose(
+    pub fn choose(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         live: &IndexVec<HistoryIx, u32>,
@@ -77,16 +77,16 @@ impl KnownBase {
     }
 
     /// Whether this revision is it.
-    pub(crate) fn is(&self, uid: &str) -> bool {
+    pub fn is(&self, uid: &str) -> bool {
         *self.uid == *uid
     }
 
-    pub(crate) fn is_same(&self, other: &KnownBase) -> bool {
+    pub fn is_same(&self, other: &KnownBase) -> bool {
         self.uid == other.uid
     }
 
     /// Whether a node should run its pod, from the placement by the current template.
-    pub(crate) fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
+    pub fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
         if self.is_placed_as_current { current } else { self.template.rules().decide(node).placement }
     }
 }
@@ -103,7 +103,7 @@ fn read_template(snapshot: &Snapshot<'_>, view: &RevisionView<'_>) -> Option<Arc
 
 impl<'a> Base<'a> {
     /// The base in a history.
-    pub(crate) fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
+    pub fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
         let is_it = |view: &RevisionView<'_>| *view.uid == *known.uid;
         let (position, revision) =
             history.revisions.enumerated().find(|(_, revision)| revision.view.as_ref().is_some_and(is_it))?;
@@ -118,18 +118,18 @@ impl<'a> Base<'a> {
     }
 
     /// Its template, as it is stored.
-    pub(crate) fn raw_template(&self) -> &'a Value {
+    pub fn raw_template(&self) -> &'a Value {
         self.view.data.pointer("/spec/template").unwrap_or(&Value::Null)
     }
 
     /// Whether a pod whose hash label names this revision is base's.
-    pub(crate) fn is_revision_of(&self, pod: Option<HistoryIx>) -> bool {
+    pub fn is_revision_of(&self, pod: Option<HistoryIx>) -> bool {
         pod.is_some() && pod == self.representative
     }
 }
 
 /// The live ones of these pods and of those without a target, by the revision that their hash names.
-pub(crate) fn live_pods<'f>(
+pub fn live_pods<'f>(
     fleet: &Fleet<'_>,
     history: &History<'_>,
     pods: impl Iterator<Item = &'f FleetPod>,

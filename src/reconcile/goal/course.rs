@@ -16,18 +16,18 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The course of the rollout of the current revision.
 #[derive(Debug, Clone)]
-pub(crate) struct Course {
-    pub(crate) stage: Stage,
-    pub(crate) waves: Waves,
+pub struct Course {
+    pub stage: Stage,
+    pub waves: Waves,
     /// In the order of their actions.
     pub(crate) marks: Vec<MarkChange>,
     /// When time alone changes the rollout.
-    pub(crate) due: Option<(Timestamp, RequeueReason)>,
+    pub due: Option<(Timestamp, RequeueReason)>,
     /// The policy rolls a failed version back.
     wants_base: bool,
     /// How many nodes take part, and how many of them have the new version.
-    pub(crate) nodes: u32,
-    pub(crate) updated: u32,
+    pub nodes: u32,
+    pub updated: u32,
     /// It is open for all nodes that take part: the others get the current revision, too.
     reaches_all: bool,
     /// The goal of a node that it has not reached.
@@ -36,7 +36,7 @@ pub(crate) struct Course {
 
 /// The parts of a course on which the goal of a node depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub struct Reach {
     stage: std::mem::Discriminant<Stage>,
     last_open: Option<usize>,
     may_open: bool,
@@ -45,21 +45,21 @@ pub(crate) struct Reach {
 }
 
 /// Everything that is decided before the stage.
-pub(super) struct Input<'r, I> {
-    pub(super) snapshot: &'r Snapshot<'r>,
-    pub(super) policy: &'r RolloutPolicy,
+pub struct Input<'r, I> {
+    pub snapshot: &'r Snapshot<'r>,
+    pub policy: &'r RolloutPolicy,
     /// The failure policy, where the rollout is judged.
     judged_by: Option<&'r FailurePolicy>,
-    pub(super) marks: Marks<'r>,
-    pub(super) number: i64,
+    pub(crate) marks: Marks<'r>,
+    pub number: i64,
     /// The current revision is there, and can be marked.
     exists: bool,
-    pub(super) tally: &'r Tally<I>,
+    pub tally: &'r Tally<I>,
 }
 
 impl Course {
     /// `has_base`: there is one; `keeps_others`: the template of base wants nodes that do not take part.
-    pub(crate) fn new(
+    pub fn new(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         policy: &RolloutPolicy,
@@ -111,7 +111,7 @@ impl Course {
     }
 
     /// The goal of a node.
-    pub(crate) fn goal(&self, node: &RolloutNode) -> NodeGoal {
+    pub fn goal(&self, node: &RolloutNode) -> NodeGoal {
         let facts = &node.facts;
         if self.stage_is_rolled_back() {
             return NodeGoal::Base;
@@ -146,12 +146,12 @@ impl Course {
     }
 
     /// It should go back to base, but there is none.
-    pub(crate) fn lacks_base_to_go_back_to(&self) -> bool {
+    pub fn lacks_base_to_go_back_to(&self) -> bool {
         self.wants_base && self.held == NodeGoal::HeldOnCurrent && matches!(self.stage, Stage::Stopped(_))
     }
 
     /// While this is the same, a node has another goal only if something about the node itself changes.
-    pub(crate) fn reach(&self) -> Reach {
+    pub fn reach(&self) -> Reach {
         Reach {
             stage: std::mem::discriminant(&self.stage),
             last_open: self.waves.last_open,
@@ -210,7 +210,7 @@ impl<'r, I: Instants> Input<'r, I> {
 
     /// Of these nodes those that must not lag: all but those that are out of reach, and but the failing ones while so
     /// many may fail, and not all of them do.
-    pub(super) fn that_must_not_lag(&self, nodes: Cell<Bounds>) -> Laggards<Bounds> {
+    pub fn that_must_not_lag(&self, nodes: Cell<Bounds>) -> Laggards<Bounds> {
         let may_fail = self.judged_by.map_or(0, |policy| policy.may_fail(nodes.nodes));
         let tolerated = nodes.failing <= may_fail && nodes.failing < nodes.nodes;
         nodes.that_must_not_lag(tolerated)
@@ -321,7 +321,7 @@ impl<'r, I: Instants> Input<'r, I> {
 }
 
 /// The failure policy, where the rollout is judged: a revision that this plan creates is not.
-pub(crate) fn judged_by<'p>(policy: &'p RolloutPolicy, history: &History<'_>) -> Option<&'p FailurePolicy> {
+pub fn judged_by<'p>(policy: &'p RolloutPolicy, history: &History<'_>) -> Option<&'p FailurePolicy> {
     policy.on_failure.as_ref().filter(|_| history.current().view.is_some())
 }
 

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Whether a node fails.
 #[derive(Debug, Clone)]
-pub(crate) enum Failing {
+pub enum Failing {
     /// Neither now nor by time alone.
     Never,
     /// From this instant on, if nothing changes.
@@ -18,11 +18,11 @@ pub(crate) enum Failing {
 }
 
 impl Failing {
-    pub(crate) fn is_now(&self) -> bool {
+    pub fn is_now(&self) -> bool {
         self.evidence().is_some()
     }
 
-    pub(crate) fn evidence(&self) -> Option<&FailureEvidence> {
+    pub fn evidence(&self) -> Option<&FailureEvidence> {
         match self {
             Failing::Now(evidence, _) => Some(evidence),
             Failing::Never | Failing::At(_) => None,
@@ -30,12 +30,12 @@ impl Failing {
     }
 
     /// When time alone lets the node fail.
-    pub(crate) fn due_at(&self) -> Option<Timestamp> {
+    pub fn due_at(&self) -> Option<Timestamp> {
         self.changes_at().filter(|_| !self.is_now())
     }
 
     /// When time alone lets the node fail, or changes the evidence.
-    pub(crate) fn changes_at(&self) -> Option<Timestamp> {
+    pub fn changes_at(&self) -> Option<Timestamp> {
         match self {
             Failing::Never => None,
             Failing::At(at) => Some(*at),
@@ -44,7 +44,7 @@ impl Failing {
     }
 
     /// Takes the other one if that fails first; of two that fail now, the first evidence.
-    pub(super) fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         if !matches!(other, Failing::Never) {
             *self = std::mem::replace(self, Failing::Never).or(other);
         }
@@ -63,7 +63,7 @@ impl Failing {
 }
 
 /// Whether an updated pod of the node, which is not terminating, shows that the new version has failed there.
-pub(super) fn failing(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
+pub(crate) fn failing(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
     if fleet.node_view(node).ready == Some(false) {
         node_down(fleet, node, pod, policy)
     } else {

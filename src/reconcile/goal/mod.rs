@@ -27,11 +27,11 @@ use tally::Tally;
 
 /// The goals of all nodes.
 #[derive(Debug, Default)]
-pub(crate) struct Goal<'a>(Option<Box<Rollout<'a>>>);
+pub struct Goal<'a>(Option<Box<Rollout<'a>>>);
 
 /// The goal of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NodeGoal {
+pub enum NodeGoal {
     /// The current revision.
     Current,
     /// The base, since the rollout is rolled back.
@@ -43,14 +43,14 @@ pub(crate) enum NodeGoal {
 }
 
 impl NodeGoal {
-    pub(crate) fn is_held(self) -> bool {
+    pub fn is_held(self) -> bool {
         match self {
             NodeGoal::HeldOnBase | NodeGoal::HeldOnCurrent => true,
             NodeGoal::Current | NodeGoal::Base => false,
         }
     }
 
-    pub(crate) fn is_base(self) -> bool {
+    pub fn is_base(self) -> bool {
         match self {
             NodeGoal::Base | NodeGoal::HeldOnBase => true,
             NodeGoal::Current | NodeGoal::HeldOnCurrent => false,
@@ -60,26 +60,26 @@ impl NodeGoal {
 
 /// The rollout of the current revision.
 #[derive(Debug)]
-pub(crate) struct Rollout<'a> {
-    pub(crate) base: Option<Base<'a>>,
-    pub(crate) state: Cow<'a, RolloutState>,
+pub struct Rollout<'a> {
+    pub base: Option<Base<'a>>,
+    pub state: Cow<'a, RolloutState>,
 }
 
 /// The state of a rollout, with the nodes of a snapshot.
 #[derive(Debug, Clone)]
-pub(crate) struct RolloutState {
-    pub(crate) base: Option<KnownBase>,
-    pub(crate) course: Arc<Course>,
-    pub(crate) nodes: IndexVec<NodeIx, RolloutNode>,
+pub struct RolloutState {
+    pub base: Option<KnownBase>,
+    pub course: Arc<Course>,
+    pub nodes: IndexVec<NodeIx, RolloutNode>,
     /// The nodes of each wave.
-    pub(crate) waves: Vec<WaveNodes>,
+    pub waves: Vec<WaveNodes>,
     /// The nodes that fail, by name.
-    pub(crate) failing: Arc<[FailingNode]>,
+    pub failing: Arc<[FailingNode]>,
 }
 
 /// The nodes of a wave.
 #[derive(Debug, Clone)]
-pub(crate) enum WaveNodes {
+pub enum WaveNodes {
     /// The nodes of the snapshot that match, in no order but for this: the first ones are so many as the wave has.
     Matching(Vec<NodeIx>, usize),
     /// By name.
@@ -88,30 +88,30 @@ pub(crate) enum WaveNodes {
 
 /// How many nodes of a wave have a live pod of the new version, and an available one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct WaveFigures {
-    pub(crate) updated: u32,
-    pub(crate) available: u32,
+pub struct WaveFigures {
+    pub updated: u32,
+    pub available: u32,
 }
 
 impl WaveFigures {
     /// Those of one node.
-    pub(crate) fn new(facts: &RolloutFacts) -> Self {
+    pub fn new(facts: &RolloutFacts) -> Self {
         WaveFigures { updated: facts.has_updated.into(), available: facts.is_available.into() }
     }
 
-    pub(crate) fn add(&mut self, other: WaveFigures) {
+    pub fn add(&mut self, other: WaveFigures) {
         self.updated += other.updated;
         self.available += other.available;
     }
 
-    pub(crate) fn subtract(&mut self, other: WaveFigures) {
+    pub fn subtract(&mut self, other: WaveFigures) {
         self.updated -= other.updated;
         self.available -= other.available;
     }
 }
 
 impl WaveNodes {
-    pub(crate) fn inside(&self) -> &[NodeIx] {
+    pub fn inside(&self) -> &[NodeIx] {
         match self {
             WaveNodes::Matching(nodes, size) => nodes.get(..*size).unwrap_or_default(),
             WaveNodes::Named(..) => &[],
@@ -119,7 +119,7 @@ impl WaveNodes {
     }
 
     /// Whether the wave has no node.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         match self {
             WaveNodes::Matching(_, size) => *size == 0,
             WaveNodes::Named(names, _) => names.is_empty(),
@@ -127,7 +127,7 @@ impl WaveNodes {
     }
 
     /// Those that match, but are beyond the limit.
-    pub(crate) fn beyond(&self) -> &[NodeIx] {
+    pub fn beyond(&self) -> &[NodeIx] {
         match self {
             WaveNodes::Matching(nodes, size) => nodes.get(*size..).unwrap_or_default(),
             WaveNodes::Named(..) => &[],
@@ -137,7 +137,7 @@ impl WaveNodes {
 
 /// How far the rollout may go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub enum Stage {
     /// It is complete: later troubles are not the rollout's.
     Over,
     /// It goes on, wave after wave.
@@ -153,7 +153,7 @@ pub(crate) enum Stage {
 impl<'a> Goal<'a> {
     /// The goals for this fleet, which is still the one of the current revision alone. `known` is the state of the rollout where
     /// the nodes of the fleet do not suffice to find it.
-    pub(crate) fn new(fleet: &Fleet<'a>, history: &History<'a>, known: Option<&'a RolloutState>) -> Self {
+    pub fn new(fleet: &Fleet<'a>, history: &History<'a>, known: Option<&'a RolloutState>) -> Self {
         let Some(policy) = &fleet.snapshot.spec.policy.rollout else { return Goal(None) };
         let state = match known {
             Some(state) => Cow::Borrowed(state),
@@ -163,7 +163,7 @@ impl<'a> Goal<'a> {
     }
 
     /// `None` where no rollout is steered.
-    pub(crate) fn of_state(state: Option<Cow<'a, RolloutState>>, history: &History<'a>) -> Self {
+    pub fn of_state(state: Option<Cow<'a, RolloutState>>, history: &History<'a>) -> Self {
         Goal(state.map(|state| {
             let base = state.base.as_ref().and_then(|base| Base::find(base, history));
             Box::new(Rollout { base, state })
@@ -172,30 +172,30 @@ impl<'a> Goal<'a> {
 
     /// The rollout, if the policy steers it.
     #[inline]
-    pub(crate) fn rollout(&self) -> Option<&Rollout<'a>> {
+    pub fn rollout(&self) -> Option<&Rollout<'a>> {
         self.0.as_deref()
     }
 
     #[inline]
-    pub(crate) fn of(&self, node: NodeIx) -> NodeGoal {
+    pub fn of(&self, node: NodeIx) -> NodeGoal {
         match &self.0 {
             Some(rollout) => rollout.state.nodes.at(node).goal,
             None => NodeGoal::Current,
         }
     }
 
-    pub(crate) fn base(&self) -> Option<&Base<'a>> {
+    pub fn base(&self) -> Option<&Base<'a>> {
         self.rollout().and_then(|rollout| rollout.base.as_ref())
     }
 
     /// The placement of a node by the template of base, where base is its goal.
-    pub(crate) fn base_placement(&self, node: NodeIx) -> Option<Placement> {
+    pub fn base_placement(&self, node: NodeIx) -> Option<Placement> {
         self.rollout().and_then(|rollout| rollout.state.nodes.at(node).base_placement)
     }
 
     /// The base, for a node whose goal it is.
     #[inline]
-    pub(crate) fn base_of(&self, node: NodeIx) -> Option<&Base<'a>> {
+    pub fn base_of(&self, node: NodeIx) -> Option<&Base<'a>> {
         self.base().filter(|_| self.of(node).is_base())
     }
 }

@@ -10,13 +10,13 @@ use jiff::Timestamp;
 
 /// A node, its place in the rollout, and its goal.
 #[derive(Debug, Clone)]
-pub(crate) struct RolloutNode {
-    pub(crate) facts: RolloutFacts,
+pub struct RolloutNode {
+    pub facts: RolloutFacts,
     /// The first wave that it belongs to.
-    pub(crate) first_wave: Option<u32>,
-    pub(crate) goal: NodeGoal,
+    pub first_wave: Option<u32>,
+    pub goal: NodeGoal,
     /// Its placement by the template of base, where base is its goal.
-    pub(crate) base_placement: Option<Placement>,
+    pub base_placement: Option<Placement>,
 }
 
 neutral!(RolloutNode, RolloutNode::new(RolloutFacts::NONE));
@@ -37,34 +37,34 @@ impl From<RolloutFacts> for RolloutNode {
 /// A node, as the rollout of the current revision sees it. It depends on the objects of the node, the current template and
 /// the failure policy; only [`failing`](field@Self::failing) changes with time alone.
 #[derive(Debug, Clone)]
-pub(crate) struct RolloutFacts {
+pub struct RolloutFacts {
     /// It takes part in the rollout: it is a target node of the current template, or keeps the pod that it has.
-    pub(crate) takes_part: bool,
+    pub takes_part: bool,
     /// It is a target node of the current template.
-    pub(super) is_target: bool,
+    pub is_target: bool,
     /// A live updated pod is there, or one is in flight.
-    pub(crate) has_it: bool,
+    pub has_it: bool,
     /// The node itself is not Ready.
-    pub(crate) is_down: bool,
+    pub is_down: bool,
     /// A live updated pod is there.
-    pub(crate) has_updated: bool,
+    pub has_updated: bool,
     /// A live outdated pod is there, or one is in flight.
-    pub(crate) has_outdated: bool,
+    pub has_outdated: bool,
     /// An updated pod is available.
-    pub(crate) is_available: bool,
+    pub is_available: bool,
     /// An updated pod is Ready.
-    pub(super) is_ready: bool,
+    pub is_ready: bool,
     /// Since when the first of its Ready updated pods has been Ready; `None` if that is unknown.
-    pub(super) ready_since: Option<Timestamp>,
+    pub ready_since: Option<Timestamp>,
     /// The newest creation of an updated pod that is not terminating, and the newest Ready transition of one that is Ready.
-    pub(crate) progressed_at: Option<Timestamp>,
+    pub progressed_at: Option<Timestamp>,
     /// Its failure, now or later.
-    pub(crate) failing: Failing,
+    pub failing: Failing,
 }
 
 impl RolloutFacts {
     /// Nothing is there, and nothing should be.
-    pub(crate) const NONE: RolloutFacts = RolloutFacts {
+    pub const NONE: RolloutFacts = RolloutFacts {
         takes_part: false,
         is_target: false,
         has_it: false,
@@ -79,7 +79,7 @@ impl RolloutFacts {
     };
 
     /// `judged_by` is the failure policy, where the rollout is judged.
-    pub(crate) fn new(fleet: &Fleet<'_>, node: NodeIx, judged_by: Option<&FailurePolicy>) -> Self {
+    pub fn new(fleet: &Fleet<'_>, node: NodeIx, judged_by: Option<&FailurePolicy>) -> Self {
         let in_flight = fleet.in_flight(node);
         let mut facts = RolloutFacts {
             is_down: fleet.node_view(node).ready == Some(false),
@@ -127,7 +127,7 @@ impl RolloutFacts {
     }
 
     /// A node that is down itself and does not have the new version holds nobody up.
-    pub(super) fn is_out_of_reach(&self) -> bool {
+    pub fn is_out_of_reach(&self) -> bool {
         self.is_down && !self.has_it
     }
 }

@@ -5,13 +5,13 @@ use super::node::{RolloutFacts, RolloutNode};
 use jiff::Timestamp;
 
 /// Instants of many nodes, of which the first and the last matter.
-pub(crate) trait Instants: Default {
+pub trait Instants: Default {
     fn bounds(&self) -> Bounds;
 }
 
 /// The first and the last of some instants.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Bounds(Option<(Timestamp, Timestamp)>);
+pub struct Bounds(Option<(Timestamp, Timestamp)>);
 
 impl Instants for Bounds {
     fn bounds(&self) -> Bounds {
@@ -20,15 +20,15 @@ impl Instants for Bounds {
 }
 
 impl Bounds {
-    pub(crate) fn new(first: Timestamp, last: Timestamp) -> Self {
+    pub fn new(first: Timestamp, last: Timestamp) -> Self {
         Bounds(Some((first, last)))
     }
 
-    pub(super) fn first(self) -> Option<Timestamp> {
+    pub fn first(self) -> Option<Timestamp> {
         self.0.map(|(first, _)| first)
     }
 
-    pub(super) fn last(self) -> Option<Timestamp> {
+    pub fn last(self) -> Option<Timestamp> {
         self.0.map(|(_, last)| last)
     }
 
@@ -48,34 +48,34 @@ impl Bounds {
 
 /// The sums of a rollout.
 #[derive(Debug, Clone)]
-pub(crate) struct Tally<I> {
+pub struct Tally<I> {
     /// The nodes that take part, by their first wave and by whether they have the new version. Nodes without a wave come last.
     groups: Vec<[Cell<I>; 2]>,
-    pub(super) counts: Counts,
+    pub counts: Counts,
     /// When time alone lets a node fail.
     failing_at: I,
 }
 
 /// Counts of nodes, whether they take part or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub struct Counts {
     /// With a live updated pod.
-    pub(super) updated: u32,
+    pub updated: u32,
     /// With a live outdated pod, or one in flight.
-    pub(super) outdated: u32,
+    pub outdated: u32,
     /// They take part, are up, and lack the new version.
-    pub(super) missing: u32,
+    pub missing: u32,
     /// Target nodes of the current template.
-    pub(super) targets: u32,
+    pub targets: u32,
     /// Those of them that lack an available updated pod or have a live outdated one.
-    pub(super) unfinished: u32,
+    pub unfinished: u32,
 }
 
 /// Some nodes that take part.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Cell<I> {
-    pub(super) nodes: u32,
-    pub(super) failing: u32,
+pub struct Cell<I> {
+    pub nodes: u32,
+    pub failing: u32,
     /// Those within reach that do not fail.
     healthy: Laggards<I>,
     /// Those within reach that fail.
@@ -86,25 +86,25 @@ pub(super) struct Cell<I> {
 
 /// Nodes that a wave or the deadline waits for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Laggards<I> {
+pub struct Laggards<I> {
     /// Without a Ready updated pod.
-    pub(super) not_ready: u32,
+    pub not_ready: u32,
     /// Without a known instant from which on an updated pod has been Ready.
-    pub(super) since_unknown: u32,
+    pub since_unknown: u32,
     /// Without an available updated pod.
-    pub(super) unavailable: u32,
+    pub unavailable: u32,
     /// Since when the others have a Ready updated pod.
-    pub(super) ready_since: I,
+    pub ready_since: I,
 }
 
 impl<I: Default> Tally<I> {
-    pub(crate) fn new(waves: usize) -> Self {
+    pub fn new(waves: usize) -> Self {
         let groups = std::iter::repeat_with(Default::default).take(waves + 1).collect();
         Tally { groups, counts: Counts::default(), failing_at: I::default() }
     }
 
     /// Changes the sums to which a node belongs: `count` changes a number, `instant` adds or removes an instant.
-    pub(crate) fn change(
+    pub fn change(
         &mut self,
         node: &RolloutNode,
         count: impl Fn(&mut u32),
@@ -126,24 +126,24 @@ impl<I: Default> Tally<I> {
 }
 
 impl Tally<Bounds> {
-    pub(crate) fn add(&mut self, node: &RolloutNode) {
+    pub fn add(&mut self, node: &RolloutNode) {
         self.change(node, |sum| *sum += 1, Bounds::add);
     }
 }
 
 impl<I: Instants> Tally<I> {
     /// Adds those whose first wave is this one.
-    pub(super) fn add_wave(&self, wave: usize, sum: &mut Cell<Bounds>) {
+    pub fn add_wave(&self, wave: usize, sum: &mut Cell<Bounds>) {
         self.groups.get(wave).into_iter().flatten().for_each(|cell| sum.merge(cell));
     }
 
     /// How many take part, chosen as in [`sum`](Self::sum).
-    pub(super) fn count(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> u32 {
+    pub fn count(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> u32 {
         self.cells(is_chosen).map(|cell| cell.nodes).sum()
     }
 
     /// All that take part, chosen by their first wave and by whether they have the new version.
-    pub(super) fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> Cell<Bounds> {
+    pub fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> Cell<Bounds> {
         let mut sum = Cell::default();
         self.cells(is_chosen).for_each(|cell| sum.merge(cell));
         sum
@@ -159,7 +159,7 @@ impl<I: Instants> Tally<I> {
     }
 
     /// When time alone lets the next node fail.
-    pub(super) fn next_failing_at(&self) -> Option<Timestamp> {
+    pub fn next_failing_at(&self) -> Option<Timestamp> {
         self.failing_at.bounds().first()
     }
 }
@@ -224,14 +224,14 @@ impl Cell<Bounds> {
     }
 
     /// Those that must not lag: all within reach, but for the failing ones where these are `tolerated`.
-    pub(super) fn that_must_not_lag(mut self, tolerated: bool) -> Laggards<Bounds> {
+    pub fn that_must_not_lag(mut self, tolerated: bool) -> Laggards<Bounds> {
         if !tolerated {
             self.healthy.merge(&self.failed);
         }
         self.healthy
     }
 
-    pub(super) fn last_progress(&self) -> Option<Timestamp> {
+    pub fn last_progress(&self) -> Option<Timestamp> {
         self.progressed_at.last()
     }
 }

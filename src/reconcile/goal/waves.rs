@@ -18,32 +18,32 @@ use std::cmp::Ordering;
 
 /// The waves of a rollout.
 #[derive(Debug, Clone)]
-pub(crate) struct Waves {
+pub struct Waves {
     /// Empty where all nodes are released at once.
-    pub(crate) list: Vec<WaveState>,
+    pub list: Vec<WaveState>,
     /// The last open one. All before it are open.
-    pub(crate) last_open: Option<usize>,
+    pub last_open: Option<usize>,
     /// Without waves everything is released, unless the rollout is stopped.
     releases_all: bool,
     /// When the next wave opens, if time is all that it waits for.
-    pub(crate) opens_at: Option<Timestamp>,
+    pub opens_at: Option<Timestamp>,
     /// When the last open wave is done, if time is all that it waits for: the next one opens then, or waits for approval.
-    pub(crate) done_at: Option<Timestamp>,
+    pub done_at: Option<Timestamp>,
 }
 
 /// A wave.
 #[derive(Debug, Clone)]
-pub(crate) struct WaveState {
-    pub(crate) is_open: bool,
+pub struct WaveState {
+    pub is_open: bool,
     /// Enough waves are approved.
-    pub(crate) is_approved: bool,
+    pub is_approved: bool,
     /// Its pods, and those of the waves before it, are available for long enough; only known for open waves.
-    pub(crate) done: Done,
+    pub done: Done,
 }
 
 /// Whether a wave is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Done {
+pub enum Done {
     /// Not yet, and time alone does not do it.
     No,
     /// From this instant on, if nothing changes.
@@ -53,7 +53,7 @@ pub(crate) enum Done {
 
 impl Waves {
     /// `may_open` is false where the rollout is stopped: then only waves that were open before are.
-    pub(super) fn new(input: &Input<'_, impl Instants>, may_open: bool) -> Self {
+    pub fn new(input: &Input<'_, impl Instants>, may_open: bool) -> Self {
         let policy = input.policy;
         let closed = WaveState { is_open: false, is_approved: true, done: Done::No };
         let mut waves = Waves {
@@ -97,11 +97,11 @@ impl Waves {
     }
 
     /// Whether an open wave has the nodes whose first wave is this one, or there are no waves.
-    pub(super) fn releases(&self, first_wave: Option<usize>) -> bool {
+    pub fn releases(&self, first_wave: Option<usize>) -> bool {
         self.releases_all || first_wave.is_some_and(|wave| Some(wave) <= self.last_open)
     }
 
-    pub(crate) fn all_open(&self) -> bool {
+    pub fn all_open(&self) -> bool {
         self.list.iter().all(|wave| wave.is_open)
     }
 }
@@ -126,13 +126,13 @@ fn done(input: &Input<'_, impl Instants>, nodes: &Laggards<Bounds>, wave: &Wave)
 
 /// The nodes that a wave may have.
 #[derive(Debug)]
-pub(crate) struct WaveFilter<'p> {
+pub struct WaveFilter<'p> {
     /// `None` for all.
     selector: Option<Selector<'p>>,
 }
 
 impl<'p> WaveFilter<'p> {
-    pub(crate) fn all(waves: &'p [Wave]) -> Vec<Self> {
+    pub fn all(waves: &'p [Wave]) -> Vec<Self> {
         waves.iter().map(WaveFilter::new).collect()
     }
 
@@ -143,18 +143,18 @@ impl<'p> WaveFilter<'p> {
         WaveFilter { selector: wave.nodes.as_ref().map(compile) }
     }
 
-    pub(crate) fn matches(&self, labels: LabelsView<'_>) -> bool {
+    pub fn matches(&self, labels: LabelsView<'_>) -> bool {
         self.selector.as_ref().is_none_or(|selector| selector.matches(labels))
     }
 }
 
 /// How many of so many matching nodes a wave has.
-pub(crate) fn size_of_wave(up_to: Option<IntOrString>, matching: usize) -> usize {
+pub fn size_of_wave(up_to: Option<IntOrString>, matching: usize) -> usize {
     up_to.map_or(matching, |up_to| (up_to.scaled(matching as u32) as usize).min(matching))
 }
 
 /// The nodes of each wave, and the first wave of each node. A node may belong to several waves.
-pub(super) fn choose_nodes(
+pub(crate) fn choose_nodes(
     fleet: &Fleet<'_>,
     nodes: &mut IndexVec<NodeIx, RolloutNode>,
     waves: &[Wave],

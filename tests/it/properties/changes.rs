@@ -5,10 +5,11 @@ use super::world;
 use crate::support::{cases, execute, tracked};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
 use daemonset::{
-    Action, ActionOutcome, Change, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView,
-    Policy, Reconciler, Recording, ReportScope, RevisionView, Tracker,
+    Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
+    Reconciler, Recording, ReportScope, RevisionView,
 };
 use daemonset_audit::{ViolationKind, audit, audit_kept};
+use daemonset_incremental::{Change, Tracker};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

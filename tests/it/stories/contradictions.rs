@@ -2,7 +2,8 @@
 
 use super::tracker::observed;
 use crate::support::{Given, PodStory, at, given, new, node, old, pod, revision, rolling};
-use daemonset::{Action, Change, Tracker};
+use daemonset::Action;
+use daemonset_incremental::{Change, Tracker};
 use serde_json::{Value, json};
 
 /// A DaemonSet whose status counts so many nodes with a pod, and two nodes with these pods.

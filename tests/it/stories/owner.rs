@@ -3,11 +3,9 @@
 use super::tracker::observed;
 use crate::support::{Given, given, node, on_delete};
 use daemonset::model::{DaemonSet, Owner};
-use daemonset::{
-    Action, Change, InvalidSnapshot, NeedsLists, Policy, Reconciler, Recording, Tracker, VerifyError,
-    reconcile,
-};
+use daemonset::{Action, InvalidSnapshot, Policy, Reconciler, Recording, reconcile};
 use daemonset_audit::{ViolationKind, audit};
+use daemonset_incremental::{Change, NeedsLists, Tracker, VerifyError};
 use serde_json::{Value, json, to_value};
 
 fn kind() -> Owner {

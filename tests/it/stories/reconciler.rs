@@ -4,8 +4,9 @@ use crate::support::{Given, apply, at, given, new, node, now, old, rolling, surg
 use daemonset::model::ObjectRef;
 use daemonset::{
     Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording, RequeueReason, Snapshot,
-    Tracker, plan,
+    plan,
 };
+use daemonset_incremental::Tracker;
 use serde_json::{Value, json};
 
 fn reconciler() -> Reconciler {

@@ -5,9 +5,9 @@ use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revisi
 use daemonset::model;
 use daemonset::outlook::{Outlook, RolloutState};
 use daemonset::{
-    Action, ActionOutcome, Change, NeedsLists, NodeOutcome, Observed, Plan, Policy, Recording, ReportScope,
-    RevisionView, Tracker, VerifyError,
+    Action, ActionOutcome, NodeOutcome, Observed, Plan, Policy, Recording, ReportScope, RevisionView,
 };
+use daemonset_incremental::{Change, NeedsLists, Tracker, VerifyError};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

@@ -20,7 +20,8 @@ pub use round_trip::round_trip;
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, lines, steps};
 
-use daemonset::{InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PodView, RevisionView, Tracker};
+use daemonset::{InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PodView, RevisionView};
+use daemonset_incremental::Tracker;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 

@@ -4,9 +4,10 @@
 use super::timing::{Figures, nanoseconds};
 use crate::cluster::{Choice, Form, Input, Source};
 use crate::shell::console::{self, Stop};
-use daemonset::internal::difference;
 use daemonset::model::{DaemonSet, Node, ObjectRef, Pod};
-use daemonset::{Action, ActionOutcome, Change, Observed, Plan, Recording, Snapshot, Tracker};
+use daemonset::{Action, ActionOutcome, Observed, Plan, Recording, Snapshot};
+use daemonset_incremental::internal::difference;
+use daemonset_incremental::{Change, Tracker};
 use fastrand::Rng;
 use serde::Serialize;
 use std::time::Instant;

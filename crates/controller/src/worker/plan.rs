@@ -6,11 +6,9 @@ use crate::executor::ExecuteError;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::{
-    InvalidSnapshot, Observed, ObservedAt, Plan, RolloutReport, RolloutStage, Snapshot, Tracker, VerifyError,
-    plan,
-};
+use daemonset::{InvalidSnapshot, Observed, ObservedAt, Plan, RolloutReport, RolloutStage, Snapshot, plan};
 use daemonset_audit::{Violation, audit, audit_kept};
+use daemonset_incremental::{Tracker, VerifyError};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,22 +5,12 @@ use super::facts::Slot;
 use super::rollout::KeptRollout;
 use super::standing::Standing;
 use super::{Basis, Kept, evaluate, excerpt};
-use crate::action::Action;
-use crate::memory::Memory;
-use crate::model::NodeName;
-use crate::reconcile::actions::FromTemplate;
-use crate::reconcile::claim::{claim, claim_revisions};
-use crate::reconcile::counts::counts;
-use crate::reconcile::figures::Counts;
-use crate::reconcile::fleet::Fleet;
-use crate::reconcile::goal::Goal;
-use crate::reconcile::history::History;
-use crate::reconcile::node_sync::node_sync;
-use crate::reconcile::plan_decided;
-use crate::reconcile::steps::{decide_chosen, ends_at_once};
-use crate::report::{Plan, ReportScope};
-use crate::snapshot::ObservedAt;
-use crate::snapshot::position::{NodeIx, Position};
+use daemonset::internal::{
+    Counts, Fleet, FromTemplate, Goal, History, NodeIx, Position, claim, claim_revisions, counts,
+    decide_chosen, ends_at_once, node_sync, plan_decided,
+};
+use daemonset::model::NodeName;
+use daemonset::{Action, Memory, ObservedAt, Plan, ReportScope};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -77,7 +67,7 @@ impl Kept {
         names.extend(self.recheck.unknown.iter().cloned());
         if self.is_history_stale {
             // A create in flight is of the current revision, or of another one.
-            names.extend(memory.creates.keys().cloned());
+            names.extend(memory.creates().keys().cloned());
         }
         names.into_iter().collect()
     }
@@ -165,7 +155,7 @@ impl Kept {
         let snapshot = excerpt::excerpt(self, slots, part, at);
         let claim = claim(&snapshot);
         let Ok(history) = History::new(&snapshot, &claim.revisions) else {
-            return Ok(Evaluated::Standings(Vec::new(), snapshot.memory.unwrap_or_default()));
+            return Ok(Evaluated::Standings(Vec::new(), snapshot.into_memory()));
         };
         let mut fleet = Fleet::build(&snapshot, &claim, &history, &[]);
         if let Some(rollout) = rollout {
@@ -182,7 +172,7 @@ impl Kept {
         let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, counts };
         let standings = steps.standings(&claim, fleet.nodes.positions());
         drop((fleet, history));
-        Ok(Evaluated::Standings(standings, snapshot.memory.unwrap_or_default()))
+        Ok(Evaluated::Standings(standings, snapshot.into_memory()))
     }
 
     /// Decides on the nodes that the plan can touch and on the changed ones, beside all others. Returns the part of the memory
@@ -200,8 +190,7 @@ impl Kept {
         let slots: Vec<Slot> = slots.into_iter().collect();
         // Most often a plan can touch no node but those that have changed.
         let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
-        let gone = gone.into_iter().filter_map(|uid| memory.deletes.get_key_value(&uid));
-        before.deletes.extend(gone.map(|(uid, delete)| (uid.clone(), *delete)));
+        before.add_deletes(memory, &gone);
         let mut after = before.clone();
         let snapshot = excerpt::excerpt(self, &slots, before, at);
         let choice = choice.filter_map(|slot| slots.binary_search(&slot).ok().map(NodeIx::new));
@@ -214,7 +203,7 @@ impl Kept {
         let Ok(plan) = plan_decided(&snapshot, &decision, &FromTemplate);
         drop(decision);
         after.observe_beside(&snapshot, &outside);
-        (plan, snapshot.memory.unwrap_or_default(), after)
+        (plan, snapshot.into_memory(), after)
     }
 
     /// The part of the memory about these nodes, their pods and the pods without a node, and about the nodes of these names.

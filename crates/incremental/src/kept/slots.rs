@@ -1,7 +1,7 @@
 //! Slots by the names of the objects in them.
 
 use super::facts::Slot;
-use crate::kubernetes::hash::lookup_hash;
+use daemonset::internal::lookup_hash;
 use std::collections::BTreeMap;
 
 /// The slots of named objects, which the caller keeps.

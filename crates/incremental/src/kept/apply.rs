@@ -1,21 +1,13 @@
 //! Changes of objects, one at a time.
 
-use super::facts::Relation;
 use super::rollout::KeptRollout;
 use super::{Basis, Kept, Meaning};
-use crate::action::Action;
-use crate::kubernetes::ownership::ClaimVerdict;
-use crate::memory::Memory;
-use crate::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
-use crate::problem::Problems;
-use crate::reconcile::classify;
-use crate::reconcile::goal::waves::WaveFilter;
-use crate::reconcile::history::History;
-use crate::snapshot::PodNames;
-use crate::snapshot::index::RevisionFacts;
-use crate::snapshot::placement::Placement;
-use crate::snapshot::spec::Spec;
-use crate::view::{NodeView, PodView, RevisionView};
+use daemonset::internal::{
+    ClaimVerdict, History, Meaning as HashMeaning, Placement, Problems, Relation, RevisionFacts, Spec,
+    WaveFilter,
+};
+use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
+use daemonset::{Action, Memory, NodeView, PodNames, PodView, RevisionView};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -130,7 +122,7 @@ impl Kept {
         if pod.namespace != spec.daemon_set.metadata.namespace {
             return;
         }
-        let ownership = spec.criteria().ownership(pod);
+        let ownership = spec.ownership(pod);
         let selected = spec.selector.matches(pod.labels);
         let is_kept = keeps(&spec, pod, ownership.verdict(|| selected, pod.deleted_at.is_some()));
         let old = self.objects.pod_slot(pod.name).and_then(|slot| self.objects.pod(slot));
@@ -211,11 +203,8 @@ impl Kept {
 
     /// A template that has lost fields is recovered from revisions: with other revisions it may be another one.
     fn recover_template(&self) -> Result<(), NotKept> {
-        match self.spec.daemon_set.template_fidelity {
-            TemplateFidelity::Exact => Ok(()),
-            #[cfg(feature = "k8s-openapi")]
-            TemplateFidelity::Typed => Err(NotKept),
-        }
+        let is_exact = self.spec.daemon_set.template_fidelity == TemplateFidelity::Exact;
+        if is_exact { Ok(()) } else { Err(NotKept) }
     }
 
     fn revision_position(&self, namespace: &str, name: &str) -> Option<usize> {
@@ -252,7 +241,7 @@ impl Kept {
     pub(super) fn basis_of(&self, history: &History<'_>) -> Basis {
         let base = self.rollout.as_ref().and_then(|rollout| rollout.base_in(history));
         let meaning = |hash: &str| {
-            let classify::Meaning { evidence, revision: position } = classify::Meaning::new(history, hash);
+            let HashMeaning { evidence, revision: position } = HashMeaning::new(history, hash);
             let revision = position.map(|position| history.revision(position));
             Meaning {
                 evidence,

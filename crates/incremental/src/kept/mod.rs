@@ -1,4 +1,4 @@
-//! The state that a [`Reconciler`](crate::Reconciler) keeps, so that a plan costs as much as the changes,
+//! The state that a [`Tracker`](crate::Tracker) keeps, so that a plan costs as much as the changes,
 //! whatever the size of the fleet.
 //!
 //! It holds facts about nodes and pods, not the objects. For each node it keeps the [standing](standing::Standing): the
@@ -23,25 +23,14 @@ mod waves;
 pub use apply::Change;
 pub(crate) use apply::NotKept;
 
-use crate::memory::Memory;
-use crate::model::{ControllerRevision, NodeName};
-use crate::pod_manifest::Shared;
-use crate::reconcile::actions::FromTemplate;
-use crate::reconcile::claim::claim;
-use crate::reconcile::classify::Evidence;
-use crate::reconcile::fleet::Fleet;
-use crate::reconcile::goal::RolloutState;
-use crate::reconcile::history::History;
-use crate::reconcile::outside::Outside;
-use crate::reconcile::plan_decided;
-use crate::reconcile::steps::{Decision, Steps, decide_beside, ends_at_once};
-use crate::report::{Plan, Report};
-use crate::snapshot::index::RevisionFacts;
-use crate::snapshot::position::{IndexVec, NodeIx, Position};
-use crate::snapshot::spec::Spec;
-use crate::snapshot::{ObservedAt, Snapshot};
 use apply::keeps;
-use facts::{NOWHERE, Relation, Slot};
+use daemonset::internal::{
+    Decision, Fleet, FromTemplate, History, IndexVec, NodeIx, Outside, Position, Relation, RevisionFacts,
+    RolloutState, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
+};
+use daemonset::model::{ControllerRevision, NodeName};
+use daemonset::{Evidence, Memory, ObservedAt, Plan, Report, Snapshot};
+use facts::{NOWHERE, Slot};
 use jiff::Timestamp;
 use objects::Objects;
 use recheck::Recheck;
@@ -115,7 +104,7 @@ impl<'l> Listed<'l> {
         };
         let order = match steps {
             Some(steps) => Cow::Borrowed(steps.by_name()),
-            None => (0..snapshot.nodes.len()).map(NodeIx::new).collect(),
+            None => (0..snapshot.nodes().len()).map(NodeIx::new).collect(),
         };
         let mut slots = IndexVec::repeat(NOWHERE, order.len());
         for (slot, position) in (0..).zip(&*order) {
@@ -142,7 +131,7 @@ impl Kept {
         memory: &Memory,
     ) -> Self {
         let listed = Listed::new(snapshot, decision, report);
-        let spec = Arc::new(Spec::clone(&snapshot.spec).into_owned());
+        let spec = Arc::new(Spec::clone(snapshot.spec()).into_owned());
         let mut kept = Kept {
             spec,
             revisions: Vec::new(),
@@ -154,9 +143,9 @@ impl Kept {
             basis: None,
             is_history_stale: false,
             pod_template: None,
-            now: snapshot.now,
+            now: snapshot.now(),
         };
-        for (revision, facts) in snapshot.revisions.iter().zip(snapshot.revision_facts.iter()) {
+        for (revision, facts) in snapshot.revisions().iter().zip(snapshot.revision_facts().iter()) {
             if kept.concerns(revision, facts) {
                 kept.revisions.push(ControllerRevision::from(revision));
                 kept.revision_facts.push(*facts);
@@ -165,14 +154,14 @@ impl Kept {
         let spec = Arc::clone(&kept.spec);
         let pods = snapshot.pods_with_facts();
         let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, facts.verdict(pod)));
-        kept.objects.reserve(snapshot.nodes.len(), pods.clone().count());
+        kept.objects.reserve(snapshot.nodes().len(), pods.clone().count());
         // The snapshot is checked: no name is given twice, and each pod has found its node.
         for (name, position) in listed.names().zip(&*listed.order) {
             kept.objects.add_node(name, snapshot.node(*position), snapshot.placement(*position));
         }
-        for (_, pod, facts) in pods {
+        for (position, pod, facts) in pods {
             let node = facts.node.map_or(NOWHERE, |node| *listed.slots.at(node));
-            kept.objects.add_pod(pod, Relation::of(snapshot, pod, facts), node);
+            kept.objects.add_pod(pod, Relation::of(snapshot, position), node);
         }
         kept.rollout = KeptRollout::of_decision(&listed, &kept.objects).map(Box::new);
         kept.recheck = Recheck::new(memory, &kept.objects);
@@ -183,7 +172,7 @@ impl Kept {
                 kept.objects.mark_dirty(*listed.slots.at(node));
             }
             // Entries that the memory forgot with this snapshot count no more in the next plan.
-            let forgotten = snapshot.memory.as_ref().map(|before| kept.recheck.forget(before, memory));
+            let forgotten = snapshot.memory().map(|before| kept.recheck.forget(before, memory));
             forgotten.iter().flatten().for_each(|node| kept.mark_dirty(node));
         }
         kept

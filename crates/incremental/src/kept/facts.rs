@@ -1,16 +1,11 @@
 //! The facts about nodes and pods that decisions read, packed: a kept state holds them instead of the objects.
 
-use crate::kubernetes::ownership::Ownership;
-use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::{NodeName, PodStatus, Taint, Toleration};
-use crate::snapshot::Snapshot;
-use crate::snapshot::index;
-use crate::snapshot::placement::Placement;
-use crate::snapshot::spec::Spec;
-use crate::view::{
-    ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, ReadyCondition,
+use daemonset::internal::{
+    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, ReadyCondition, Relation,
     TaintsView, TolerationsView,
 };
+use daemonset::model::{NodeName, PodStatus, Taint, Toleration};
+use daemonset::{Lifecycle, NodeView, PodView};
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -148,39 +143,6 @@ struct RarePodFacts {
     status: Option<PodStatus>,
     /// Of `created_at` and `ready_since`.
     nanoseconds: [i32; 2],
-}
-
-/// The relation of a pod to the DaemonSet, with the labels that are kept.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Relation<'l> {
-    pub(super) ownership: Ownership,
-    pub(super) selected: bool,
-    pub(super) hash: Option<&'l str>,
-    pub(super) generation: Option<&'l str>,
-}
-
-impl<'l> Relation<'l> {
-    pub(super) fn new(spec: &Spec<'_>, pod: &PodView<'l>, ownership: Ownership, selected: bool) -> Self {
-        Relation {
-            ownership,
-            selected,
-            hash: pod.labels.get(&spec.policy.unique_label_key),
-            generation: pod.labels.get(TEMPLATE_GENERATION_LABEL),
-        }
-    }
-
-    /// The same for a pod of a snapshot: its index has read the labels already.
-    pub(super) fn of(snapshot: &'l Snapshot<'l>, pod: &PodView<'l>, facts: &index::PodFacts) -> Self {
-        let index::PodFacts { ownership, selected, same_generation, hash, .. } = *facts;
-        let current = snapshot.spec.template_generation.as_deref();
-        let read = || pod.labels.get(TEMPLATE_GENERATION_LABEL);
-        Relation {
-            ownership,
-            selected,
-            hash: hash.and_then(|hash| snapshot.index.hash(hash)),
-            generation: if same_generation { current } else { read() },
-        }
-    }
 }
 
 impl PodFacts {

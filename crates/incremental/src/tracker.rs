@@ -1,18 +1,12 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
-use crate::action::Action;
 use crate::kept::{Change, Kept, NotKept};
-use crate::memory::{ActionOutcome, Memory};
-use crate::model::{Owner, Uid};
-use crate::problem::{InvalidSnapshot, cut};
-use crate::reconcile::actions::FromTemplate;
-use crate::reconcile::steps::decide;
-use crate::reconcile::{plan, plan_decided};
-use crate::reconciler::Reconciler;
-use crate::recording::Recording;
-use crate::report::{Plan, Report, ReportScope};
-use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
-use crate::view::{NodeView, PodView, RevisionView};
+use daemonset::internal::{FromTemplate, cut, decide, plan_decided};
+use daemonset::model::{Owner, Uid};
+use daemonset::{
+    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
+    Reconciler, Recording, ReportScope, RevisionView, Snapshot, plan,
+};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -25,10 +19,11 @@ use thiserror::Error;
 /// [apply](Self::apply) each change; those of one name in their order, all others in any order. Wherever the changes do not suffice,
 /// [`apply`](Self::apply) and [`plan`](Self::plan) say so: then all objects are listed again. After a watch was interrupted,
 /// [`forget_objects`](Self::forget_objects) does the same. The pods are those of the template: callers with
-/// [`Manifests`](crate::Manifests) use a [`Reconciler`].
+/// [`Manifests`](daemonset::Manifests) use a [`Reconciler`].
 ///
 /// ```
-/// use daemonset::{Change, NodeView, Observed, Policy, Tracker, model};
+/// use daemonset::{NodeView, Observed, Policy, model};
+/// use daemonset_incremental::{Change, Tracker};
 /// use serde_json::{from_value, json};
 ///
 /// # let daemon_set: model::DaemonSet = from_value(json!({
@@ -65,9 +60,9 @@ pub enum NeedsLists {
     #[error("the objects were not listed yet, or not since the tracker was told to forget them")]
     NotListed,
     /// A change of how objects are read: another kind, uid, selector or placement, another base of a [steered
-    /// rollout](field@crate::Policy::rollout), and any revision or spec where the template has lost fields
-    /// ([`TemplateFidelity::Typed`](crate::model::TemplateFidelity)); or an object that
-    /// [`check`](crate::SnapshotBuilder::check) refuses.
+    /// rollout](field@daemonset::Policy::rollout), and any revision or spec where the template has lost fields
+    /// ([`TemplateFidelity::Typed`](daemonset::model::TemplateFidelity)); or an object that
+    /// [`check`](daemonset::SnapshotBuilder::check) refuses.
     #[error("a change concerns facts of objects that are not kept, or an object is invalid")]
     NotKept,
     /// The fleet has become much smaller: lists make the kept facts smaller, too.
@@ -133,7 +128,7 @@ impl Tracker {
         let snapshot = self.snapshot(observed, at)?;
         let decision = decide(&snapshot);
         let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
-        let kept = Kept::new(&snapshot, &decision, &planned.report, &self.reconciler.memory);
+        let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
         self.kept = Ok(Box::new(kept));
         Ok(planned)
     }
@@ -165,12 +160,12 @@ impl Tracker {
     /// [`plan`](Self::plan) says so as well.
     pub fn apply(&mut self, change: Change<'_>) -> Result<(), NeedsLists> {
         let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
-        kept.apply(change, &self.reconciler.memory).map_err(|NotKept| self.lose(NeedsLists::NotKept))
+        kept.apply(change, self.reconciler.memory()).map_err(|NotKept| self.lose(NeedsLists::NotKept))
     }
 
     /// Plans from the applied changes.
     ///
-    /// The plan is the same as that of all objects, but for [`Report::nodes`](crate::Report::nodes): it has the verdicts
+    /// The plan is the same as that of all objects, but for [`Report::nodes`](daemonset::Report::nodes): it has the verdicts
     /// of the nodes that have changed and of those that the plan can touch. [`explain`](Self::explain) has all of them.
     ///
     /// # Errors
@@ -181,7 +176,7 @@ impl Tracker {
             return Err(self.lose(NeedsLists::Shrunk));
         }
         // It may have taken in a part of the changes: the next plan must not go on with it.
-        kept.plan(&mut self.reconciler.memory, at.into()).map_err(|NotKept| self.lose(NeedsLists::NotKept))
+        kept.plan(self.reconciler.memory_mut(), at.into()).map_err(|NotKept| self.lose(NeedsLists::NotKept))
     }
 
     /// Forgets the objects. Returns the reason.
@@ -207,10 +202,10 @@ impl Tracker {
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let at = at.into();
-        let before = self.reconciler.memory.clone();
+        let before = self.reconciler.memory().clone();
         let planned = self.plan(at)?;
-        let Reconciler { kind, policy, .. } = &self.reconciler;
-        let snapshot = Snapshot::new(observed, at).memory(&before).policy(policy).check_of_kind(kind);
+        let builder = Snapshot::new(observed, at).memory(&before).policy(self.policy());
+        let snapshot = builder.check_of_kind(self.kind());
         let error = match &snapshot {
             Ok(snapshot) => match self.difference(&planned, &before, snapshot) {
                 None => return Ok(planned),
@@ -222,7 +217,7 @@ impl Tracker {
         };
         drop(snapshot);
         // There is no plan: nothing was observed.
-        self.reconciler.memory = before;
+        *self.reconciler.memory_mut() = before;
         self.forget_objects();
         Err(error)
     }
@@ -231,7 +226,7 @@ impl Tracker {
     fn difference(&self, planned: &Plan, before: &Memory, snapshot: &Snapshot<'_>) -> Option<String> {
         let mut memory = before.clone();
         memory.observe(snapshot);
-        let found = &self.reconciler.memory;
+        let found = self.reconciler.memory();
         let of_memory = || (memory != *found).then(|| format!("memory: {found:?} instead of {memory:?}"));
         difference(planned, &plan(snapshot)).or_else(of_memory)
     }
@@ -242,7 +237,7 @@ impl Tracker {
     /// As [`plan`](Self::plan).
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Result<Plan, NeedsLists> {
         let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
-        kept.explain(&self.reconciler.memory, at.into()).map_err(|NotKept| NeedsLists::NotKept)
+        kept.explain(self.reconciler.memory(), at.into()).map_err(|NotKept| NeedsLists::NotKept)
     }
 
     /// Lets the next plan need lists: after a watch was interrupted, say.
@@ -268,12 +263,12 @@ impl Tracker {
 
     /// The entries of the memory that an action may change.
     fn entries(&self, action: &Action) -> Memory {
-        if self.kept.is_err() { Memory::default() } else { self.reconciler.memory.about(action) }
+        if self.kept.is_err() { Memory::default() } else { self.reconciler.memory().about(action) }
     }
 
     fn recorded(&mut self, action: &Action, before: &Memory) {
         if let Ok(kept) = &mut self.kept {
-            kept.recorded(action, before, &self.reconciler.memory);
+            kept.recorded(action, before, self.reconciler.memory());
         }
     }
 
@@ -321,7 +316,7 @@ impl Tracker {
     /// As [`plan`](Self::plan).
     pub fn kept_snapshot(&self, at: ObservedAt) -> Result<Snapshot<'_>, NeedsLists> {
         let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
-        Ok(kept.whole(&self.reconciler.memory, at))
+        Ok(kept.whole(self.reconciler.memory(), at))
     }
 }
 
@@ -349,8 +344,11 @@ pub fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
     if plan.warnings != whole.warnings {
         return differs("warnings", &plan.warnings, &whole.warnings);
     }
-    let frame =
-        |plan: &Plan| Report { nodes: Vec::new(), scope: ReportScope::AllNodes, ..plan.report.clone() };
+    let frame = |plan: &Plan| {
+        let mut report = plan.report.clone();
+        (report.nodes, report.scope) = (Vec::new(), ReportScope::AllNodes);
+        report
+    };
     if frame(plan) != frame(whole) {
         return differs("report", &frame(plan), &frame(whole));
     }

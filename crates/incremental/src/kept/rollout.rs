@@ -8,20 +8,12 @@ use super::facts::{NodeFacts, Slot};
 use super::objects::Objects;
 use super::standing::Named;
 use super::waves::{Members, Orders, Place, Turn};
-use crate::model::NodeName;
-use crate::reconcile::fleet::Fleet;
-use crate::reconcile::goal::base::{Base, KnownBase, live_pods};
-use crate::reconcile::goal::course::{Course, judged_by};
-use crate::reconcile::goal::node::{RolloutFacts, RolloutNode};
-use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
-use crate::reconcile::goal::waves::WaveFilter;
-use crate::reconcile::goal::{RolloutState, WaveFigures, WaveNodes};
-use crate::reconcile::history::History;
-use crate::rollout_report::{FailingNode, FailureEvidence};
-use crate::snapshot::placement::Placement;
-use crate::snapshot::position::NodeIx;
-use crate::snapshot::{RolloutPolicy, Wave};
-use crate::view::NodeView;
+use daemonset::internal::{
+    Base, Bounds, Course, Fleet, History, Instants, KnownBase, NodeIx, Placement, RolloutFacts, RolloutNode,
+    RolloutState, Tally, WaveFigures, WaveFilter, WaveNodes, judged_by, live_pods,
+};
+use daemonset::model::NodeName;
+use daemonset::{FailingNode, FailureEvidence, NodeView, RolloutPolicy, Wave};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -143,7 +135,7 @@ impl KeptRollout {
     /// The rollout of a decision on a whole snapshot, if the policy steers one: its facts, its course and its goals.
     pub(super) fn of_decision(listed: &Listed<'_>, objects: &Objects) -> Option<Self> {
         let snapshot = listed.snapshot;
-        let policy = snapshot.spec.policy.rollout.as_ref()?;
+        let policy = snapshot.spec().policy.rollout.as_ref()?;
         let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goal.rollout()?.state)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
         rollout.nodes.reserve_exact(listed.order.len());
@@ -332,7 +324,7 @@ impl KeptRollout {
         history: &History<'_>,
         slots: &[Slot],
     ) -> Result<Vec<Slot>, NotKept> {
-        let Some(policy) = &fleet.snapshot.spec.policy.rollout else { return Ok(Vec::new()) };
+        let Some(policy) = &fleet.snapshot.spec().policy.rollout else { return Ok(Vec::new()) };
         let judged_by = judged_by(policy, history);
         for (node, slot) in fleet.nodes.positions().zip(slots) {
             let facts = RolloutFacts::new(fleet, node, judged_by);
@@ -367,8 +359,7 @@ impl KeptRollout {
         self.waves.iter_mut().for_each(|wave| wave.list_names(&self.orders, name));
         if self.failing_list.is_none() {
             let nodes = self.failing.iter();
-            let nodes =
-                nodes.map(|(node, evidence)| FailingNode { node: node.clone(), evidence: evidence.clone() });
+            let nodes = nodes.map(|(node, evidence)| FailingNode::new(node.clone(), evidence.clone()));
             self.failing_list = Some(nodes.collect());
         }
         self.course = Some(Arc::new(course));

@@ -1,20 +1,11 @@
 //! The standing of nodes, found with the steps of a decision.
 
 use super::standing::{Act, Acts, Instants, Standing};
-use crate::action::RequeueReason;
-use crate::memory::Memory;
-use crate::reconcile::budget::node_free_at;
-use crate::reconcile::burst::next_available_on;
-use crate::reconcile::candidate::is_leaving;
-use crate::reconcile::candidate::{group, urgency, urgent};
-use crate::reconcile::claim::Claim;
-use crate::reconcile::figures::{Counts, Figure};
-use crate::reconcile::fleet::{Fleet, available_at};
-use crate::reconcile::history::History;
-use crate::reconcile::node_sync::NodeSync;
-use crate::snapshot::placement::Placement;
-use crate::snapshot::position::{IndexVec, NodeIx, PodIx};
-use crate::snapshot::strategy::Strategy;
+use daemonset::internal::{
+    Claim, Counts, Figure, Fleet, History, IndexVec, NodeIx, NodeSync, Placement, PodIx, Strategy,
+    available_at, group, is_leaving, next_available_on, node_free_at, urgency, urgent,
+};
+use daemonset::{Memory, RequeueReason};
 use jiff::{SignedDuration, Timestamp};
 
 /// The first steps of a decision: they look at each node by itself.
@@ -68,7 +59,7 @@ impl Steps<'_> {
     fn instants(&self, node: NodeIx, refused_at: Option<Timestamp>) -> Option<Instants> {
         let Steps { fleet, node_sync, .. } = self;
         let snapshot = fleet.snapshot;
-        let memory = snapshot.memory.as_ref().filter(|memory| !memory.is_empty());
+        let memory = snapshot.memory().filter(|memory| !memory.is_empty());
         // Most nodes: nothing about them changes by itself.
         if memory.is_none() && fleet.changing_pods_of(node).next().is_none() {
             let due = self.failing_at(node)?;
@@ -81,7 +72,7 @@ impl Steps<'_> {
                 (node_sync.held(node).map(|held| held.until), RequeueReason::BackOff),
                 (self.expects_until(node, memory), RequeueReason::InFlightExpiry),
             ]),
-            place_free: match (snapshot.spec.strategy, fleet.placement(node)) {
+            place_free: match (snapshot.spec().strategy, fleet.placement(node)) {
                 (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
                 _ => None,
             },
@@ -103,13 +94,13 @@ impl Steps<'_> {
             let available_at = if pod.ready.is_true() { available_at(snapshot, pod) } else { None };
             [pod.deleted_at, available_at]
         });
-        let of_pods = of_pods.flatten().filter(|at| snapshot.now < *at);
+        let of_pods = of_pods.flatten().filter(|at| snapshot.now() < *at);
         let of_memory = memory.and_then(|memory| {
-            let policy = &snapshot.spec.policy;
+            let policy = &snapshot.spec().policy;
             let expiries = [policy.in_flight_expiry_seconds, policy.taken_expiry_seconds];
             let [in_flight, taken] = expiries.map(|seconds| SignedDuration::from_secs(seconds.into()));
             let name = snapshot.node(node).name;
-            memory.next_end(name, pods().map(|pod| pod.uid), (in_flight, taken), snapshot.now)
+            memory.next_end(name, pods().map(|pod| pod.uid), (in_flight, taken), snapshot.now())
         });
         of_pods.chain(of_memory).min()
     }

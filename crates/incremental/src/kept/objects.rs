@@ -1,12 +1,11 @@
 //! The nodes and pods of a kept state, found by name, each pod on its node.
 
-use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, Relation, SharedPodFacts, Slot};
+use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, SharedPodFacts, Slot};
 use super::slots::Slots;
 use super::standing::Standing;
-use crate::kubernetes::ownership::ClaimVerdict;
-use crate::model::NodeName;
-use crate::snapshot::placement::Placement;
-use crate::view::{NodeView, PodView};
+use daemonset::internal::{ClaimVerdict, Placement, Relation};
+use daemonset::model::NodeName;
+use daemonset::{NodeView, PodView};
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,6 +101,17 @@ impl Objects {
     /// The pods without a node among the nodes.
     pub(super) fn strays(&self) -> impl Iterator<Item = &PodFacts> {
         self.strays.values().flatten().filter_map(|slot| self.pod(*slot))
+    }
+
+    /// The relation of a pod to the DaemonSet.
+    pub(super) fn relation<'o>(&'o self, pod: &'o PodFacts) -> Relation<'o> {
+        let shared = self.shared(pod.shared);
+        Relation {
+            ownership: pod.ownership,
+            selected: pod.is_selected(),
+            hash: shared.and_then(|shared| shared.hash.as_deref()),
+            generation: shared.and_then(|shared| shared.generation.as_deref()),
+        }
     }
 
     /// The view of a pod.

@@ -4,9 +4,8 @@
 //! changed: its node or pod, its time, or the version of the list of pods.
 
 use super::objects::Objects;
-use crate::action::Action;
-use crate::memory::Memory;
-use crate::model::{NodeName, Uid};
+use daemonset::model::{NodeName, Uid};
+use daemonset::{Action, Memory};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries to compare in the next plan, and the ways to find those of later ones.
@@ -30,11 +29,11 @@ impl Recheck {
     /// For a memory that has observed the objects: each of its deletes has its pod.
     pub(super) fn new(memory: &Memory, objects: &Objects) -> Self {
         let mut recheck = Recheck::default();
-        for node in memory.creates.keys() {
+        for node in memory.creates().keys() {
             recheck.create(node, memory);
         }
         if memory.has_deletes() {
-            let pods = objects.pods.iter().filter(|(_, pod)| memory.deletes.contains_key(pod.uid()));
+            let pods = objects.pods.iter().filter(|(_, pod)| memory.deletes().contains_key(pod.uid()));
             for (_, pod) in pods {
                 let node = objects.node(pod.node).map(|node| node.facts.name.clone());
                 let node = node.or_else(|| pod.missing_target().map(NodeName::from)).unwrap_or_default();
@@ -47,13 +46,13 @@ impl Recheck {
     }
 
     fn create(&mut self, node: &NodeName, memory: &Memory) {
-        let Some(create) = memory.creates.get(node) else { return };
+        let Some(create) = memory.creates().get(node) else { return };
         self.versions.extend(create.version.map(|version| (version, node.clone())));
         self.creates.extend(create.uid.clone().map(|uid| (uid, node.clone())));
     }
 
     fn delete(&mut self, uid: &Uid, node: &NodeName, memory: &Memory) {
-        let Some(delete) = memory.deletes.get(uid) else { return };
+        let Some(delete) = memory.deletes().get(uid) else { return };
         self.versions.extend(delete.version.map(|version| (version, node.clone())));
         self.deletes.insert(uid.clone(), node.clone());
     }
@@ -106,14 +105,15 @@ impl Recheck {
     /// The memory has forgotten the entries that `before` has and `after` lacks. Returns the nodes that it no longer waits
     /// for.
     pub(super) fn forget(&mut self, before: &Memory, after: &Memory) -> Vec<NodeName> {
-        for (node, create) in before.creates.iter().filter(|(node, _)| !after.creates.contains_key(*node)) {
+        for (node, create) in before.creates().iter().filter(|(node, _)| !after.creates().contains_key(*node))
+        {
             create.version.map(|version| self.versions.remove(&(version, node.clone())));
             create.uid.as_ref().map(|uid| self.creates.remove(uid));
         }
-        for (uid, delete) in before.deletes.iter().filter(|(uid, _)| !after.deletes.contains_key(*uid)) {
+        for (uid, delete) in before.deletes().iter().filter(|(uid, _)| !after.deletes().contains_key(*uid)) {
             let Some(node) = self.deletes.remove(uid) else { continue };
             delete.version.map(|version| self.versions.remove(&(version, node)));
         }
-        before.taken.keys().filter(|node| !after.taken.contains_key(*node)).cloned().collect()
+        before.taken().keys().filter(|node| !after.taken().contains_key(*node)).cloned().collect()
     }
 }

@@ -4,14 +4,10 @@ use super::Kept;
 use super::facts::Slot;
 use super::objects::Objects;
 use super::standing::Standing;
-use crate::memory::Memory;
-use crate::reconcile::candidate::Group;
-use crate::reconcile::choose::{Candidates, Choice, First, choose};
-use crate::reconcile::history::beyond_limit;
-use crate::reconcile::outside::{Outside, PodNames};
-use crate::snapshot;
-use crate::snapshot::index::RevisionFacts;
-use crate::snapshot::strategy::Strategy;
+use daemonset::Memory;
+use daemonset::internal::{
+    Candidates, Choice, First, Group, Outside, PodLookup, RevisionFacts, Strategy, beyond_limit, choose,
+};
 use std::collections::BTreeSet;
 
 /// The candidates of all nodes, in order.
@@ -108,7 +104,7 @@ impl Kept {
         let is_old = |facts: &&RevisionFacts| facts.claim.is_ours() && !facts.has_content;
         let old = self.revision_facts.iter().filter(is_old).count();
         let is_beyond = beyond_limit(old, self.spec.daemon_set.spec.revision_history_limit) > 0;
-        let nodes = is_beyond.then(|| memory.creates.keys());
+        let nodes = is_beyond.then(|| memory.creates().keys());
         nodes.into_iter().flatten().filter_map(|node| self.objects.node_slot(node.as_str()))
     }
 
@@ -138,15 +134,13 @@ impl Kept {
     }
 
     /// The names of all pods, where a new one must not have any of them.
-    pub(super) fn pod_names(&self) -> Option<&dyn PodNames> {
-        match self.spec.policy.pod_names {
-            snapshot::PodNames::Generated => None,
-            snapshot::PodNames::Deterministic => Some(&self.objects),
-        }
+    pub(super) fn pod_names(&self) -> Option<&dyn PodLookup> {
+        let are_deterministic = self.spec.policy.pod_names == daemonset::PodNames::Deterministic;
+        are_deterministic.then_some(&self.objects as _)
     }
 }
 
-impl PodNames for Objects {
+impl PodLookup for Objects {
     fn has_pod(&self, name: &str) -> bool {
         self.pod_slot(name).is_some()
     }

@@ -2,9 +2,8 @@
 
 use super::facts::Slot;
 use super::standing::Named;
-use crate::model::{IntOrString, NodeName};
-use crate::reconcile::goal::WaveFigures;
-use crate::reconcile::goal::waves::size_of_wave;
+use daemonset::internal::{WaveFigures, size_of_wave};
+use daemonset::model::{IntOrString, NodeName};
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;

@@ -2,11 +2,9 @@
 //! chooses.
 
 use super::facts::Slot;
-use crate::action::RequeueReason;
-use crate::model::NodeName;
-use crate::reconcile::candidate::{Group, Urgency};
-use crate::reconcile::figures::{Addend, Figure, Sums};
-use crate::snapshot::position::neutral;
+use daemonset::RequeueReason;
+use daemonset::internal::{Addend, Figure, Group, Sums, Urgency, neutral};
+use daemonset::model::NodeName;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +43,7 @@ impl Acts {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Standing {
     pub(super) addend: Addend,
-    /// See [`Fleet::conflicts`](field@crate::reconcile::fleet::Fleet::conflicts).
+    /// See [`Fleet::conflicts`](field@daemonset::internal::Fleet::conflicts).
     pub(super) conflicts: u32,
     pub(super) acts: Acts,
     pub(super) group: Option<Group>,
