@@ -4,7 +4,7 @@
 //! is exhaustive on purpose, since an executor must handle every kind; reasons may grow.
 
 use crate::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};
-use crate::pod_manifest::PodManifest;
+use crate::objects::pod_manifest::PodManifest;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -687,7 +687,7 @@ pub enum EventReason {
     /// A succeeded pod is deleted.
     SucceededDaemonPod,
     /// The annotations of the DaemonSet hold no valid policy: its rollout is paused. No plan has this event, since a plan begins with
-    /// a policy: [`InvalidRolloutPolicy::event`](crate::InvalidRolloutPolicy::event) makes it.
+    /// a policy: [`InvalidRolloutPolicy::event`](crate::policy::InvalidRolloutPolicy::event) makes it.
     InvalidRolloutPolicy,
 }
 

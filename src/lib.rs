@@ -104,116 +104,103 @@ macro_rules! setters {
 }
 
 mod action;
-mod conditions;
-mod escaped;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+mod choose;
+mod input;
 #[cfg(feature = "k8s-openapi")]
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
 pub mod kube;
-pub mod kubernetes;
-mod manifests;
-mod memory;
-pub mod model;
-#[cfg(daemonset_mutants)]
-#[doc(hidden)]
-pub mod mutants;
-pub mod outlook;
-mod pod_manifest;
-mod problem;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
-mod reconcile;
+mod node;
+mod objects;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+mod plan;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+mod pods;
 mod reconciler;
 mod recording;
-mod report;
-mod rollout_report;
-mod snapshot;
-mod unavailable;
-mod view;
+pub mod report;
+mod rollout;
 
 pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, RolloutReason, StatusReason,
 };
-pub use escaped::Escaped;
+pub use input::memory::{ActionOutcome, Memory, Rejections};
+pub use input::policy::{self, Policy};
+pub use input::{Observed, ObservedAt, Snapshot, SnapshotBuilder};
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
-pub use manifests::{
+pub use objects::escaped::Escaped;
+#[cfg(daemonset_mutants)]
+#[doc(hidden)]
+pub use objects::mutants;
+pub use objects::pod_manifest::PodManifest;
+pub use objects::problem::{InvalidSnapshot, Problem, ProblemKind};
+pub use objects::view::{Lifecycle, NodeView, PodView, RevisionView};
+pub use objects::{kubernetes, model};
+pub use plan::manifests::{
     CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,
 };
-pub use memory::{ActionOutcome, Memory, Rejections};
-pub use pod_manifest::PodManifest;
-pub use problem::{InvalidSnapshot, Problem, ProblemKind};
-pub use reconcile::{Budget, BudgetUse, Evidence, plan, reconcile};
+pub use plan::{plan, reconcile};
 pub use reconciler::Reconciler;
 pub use recording::{Recording, UnreadableRecording};
-pub use report::{
-    CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
-    ReportScope, RevisionOrigin, Situation, StrategyInForce, Warning,
-};
-pub use rollout_report::{
-    FailingNode, FailureEvidence, HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport,
-};
-pub use snapshot::{
-    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, FailureAction, FailurePolicy,
-    InvalidRolloutPolicy, LifecyclePolicy, Observed, ObservedAt, PodNames, Policy, RolloutPolicy, Snapshot,
-    SnapshotBuilder, UnreadyPolicy, Wave,
-};
-pub use unavailable::{UnavailableCause, UnavailableNodes};
-pub use view::{Lifecycle, NodeView, PodView, RevisionView};
+pub use report::{Plan, Report, outlook};
 
 /// The parts that crates of the same version use: daemonset-audit, -incremental, -lint, -placement and -sim. They
 /// are no part of the API, and change in any release.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::choose::limits::node_free_at;
+    pub use crate::choose::{Candidates, Choice, First, choose};
+    pub use crate::input::check::{
+        selector as checked_selector, template as checked_template, template_generation,
+    };
+    pub use crate::input::excerpt::{Excerpt, Relation};
+    pub use crate::input::index::{PodFacts, RevisionFacts};
+    pub use crate::input::placement::{
+        CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
+    };
+    pub use crate::input::spec::Spec;
+    pub use crate::input::strategy::{Strategy, in_force as strategy_in_force};
+    pub use crate::input::template::{Fact, Template};
     pub use crate::kubernetes::hash::{Hasher, content_hash, lookup_hash};
     pub use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
     pub use crate::kubernetes::revision::has_template;
     pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
     pub use crate::model::null::null_is_default;
     pub use crate::model::time::rfc3339;
-    pub use crate::pod_manifest::{CustomBody, Shared, Tie};
-    pub use crate::problem::{Problems, cut};
-    pub use crate::reconcile::actions::FromTemplate;
-    pub use crate::reconcile::budget::node_free_at;
-    pub use crate::reconcile::burst::next_available_on;
-    pub use crate::reconcile::candidate::{Group, Urgency, group, is_leaving, urgency, urgent};
-    pub use crate::reconcile::choose::{Candidates, Choice, First, choose};
-    pub use crate::reconcile::claim::{Claim, claim, claim_revisions};
-    pub use crate::reconcile::classify::Meaning;
-    pub use crate::reconcile::counts::counts;
-    pub use crate::reconcile::explain::node_placement;
-    pub use crate::reconcile::figures::{Addend, Counts, Figure, Sums};
-    pub use crate::reconcile::fleet::{Fleet, available_at};
-    pub use crate::reconcile::goal::base::{Base, KnownBase, live_pods};
-    pub use crate::reconcile::goal::course::{Course, judged_by};
-    pub use crate::reconcile::goal::node::{RolloutFacts, RolloutNode};
-    pub use crate::reconcile::goal::tally::{Bounds, Instants, Tally};
-    pub use crate::reconcile::goal::waves::{WaveFilter, size_of_wave};
-    pub use crate::reconcile::goal::{Goal, RolloutState, WaveFigures, WaveNodes};
-    pub use crate::reconcile::history::{History, beyond_limit};
-    pub use crate::reconcile::node_sync::{NodeSync, node_sync};
-    pub use crate::reconcile::outside::{Outside, PodLookup};
-    pub use crate::reconcile::plan_decided;
-    pub use crate::reconcile::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
-    pub use crate::snapshot::MARK_PREFIX;
-    pub use crate::snapshot::check::{
-        selector as checked_selector, template as checked_template, template_generation,
-    };
-    pub use crate::snapshot::excerpt::{Excerpt, Relation};
-    pub use crate::snapshot::index::{PodFacts, RevisionFacts};
-    pub use crate::snapshot::placement::{
-        CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
-    };
-    pub use crate::snapshot::position::{
+    pub use crate::node::candidate::{Group, Urgency, group, is_leaving, urgency, urgent};
+    pub use crate::node::counts::counts;
+    pub use crate::node::figures::{Addend, Counts, Figure, Sums};
+    pub use crate::node::fleet::{Fleet, available_at};
+    pub use crate::node::sync::{NodeSync, node_sync};
+    pub use crate::objects::pod_manifest::{CustomBody, Shared, Tie};
+    pub use crate::objects::position::{
         HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
     };
-    pub use crate::snapshot::spec::Spec;
-    pub use crate::snapshot::strategy::{Strategy, in_force as strategy_in_force};
-    pub use crate::snapshot::template::{Fact, Template};
-    pub use crate::view::{
+    pub use crate::objects::problem::{Problems, cut};
+    pub use crate::objects::view::{
         ContainersView, Known, LabelsView, LifecycleView, NodeFacts, Phase, ReadyCondition, TaintView,
         TaintsView, TolerationsView,
     };
+    pub use crate::plan::actions::FromTemplate;
+    pub use crate::plan::burst::next_available_on;
+    pub use crate::plan::outside::{Outside, PodLookup};
+    pub use crate::plan::plan_decided;
+    pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
+    pub use crate::pods::claim::{Claim, claim, claim_revisions};
+    pub use crate::pods::classify::Meaning;
+    pub use crate::pods::history::{History, beyond_limit};
+    pub use crate::report::explain::node_placement;
+    pub use crate::rollout::base::{Base, KnownBase};
+    pub use crate::rollout::course::{Course, judged_by};
+    pub use crate::rollout::facts::{RolloutFacts, RolloutNode, WaveFigures, WaveNodes};
+    pub use crate::rollout::fleet::live_pods;
+    pub use crate::rollout::goals::{Goal, RolloutState};
+    pub use crate::rollout::tally::{Bounds, Instants, Tally};
+    pub use crate::rollout::waves::{WaveFilter, size_of_wave};
     pub use crate::{neutral, setters};
 }
 

@@ -1,14 +1,14 @@
 //! The driver of one DaemonSet for callers that list all objects: it keeps the order of the calls and the memory between them.
 
 use crate::action::Action;
-use crate::manifests::{CustomSnapshot, Manifests, PlanError};
-use crate::memory::{ActionOutcome, Memory};
+use crate::input::memory::{ActionOutcome, Memory};
+use crate::input::{Observed, ObservedAt, Policy, Snapshot};
 use crate::model::{Owner, Uid};
-use crate::problem::InvalidSnapshot;
-use crate::reconcile::plan;
+use crate::objects::problem::InvalidSnapshot;
+use crate::objects::view::{NodeView, PodView, RevisionView};
+use crate::plan::manifests::{CustomSnapshot, Manifests, PlanError};
+use crate::plan::plan;
 use crate::report::Plan;
-use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot};
-use crate::view::{NodeView, PodView, RevisionView};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::ops::ControlFlow;

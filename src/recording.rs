@@ -1,15 +1,15 @@
 //! An owned snapshot as one JSON object, for replaying a production decision on a laptop.
 
-use crate::manifests::{CustomSnapshot, Manifests};
-use crate::memory::Memory;
+use crate::input::memory::Memory;
+use crate::input::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
 use crate::model::{
     ControllerRevision, DaemonSet, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus,
     OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint,
     TemplateFidelity, is_mark, null_is_default,
 };
-use crate::problem::InvalidSnapshot;
-use crate::snapshot::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
-use crate::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
+use crate::objects::problem::InvalidSnapshot;
+use crate::objects::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
+use crate::plan::manifests::{CustomSnapshot, Manifests};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -289,4 +289,12 @@ impl From<&RevisionView<'_>> for ControllerRevision {
 /// The controller with the only field that a view has of it.
 fn controller(uid: &str) -> OwnerReference {
     OwnerReference { uid: uid.into(), controller: Some(true), ..OwnerReference::default() }
+}
+
+impl CustomSnapshot<'_, '_> {
+    /// The input, for replay with the same manifests: [`Recording::snapshot_with`].
+    #[must_use]
+    pub fn recording(&self) -> Recording {
+        Recording::from(self.checked())
+    }
 }

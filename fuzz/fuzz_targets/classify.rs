@@ -3,7 +3,8 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use daemonset::{Evidence, Recording, plan};
+use daemonset::{Recording, plan};
+use daemonset::report::Evidence;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 

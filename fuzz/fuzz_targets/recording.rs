@@ -3,7 +3,8 @@
 
 #![no_main]
 
-use daemonset::{Action, NodePlacement, Plan, Recording, RequeueReason, plan, reconcile};
+use daemonset::{Action, Plan, Recording, RequeueReason, plan, reconcile};
+use daemonset::report::NodePlacement;
 use daemonset_audit::audit;
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;

@@ -12,7 +12,7 @@ mod views;
 
 pub(crate) use template::{recovered, stored};
 
-use crate::pod_manifest::PodManifest;
+use crate::objects::pod_manifest::PodManifest;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::api::core::v1::Pod;
 use serde::de::DeserializeOwned;

@@ -1,6 +1,6 @@
 //! The status of a DaemonSet, from and to the typed form.
 
-use super::{Unreadable, read};
+use crate::k8s_openapi::{Unreadable, read};
 use crate::model::DaemonSetStatus;
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::{Map, Value};

@@ -7,7 +7,7 @@
 use crate::kubernetes::canonical_json;
 use crate::kubernetes::revision::{has_template, rank};
 use crate::model::{DaemonSet, TemplateFidelity};
-use crate::view::RevisionView;
+use crate::objects::view::RevisionView;
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Views of k8s-openapi's objects, without copies.
 
 use crate::model::{is_condition_true, named_node};
-use crate::view::{
+use crate::objects::view::{
     ContainersView, LabelsView, LifecycleView, NodeView, Phase, PodView, ReadyCondition, RevisionView,
     TaintsView, TolerationsView, grace_seconds, shared,
 };

@@ -1,33 +1,33 @@
 //! Bodies of API calls: patches, whole statuses, the options of a deletion, and events.
 
-use super::{Caller, Preconditions};
 use crate::action::EventType;
+use crate::kube::{Caller, Preconditions};
 use crate::model::{DaemonSet, DaemonSetStatus, Labels, ObjectRef, Owner};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Makes the DaemonSet the controller (v1.36 `controller_ref_manager.go ownerRefControllerPatch`). The uid in a patch is
 /// a precondition.
-pub(super) fn adopt(ds: &DaemonSet, object: &ObjectRef) -> Value {
+pub(crate) fn adopt(ds: &DaemonSet, object: &ObjectRef) -> Value {
     json!({"metadata": {"uid": object.uid, "ownerReferences": [ds.owner_reference()]}})
 }
 
 /// Removes the DaemonSet from the owners (v1.36 `GenerateDeleteOwnerRefStrategicMergeBytes`).
-pub(super) fn release(ds: &DaemonSet, object: &ObjectRef) -> Value {
+pub(crate) fn release(ds: &DaemonSet, object: &ObjectRef) -> Value {
     let owner = json!({"$patch": "delete", "uid": ds.metadata.uid});
     json!({"metadata": {"uid": object.uid, "ownerReferences": [owner]}})
 }
 
-pub(super) fn labels(object: &ObjectRef, labels: &Labels) -> Value {
+pub(crate) fn labels(object: &ObjectRef, labels: &Labels) -> Value {
     json!({"metadata": {"uid": object.uid, "labels": labels}})
 }
 
 /// A null removes an annotation.
-pub(super) fn annotations(object: &ObjectRef, annotations: &BTreeMap<String, Option<String>>) -> Value {
+pub(crate) fn annotations(object: &ObjectRef, annotations: &BTreeMap<String, Option<String>>) -> Value {
     json!({"metadata": {"uid": object.uid, "annotations": annotations}})
 }
 
-pub(super) fn number(object: &ObjectRef, number: i64) -> Value {
+pub(crate) fn number(object: &ObjectRef, number: i64) -> Value {
     json!({"metadata": {"uid": object.uid}, "revision": number})
 }
 
@@ -36,7 +36,7 @@ pub(super) fn number(object: &ObjectRef, number: i64) -> Value {
 ///
 /// Uid and resource version are those of the action, also if the caller has read a newer object since: the status was
 /// computed from the older one.
-pub(super) fn with_status(ds: &DaemonSet, about: &ObjectRef, status: &DaemonSetStatus) -> Value {
+pub(crate) fn with_status(ds: &DaemonSet, about: &ObjectRef, status: &DaemonSetStatus) -> Value {
     let mut metadata = ds.metadata.clone();
     metadata.uid.clone_from(&about.uid);
     metadata.resource_version.clone_from(&about.resource_version);
@@ -45,12 +45,12 @@ pub(super) fn with_status(ds: &DaemonSet, about: &ObjectRef, status: &DaemonSetS
 }
 
 /// `meta/v1` DeleteOptions.
-pub(super) fn delete_options(preconditions: &Preconditions) -> Value {
+pub(crate) fn delete_options(preconditions: &Preconditions) -> Value {
     json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions})
 }
 
 /// A `core/v1` Event; the API server generates its name.
-pub(super) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message: &str) -> Value {
+pub(crate) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message: &str) -> Value {
     let DaemonSet { owner, metadata, .. } = caller.daemon_set;
     let kind = match kind {
         EventType::Normal => "Normal",

@@ -1,7 +1,7 @@
 //! The API call that an action needs, as data.
 
-use super::bodies;
 use crate::action::{Action, EventType};
+use crate::kube::bodies;
 use crate::kubernetes::go_json;
 use crate::model::{ControllerRevision, DaemonSet, ObjectRef, Owner, Pod, Uid};
 use jiff::Timestamp;

@@ -6,62 +6,37 @@ use std::path::{Path, PathBuf};
 
 /// The modules of each floor, the lowest first. The longest name that fits a module is its own.
 const FLOORS: &[(&str, &[&str])] = &[
-    ("objects", &["model", "view", "kubernetes", "problem", "escaped", "snapshot::position", "mutants"]),
-    ("action", &["action", "pod_manifest"]),
-    ("input", &["snapshot", "memory"]),
-    ("pods", &["reconcile::claim", "reconcile::classify", "reconcile::history", "rollout_report"]),
-    (
-        "node",
-        &[
-            "reconcile::authority",
-            "reconcile::budget",
-            "reconcile::candidate",
-            "reconcile::counts",
-            "reconcile::excuse",
-            "reconcile::figures",
-            "reconcile::fleet",
-            "reconcile::node_sync",
-            "reconcile::unavailable",
-            "unavailable",
-        ],
-    ),
-    ("rollout", &["reconcile::goal"]),
-    ("choose", &["reconcile::choose"]),
+    ("objects", &["objects"]),
+    ("action", &["action"]),
+    ("input", &["input", "rollout::annotations", "rollout::check", "rollout::marks", "rollout::policy"]),
+    ("pods", &["pods", "rollout"]),
+    ("node", &["choose::limits", "node", "plan::authority"]),
+    ("goals", &["rollout::failure", "rollout::fleet"]),
+    ("choose", &["choose"]),
     (
         "plan",
         &[
-            "conditions",
-            "manifests",
-            "reconcile::actions",
-            "reconcile::burst",
-            "reconcile::observe",
-            "reconcile::outside",
-            "reconcile::pod_template",
-            "reconcile::progress",
-            "reconcile::status",
-            "reconcile::steps",
-            "reconcile::taken",
-            "reconcile::update",
+            "plan::actions",
+            "plan::burst",
+            "plan::conditions",
+            "plan::observe",
+            "plan::outside",
+            "plan::pod_template",
+            "plan::progress",
+            "plan::status",
+            "plan::steps",
+            "plan::taken",
+            "plan::update",
         ],
     ),
-    ("report", &["outlook", "reconcile", "report"]),
+    ("report", &["plan", "report"]),
     ("drivers", &["k8s_openapi", "kube", "lib", "reconciler", "recording"]),
 ];
 
 /// The arrows that go up, each with its reason.
 const UP: &[(&str, &str)] = &[
-    // A node has a goal, and the facts of a rollout are facts about nodes.
-    ("reconcile::candidate", "reconcile::goal"),
-    ("reconcile::fleet", "reconcile::goal"),
-    ("reconcile::fleet", "reconcile::goal::base"),
-    ("reconcile::fleet::build", "reconcile::goal"),
-    // A snapshot is checked together with the caller's manifests, which have a plan and a recording of their own.
-    ("snapshot::builder", "manifests"),
-    ("manifests", "reconcile"),
-    ("manifests", "recording"),
-    ("manifests", "report"),
     // The fields that the types of k8s-openapi lose are found again in the revisions.
-    ("snapshot::template_recovery", "k8s_openapi"),
+    ("input::template_recovery", "k8s_openapi::template"),
 ];
 
 /// The sources of the modules of the core, without comments and tests.
@@ -82,7 +57,7 @@ fn modules() -> BTreeMap<String, String> {
     modules
 }
 
-/// `reconcile::fleet` for `reconcile/fleet/mod.rs`.
+/// `reconcile::fleet` for `node/fleet/mod.rs`.
 fn module(root: &Path, file: &Path) -> String {
     let path: PathBuf = file.strip_prefix(root).unwrap().with_extension("");
     let parts: Vec<_> = path.iter().map(|part| part.to_str().unwrap()).collect();
@@ -95,35 +70,90 @@ fn code(source: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// The modules that a module names by `crate::` and `super::`.
-fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeSet<String> {
-    let parent = name.rsplit_once("::").map_or("", |(parent, _)| parent);
-    let mut imports = BTreeSet::new();
-    for (prefix, start) in [("crate::", ""), ("super::", parent)] {
-        for (position, _) in code.match_indices(prefix) {
-            let rest = &code[position + prefix.len()..];
-            let end =
-                rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
-            let list = rest[end..].strip_prefix('{').and_then(|list| list.split('}').next());
-            let path = rest[..end].trim_end_matches(':');
-            for item in list.map_or(vec![""], |list| list.split(',').collect()) {
-                let full: Vec<_> =
-                    [start, path, item.trim()].into_iter().filter(|part| !part.is_empty()).collect();
-                imports.extend(nearest(&full.join("::"), modules));
-            }
-        }
-    }
-    imports.remove(name);
-    imports
+/// The modules, and the names that a module shows from others.
+struct Names {
+    modules: BTreeMap<String, String>,
+    /// By the module and the name: the path that it stands for.
+    shown: BTreeMap<(String, String), String>,
 }
 
-/// The module that a path leads to, or through.
-fn nearest(path: &str, modules: &BTreeMap<String, String>) -> Option<String> {
-    let mut path = path;
-    while !modules.contains_key(path) {
-        path = path.rsplit_once("::")?.0;
+impl Names {
+    fn new() -> Self {
+        let modules = modules();
+        let mut shown = BTreeMap::new();
+        for (module, code) in &modules {
+            for statement in code.split(';') {
+                let start = ["pub use ", "pub(crate) use "]
+                    .iter()
+                    .find_map(|start| statement.find(start).map(|at| at + start.len()));
+                let Some(path) = start.map(|at| &statement[at..]) else { continue };
+                for path in paths(path) {
+                    let whole = match path.strip_prefix("crate::") {
+                        Some(path) => path.to_owned(),
+                        None if module == "lib" => path.clone(),
+                        None => format!("{module}::{path}"),
+                    };
+                    let whole = whole.trim_end_matches("::self").to_owned();
+                    let name = whole.rsplit("::").next().unwrap().to_owned();
+                    shown.insert((module.clone(), name), whole);
+                }
+            }
+        }
+        Names { modules, shown }
     }
-    Some(path.to_owned())
+
+    /// The module that a path leads to, or through.
+    fn nearest(&self, path: &str) -> Option<String> {
+        let mut module = path;
+        while !self.modules.contains_key(module) {
+            module = module.rsplit_once("::").map_or("lib", |(module, _)| module);
+        }
+        let rest = if module == "lib" { path } else { path[module.len()..].trim_start_matches("::") };
+        let (name, inside) = rest.split_once("::").unwrap_or((rest, ""));
+        match self.shown.get(&(module.to_owned(), name.to_owned())) {
+            Some(whole) if whole != name && *whole != format!("{module}::{name}") => {
+                self.nearest(format!("{whole}::{inside}").trim_end_matches(':'))
+            }
+            _ => (module != "lib").then(|| module.to_owned()),
+        }
+    }
+}
+
+/// The paths of a `use`: `a::{b, c}` has two.
+fn paths(path: &str) -> Vec<String> {
+    let Some((start, list)) = path.split_once('{') else { return vec![path.trim().to_owned()] };
+    let items =
+        list.trim_end().trim_end_matches('}').split(',').map(str::trim).filter(|item| !item.is_empty());
+    items.map(|item| format!("{}{item}", start.trim())).collect()
+}
+
+/// The modules that a module names by `crate::`, and its children, which it names without. The names that it shows from others
+/// are the business of the modules that use these names.
+fn imports(name: &str, names: &Names) -> BTreeSet<String> {
+    let code: Vec<_> = names.modules[name]
+        .split(';')
+        .filter(|statement| !statement.contains("pub use ") && !statement.contains("pub(crate) use "))
+        .collect();
+    let code = code.join(";");
+    let is_start = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    let mut imports = BTreeSet::new();
+    for (position, prefix) in code.match_indices("crate::") {
+        let rest = &code[position + prefix.len()..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+        let list = rest[end..].starts_with('{').then(|| rest.find('}')).flatten();
+        imports.extend(
+            paths(&rest[..list.map_or(end, |list| list + 1)]).iter().filter_map(|path| names.nearest(path)),
+        );
+    }
+    let children =
+        names.modules.keys().filter(|module| module.rsplit_once("::").is_some_and(|(of, _)| of == name));
+    let is_named = |child: &&String| {
+        let path = format!("{}::", child.rsplit("::").next().unwrap());
+        code.match_indices(&path).any(|(at, _)| is_start(at))
+    };
+    imports.extend(children.filter(is_named).cloned());
+    imports.remove(name);
+    imports
 }
 
 fn floor(module: &str) -> usize {
@@ -137,15 +167,15 @@ fn floor(module: &str) -> usize {
 }
 
 fn graph() -> BTreeMap<String, BTreeSet<String>> {
-    let modules = modules();
-    modules.iter().map(|(name, code)| (name.clone(), imports(name, code, &modules))).collect()
+    let names = Names::new();
+    names.modules.keys().map(|name| (name.clone(), imports(name, &names))).collect()
 }
 
 #[test]
 fn imports_only_go_down() {
     let graph = graph();
-    assert!(graph["reconcile::choose"].contains("reconcile::budget"), "imports are found");
-    assert!(graph["reconcile::choose::unsorted"].contains("reconcile::choose"), "also those by super");
+    assert!(graph["choose"].contains("choose::limits"), "imports are found");
+    assert!(graph["objects::view"].contains("objects::model::pod"), "also those that another module shows");
     let arrows = graph.iter().flat_map(|(from, to)| to.iter().map(move |to| (from.as_str(), to.as_str())));
     let up: BTreeSet<_> = arrows.filter(|(from, to)| floor(from) < floor(to)).collect();
     let known: BTreeSet<_> = UP.iter().copied().collect();

@@ -6,7 +6,8 @@ use super::kind::ViolationKind;
 use super::memories;
 use super::violation::Findings;
 use daemonset::internal::{Placement, Strategy};
-use daemonset::{Action, LifecyclePolicy, NodeView, Snapshot};
+use daemonset::policy::LifecyclePolicy;
+use daemonset::{Action, NodeView, Snapshot};
 
 /// Checks all creates, and gives those that put a second pod on their node, as positions in the list.
 pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {

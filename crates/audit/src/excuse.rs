@@ -4,7 +4,8 @@
 use super::context::Context;
 use super::stage::PodStage;
 use daemonset::internal::{NodeIx, enumerate};
-use daemonset::{DownNodesPolicy, LifecyclePolicy, PodView, Snapshot};
+use daemonset::policy::{DownNodesPolicy, LifecyclePolicy};
+use daemonset::{PodView, Snapshot};
 use jiff::Timestamp;
 
 /// The nodes of the snapshot that are away for a reason which the policy excuses, by node.

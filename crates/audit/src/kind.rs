@@ -84,7 +84,7 @@ pub enum ViolationKind {
         /// The end of the back-off.
         until: Timestamp,
     },
-    /// Under [`LifecyclePolicy::Respect`](daemonset::LifecyclePolicy::Respect) a node that leaves gets no pod, and keeps its
+    /// Under [`LifecyclePolicy::Respect`](daemonset::policy::LifecyclePolicy::Respect) a node that leaves gets no pod, and keeps its
     /// Ready one: a kubelet that shuts down rejects each new pod (kubernetes#122912).
     #[error("the node leaves ({lifecycle:?}) and is left alone")]
     NodeLeaves {

@@ -6,9 +6,10 @@ use super::fleet::{Fleet, Loss};
 use super::kind::{BudgetFigure, ViolationKind};
 use super::stage::PodStage;
 use super::violation::Findings;
+use daemonset::PodView;
 use daemonset::internal::{NodeIx, Placement, Strategy};
 use daemonset::model::IntOrString;
-use daemonset::{PodView, UnreadyPolicy};
+use daemonset::policy::UnreadyPolicy;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A limit in nodes: percentages of D round up.

@@ -5,7 +5,8 @@ use daemonset::internal::{
     HashIx, IndexVec, NodeIx, Ownership, PodFacts, RevisionIx, content_hash, enumerate,
 };
 use daemonset::kubernetes::canonical_json;
-use daemonset::{Action, ClassificationPolicy, RevisionView, Snapshot};
+use daemonset::policy::ClassificationPolicy;
+use daemonset::{Action, RevisionView, Snapshot};
 use serde_json::Value;
 use std::cmp::Reverse;
 

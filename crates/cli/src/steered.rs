@@ -5,10 +5,11 @@ use crate::cluster::Input;
 use crate::cluster::policy::{self, PolicyProblem};
 use crate::words::{self, count};
 use daemonset::model::DaemonSet;
-use daemonset::{
-    HoldReason, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, Policy, RolloutPolicy,
-    RolloutReport, RolloutStage, WaveProgress,
+use daemonset::policy::RolloutPolicy;
+use daemonset::report::{
+    HoldReason, NodeOutcome, NodePlacement, NodeVerdict, PodState, RolloutReport, RolloutStage, WaveProgress,
 };
+use daemonset::{Plan, Policy};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -110,7 +111,7 @@ impl<'a> Steered<'a> {
 
     /// All waves, in order.
     pub(crate) fn waves(&self) -> Vec<WaveFigures> {
-        let figures = |(index, wave): (usize, &daemonset::WaveReport)| WaveFigures {
+        let figures = |(index, wave): (usize, &daemonset::report::WaveReport)| WaveFigures {
             index,
             nodes: wave.nodes.len(),
             updated: wave.updated,

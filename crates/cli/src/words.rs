@@ -2,10 +2,13 @@
 
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
+use daemonset::report::{
+    Evidence, FailureEvidence, NodePlacement, NodeVerdict, PodState, PodVerdict, RevisionOrigin, Situation,
+    UnavailableCause,
+};
 use daemonset::{
-    ClaimReason, CreateReason, Evidence, FailureEvidence, LabelReason, NodePlacement, NodeVerdict, PodState,
-    PodVerdict, Rejections, RequeueReason, RevisionOrigin, RevisionReason, RolloutReason, Situation,
-    StatusReason, UnavailableCause,
+    ClaimReason, CreateReason, LabelReason, Rejections, RequeueReason, RevisionReason, RolloutReason,
+    StatusReason,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;

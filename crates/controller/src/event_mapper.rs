@@ -251,7 +251,8 @@ mod tests {
     use super::*;
     use crate::other_controller::Reaction;
     use crate::rollout::policy::Role;
-    use daemonset::{Policy, RolloutPolicy};
+    use daemonset::Policy;
+    use daemonset::policy::RolloutPolicy;
     use serde_json::{Value, from_value, json};
     use std::time::Duration;
 

@@ -3,9 +3,10 @@
 use crate::kept::{Change, Kept, NotKept};
 use daemonset::internal::{FromTemplate, cut, decide, plan_decided};
 use daemonset::model::{Owner, Uid};
+use daemonset::report::ReportScope;
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, ReportScope, RevisionView, Snapshot, plan,
+    Reconciler, Recording, RevisionView, Snapshot, plan,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;

@@ -4,7 +4,8 @@ use super::manifest::Manifest;
 use super::preflight::Preflight;
 use daemonset::internal::Placement;
 use daemonset::model::NodeName;
-use daemonset::{Budget, NodePlacement, NodeVerdict, NodeView, Plan, PodState, PodVerdict, Snapshot};
+use daemonset::report::{Budget, NodePlacement, NodeVerdict, PodState, PodVerdict};
+use daemonset::{NodeView, Plan, Snapshot};
 use std::collections::BTreeMap;
 
 /// The input of the rules about the cluster.

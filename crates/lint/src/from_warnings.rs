@@ -6,7 +6,8 @@ use super::format::count;
 use super::manifest::Manifest;
 use daemonset::internal::{Strategy, template_generation};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
-use daemonset::{ClassificationPolicy, Warning};
+use daemonset::policy::ClassificationPolicy;
+use daemonset::report::Warning;
 
 const MAX_SURGE: &str = "spec.updateStrategy.rollingUpdate.maxSurge";
 

@@ -4,7 +4,7 @@ use super::context::{Context, is_live};
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, names};
 use super::manifest::Manifest;
-use daemonset::Evidence;
+use daemonset::report::Evidence;
 use serde_json::Value;
 
 /// The position at which the API server stores its own directive in a revision.

@@ -84,7 +84,9 @@ pub use rehearsal::Rehearsal;
 
 use context::Context;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
-use daemonset::{InvalidRolloutPolicy, InvalidSnapshot, Problem, Situation};
+use daemonset::policy::InvalidRolloutPolicy;
+use daemonset::report::Situation;
+use daemonset::{InvalidSnapshot, Problem};
 use manifest::Manifest;
 
 /// Checks all rules. The findings are in order of severity (worst first), then of field path, then of rule; the order

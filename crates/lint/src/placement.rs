@@ -4,9 +4,9 @@ use super::context::{Context, Node};
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, node_names};
 use super::manifest::POD;
-use daemonset::NodePlacement;
 use daemonset::internal::{TaintView, tolerated};
 use daemonset::model::NodeName;
+use daemonset::report::NodePlacement;
 
 /// `None` if the preflight has no nodes.
 pub(super) fn no_target_nodes(context: &Context<'_>) -> Option<Finding> {

@@ -4,9 +4,8 @@ use daemonset::internal::template_generation;
 use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use daemonset::model::DaemonSet;
-use daemonset::{
-    InvalidRolloutPolicy, InvalidSnapshot, NodeView, Observed, PodView, Policy, RevisionView, Snapshot,
-};
+use daemonset::policy::InvalidRolloutPolicy;
+use daemonset::{InvalidSnapshot, NodeView, Observed, PodView, Policy, RevisionView, Snapshot};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeSet;

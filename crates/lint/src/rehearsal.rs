@@ -3,8 +3,10 @@
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, duration};
 use super::rollout::path;
+use daemonset::Policy;
 use daemonset::model::{DaemonSet, Node};
-use daemonset::{FailureEvidence, Policy, RolloutPolicy, RolloutStage};
+use daemonset::policy::RolloutPolicy;
+use daemonset::report::{FailureEvidence, RolloutStage};
 use daemonset_sim::{Behaviour, Cluster, Distribution, Resources, RolloutFigures, Settings, Summary};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -14,7 +16,8 @@ use serde_json::{Value, json};
 /// ```
 /// use daemonset_lint::{Rehearsal, Rule};
 /// use daemonset::model::{DaemonSet, Node};
-/// use daemonset::{Policy, RolloutPolicy};
+/// use daemonset::Policy;
+/// use daemonset::policy::RolloutPolicy;
 /// use serde_json::{from_value, json};
 ///
 /// let daemon_set: DaemonSet = from_value(json!({
@@ -66,7 +69,7 @@ impl<'a> Rehearsal<'a> {
     }
 
     /// The deadline that a version which works has missed; `None` if it has met all, or if nothing can be simulated: without a
-    /// [`FailurePolicy`](daemonset::FailurePolicy), or under OnDelete that nobody drives.
+    /// [`FailurePolicy`](daemonset::policy::FailurePolicy), or under OnDelete that nobody drives.
     #[must_use]
     pub fn finding(&self) -> Option<Finding> {
         let rollout = self.policy.rollout.as_ref().filter(|rollout| rollout.on_failure.is_some())?;

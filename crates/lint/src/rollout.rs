@@ -4,11 +4,11 @@ use super::context::{Context, Node, is_live};
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, node_names};
 use super::manifest::{Item, Lifetime};
-use daemonset::internal::{MARK_PREFIX, Placement};
+use daemonset::internal::Placement;
 use daemonset::model::{DaemonSet, IntOrString, NodeName};
-use daemonset::{
-    FailureAction, FailurePolicy, InvalidRolloutPolicy, RolloutPolicy, RolloutReport, RolloutStage, Wave,
-};
+use daemonset::policy::MARK_PREFIX;
+use daemonset::policy::{FailureAction, FailurePolicy, InvalidRolloutPolicy, RolloutPolicy, Wave};
+use daemonset::report::{RolloutReport, RolloutStage};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

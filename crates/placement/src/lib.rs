@@ -39,8 +39,9 @@ pub use host_port::HostPort;
 pub use shape::{LabelKnowledge, NodeShape, OtherLabels};
 
 use daemon::Daemon;
+use daemonset::Problem;
 use daemonset::model::{DaemonSet, Taint};
-use daemonset::{NodePlacement, Problem};
+use daemonset::report::NodePlacement;
 use serde::{Serialize, Serializer};
 
 /// Which of the DaemonSets would run a pod on this node, with the reason for each.

@@ -1,7 +1,8 @@
 //! Events of a simulated cluster, as data. A trace holds one event a line, and can be checked without this crate.
 
+use daemonset::DeleteReason;
 use daemonset::model::{DaemonSetSpec, Labels, Node, NodeCondition, NodeName, Taint, Uid};
-use daemonset::{Budget, DeleteReason, RolloutReport};
+use daemonset::report::{Budget, RolloutReport};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;

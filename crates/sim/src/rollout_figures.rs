@@ -3,7 +3,7 @@
 use super::cluster::Cluster;
 use super::event::Change;
 use daemonset::model::NodeName;
-use daemonset::{FailingNode, RolloutReport, RolloutStage, WaveProgress, WaveReport};
+use daemonset::report::{FailingNode, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 ///
 /// ```
 /// use daemonset_sim::{Behaviour, Cluster, RolloutEnd, Settings};
-/// use daemonset::{Policy, RolloutPolicy};
+/// use daemonset::Policy;
+/// use daemonset::policy::RolloutPolicy;
 /// use jiff::SignedDuration;
 /// use serde_json::{from_value, json};
 ///

@@ -51,7 +51,7 @@ pub struct Settings {
     /// one. Node-readiness agents do so.
     pub absence_taint: Option<Taint>,
     /// Whether the kubelets write restarts and the reasons of waiting containers into a pod's status. A policy's
-    /// [`FailurePolicy`](daemonset::FailurePolicy) reads them; without one they only wake the controller.
+    /// [`FailurePolicy`](daemonset::policy::FailurePolicy) reads them; without one they only wake the controller.
     pub container_statuses: bool,
     /// How long a user takes to approve a wave that waits for approval; `None` if nobody approves.
     pub approves_after: Option<SignedDuration>,

@@ -7,10 +7,8 @@ use super::settings::ControllerSettings;
 use crate::cluster::Steering;
 use daemonset::Policy;
 use daemonset::model::{DaemonSet, NodeName};
-use daemonset::{
-    Action, NodeOutcome, NodePlacement, Plan, RequeueReason, RolloutReport, RolloutStage, WaveProgress,
-    WaveReport,
-};
+use daemonset::report::{NodeOutcome, NodePlacement, RolloutReport, RolloutStage, WaveProgress, WaveReport};
+use daemonset::{Action, Plan, RequeueReason};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::mem;

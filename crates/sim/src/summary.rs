@@ -4,7 +4,7 @@ use super::availability::{Availability, availability};
 use super::cluster::Cluster;
 use super::event::Change;
 use super::rollout_figures::RolloutFigures;
-use daemonset::{NodePlacement, NodeVerdict, PodState, PodVerdict};
+use daemonset::report::{NodePlacement, NodeVerdict, PodState, PodVerdict};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! For a node of which everything is known, `daemons_on` gives the planner's placement: in every recorded case, node by node.
 
-use daemonset::{NodePlacement, Recording, Situation, plan};
+use daemonset::report::{NodePlacement, Situation};
+use daemonset::{Recording, plan};
 use daemonset_placement::{NodeShape, Runs, WhyNot, daemons_on};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

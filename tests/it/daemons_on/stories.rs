@@ -1,8 +1,8 @@
 //! Each rule of `daemons_on` as a story.
 
 use super::{daemon_set, node, required};
-use daemonset::NodePlacement;
 use daemonset::model::{DaemonSet, Taint};
+use daemonset::report::NodePlacement;
 use daemonset_placement::{
     DaemonOn, Daemons, LabelKnowledge, NodeShape, OtherLabels, Runs, UnknownFact, WhyNot, daemons_on,
 };

@@ -94,7 +94,7 @@ fn a_name_collision_does_not_hide_findings() {
     taken["metadata"]["name"] = json!(name);
     taken["metadata"]["ownerReferences"] = json!([{"uid": "other", "controller": true}]);
     let given = given.revisions([revision("old", 1), taken]);
-    assert_eq!(given.plan().report.situation, daemonset::Situation::NameCollision);
+    assert_eq!(given.plan().report.situation, daemonset::report::Situation::NameCollision);
     assert!(says(&given).iter().any(|line| line.contains("MinReadyZero")), "{:?}", says(&given));
 }
 

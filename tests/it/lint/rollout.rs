@@ -208,7 +208,8 @@ fn the_rules_look_at_the_driven_strategy() {
 
 mod rehearsed {
     use super::*;
-    use daemonset::{Policy, RolloutPolicy};
+    use daemonset::Policy;
+    use daemonset::policy::RolloutPolicy;
     use daemonset_lint::{Finding, Rehearsal};
     use daemonset_sim::{Behaviour, Distribution, Settings};
     use jiff::SignedDuration;

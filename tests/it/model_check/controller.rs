@@ -4,7 +4,8 @@ use super::objects::{Mark, Marks, Objects, Phase, Pod, PodId, Revision, Spec, St
 use super::world::Steering;
 use crate::support::{given, new, node, now, pod, rolling, surging, template};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod as RealPod, Taint};
-use daemonset::{Action, CreateReason, Memory, Policy, Recording, RolloutPolicy, UnreadyPolicy, reconcile};
+use daemonset::policy::{RolloutPolicy, UnreadyPolicy};
+use daemonset::{Action, CreateReason, Memory, Policy, Recording, reconcile};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -28,7 +28,7 @@ mod state;
 mod world;
 
 use controller::{Controller, fingerprint};
-use daemonset::UnreadyPolicy;
+use daemonset::policy::UnreadyPolicy;
 use objects::Strategy::{self, Replace, Surge};
 use promises::Broken;
 use state::State;

@@ -4,9 +4,10 @@ use super::rollout::steered;
 use super::world;
 use crate::support::{cases, execute, tracked};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
+use daemonset::report::ReportScope;
 use daemonset::{
     Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, ReportScope, RevisionView,
+    Reconciler, Recording, RevisionView,
 };
 use daemonset_audit::{ViolationKind, audit, audit_kept};
 use daemonset_incremental::{Change, Tracker};

@@ -3,7 +3,8 @@
 use super::{is_at_rest, planned, world};
 use crate::support::{apply, cases, observe};
 use daemonset::model::ContainerStatus;
-use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, Recording, Situation};
+use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, Situation};
+use daemonset::{Plan, Recording};
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -2,7 +2,8 @@
 
 use super::oracle::{Fleet, max_surge, max_unavailable};
 use daemonset::model::Pod;
-use daemonset::{Action, CreateReason, DeleteReason, NodeOutcome, Plan, Recording, RequeueReason};
+use daemonset::report::NodeOutcome;
+use daemonset::{Action, CreateReason, DeleteReason, Plan, Recording, RequeueReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The promises that this plan breaks.

@@ -1,7 +1,8 @@
 //! A second, simple interpretation of a recording: ownership, availability, limits. It shares no code with the crate.
 
 use daemonset::model::{IntOrString, Pod};
-use daemonset::{NodePlacement, Recording, plan};
+use daemonset::report::NodePlacement;
+use daemonset::{Recording, plan};
 use jiff::SignedDuration;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,10 +3,9 @@
 use super::world;
 use crate::support::{Reach, apply, cases, observe};
 use daemonset::model::Labels;
-use daemonset::{
-    Action, Binding, DeleteReason, NodePlacement, Plan, PodState, Policy, Recording, WaveProgress, plan,
-    reconcile,
-};
+use daemonset::policy::Binding;
+use daemonset::report::{NodePlacement, PodState, WaveProgress};
+use daemonset::{Action, DeleteReason, Plan, Policy, Recording, plan, reconcile};
 use daemonset_audit::audit;
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -124,7 +123,7 @@ fn is_live(state: PodState) -> bool {
 /// The nodes that have the new version, or for which the memory has a create that may be of it.
 fn nodes_with_it(recording: &Recording, current: &Plan) -> Vec<String> {
     let remembered = serde_json::to_value(&recording.memory).unwrap();
-    let has_it = |node: &&daemonset::NodeVerdict| {
+    let has_it = |node: &&daemonset::report::NodeVerdict| {
         let is_new = node.pods.iter().any(|pod| pod.updated && is_live(pod.state));
         is_new || remembered["creates"].get(node.node.as_str()).is_some()
     };
@@ -160,7 +159,7 @@ fn stage_of(plan: &Plan) -> String {
 fn open(plan: &Plan) -> BTreeSet<String> {
     let rollout = plan.report.rollout.as_ref();
     let waves = rollout.into_iter().flat_map(|rollout| &rollout.waves);
-    let is_open = |wave: &&daemonset::WaveReport| {
+    let is_open = |wave: &&daemonset::report::WaveReport| {
         matches!(wave.progress, WaveProgress::Updating | WaveProgress::Baking { .. } | WaveProgress::Done)
     };
     waves.filter(is_open).flat_map(|wave| wave.nodes.iter().map(ToString::to_string)).collect()
@@ -230,7 +229,7 @@ proptest! {
             return Ok(());
         }
         let current = unsteered(&recording);
-        let pods = |node: &daemonset::NodeVerdict| node.pods.clone();
+        let pods = |node: &daemonset::report::NodeVerdict| node.pods.clone();
         let updated = current.report.nodes.iter().flat_map(pods).filter(|pod| pod.updated && is_live(pod.state));
         let updated: BTreeSet<_> = updated.map(|pod| pod.pod.uid.to_string()).collect();
         for action in &plan.actions {
@@ -332,7 +331,7 @@ proptest! {
         let mut policy: Policy = recording.policy.clone().drive(drive).binding(Binding::default());
         if let Some(rollout) = &mut policy.rollout {
             if let Some(on_failure) = &mut rollout.on_failure {
-                on_failure.action = daemonset::FailureAction::Pause;
+                on_failure.action = daemonset::policy::FailureAction::Pause;
             }
         }
         recording.policy = policy;

@@ -2,7 +2,8 @@
 
 use super::{invariants, planned, world};
 use crate::support::{Expectations, upstream};
-use daemonset::{Action, Policy, Recording, Situation};
+use daemonset::report::Situation;
+use daemonset::{Action, Policy, Recording};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeSet;

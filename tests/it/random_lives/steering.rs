@@ -1,7 +1,8 @@
 //! Rollout policies in a few bytes, and edits of marks by hand.
 
+use daemonset::Policy;
 use daemonset::model::{ControllerRevision, DaemonSet, IntOrString, LabelSelector};
-use daemonset::{FailureAction, FailurePolicy, Policy, RolloutPolicy, Wave};
+use daemonset::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 use daemonset_sim::Cluster;
 use jiff::Timestamp;
 

@@ -2,7 +2,8 @@
 
 use crate::support::{Expectations, apply, given, new, node, old, rolling, steps, upstream};
 use daemonset::model::DaemonSetStatus;
-use daemonset::{Action, Plan, Recording, RevisionOrigin, plan};
+use daemonset::report::RevisionOrigin;
+use daemonset::{Action, Plan, Recording, plan};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,9 +2,8 @@
 //! change, and each plan breaks no rule.
 
 use daemonset::model::Owner;
-use daemonset::{
-    Action, Binding, DaemonTolerations, Manifests, NewPod, Recording, TemplateManifests, reconcile,
-};
+use daemonset::policy::{Binding, DaemonTolerations};
+use daemonset::{Action, Manifests, NewPod, Recording, TemplateManifests, reconcile};
 use daemonset_audit::{audit, audit_custom};
 use serde_json::{Value, json};
 use std::path::Path;

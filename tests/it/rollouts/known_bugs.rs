@@ -3,7 +3,7 @@
 use super::support::{Story, cluster, from};
 use crate::random_lives::upstream::Upstream;
 use crate::support::{at, given, new, node, old, pod, revision, rolling, surging};
-use daemonset::LifecyclePolicy;
+use daemonset::policy::LifecyclePolicy;
 use daemonset_sim::{Actor, Behaviour, Change, Distribution, Probability};
 use jiff::SignedDuration;
 use serde_json::json;

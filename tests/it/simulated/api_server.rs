@@ -2,9 +2,8 @@
 
 use super::{agent, cluster, exists, pod_on, seconds, settings, template, uid_on};
 use daemonset::model::{Labels, ObjectRef, Uid};
-use daemonset::{
-    Action, ActionOutcome, ClaimReason, DeleteReason, LabelReason, PodNames, Snapshot, StatusReason,
-};
+use daemonset::policy::PodNames;
+use daemonset::{Action, ActionOutcome, ClaimReason, DeleteReason, LabelReason, Snapshot, StatusReason};
 use daemonset_sim::{Cluster, Planner};
 use serde_json::json;
 use std::cell::RefCell;

@@ -1,8 +1,9 @@
 //! Driven rollouts: Kubernetes' own controller is in the cluster, too, and creates the pods.
 
 use super::{agent, cluster, count, json_of, pod_on, seconds, settings, template};
+use daemonset::Policy;
 use daemonset::model::{DaemonSet, UpdateStrategy};
-use daemonset::{Policy, RolloutPolicy};
+use daemonset::policy::RolloutPolicy;
 use daemonset_sim::{Behaviour, Cluster, Kind, Probability, RolloutEnd, Settings};
 use jiff::Timestamp;
 use serde_json::{Value, json};

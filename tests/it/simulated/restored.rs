@@ -4,7 +4,8 @@ use super::{exists, is_ready, millis, seconds, settings};
 use crate::recorded::dumps::{DUMPS, Dump};
 use crate::support::{given, new, node, old, rolling};
 use daemonset::model::{Pod, Uid};
-use daemonset::{PodNames, Policy, Recording, plan};
+use daemonset::policy::PodNames;
+use daemonset::{Policy, Recording, plan};
 use daemonset_sim::{Change, Cluster, Distribution, RolloutEnd, availability, resize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,8 @@
 //! Rollouts that a policy steers: waves, failures, and the user who approves and pauses.
 
 use super::{agent, cluster, json_of, pod_on, seconds, settings, start, template};
-use daemonset::{FailureEvidence, Policy, RolloutStage};
+use daemonset::Policy;
+use daemonset::report::{FailureEvidence, RolloutStage};
 use daemonset_sim::{Behaviour, Cluster, Probability, RolloutEnd, Settings, Steering, Summary};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -234,8 +235,8 @@ fn the_history_names_the_revision_of_each_rollout() {
 #[test]
 fn a_policy_of_the_settings_steers_too() {
     let mut settings = settings();
-    settings.controller.policy =
-        Policy::default().rollout(serde_json::from_value::<daemonset::RolloutPolicy>(canary()).unwrap());
+    settings.controller.policy = Policy::default()
+        .rollout(serde_json::from_value::<daemonset::policy::RolloutPolicy>(canary()).unwrap());
     let mut cluster = Cluster::with_settings(settings, 1, start());
     for node in NODES {
         cluster.add_node(node, daemonset::model::Labels::default());

@@ -1,7 +1,7 @@
 //! Classification of pods as updated or outdated, with the evidence.
 
 use crate::support::{Given, PodStory, given, new, node, old, on_delete, pod};
-use daemonset::Evidence;
+use daemonset::report::Evidence;
 use serde_json::json;
 
 fn evidence(given: Given, pod: PodStory) -> Evidence {

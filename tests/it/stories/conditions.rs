@@ -2,7 +2,8 @@
 
 use crate::support::{Given, NodeStory, PodStory, at, everything, given, new, node, now, old, on_delete};
 use crate::support::{apply, revision, rolling, surging, template};
-use daemonset::{ActionOutcome, Memory, Plan, Recording, UnavailableCause, plan};
+use daemonset::report::UnavailableCause;
+use daemonset::{ActionOutcome, Memory, Plan, Recording, plan};
 use serde_json::{Value, json};
 
 fn fleet(strategy: Value) -> Given {

@@ -1,7 +1,8 @@
 //! The current revision, and the revisions that are deleted.
 
 use crate::support::{everything, given, new, node, old, on_delete, pod, revision, rolling, template};
-use daemonset::{Action, RevisionOrigin, Situation};
+use daemonset::Action;
+use daemonset::report::{RevisionOrigin, Situation};
 use serde_json::{Value, json};
 
 fn created(given: &crate::support::Given) -> Value {

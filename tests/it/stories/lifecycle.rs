@@ -1,7 +1,7 @@
 //! Nodes that are drained, shut down or replaced.
 
 use crate::support::{Given, NodeStory, at, given, new, node, old, rolling, surging};
-use daemonset::NodeOutcome;
+use daemonset::report::NodeOutcome;
 use serde_json::{Value, json};
 
 fn fleet(strategy: Value, policy: &str) -> Given {

@@ -1,7 +1,7 @@
 //! Placement: whether a node should run the pod.
 
 use crate::support::{Given, NodeStory, affinity, given, new, node, old, on_delete, rolling};
-use daemonset::NodePlacement;
+use daemonset::report::NodePlacement;
 use serde_json::{Value, json};
 
 /// A word for the placement of a node, for a template whose spec has these members.

@@ -2,7 +2,8 @@
 
 use crate::support::{at, given, node, now, observe, old, pod, revision, rolling, steps, surging};
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
-use daemonset::{Action, ActionOutcome, Memory, NodeOutcome, Plan, Recording};
+use daemonset::report::NodeOutcome;
+use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

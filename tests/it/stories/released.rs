@@ -1,7 +1,8 @@
 //! The current revision has lost the labels by which the DaemonSet owns it. No pod restarts for this reason.
 
 use crate::support::{Given, apply, everything, given, node, old, owner, pod, revision, rolling, steps};
-use daemonset::{Action, RevisionOrigin};
+use daemonset::Action;
+use daemonset::report::RevisionOrigin;
 use serde_json::{Value, json};
 
 /// The stored revision that a plan creates for the template, beside an old one.

@@ -1,7 +1,8 @@
 //! Delete, then create, within maxUnavailable.
 
 use crate::support::{NodeStory, at, given, new, node, old, on_delete, pod, revision, rolling};
-use daemonset::{Budget, Memory, NodeOutcome};
+use daemonset::Memory;
+use daemonset::report::{Budget, NodeOutcome};
 use serde_json::json;
 
 #[test]

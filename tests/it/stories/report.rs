@@ -1,7 +1,8 @@
 //! The report: reasons why a node gets no action.
 
 use crate::support::{Given, at, given, new, node, old, on_delete, rolling, surging};
-use daemonset::{ActionOutcome, Memory, NodeOutcome, Warning};
+use daemonset::report::{NodeOutcome, Warning};
+use daemonset::{ActionOutcome, Memory};
 use serde_json::{Value, json};
 
 /// The verdict on node a.

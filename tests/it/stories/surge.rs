@@ -1,7 +1,8 @@
 //! Create, then delete, within maxSurge.
 
 use crate::support::{NodeStory, PodStory, at, given, new, node, now, old, pod, revision, rolling, surging};
-use daemonset::{Memory, Warning};
+use daemonset::Memory;
+use daemonset::report::Warning;
 use serde_json::json;
 
 #[test]

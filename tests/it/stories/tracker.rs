@@ -4,9 +4,8 @@ use super::reconciler::lines;
 use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling, tracked};
 use daemonset::model;
 use daemonset::outlook::{Outlook, RolloutState};
-use daemonset::{
-    Action, ActionOutcome, NodeOutcome, Observed, Plan, Policy, Recording, ReportScope, RevisionView,
-};
+use daemonset::report::{NodeOutcome, ReportScope};
+use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Recording, RevisionView};
 use daemonset_incremental::{Change, NeedsLists, Tracker, VerifyError};
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -6,7 +6,8 @@ use super::super::named::ByUid;
 use super::super::stage::{PodStage, PodStages};
 use daemonset::internal::{IndexVec, NodeIx, Ownership, Placement, enumerate, neutral};
 use daemonset::model::IntOrString;
-use daemonset::{FailurePolicy, NodeView, PodView, Snapshot};
+use daemonset::policy::FailurePolicy;
+use daemonset::{NodeView, PodView, Snapshot};
 use jiff::{SignedDuration, Timestamp};
 
 /// All nodes of the snapshot.

@@ -2,10 +2,11 @@
 
 use super::marks::Marks;
 use super::nodes::Nodes;
+use daemonset::Snapshot;
 use daemonset::internal::NodeIx;
 use daemonset::kubernetes::Selector;
 use daemonset::model::IntOrString;
-use daemonset::{RolloutPolicy, Snapshot, Wave};
+use daemonset::policy::{RolloutPolicy, Wave};
 use jiff::SignedDuration;
 
 /// The open waves.

@@ -2,8 +2,9 @@
 
 use crate::cluster::documents;
 use crate::shell::hostile;
+use daemonset::Policy;
 use daemonset::model::DaemonSet;
-use daemonset::{InvalidRolloutPolicy, Policy};
+use daemonset::policy::InvalidRolloutPolicy;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

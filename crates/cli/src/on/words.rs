@@ -1,8 +1,8 @@
 //! Answers about a node in words.
 
 use crate::words::tainted;
-use daemonset::NodePlacement;
 use daemonset::model::Taint;
+use daemonset::report::NodePlacement;
 use daemonset_placement::{DaemonOn, Runs, UnknownFact, WhyNot};
 
 /// The answer in one word.

@@ -1,7 +1,8 @@
 //! The budget in words: how much of it there is, how much is used, and which nodes use it.
 
 use crate::words::names;
-use daemonset::{Budget, BudgetUse, CreateReason, DeleteReason, NodeOutcome, NodeVerdict, StrategyInForce};
+use daemonset::report::{Budget, BudgetUse, NodeOutcome, NodeVerdict, StrategyInForce};
+use daemonset::{CreateReason, DeleteReason};
 
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 3;

@@ -6,7 +6,8 @@ use crate::plan::phrase::{Urgency, outcome};
 use crate::steered::{Steered, has_available};
 use crate::words;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
-use daemonset::{NodeOutcome, NodeVerdict, Plan, Policy, Situation, StrategyInForce, UnavailableCause};
+use daemonset::report::{NodeOutcome, NodeVerdict, Situation, StrategyInForce, UnavailableCause};
+use daemonset::{Plan, Policy};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 

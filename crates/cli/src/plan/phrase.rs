@@ -3,7 +3,8 @@
 use crate::cluster::Input;
 use crate::steered::has_available;
 use crate::words::{self, deleting};
-use daemonset::{HoldReason, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, WaveProgress};
+use daemonset::Plan;
+use daemonset::report::{HoldReason, NodeOutcome, NodePlacement, NodeVerdict, PodState, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
 
 /// How much something wants to be seen; the first the most.

@@ -2,7 +2,7 @@
 
 use crate::plan::phrase::{Context, Phrase, Urgency, outcome, state};
 use crate::words::{self, deleting};
-use daemonset::NodeVerdict;
+use daemonset::report::NodeVerdict;
 use std::collections::BTreeMap;
 
 /// More nodes than this are grouped.

@@ -2,7 +2,7 @@
 
 use crate::words;
 use daemonset::model::IntOrString;
-use daemonset::{FailureAction, FailurePolicy};
+use daemonset::policy::{FailureAction, FailurePolicy};
 use jiff::SignedDuration;
 
 /// Names at most so many reasons of a person's own.

@@ -11,7 +11,8 @@ use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::Steered;
 use crate::words;
-use daemonset::{Policy, RolloutStage, plan};
+use daemonset::report::RolloutStage;
+use daemonset::{Policy, plan};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use crate::simulate::row::Row;
 use crate::simulate::run::Run;
-use daemonset::Budget;
+use daemonset::report::Budget;
 use daemonset_sim::{Change, availability};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! Made-up runs to draw in tests: a controller of a few lines, and nodes that take their time.
 
 use crate::simulate::run::Run;
+use daemonset::DeleteReason;
 use daemonset::model::{DaemonSetSpec, Labels, NodeName};
-use daemonset::{Budget, DeleteReason};
+use daemonset::report::Budget;
 use daemonset_sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The phases of a rollout that a policy steers: waves that are updated and bake, approvals, pauses, the way back.
 
 use crate::simulate::run::Run;
-use daemonset::{FailingNode, RolloutReport, RolloutStage, WaveProgress};
+use daemonset::report::{FailingNode, RolloutReport, RolloutStage, WaveProgress};
 use daemonset_sim::Change;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -215,7 +215,7 @@ mod tests {
         let mut settings = Settings::default().container_statuses(true);
         settings.controller.reads_annotations = true;
         settings.controller.policy = Policy::default()
-            .rollout(serde_json::from_value::<daemonset::RolloutPolicy>(policy.clone()).unwrap());
+            .rollout(serde_json::from_value::<daemonset::policy::RolloutPolicy>(policy.clone()).unwrap());
         let mut cluster = Cluster::with_settings(settings, 3, Timestamp::from_second(1_700_000_000).unwrap());
         for node in 0..nodes {
             cluster.add_node(&format!("node-{node}"), Labels::default());

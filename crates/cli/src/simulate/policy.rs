@@ -3,7 +3,8 @@
 use crate::cluster::read_policy;
 use crate::simulate::words::duration;
 use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
-use daemonset::{InvalidRolloutPolicy, Policy, Recording, RolloutPolicy, Wave};
+use daemonset::policy::{InvalidRolloutPolicy, RolloutPolicy, Wave};
+use daemonset::{Policy, Recording};
 use serde::Deserialize;
 use serde_json::Value;
 use std::fs;

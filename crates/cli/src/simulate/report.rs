@@ -6,7 +6,7 @@ use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, failure, number};
 use comfy_table::{Table, presets};
 use daemonset::model::{DaemonSet, IntOrString};
-use daemonset::{NodeOutcome, NodePlacement, NodeVerdict, RolloutStage};
+use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, RolloutStage};
 use daemonset_sim::{RolloutEnd, RolloutFigures, Summary, Worst};
 use jiff::Timestamp;
 use serde::Serialize;

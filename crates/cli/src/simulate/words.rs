@@ -1,6 +1,6 @@
 //! Durations, numbers and failures as a person would say them.
 
-use daemonset::{FailingNode, FailureEvidence};
+use daemonset::report::{FailingNode, FailureEvidence};
 
 /// `2m30s` of milliseconds; tenths only below ten seconds.
 pub(crate) fn duration(ms: i64) -> String {

@@ -14,7 +14,7 @@ use crate::shell::console::{Format, Stop, print, print_json, system_clock};
 use crate::why::node::Case;
 use crate::why::subject::Subject;
 use anstyle::Style;
-use daemonset::{NodeVerdict, PodVerdict};
+use daemonset::report::{NodeVerdict, PodVerdict};
 use jiff::Timestamp;
 use serde::Serialize;
 

@@ -3,7 +3,8 @@
 use crate::cluster::Models;
 use crate::plan::Planned;
 use crate::words::{self, count};
-use daemonset::{Budget, NodeOutcome, NodeVerdict, Plan, PodVerdict, Situation, StrategyInForce, Warning};
+use daemonset::Plan;
+use daemonset::report::{Budget, NodeOutcome, NodeVerdict, PodVerdict, Situation, StrategyInForce, Warning};
 use jiff::Timestamp;
 
 /// A DaemonSet, its plan, and the objects that the plan was made from.

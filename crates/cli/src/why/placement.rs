@@ -2,7 +2,7 @@
 
 use crate::why::node::Case;
 use daemonset::model::{Node, Taint};
-use daemonset::{NodePlacement, NodeVerdict};
+use daemonset::report::{NodePlacement, NodeVerdict};
 use serde_json::Value;
 
 impl Case<'_> {

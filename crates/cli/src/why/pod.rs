@@ -5,7 +5,8 @@ use crate::plan::Planned;
 use crate::why::node::Case;
 use crate::why::{AboutDaemonSet, Answer};
 use daemonset::model::Pod;
-use daemonset::{Action, Plan, Warning};
+use daemonset::report::Warning;
+use daemonset::{Action, Plan};
 use jiff::Timestamp;
 
 pub(crate) fn about<'a>(

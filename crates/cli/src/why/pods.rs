@@ -2,7 +2,7 @@
 
 use crate::why::node::Case;
 use crate::words::deleting;
-use daemonset::{Evidence, NodeVerdict, PodState, PodVerdict};
+use daemonset::report::{Evidence, NodeVerdict, PodState, PodVerdict};
 use jiff::SignedDuration;
 
 impl Case<'_> {

@@ -3,7 +3,7 @@
 use crate::steered::{Steered, has_available};
 use crate::why::node::Case;
 use crate::words;
-use daemonset::{HoldReason, NodeOutcome, NodeVerdict, RolloutStage, WaveProgress};
+use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, RolloutStage, WaveProgress};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,8 @@ use crate::plan::{Context, outcome, state};
 use crate::steered::{has_available, is_live};
 use crate::why::node::Case;
 use crate::words::{self, count};
-use daemonset::{CreateReason, DeleteReason, NodeOutcome, NodeVerdict, PodState, PodVerdict, Rejections};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use daemonset::{CreateReason, DeleteReason, Rejections};
 use jiff::{SignedDuration, Timestamp};
 
 /// Names at most so many nodes.

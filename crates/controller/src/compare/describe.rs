@@ -1,6 +1,7 @@
 //! Actions and verdicts in words, for the lines of `--compare`.
 
-use daemonset::{Action, NodeOutcome, NodeVerdict, Situation};
+use daemonset::Action;
+use daemonset::report::{NodeOutcome, NodeVerdict, Situation};
 
 /// An action with its object: `delete pod web-x on node-3`.
 pub fn action(action: &Action) -> String {

@@ -2,9 +2,8 @@
 
 use super::action_id::ActionId;
 use daemonset::model::NodeName;
-use daemonset::{
-    Action, Budget, DeleteReason, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, StrategyInForce,
-};
+use daemonset::report::{Budget, NodeOutcome, NodePlacement, NodeVerdict, PodState, StrategyInForce};
+use daemonset::{Action, DeleteReason, Plan};
 use std::mem::{Discriminant, discriminant};
 
 /// The difference that explains an action of theirs which this plan does not contain.

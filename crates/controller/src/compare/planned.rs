@@ -1,7 +1,8 @@
 //! The actions of one plan, kept for a while: the other controller may do them a moment later.
 
 use super::action_id::{ActionId, Limit};
-use daemonset::{NodeOutcome, Plan};
+use daemonset::Plan;
+use daemonset::report::NodeOutcome;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

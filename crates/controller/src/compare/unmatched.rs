@@ -7,7 +7,8 @@ use super::known_differences;
 use super::observed::ObservedAction;
 use super::verdict::{Finding, Verdict};
 use daemonset::model::NodeName;
-use daemonset::{Action, DeleteReason, NodeOutcome, NodeVerdict, Plan, Situation};
+use daemonset::report::{NodeOutcome, NodeVerdict, Situation};
+use daemonset::{Action, DeleteReason, Plan};
 use std::time::Duration;
 
 /// An action of theirs that no plan of ours has contained so far.

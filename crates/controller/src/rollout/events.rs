@@ -6,9 +6,8 @@
 
 use super::words::Words;
 use daemonset::model::DaemonSet;
-use daemonset::{
-    Action, EventType, Plan, RevisionOrigin, RolloutReason, RolloutReport, RolloutStage, WaveProgress,
-};
+use daemonset::report::{RevisionOrigin, RolloutReport, RolloutStage, WaveProgress};
+use daemonset::{Action, EventType, Plan, RolloutReason};
 
 /// An event about a rollout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,9 +179,9 @@ impl State {
 
 /// Whether no node has the failed version, and each that is not down has its pod again.
 fn is_back(plan: &Plan, rollout: &RolloutReport) -> bool {
-    use daemonset::NodeOutcome::{LeftAlone, NotTarget, UpToDate};
+    use daemonset::report::NodeOutcome::{LeftAlone, NotTarget, UpToDate};
     let is_settled =
-        |outcome: &daemonset::NodeOutcome| matches!(outcome, UpToDate | NotTarget | LeftAlone { .. });
+        |outcome: &daemonset::report::NodeOutcome| matches!(outcome, UpToDate | NotTarget | LeftAlone { .. });
     let mut nodes = plan.report.nodes.iter();
     rollout.updated == 0 && nodes.all(|node| is_settled(&node.outcome) || node.node_ready == Some(false))
 }

@@ -1,7 +1,8 @@
 //! Metrics of the rollouts that a policy steers.
 
 use crate::caches::Key;
-use daemonset::{Plan, RolloutStage, WaveProgress, WaveReport};
+use daemonset::Plan;
+use daemonset::report::{RolloutStage, WaveProgress, WaveReport};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::rollout::Rollout;
     use daemonset::model::IntOrString;
-    use daemonset::{RolloutPolicy, UnreadyPolicy};
+    use daemonset::policy::{RolloutPolicy, UnreadyPolicy};
     use serde_json::{Value, from_value, json};
 
     const DRIVE: &str = "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 2}}";
@@ -207,7 +207,8 @@ mod tests {
     /// The policy of the file may fit one DaemonSet and not the other.
     #[test]
     fn a_policy_of_the_file_that_does_not_fit_pauses() {
-        let on_failure: daemonset::FailurePolicy = from_value(json!({"availableWithinSeconds": 30})).unwrap();
+        let on_failure: daemonset::policy::FailurePolicy =
+            from_value(json!({"availableWithinSeconds": 30})).unwrap();
         let of_file = Policy::default().rollout(RolloutPolicy::default().on_failure(on_failure));
         let policies = Policies::new(of_file, Role::Controller);
         let mut ds = ds("RollingUpdate", json!({}));

@@ -2,7 +2,8 @@
 
 use super::events::RolloutEvent;
 use daemonset::model::{DaemonSet, NodeName};
-use daemonset::{CurrentRevision, EventType, Plan, RevisionOrigin, RolloutReport, RolloutStage, Warning};
+use daemonset::report::{CurrentRevision, RevisionOrigin, RolloutReport, RolloutStage, Warning};
+use daemonset::{EventType, Plan};
 
 /// Names that a message has at most.
 const NAMES: usize = 5;

@@ -6,7 +6,8 @@ mod manifests;
 
 use api::Api;
 use clap::{CommandFactory, Parser};
-use daemonset::{Policy, UnreadyPolicy};
+use daemonset::Policy;
+use daemonset::policy::UnreadyPolicy;
 use daemonset_controller::args::Args;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};

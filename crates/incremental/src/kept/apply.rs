@@ -7,7 +7,8 @@ use daemonset::internal::{
     WaveFilter,
 };
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
-use daemonset::{Action, Memory, NodeView, PodNames, PodView, RevisionView};
+use daemonset::policy::PodNames;
+use daemonset::{Action, Memory, NodeView, PodView, RevisionView};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

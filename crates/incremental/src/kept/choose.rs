@@ -135,7 +135,7 @@ impl Kept {
 
     /// The names of all pods, where a new one must not have any of them.
     pub(super) fn pod_names(&self) -> Option<&dyn PodLookup> {
-        let are_deterministic = self.spec.policy.pod_names == daemonset::PodNames::Deterministic;
+        let are_deterministic = self.spec.policy.pod_names == daemonset::policy::PodNames::Deterministic;
         are_deterministic.then_some(&self.objects as _)
     }
 }

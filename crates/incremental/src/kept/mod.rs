@@ -29,7 +29,8 @@ use daemonset::internal::{
     RolloutState, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
 };
 use daemonset::model::{ControllerRevision, NodeName};
-use daemonset::{Evidence, Memory, ObservedAt, Plan, Report, Snapshot};
+use daemonset::report::Evidence;
+use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use facts::{NOWHERE, Slot};
 use jiff::Timestamp;
 use objects::Objects;

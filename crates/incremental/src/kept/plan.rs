@@ -10,7 +10,8 @@ use daemonset::internal::{
     decide_chosen, ends_at_once, node_sync, plan_decided,
 };
 use daemonset::model::NodeName;
-use daemonset::{Action, Memory, ObservedAt, Plan, ReportScope};
+use daemonset::report::ReportScope;
+use daemonset::{Action, Memory, ObservedAt, Plan};
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -8,12 +8,14 @@ use super::facts::{NodeFacts, Slot};
 use super::objects::Objects;
 use super::standing::Named;
 use super::waves::{Members, Orders, Place, Turn};
+use daemonset::NodeView;
 use daemonset::internal::{
     Base, Bounds, Course, Fleet, History, Instants, KnownBase, NodeIx, Placement, RolloutFacts, RolloutNode,
     RolloutState, Tally, WaveFigures, WaveFilter, WaveNodes, judged_by, live_pods,
 };
 use daemonset::model::NodeName;
-use daemonset::{FailingNode, FailureEvidence, NodeView, RolloutPolicy, Wave};
+use daemonset::policy::{RolloutPolicy, Wave};
+use daemonset::report::{FailingNode, FailureEvidence};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

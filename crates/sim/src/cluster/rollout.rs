@@ -3,9 +3,9 @@
 use super::Cluster;
 use crate::event_queue::Timer;
 use crate::summary::RolloutEnd;
-use daemonset::RolloutStage;
-use daemonset::internal::MARK_PREFIX;
 use daemonset::model::{Labels, OwnerReference};
+use daemonset::policy::MARK_PREFIX;
+use daemonset::report::RolloutStage;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 

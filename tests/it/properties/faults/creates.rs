@@ -3,9 +3,9 @@
 use super::{Case, Fault, Planted, lose_nodes};
 use crate::properties::oracle::max_surge;
 use crate::properties::planned;
-use daemonset::{
-    Action, CreateReason, LifecyclePolicy, NodeOutcome, NodePlacement, Recording, RequeueReason,
-};
+use daemonset::policy::LifecyclePolicy;
+use daemonset::report::{NodeOutcome, NodePlacement};
+use daemonset::{Action, CreateReason, Recording, RequeueReason};
 use serde_json::json;
 
 pub const FAULTS: &[Fault] = &[

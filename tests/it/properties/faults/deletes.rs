@@ -3,7 +3,9 @@
 use super::{Case, Fault, Planted, delete, lose_nodes, object, reference};
 use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
 use daemonset::model::{NodeName, Pod};
-use daemonset::{Action, ClaimReason, DeleteReason, Failure, NodeOutcome, UnreadyPolicy};
+use daemonset::policy::UnreadyPolicy;
+use daemonset::report::NodeOutcome;
+use daemonset::{Action, ClaimReason, DeleteReason, Failure};
 use serde_json::json;
 
 pub const FAULTS: &[Fault] = &[

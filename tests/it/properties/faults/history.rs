@@ -3,7 +3,8 @@
 use super::{Case, Fault, Planted, number_of, reference};
 use crate::properties::planned;
 use daemonset::model::{ControllerRevision, Labels, ObjectRef};
-use daemonset::{Action, LabelReason, RevisionOrigin, RevisionReason};
+use daemonset::report::RevisionOrigin;
+use daemonset::{Action, LabelReason, RevisionReason};
 use serde_json::json;
 
 pub const FAULTS: &[Fault] =

@@ -10,7 +10,8 @@ use super::invariants::stage;
 use super::{oracle, planned};
 use crate::support::{given, node, on_delete, pod};
 use daemonset::model::{ObjectRef, Pod};
-use daemonset::{Action, DeleteReason, Plan, Recording, Situation};
+use daemonset::report::Situation;
+use daemonset::{Action, DeleteReason, Plan, Recording};
 use daemonset_audit::{Violation, audit};
 use serde_json::{Value, json};
 

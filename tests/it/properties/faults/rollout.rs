@@ -2,7 +2,8 @@
 
 use super::{Case, Fault, Planted, delete};
 use daemonset::model::{ControllerRevision, ObjectRef};
-use daemonset::{Action, NodeOutcome, PodState, PodVerdict, RevisionReason, RolloutReason};
+use daemonset::report::{NodeOutcome, PodState, PodVerdict};
+use daemonset::{Action, RevisionReason, RolloutReason};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

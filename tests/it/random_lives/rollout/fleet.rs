@@ -1,8 +1,8 @@
 //! Nodes and pods over time, and the states of them that the controller may have seen.
 
 use super::super::watcher::{Behind, is_target, may_stay};
-use daemonset::Wave;
 use daemonset::model::{DaemonSetSpec, LabelSelector};
+use daemonset::policy::Wave;
 use daemonset_sim::{Change, Event, NodeState, PodIdentity};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;

@@ -9,9 +9,9 @@ mod view;
 
 use super::watcher::Behind;
 use daemonset::model::DaemonSetSpec;
-use daemonset::{
-    DeleteReason, FailureAction, FailureEvidence, Plan, RolloutPolicy, RolloutStage, Warning, WaveProgress,
-};
+use daemonset::policy::{FailureAction, RolloutPolicy};
+use daemonset::report::{FailureEvidence, RolloutStage, Warning, WaveProgress};
+use daemonset::{DeleteReason, Plan};
 use daemonset_sim::{Actor, Change, Cluster, Event, PodIdentity};
 use fleet::{Fleet, since};
 use jiff::{SignedDuration, Timestamp};

@@ -5,8 +5,10 @@ use super::super::commands::{BROKEN, CACHES, CONDITIONS, Command};
 use super::super::rollout::{Revision, Since, View};
 use super::super::steering::{FailureChoice, edit_policy, is_current, key};
 use super::{Trial, watch};
+use daemonset::Action;
 use daemonset::model::{ControllerRevision, UpdateStrategy};
-use daemonset::{Action, NodeOutcome, NodePlacement, Wave};
+use daemonset::policy::Wave;
+use daemonset::report::{NodeOutcome, NodePlacement};
 use daemonset_sim::{Cluster, Kind, Probability, RolloutEnd};
 use jiff::SignedDuration;
 
@@ -248,7 +250,7 @@ impl Trial {
         let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
         for verdict in &plan.report.nodes {
             let live = verdict.pods.iter().filter(|pod| pod.deleted.is_none()).count();
-            let target = matches!(verdict.placement, daemonset::NodePlacement::Run);
+            let target = matches!(verdict.placement, daemonset::report::NodePlacement::Run);
             let updated = verdict.pods.iter().all(|pod| pod.updated);
             // A surge pod that was created when its node stopped being a target waits unbound beside the other pod.
             let waits = !target && verdict.outcome == NodeOutcome::WaitsForReady;

@@ -9,10 +9,9 @@ use super::rollout::{RolloutWatcher, Since};
 use super::steering::{Steering, policy_with};
 use super::watcher::{Behind, Watcher};
 use daemonset::model::{Pod, Taint};
-use daemonset::{
-    Action, ActionOutcome, DownNodesPolicy, Evidence, LifecyclePolicy, Policy, Recording, Snapshot, plan,
-    reconcile,
-};
+use daemonset::policy::{DownNodesPolicy, LifecyclePolicy};
+use daemonset::report::Evidence;
+use daemonset::{Action, ActionOutcome, Policy, Recording, Snapshot, plan, reconcile};
 use daemonset_audit::audit;
 use daemonset_sim::{Cluster, Distribution, Kind, Planner, Settings};
 use jiff::{SignedDuration, Timestamp};
@@ -262,7 +261,7 @@ fn says_done_too_early(snapshot: &Snapshot<'_>, actions: &[Action]) -> bool {
     };
     let updated = |evidence: Evidence| evidence.is_updated();
     done && plan(snapshot).report.nodes.iter().any(|verdict| {
-        let target = matches!(verdict.placement, daemonset::NodePlacement::Run);
+        let target = matches!(verdict.placement, daemonset::report::NodePlacement::Run);
         let good = verdict.pods.iter().any(|pod| updated(pod.evidence) && available(pod.pod.uid.as_str()));
         target && !good
     })

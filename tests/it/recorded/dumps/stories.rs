@@ -3,7 +3,8 @@
 use super::words::{actions, fleet, outcome, outcomes};
 use super::{Dump, stored_template};
 use daemonset::model::{DaemonSetStatus, IntOrString, PodCondition};
-use daemonset::{NodePlacement, Plan, Recording, RevisionOrigin, StrategyInForce, plan};
+use daemonset::report::{NodePlacement, RevisionOrigin, StrategyInForce};
+use daemonset::{Plan, Recording, plan};
 use insta::{allow_duplicates, assert_snapshot};
 use serde_json::Value;
 use std::collections::BTreeMap;

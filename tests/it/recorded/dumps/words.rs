@@ -1,6 +1,7 @@
 //! Short texts for plans.
 
-use daemonset::{Action, NodePlacement, NodeVerdict, Plan};
+use daemonset::report::{NodePlacement, NodeVerdict};
+use daemonset::{Action, Plan};
 use std::collections::BTreeMap;
 
 /// One line for each action.

@@ -1,7 +1,8 @@
 //! The policy in annotations of the DaemonSet.
 
 use daemonset::model::DaemonSet;
-use daemonset::{Action, DownNodesPolicy, InvalidRolloutPolicy, LifecyclePolicy, Policy};
+use daemonset::policy::{DownNodesPolicy, InvalidRolloutPolicy, LifecyclePolicy};
+use daemonset::{Action, Policy};
 use serde_json::{Value, from_value, json};
 use std::collections::BTreeMap;
 

@@ -4,7 +4,8 @@ use super::{creates, deletes, mark, marked, marks, requeue, revisions, steered};
 use crate::support::{
     Given, NodeStory, PodStory, at, given, new, node, old, on_delete, revision, rolling, template, tracked,
 };
-use daemonset::{FailureEvidence, Observed, RolloutStage, Warning};
+use daemonset::Observed;
+use daemonset::report::{FailureEvidence, RolloutStage, Warning};
 use daemonset_incremental::Tracker;
 use jiff::SignedDuration;
 use serde_json::{Value, json};

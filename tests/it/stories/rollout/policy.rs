@@ -2,7 +2,8 @@
 
 use crate::support::{given, rolling};
 use daemonset::model::IntOrString;
-use daemonset::{FailurePolicy, Policy, Recording, RolloutPolicy, Wave};
+use daemonset::policy::{FailurePolicy, RolloutPolicy, Wave};
+use daemonset::{Policy, Recording};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

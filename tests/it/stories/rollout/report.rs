@@ -2,8 +2,9 @@
 
 use super::{mark, revisions, steered};
 use crate::support::{Given, at, new, node, old, revision};
+use daemonset::Plan;
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
-use daemonset::{NodeOutcome, Plan, RolloutStage, WaveProgress};
+use daemonset::report::{NodeOutcome, RolloutStage, WaveProgress};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::{creates, deletes, mark, marks, requeue, revisions, steered};
 use crate::support::{Given, at, new, node, old, revision};
-use daemonset::Warning;
+use daemonset::report::Warning;
 use serde_json::{Value, json};
 
 /// Nodes a to d in zones 1, 1, 2, 2, with old pods.

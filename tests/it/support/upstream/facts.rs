@@ -1,9 +1,8 @@
 //! The facts that the controller knows when it chooses.
 
 use daemonset::model::{Labels, ObjectRef, Pod};
-use daemonset::{
-    Action, LabelReason, NodePlacement, Plan, PodManifest, Recording, RevisionReason, Situation, plan,
-};
+use daemonset::report::{NodePlacement, Situation};
+use daemonset::{Action, LabelReason, Plan, PodManifest, Recording, RevisionReason, plan};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

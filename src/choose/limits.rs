@@ -1,0 +1,277 @@
+//! Limits and the nodes that count against them: the only arithmetic on budgets.
+//!
+//! v1.36 `update.go updatedDesiredNodeCounts`, as if node sync's deletes were done `[after-node-sync]`.
+
+use crate::input::placement::{Placement, is_down, kept_out_only_by_being_down};
+use crate::input::strategy::Strategy;
+use crate::model::is_default;
+use crate::node::excuse::{Excuse, excuse};
+use crate::node::figures::{Figure, Figures, Sums};
+use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
+use crate::node::sync::NodeSync;
+#[cfg(daemonset_mutants)]
+use crate::objects::mutants::{Mutant, is_active};
+use crate::objects::position::NodeIx;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The budget's figures; all are numbers of target nodes, but for `lost` and `taken`. The JSON form leaves out `taken`,
+/// `down_before` and `excused` while they are 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Budget {
+    /// D: the target nodes.
+    pub desired: u32,
+    /// M: how many may be without an available pod; 0 under OnDelete and SurgingRollingUpdate. Under surge it is only
+    /// reported: no decision depends on it.
+    pub max_unavailable: u32,
+    /// S: how many may have two pods; 0 without surge.
+    pub max_surge: u32,
+    /// U: those without an available pod, once node sync's deletes are done.
+    pub unavailable: u32,
+    /// NR: those without a Ready pod, once node sync's deletes are done.
+    pub not_ready: u32,
+    /// Those being replaced: without an available pod and without a live outdated one.
+    pub being_replaced: u32,
+    /// Those with two or more unfinished pods, node sync's creates included; 0 without surge.
+    pub doubled: u32,
+    /// Nodes lost to the update: not Ready themselves, with an updated pod that is not Ready either. They count against
+    /// M if they are not target nodes only because they are down, and under surge against S. Also taken nodes.
+    pub lost: u32,
+    /// Those of `lost` whose pod an update deleted, and that have had no Ready pod since.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub taken: u32,
+    /// Target nodes that went down before anything of this update reached them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub down_before: u32,
+    /// Target nodes without a Ready pod that count in no figure but D, `doubled` and `down_before`: those that were down before, or that leave, if the
+    /// policy excuses them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub excused: u32,
+}
+
+/// The figures that one node counts in, once node sync's deletes are done. A node that is not a target counts only when
+/// it is lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BudgetUse {
+    /// It has no available pod.
+    pub unavailable: bool,
+    /// It has no Ready pod.
+    pub not_ready: bool,
+    /// It has neither an available pod nor a live outdated one.
+    pub being_replaced: bool,
+    /// It has two or more unfinished pods; never without surge.
+    pub doubled: bool,
+    /// It is not Ready itself, and its updated pod is not Ready either. Never together with another figure of the same
+    /// limit, so that no node counts twice. Also a taken node.
+    pub lost: bool,
+    /// It is lost because an update deleted its pod, it has had no Ready pod since, and it is no longer a Ready target node.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub taken: bool,
+    /// It is a target node that went down before anything of this update reached it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub down_before: bool,
+    /// It has no Ready pod, and the policy excuses it: it counts in no other figure but `doubled` and
+    /// `down_before`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub excused: bool,
+}
+
+impl BudgetUse {
+    pub fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
+        match fleet.placement(node) {
+            Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
+            Placement::ContinueOnly(_) => {
+                let only_down =
+                    || kept_out_only_by_being_down(fleet.tolerations(node), fleet.node_view(node));
+                let taken = is_taken(fleet, node_sync, node);
+                let lost = taken || (is_lost(fleet, node_sync, node) && only_down());
+                BudgetUse { lost, taken, ..BudgetUse::default() }
+            }
+            Placement::Exclude(_) => {
+                let taken = is_taken(fleet, node_sync, node);
+                BudgetUse { lost: taken, taken, ..BudgetUse::default() }
+            }
+        }
+    }
+
+    fn for_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
+        let mut best = None;
+        let mut outdated = false;
+        for (_, pod) in node_sync.survivors(fleet, node) {
+            best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
+            outdated |= !pod.of_goal;
+        }
+        let not_ready = !best.is_some_and(Readiness::is_ready);
+        let unavailable = best != Some(Readiness::Available);
+        let doubled = match fleet.snapshot.spec.strategy {
+            Strategy::Surge { .. } => Some(places(fleet, node_sync, node) >= 2),
+            Strategy::OnDelete | Strategy::Replace(_) => None,
+        };
+        let Excuse { down_before, excused } = if not_ready { excuse(fleet, node) } else { Excuse::default() };
+        // Without surge a target node is among the unavailable ones already.
+        let may_be_lost = doubled == Some(false) && !excused;
+        let taken = may_be_lost && is_taken(fleet, node_sync, node);
+        BudgetUse {
+            unavailable: unavailable && !excused,
+            not_ready: not_ready && !excused,
+            being_replaced: unavailable && !outdated && !excused,
+            doubled: doubled == Some(true),
+            lost: taken || (may_be_lost && is_lost(fleet, node_sync, node)),
+            taken,
+            down_before,
+            excused,
+        }
+    }
+}
+
+/// Whether an update deleted the node's pod, it has no Ready pod, and no other figure counts it: a taint or a label that
+/// appears because the daemon is away must not let the update go on to the next node `[taken-nodes-count]`.
+fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    #[cfg(daemonset_mutants)]
+    if is_active(Mutant::TakenForgotten) {
+        return false;
+    }
+    if fleet.taken_at(node).is_none() || fleet.is_ready_target(node) {
+        return false;
+    }
+    // A pod that leaves last is no sign that the daemon is back: whether it goes in this plan is not decided yet.
+    let leaves = |pod| node_sync.leaving(fleet, node).any(|(index, _)| index == pod);
+    !node_sync.survivors(fleet, node).any(|(index, pod)| pod.is_ready() && !leaves(index))
+}
+
+/// Whether a node went down with the updated pod on it `[lost-nodes-count]`. The new version may have taken it down, and
+/// must then not be rolled out to the others (review of kubernetes#117658, the first fix of kubernetes#117204). A node
+/// that went down with an outdated pod is not lost to the update and holds up no other node.
+///
+/// Checked for nodes that stopped being targets only because they are down and, under surge, for targets that no longer
+/// hold two pods: a pair counts as doubled already, and without surge every target counts in maxUnavailable.
+fn is_lost(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    if !is_down(fleet.node_view(node)) {
+        return false;
+    }
+    let mut updated = node_sync.survivors(fleet, node).filter(|(_, pod)| pod.of_goal).peekable();
+    let unseen = fleet.in_flight(node).is_some_and(|create| create.of_goal);
+    (updated.peek().is_some() || unseen) && !updated.any(|(_, pod)| pod.is_ready())
+}
+
+/// The unfinished pods of a node, with node sync's create and the one in flight `[surge-counts-doubled-nodes]`.
+fn places(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> usize {
+    let unseen = usize::from(node_sync.creates_on(node)) + usize::from(fleet.in_flight(node).is_some());
+    unseen + fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod)).count()
+}
+
+/// Whether a pod counts in maxSurge. A terminating one does until its deletionTimestamp has passed: an overdue one is
+/// stuck, perhaps on a dead node, and must not hold up the other nodes.
+fn holds_a_place(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
+    match pod.stage {
+        PodStage::Live => true,
+        PodStage::Terminating => fleet.overdue_at(pod).is_none_or(|at| fleet.snapshot.now < at),
+        PodStage::Failed | PodStage::Succeeded | PodStage::Gone => false,
+    }
+}
+
+/// When the first doubled node of the fleet stops being one because its terminating pods are overdue.
+pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<Timestamp> {
+    let free_at = |node| node_free_at(fleet, node_sync, node);
+    fleet.targets().filter_map(free_at).min()
+}
+
+/// When a doubled node stops being one: all but one of its pods must be overdue.
+pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
+    let to_go = places(fleet, node_sync, node).checked_sub(2)?;
+    let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
+    let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.overdue_at(pod)).collect();
+    overdue.sort_unstable();
+    overdue.get(to_go).copied()
+}
+
+impl BudgetUse {
+    /// These figures, beside others.
+    pub fn figures(self, others: Figures) -> Figures {
+        others
+            .with(Figure::Unavailable, self.unavailable)
+            .with(Figure::NotReady, self.not_ready)
+            .with(Figure::BeingReplaced, self.being_replaced)
+            .with(Figure::Doubled, self.doubled)
+            .with(Figure::Lost, self.lost)
+            .with(Figure::Taken, self.taken)
+            .with(Figure::DownBefore, self.down_before)
+            .with(Figure::Excused, self.excused)
+    }
+}
+
+impl From<Figures> for BudgetUse {
+    fn from(figures: Figures) -> Self {
+        BudgetUse {
+            unavailable: figures.has(Figure::Unavailable),
+            not_ready: figures.has(Figure::NotReady),
+            being_replaced: figures.has(Figure::BeingReplaced),
+            doubled: figures.has(Figure::Doubled),
+            lost: figures.has(Figure::Lost),
+            taken: figures.has(Figure::Taken),
+            down_before: figures.has(Figure::DownBefore),
+            excused: figures.has(Figure::Excused),
+        }
+    }
+}
+
+impl Budget {
+    /// The figures of these sums, with the limits, which depend on the number of target nodes.
+    pub fn new(sums: &Sums, strategy: Strategy) -> Self {
+        let mut budget = Budget {
+            desired: sums.get(Figure::Desired),
+            max_unavailable: 0,
+            max_surge: 0,
+            unavailable: sums.get(Figure::Unavailable),
+            not_ready: sums.get(Figure::NotReady),
+            being_replaced: sums.get(Figure::BeingReplaced),
+            doubled: sums.get(Figure::Doubled),
+            lost: sums.get(Figure::Lost),
+            taken: sums.get(Figure::Taken),
+            down_before: sums.get(Figure::DownBefore),
+            excused: sums.get(Figure::Excused),
+        };
+        match strategy {
+            Strategy::OnDelete => {}
+            Strategy::Surge { limit, max_unavailable } => {
+                budget.max_surge = limit.scaled(budget.desired);
+                budget.max_unavailable = max_unavailable.map_or(0, |limit| limit.scaled(budget.desired));
+            }
+            Strategy::Replace(limit) => {
+                // With both limits 0 an update could never go on.
+                let at_least = u32::from(budget.desired > 0);
+                budget.max_unavailable = limit.scaled(budget.desired).max(at_least);
+                #[cfg(daemonset_mutants)]
+                if is_active(Mutant::BudgetOffByOne) {
+                    budget.max_unavailable += 1;
+                }
+            }
+        }
+        budget
+    }
+
+    /// How many outdated pods that are not Ready may go, under [`UnreadyPolicy::WithinBudget`](crate::policy::UnreadyPolicy).
+    pub fn room_for_unready(&self) -> u32 {
+        self.max_unavailable.saturating_sub(self.being_replaced + self.lost)
+    }
+
+    /// How many Ready outdated pods that are not yet available may go `[young-pods-need-budget]`.
+    pub fn room_for_not_yet_available(&self) -> u32 {
+        self.max_unavailable.saturating_sub(self.not_ready + self.lost)
+    }
+
+    /// How many available outdated pods may go. The rule for pods that are not yet available holds for them, too, without
+    /// a second comparison: nodes whose pod is not Ready, or not yet available and chosen, count as unavailable.
+    pub fn room_for_available(&self) -> u32 {
+        self.max_unavailable.saturating_sub(self.unavailable + self.lost)
+    }
+
+    /// How many more nodes may get a second pod.
+    pub fn room_for_surge(&self) -> u32 {
+        self.max_surge.saturating_sub(self.doubled + self.lost)
+    }
+}

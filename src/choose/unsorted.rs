@@ -1,0 +1,96 @@
+//! The candidates of a decision on all objects, sorted as far as a plan needs it.
+
+use crate::choose::{Candidates, First};
+use crate::node::candidate::{Group, Urgency, group, is_leaving, urgency, urgent};
+use crate::node::figures::{Counts, Figure};
+use crate::node::fleet::Fleet;
+use crate::node::sync::NodeSync;
+use crate::objects::position::{FleetIx, NodeIx};
+use crate::pods::history::History;
+
+/// The candidates of a snapshot of all nodes, in no order: few plans need the order of a whole fleet.
+pub(crate) struct Unsorted<'f> {
+    fleet: &'f Fleet<'f>,
+    history: &'f History<'f>,
+    counts: &'f Counts,
+    pending: Vec<(NodeIx, FleetIx)>,
+    not_ready: Vec<(NodeIx, FleetIx)>,
+    not_yet_available: Vec<(NodeIx, FleetIx)>,
+    available: Vec<(NodeIx, FleetIx)>,
+}
+
+impl<'f> Unsorted<'f> {
+    pub(crate) fn new(
+        fleet: &'f Fleet<'f>,
+        history: &'f History<'f>,
+        node_sync: &'f NodeSync,
+        counts: &'f Counts,
+    ) -> Self {
+        let (pending, not_ready, not_yet_available, available) = Default::default();
+        let mut candidates =
+            Unsorted { fleet, history, counts, pending, not_ready, not_yet_available, available };
+        for node in counts.with(Figure::Candidate) {
+            if let Some((index, pod)) = urgent(fleet, node_sync, node) {
+                candidates.group_mut(group(pod)).push((node, index));
+            }
+        }
+        candidates
+    }
+
+    fn group_mut(&mut self, group: Group) -> &mut Vec<(NodeIx, FleetIx)> {
+        match group {
+            Group::Pending => &mut self.pending,
+            Group::NotReady => &mut self.not_ready,
+            Group::NotYetAvailable => &mut self.not_yet_available,
+            Group::Available => &mut self.available,
+        }
+    }
+}
+
+impl Candidates for Unsorted<'_> {
+    type Node = NodeIx;
+
+    fn len(&self, group: Group) -> u32 {
+        let group = match group {
+            Group::Pending => &self.pending,
+            Group::NotReady => &self.not_ready,
+            Group::NotYetAvailable => &self.not_yet_available,
+            Group::Available => &self.available,
+        };
+        group.len() as u32
+    }
+
+    fn first(&mut self, group: Group, count: u32) -> First<NodeIx> {
+        let nodes = if count == 0 { Vec::new() } else { std::mem::take(self.group_mut(group)) };
+        let urgency = |(node, pod): (NodeIx, FleetIx)| {
+            (urgency(self.fleet, self.history, node, self.fleet.pod(pod)), node)
+        };
+        let mut nodes: Vec<(Urgency, NodeIx)> = nodes.into_iter().map(urgency).collect();
+        let index = &self.fleet.snapshot.index;
+        let order = |(a, one): &(Urgency, NodeIx), (b, other): &(Urgency, NodeIx)| {
+            a.cmp(b).then_with(|| index.by_name(*one, *other))
+        };
+        // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first ones in front in linear
+        // time, and only they are sorted. With room for all there is nothing to select.
+        let count = count as usize;
+        if count < nodes.len() {
+            nodes.select_nth_unstable_by(count, order);
+            nodes.truncate(count);
+        }
+        nodes.sort_unstable_by(order);
+        let nodes: Vec<NodeIx> = nodes.into_iter().map(|(_, node)| node).collect();
+        let waiting = nodes.iter().filter(|node| self.counts.has(**node, Figure::Waits)).count();
+        First { count: nodes.len() as u32, waiting: waiting as u32, nodes }
+    }
+
+    fn leaving(&mut self, count: u32) -> Vec<NodeIx> {
+        // Most plans: no node is looked at.
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut nodes: Vec<NodeIx> = self.counts.with(Figure::LeavesLast).collect();
+        nodes.sort_unstable_by_key(|node| (is_leaving(self.fleet, *node), self.fleet.node_view(*node).name));
+        nodes.truncate(count as usize);
+        nodes
+    }
+}

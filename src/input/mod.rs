@@ -1,0 +1,28 @@
+//! The input of a decision: borrowed, checked once, never changed.
+
+pub(crate) mod builder;
+pub(crate) mod check;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod excerpt;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod index;
+pub(crate) mod lookup;
+pub(crate) mod memory;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod placement;
+pub mod policy;
+pub(crate) mod snapshot;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod spec;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod strategy;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod template;
+pub(crate) mod template_recovery;
+
+pub use builder::{Observed, ObservedAt, SnapshotBuilder};
+pub(crate) use policy::{
+    Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
+    UnreadyPolicy,
+};
+pub use snapshot::Snapshot;

@@ -1,0 +1,353 @@
+//! Whether a node should run the pod.
+//!
+//! v1.36 `daemon_controller.go NodeShouldRunDaemonPod, predicates`.
+
+use crate::input::DaemonTolerations;
+use crate::input::lookup::Recent;
+use crate::input::template::{Fact, RequiredAffinity, Template, TemplateSpec};
+use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
+use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
+use crate::model::{KeyLengths, Toleration};
+use crate::objects::position::neutral;
+use crate::objects::problem::Problems;
+use crate::objects::view::{Known, LabelsView, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
+
+/// Whether a node should run the pod.
+#[doc(alias = "nodeShouldRunDaemonPod")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// A target node: it should run a pod.
+    Run,
+    /// A pod that is there may stay, but none is created.
+    ContinueOnly(Taints),
+    /// No pod may be there.
+    Exclude(Mismatch),
+}
+
+// A pod may stay, and none is created.
+neutral!(Placement, Placement::ContinueOnly(Taints { first: 0 }));
+
+/// The first taint of the node that the template does not tolerate, as a position in its list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taints {
+    pub first: u16,
+}
+
+/// Why a node is excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mismatch {
+    NodeName,
+    NodeSelector,
+    NodeAffinity,
+    NoExecuteTaint(Taints),
+}
+
+/// A pod template with the parts that decide where its pods run.
+#[derive(Debug, Clone)]
+pub struct CompiledTemplate {
+    pub parsed: Template,
+    /// Its required node affinity.
+    affinity: Option<RequiredAffinity>,
+    /// Its tolerations and those of every daemon pod.
+    pub tolerations: Vec<Toleration>,
+}
+
+impl CompiledTemplate {
+    /// Compiles a template; its fields that can't be evaluated are problems.
+    pub fn new(parsed: Template, daemon: &DaemonTolerations, problems: &mut Problems) -> Self {
+        let affinity = parsed.required_affinity().map(|a| RequiredAffinity::compile(a, problems));
+        let mut tolerations = parsed.spec.tolerations.clone();
+        tolerations.extend(daemon.list(parsed.spec.host_network));
+        CompiledTemplate { parsed, affinity, tolerations }
+    }
+
+    pub fn rules(&self) -> PlacementRules<'_> {
+        PlacementRules {
+            template: &self.parsed.spec,
+            affinity: self.affinity.as_ref(),
+            tolerations: &self.tolerations,
+        }
+    }
+}
+
+/// The parts of the template that placement depends on.
+pub struct PlacementRules<'t> {
+    pub(crate) template: &'t TemplateSpec,
+    pub(crate) affinity: Option<&'t RequiredAffinity>,
+    /// The template's tolerations and those of every daemon pod.
+    pub(crate) tolerations: &'t [Toleration],
+}
+
+/// Everything about a node of the snapshot is known.
+impl NodeFacts for NodeView<'_> {
+    #[inline]
+    fn name(&self) -> Known<'_> {
+        Known::Value(self.name)
+    }
+
+    #[inline]
+    fn label(&self, key: &str) -> Known<'_> {
+        self.labels.get(key).map_or(Known::Absent, Known::Value)
+    }
+
+    #[inline]
+    fn taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        self.taints.iter()
+    }
+
+    #[inline]
+    fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        std::iter::empty()
+    }
+}
+
+/// A placement, as far as the facts about the node are known.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided {
+    /// Where unknown facts decide: the placement if they do not exclude the node.
+    pub placement: Placement,
+    /// Whether unknown facts can still exclude the node.
+    pub is_open: bool,
+}
+
+impl PlacementRules<'_> {
+    /// The placements of nodes of which everything is known.
+    pub(crate) fn placements(&self, nodes: &[NodeView<'_>]) -> Vec<Placement> {
+        let mut labels = NodeLabels::new(self);
+        let placement = |node| {
+            let decided = self.by_taints(node, labels.mismatch(node));
+            debug_assert!(!decided.is_open, "every fact about a node of the snapshot is known");
+            decided.placement
+        };
+        nodes.iter().map(placement).collect()
+    }
+
+    /// Whether both decide alike about every node.
+    pub fn is_same(&self, other: &PlacementRules<'_>) -> bool {
+        self.template.node_name == other.template.node_name
+            && self.template.node_selector == other.template.node_selector
+            && self.affinity == other.affinity
+            && self.tolerations == other.tolerations
+    }
+
+    /// The first rule that applies decides.
+    #[inline]
+    pub fn decide(&self, node: &impl NodeFacts) -> Decided {
+        self.by_taints(node, self.mismatch(node))
+    }
+
+    /// The first rule about the name and the labels of the node that excludes it. Without one, `Ok` says whether unknown facts
+    /// can still exclude it.
+    #[inline]
+    fn mismatch(&self, node: &impl NodeFacts) -> Result<bool, Mismatch> {
+        let mut is_open = false;
+        let mut excludes = |rule: Truth| {
+            is_open |= rule == Truth::Maybe;
+            rule == Truth::No
+        };
+        if excludes(self.has_node_name(node)) {
+            return Err(Mismatch::NodeName);
+        }
+        if excludes(self.matches_selector(node)) {
+            return Err(Mismatch::NodeSelector);
+        }
+        if excludes(self.matches_affinity(node)) {
+            return Err(Mismatch::NodeAffinity);
+        }
+        Ok(is_open)
+    }
+
+    /// The taints decide unless the name or the labels exclude the node.
+    #[inline]
+    fn by_taints(&self, node: &impl NodeFacts, mismatch: Result<bool, Mismatch>) -> Decided {
+        let certain = |placement| Decided { placement, is_open: false };
+        let is_open = match mismatch {
+            Ok(is_open) => is_open,
+            Err(mismatch) => return certain(Placement::Exclude(mismatch)),
+        };
+        if let Some(taint) = self.first_untolerated(node, "NoExecute") {
+            return certain(Placement::Exclude(Mismatch::NoExecuteTaint(taint)));
+        }
+        if let Some(taint) = self.first_untolerated(node, "NoSchedule") {
+            return certain(Placement::ContinueOnly(taint));
+        }
+        let is_open = is_open || node.possible_taints().any(|taint| self.keeps_out(taint));
+        Decided { placement: Placement::Run, is_open }
+    }
+
+    #[inline]
+    fn has_node_name(&self, node: &impl NodeFacts) -> Truth {
+        let name = &self.template.node_name;
+        if name.is_empty() { Truth::Yes } else { node.name().is(name) }
+    }
+
+    #[inline]
+    fn matches_selector(&self, node: &impl NodeFacts) -> Truth {
+        Truth::all(self.template.node_selector.iter().map(|(key, value)| node.label(key).is(value)))
+    }
+
+    #[inline]
+    fn matches_affinity(&self, node: &impl NodeFacts) -> Truth {
+        self.affinity.map_or(Truth::Yes, |affinity| affinity.matches(node))
+    }
+
+    #[inline]
+    fn first_untolerated(&self, node: &impl NodeFacts, effect: &str) -> Option<Taints> {
+        let untolerated =
+            |taint: TaintView<'_>| taint.effect == effect && !tolerated(taint, self.tolerations);
+        let first = node.taints().position(untolerated)?;
+        Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
+    }
+
+    /// Whether a taint keeps new pods of the template from a node.
+    pub fn keeps_out(&self, taint: TaintView<'_>) -> bool {
+        matches!(taint.effect, "NoSchedule" | "NoExecute") && !tolerated(taint, self.tolerations)
+    }
+
+    /// The unknown names and labels that decide about a node which nothing known excludes; not sorted.
+    pub fn depends_on<'r>(&'r self, node: &impl NodeFacts) -> Vec<Fact<'r>> {
+        let mut facts: Vec<Fact<'r>> = Vec::new();
+        if self.has_node_name(node) == Truth::Maybe {
+            facts.push(Fact::Name);
+        }
+        let selector = self.template.node_selector.iter();
+        let open = selector.filter(|(key, value)| node.label(key).is(value) == Truth::Maybe);
+        facts.extend(open.map(|(key, _)| Fact::Label(key)));
+        facts.extend(self.affinity.into_iter().flat_map(|affinity| affinity.depends_on(node)));
+        facts
+    }
+}
+
+/// Decides about the labels of nodes.
+///
+/// The nodes of a cluster have many labels and few different values of those that a template asks for. A rule reads labels by
+/// their keys, so that two nodes are alike for the rules if they have the same labels among those whose keys are as long as
+/// the keys of the rules.
+struct NodeLabels<'r, 'n> {
+    rules: &'r PlacementRules<'r>,
+    /// `None` where the rules read the names of nodes, which are all different.
+    lengths: Option<KeyLengths>,
+    recent: Recent<LabelsThatMatter<'n>, Result<bool, Mismatch>>,
+    /// Those of the last node; kept so that a node without news costs no allocation.
+    labels: LabelsThatMatter<'n>,
+}
+
+/// The labels of a node that may matter: the length of the key, and key and value.
+type LabelsThatMatter<'n> = Vec<(u32, &'n [u8])>;
+
+impl<'r, 'n> NodeLabels<'r, 'n> {
+    fn new(rules: &'r PlacementRules<'r>) -> Self {
+        let by_name =
+            !rules.template.node_name.is_empty() || rules.affinity.is_some_and(RequiredAffinity::reads_name);
+        let of_selector = rules.template.node_selector.iter().map(|(key, _)| key);
+        let of_affinity = rules.affinity.into_iter().flat_map(RequiredAffinity::label_keys);
+        let lengths = (!by_name).then(|| of_selector.chain(of_affinity).collect());
+        NodeLabels { rules, lengths, recent: Recent::new(), labels: Vec::new() }
+    }
+
+    fn mismatch(&mut self, node: &NodeView<'n>) -> Result<bool, Mismatch> {
+        let (Some(lengths), LabelsView::Packed(labels)) = (self.lengths, node.labels) else {
+            return self.rules.mismatch(node);
+        };
+        self.labels.clear();
+        self.labels.extend(labels.with_key_lengths(lengths));
+        if let Some(known) = self.recent.get(&self.labels) {
+            return known;
+        }
+        let mismatch = self.rules.mismatch(node);
+        self.recent.add(self.labels.clone(), mismatch);
+        mismatch
+    }
+}
+
+/// Whether a pod stays only by its own tolerations, since the template has withdrawn them (kubernetes#118823). A taint for a
+/// condition of the node proves nothing, since it comes and goes.
+pub fn toleration_withdrawn(
+    tolerations: &[Toleration],
+    node: &NodeView<'_>,
+    own: TolerationsView<'_>,
+) -> bool {
+    let mut held_by = node
+        .taints
+        .iter()
+        .filter(|taint| taint.effect == "NoSchedule" && !tolerated(*taint, tolerations))
+        .peekable();
+    held_by.peek().is_some()
+        && held_by.all(|taint| !taint.key.starts_with("node.kubernetes.io/") && tolerated_by_pod(taint, own))
+}
+
+/// Taints of a node that is not Ready or does not report (v1.36 `node_lifecycle_controller.go`). Each has the effects
+/// NoSchedule, which daemon pods do not tolerate by default, and NoExecute, which they do.
+const DOWN: [&str; 2] = [TAINT_NOT_READY, TAINT_UNREACHABLE];
+
+/// Whether a node is down: its condition Ready is not True, and it has the taint for that.
+#[inline]
+pub(crate) fn is_down(node: &NodeView<'_>) -> bool {
+    let tainted = |taint: TaintView<'_>| taint.effect == "NoSchedule" && DOWN.contains(&taint.key);
+    node.ready == Some(false) && node.taints.iter().any(tainted)
+}
+
+/// Whether only the taints of being down keep a node from being a target.
+pub(crate) fn kept_out_only_by_being_down(tolerations: &[Toleration], node: &NodeView<'_>) -> bool {
+    let keeps_out = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, tolerations);
+    node.taints.iter().filter(keeps_out).all(|taint| DOWN.contains(&taint.key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::template::Template;
+    use crate::model::{Labels, Node};
+    use crate::objects::problem::Problems;
+    use serde_json::{Value, json};
+
+    /// A node has a disk of some kind, a zone of its own, and perhaps the label `cow`, which is as long as `gpu`.
+    fn node(number: usize) -> Node {
+        let mut node = Node::default();
+        node.metadata.name = format!("n{number}").into();
+        let disk = ["ssd", "hdd", "nvme"][number % 3];
+        node.metadata.labels = Labels::from_iter([("disk", disk), ("zone/x", &number.to_string())]);
+        if number % 2 == 0 {
+            node.metadata.labels = node.metadata.labels.with(["gpu", "cow"][number / 2 % 2], "yes");
+        }
+        node
+    }
+
+    #[track_caller]
+    fn places_alike(spec: Value, run: usize) {
+        let mut problems = Problems::default();
+        let template = Template::parse(&json!({"spec": spec}), &mut problems);
+        let affinity = template.required_affinity().map(|a| RequiredAffinity::compile(a, &mut problems));
+        let rules =
+            PlacementRules { template: &template.spec, affinity: affinity.as_ref(), tolerations: &[] };
+        let nodes: Vec<Node> = (0..60).map(|number| node(number % 40)).collect();
+        let nodes: Vec<NodeView<'_>> = nodes.iter().map(NodeView::from).collect();
+        let placements = rules.placements(&nodes);
+        let alone: Vec<Placement> = nodes.iter().map(|node| rules.decide(node).placement).collect();
+        assert_eq!(placements, alone);
+        assert_eq!(placements.iter().filter(|placement| **placement == Placement::Run).count(), run);
+    }
+
+    fn affinity(term: Value) -> Value {
+        let required = json!({"nodeSelectorTerms": [term]});
+        json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}})
+    }
+
+    #[test]
+    fn nodes_with_equal_labels_are_placed_as_each_one_alone() {
+        let gpu = json!({"matchExpressions": [{"key": "gpu", "operator": "DoesNotExist"}]});
+        places_alike(json!({}), 60);
+        places_alike(json!({"nodeSelector": {"disk": "ssd"}}), 21);
+        places_alike(json!({"affinity": affinity(gpu.clone())}), 45);
+        places_alike(json!({"nodeSelector": {"disk": "ssd"}, "affinity": affinity(gpu)}), 15);
+        // More different values than are remembered.
+        places_alike(json!({"nodeSelector": {"zone/x": "7"}}), 2);
+    }
+
+    #[test]
+    fn a_rule_that_reads_names_sees_each_node() {
+        let field = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n6"]}]});
+        places_alike(json!({"affinity": affinity(field)}), 2);
+        places_alike(json!({"nodeName": "n8"}), 2);
+    }
+}

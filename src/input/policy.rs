@@ -1,0 +1,316 @@
+//! The caller's choices where Kubernetes, its proposals and its users differ.
+
+pub use crate::rollout::annotations::InvalidRolloutPolicy;
+pub use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
+
+use crate::kubernetes::tolerations::daemon_toleration_list;
+use crate::model::{Toleration, UpdateStrategy, is_default, null_is_default};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The choices of the caller, which setters change one by one. The default is what v1.36's controller does.
+///
+/// ```
+/// use daemonset::Policy;
+/// use daemonset::policy::ClassificationPolicy;
+///
+/// let policy = Policy::default().classification(ClassificationPolicy::HashFirst).burst(100);
+/// assert_eq!((policy.burst, policy.in_flight_expiry_seconds), (100, 300));
+/// ```
+///
+/// A literal does not compile, since the policy may grow:
+///
+/// ```compile_fail,E0639
+/// let policy = daemonset::Policy { burst: 100, ..daemonset::Policy::default() };
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Policy {
+    /// Whether generation or hash label decides when they disagree about a pod.
+    #[serde(deserialize_with = "null_is_default")]
+    pub classification: ClassificationPolicy,
+    /// Whether outdated pods that are not Ready wait for the budget.
+    #[serde(deserialize_with = "null_is_default")]
+    pub unready: UnreadyPolicy,
+    /// The origin of the names of new pods.
+    #[serde(deserialize_with = "null_is_default")]
+    pub pod_names: PodNames,
+    /// The label that holds a revision's hash. Default `controller-revision-hash`; the proposal wrote
+    /// `daemonset-controller-hash`. Any label key but `pod-template-generation`.
+    pub unique_label_key: String,
+    /// The most creates, and the most deletes, in one plan; at least 1. Default 250
+    /// (v1.36 `daemon_controller.go BurstReplicas`).
+    #[doc(alias = "BurstReplicas")]
+    pub burst: u32,
+    /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300. Changes by
+    /// others are not in the memory: see [`UnreadyPolicy::AtOnce`] for the effect of a lag of seconds.
+    pub in_flight_expiry_seconds: u32,
+    /// Seconds after which [`Memory`](crate::Memory) no longer waits for a Ready pod on a node whose pod an update deleted,
+    /// if the node is a Ready target node. Default 3600.
+    pub taken_expiry_seconds: u32,
+    /// Whether nodes that were down before the update reached them count against the limits.
+    #[serde(deserialize_with = "null_is_default")]
+    pub down_nodes: DownNodesPolicy,
+    /// Whether nodes that leave, such as drained ones, get pods and count against the limits.
+    #[serde(deserialize_with = "null_is_default")]
+    pub lifecycle: LifecyclePolicy,
+    /// Whether the status has the conditions `Available` and `Progressing`
+    /// ([`Plan::conditions`](crate::Plan::conditions)). Default false: conditions stay as they are (v1.36 sets none).
+    #[serde(deserialize_with = "null_is_default")]
+    pub conditions: bool,
+    /// The tolerations that each pod gets beside the template's own.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub daemon_tolerations: DaemonTolerations,
+    /// How a created pod is tied to its node.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub binding: Binding,
+    /// Which nodes get a new version, in which order, and when to stop. Default `None`: all within the limits of the update strategy,
+    /// and no revision is marked (v1.36).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<RolloutPolicy>,
+    /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
+    /// `None`. Of the plan only the update's deletes, the marks on revisions and the Requeue remain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<UpdateStrategy>,
+    /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`
+    /// and `completed`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset` (`rollout.`, and `turn.` and
+    /// `pull.`, which are kept for later) are names of this protocol: they are no one's domain, and stay as they are.
+    #[serde(skip_serializing_if = "is_default_prefix")]
+    pub mark_prefix: String,
+}
+
+/// The default of [`Policy::mark_prefix`](field@Policy::mark_prefix).
+pub const MARK_PREFIX: &str = "rollout.daemonset";
+
+fn is_default_prefix(prefix: &String) -> bool {
+    prefix == MARK_PREFIX
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy {
+            classification: ClassificationPolicy::default(),
+            unready: UnreadyPolicy::default(),
+            pod_names: PodNames::default(),
+            unique_label_key: "controller-revision-hash".to_owned(),
+            burst: 250,
+            in_flight_expiry_seconds: 300,
+            taken_expiry_seconds: 3600,
+            down_nodes: DownNodesPolicy::default(),
+            lifecycle: LifecyclePolicy::default(),
+            conditions: false,
+            daemon_tolerations: DaemonTolerations::default(),
+            binding: Binding::default(),
+            rollout: None,
+            drive: None,
+            mark_prefix: MARK_PREFIX.to_owned(),
+        }
+    }
+}
+
+crate::setters! {
+    Policy {
+        classification: ClassificationPolicy,
+        unready: UnreadyPolicy,
+        pod_names: PodNames,
+        burst: u32,
+        in_flight_expiry_seconds: u32,
+        taken_expiry_seconds: u32,
+        down_nodes: DownNodesPolicy,
+        lifecycle: LifecyclePolicy,
+        conditions: bool,
+        daemon_tolerations: DaemonTolerations,
+        binding: Binding,
+    }
+}
+
+impl Policy {
+    /// Sets [`unique_label_key`](field@Policy::unique_label_key).
+    pub fn unique_label_key(mut self, key: impl Into<String>) -> Self {
+        self.unique_label_key = key.into();
+        self
+    }
+
+    /// Sets [`rollout`](field@Policy::rollout).
+    #[must_use]
+    pub fn rollout(mut self, rollout: impl Into<Option<RolloutPolicy>>) -> Self {
+        self.rollout = rollout.into();
+        self
+    }
+
+    /// Sets [`drive`](field@Policy::drive).
+    #[must_use]
+    pub fn drive(mut self, strategy: impl Into<Option<UpdateStrategy>>) -> Self {
+        self.drive = strategy.into();
+        self
+    }
+
+    /// Sets [`mark_prefix`](field@Policy::mark_prefix).
+    #[must_use]
+    pub fn mark_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.mark_prefix = prefix.into();
+        self
+    }
+
+    pub(crate) fn is_default(&self) -> bool {
+        is_default(self)
+    }
+}
+
+/// See [`Policy::classification`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum ClassificationPolicy {
+    /// A pod with the DaemonSet's template generation is updated, regardless of its hash label; otherwise the hash label
+    /// decides (proposal: Controller, and v1.36 `IsPodUpdated`: generation equal or hash equal).
+    #[default]
+    TemplateGenerationFirst,
+    /// The hash label alone decides; the generation decides only for a pod without one. For callers whose generations may
+    /// repeat, for example because a DaemonSet is deleted with its pods orphaned and created again.
+    HashFirst,
+}
+
+/// See [`Policy::unready`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum UnreadyPolicy {
+    /// They are replaced at once: a fix must reach a broken fleet (v1.36 `rollingUpdate`). One that has become Ready since the
+    /// snapshot was taken goes as well, whatever maxUnavailable is: a lag of seconds is enough.
+    #[default]
+    AtOnce,
+    /// They are replaced only while fewer nodes than maxUnavailable are being replaced: neither a readiness blip of the whole
+    /// fleet nor an old snapshot that shows it as not Ready must restart it. No effect under surge, where maxUnavailable does
+    /// not count.
+    WithinBudget,
+}
+
+/// See [`Policy::down_nodes`].
+///
+/// Twenty dead nodes of 288, a template that tolerates everything and maxUnavailable 5 % let no update ever begin
+/// (NVSentinel#1764; also test-infra#31706 and kubernetes#138240).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum DownNodesPolicy {
+    /// They count, as each target node without an available pod does (v1.36 `updatedDesiredNodeCounts`).
+    #[default]
+    Count,
+    /// They do not count if they went down before anything of this update reached them. A node that goes down under the
+    /// new version, or after the update deleted its pod, counts.
+    ExcuseIfDownBefore,
+}
+
+/// See [`Policy::lifecycle`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum LifecyclePolicy {
+    /// They are nodes as any other (v1.36).
+    #[default]
+    Ignore,
+    /// A node in a [`Lifecycle`](crate::Lifecycle) state gets no pod, its pods are not updated, and its finished ones stay. If
+    /// it is down as well, it is excused as with [`DownNodesPolicy::ExcuseIfDownBefore`].
+    Respect,
+}
+
+/// See [`Policy::pod_names`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum PodNames {
+    /// The API server, by `generateName`.
+    #[default]
+    Generated,
+    /// This crate: the same snapshot gives the same name, so that a create repeated after a crash is refused as
+    /// AlreadyExists instead of making a second pod.
+    Deterministic,
+}
+
+/// See [`Policy::daemon_tolerations`]. One list for both: the nodes on which a pod may run, and the created pods.
+///
+/// ```
+/// use daemonset::{Policy, model::Toleration};
+/// use daemonset::policy::DaemonTolerations;
+/// use serde_json::{from_value, json};
+///
+/// let policy: Policy = from_value(json!({"daemonTolerations": {"Given": [{"key": "gpu", "operator": "Exists"}]}}))?;
+/// let gpu = Toleration { key: "gpu".into(), operator: "Exists".into(), ..Toleration::default() };
+/// assert_eq!(policy, Policy::default().daemon_tolerations(DaemonTolerations::Given(vec![gpu])));
+/// let none: Policy = from_value(json!({"daemonTolerations": "None"}))?;
+/// assert_eq!(none.daemon_tolerations, DaemonTolerations::None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum DaemonTolerations {
+    /// Kubernetes' list: not-ready, unreachable, pressure, unschedulable, and network-unavailable with hostNetwork
+    /// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
+    #[default]
+    Kubernetes,
+    /// Only the template's own: cordoned nodes get no pod, and a node that is not Ready loses its pod.
+    None,
+    /// These. A toleration of the template with the same key, operator, value and effect is replaced, as with
+    /// Kubernetes' list.
+    Given(#[serde(deserialize_with = "whole_tolerations")] Vec<Toleration>),
+}
+
+impl DaemonTolerations {
+    /// The tolerations, in the order in which a pod gets them.
+    pub(crate) fn list(&self, host_network: bool) -> Vec<Toleration> {
+        match self {
+            DaemonTolerations::Kubernetes => daemon_toleration_list(host_network).collect(),
+            DaemonTolerations::None => Vec::new(),
+            DaemonTolerations::Given(list) => list.clone(),
+        }
+    }
+}
+
+/// Refuses members that the model does not have: a pod would lack a given `tolerationSeconds`.
+fn whole_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Toleration>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, remote = "Toleration")]
+    struct Whole {
+        #[serde(default)]
+        key: String,
+        #[serde(default)]
+        operator: String,
+        #[serde(default)]
+        value: String,
+        #[serde(default)]
+        effect: String,
+    }
+    #[derive(Deserialize)]
+    struct Element(#[serde(with = "Whole")] Toleration);
+
+    let list = Vec::<Element>::deserialize(deserializer)?;
+    Ok(list.into_iter().map(|Element(toleration)| toleration).collect())
+}
+
+/// See [`Policy::binding`].
+///
+/// ```
+/// use daemonset::{Action, Recording, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": {
+///         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+///     },
+///     "nodes": [{"metadata": {"name": "a"}}],
+///     "policy": {"binding": "NodeName"},
+/// }))?;
+/// let actions = reconcile(&recording.snapshot().unwrap());
+/// let Action::CreatePod { pod, .. } = &actions[1] else { panic!("the node lacks a pod") };
+/// assert_eq!(pod.to_value()["spec"]["nodeName"], "a");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Binding {
+    /// By required node affinity, and the scheduler binds it
+    /// (v1.36 `util.ReplaceDaemonSetPodNodeNameNodeAffinity`).
+    #[default]
+    NodeAffinity,
+    /// By `spec.nodeName`, for clusters without a scheduler: the pod is bound from the beginning, its affinity is the
+    /// template's, and if its node goes, it is the pod garbage collector's.
+    NodeName,
+}

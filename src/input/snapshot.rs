@@ -1,0 +1,171 @@
+//! The checked input of a decision.
+
+use crate::input::builder::{Observed, ObservedAt, SnapshotBuilder};
+use crate::input::index::{Index, PodFacts, RevisionFacts};
+use crate::input::memory::Memory;
+use crate::input::placement::Placement;
+use crate::input::spec::Spec;
+use crate::objects::position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
+use crate::objects::view::{NodeView, PodView, RevisionView};
+use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
+
+/// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
+/// fail.
+///
+/// ```
+/// use daemonset::{Observed, Snapshot, model, plan};
+/// use serde_json::{from_value, json};
+///
+/// let daemon_set: model::DaemonSet = from_value(json!({
+///     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+///     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+/// }))?;
+/// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
+/// let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+/// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+///
+/// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+/// let snapshot = Snapshot::new(observed, now).check().unwrap();
+/// assert_eq!(snapshot.now(), now);
+/// assert_eq!(plan(&snapshot).status.unwrap().desired_number_scheduled, 1);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Snapshot<'a> {
+    pub(crate) spec: Arc<Spec<'a>>,
+    pub(crate) now: Timestamp,
+    /// The version of the list of pods, if known.
+    pub(crate) pods_version: Option<u64>,
+    pub(crate) nodes: Vec<NodeView<'a>>,
+    pub(crate) pods: Vec<PodView<'a>>,
+    pub(crate) revisions: Vec<RevisionView<'a>>,
+    pub(crate) revision_facts: IndexVec<RevisionIx, RevisionFacts>,
+    pub(crate) memory: Option<Memory>,
+    pub(crate) index: Index<'a>,
+    /// In the order of the nodes.
+    pub(crate) placements: Vec<Placement>,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Starts a snapshot of the observed objects at this instant, or with the version of a list ([`ObservedAt`]);
+    /// [`SnapshotBuilder::check`] ends it.
+    #[expect(clippy::new_ret_no_self, reason = "a snapshot exists only once its input is checked")]
+    pub fn new<N, P, R>(observed: Observed<'a, N, P, R>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        SnapshotBuilder::new(observed, at.into())
+    }
+
+    /// The instant that it is taken at.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Until when an action accepted at `at` is expected to show. `None` when that time is over, when `at` is so far ahead
+    /// that a clock must have gone back, or when the list of pods is at the action's version.
+    pub(crate) fn in_flight_until(&self, at: Timestamp, version: Option<u64>) -> Option<Timestamp> {
+        if version.zip(self.pods_version).is_some_and(|(written, read)| written <= read) {
+            return None;
+        }
+        let expiry = SignedDuration::from_secs(self.spec.policy.in_flight_expiry_seconds.into());
+        let plausible = at.duration_since(self.now) <= expiry;
+        at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)
+    }
+}
+
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
+impl<'a> Snapshot<'a> {
+    /// The DaemonSet and the caller's choices, compiled.
+    pub fn spec(&self) -> &Spec<'a> {
+        &self.spec
+    }
+
+    /// The version of the list of pods, if known.
+    pub fn pods_version(&self) -> Option<u64> {
+        self.pods_version
+    }
+
+    /// All nodes.
+    #[inline]
+    pub fn nodes(&self) -> &[NodeView<'a>] {
+        &self.nodes
+    }
+
+    /// All pods.
+    #[inline]
+    pub fn pods(&self) -> &[PodView<'a>] {
+        &self.pods
+    }
+
+    /// All revisions.
+    pub fn revisions(&self) -> &[RevisionView<'a>] {
+        &self.revisions
+    }
+
+    /// The relation of each revision to the DaemonSet.
+    pub fn revision_facts(&self) -> &IndexVec<RevisionIx, RevisionFacts> {
+        &self.revision_facts
+    }
+
+    /// The caller's memory.
+    #[inline]
+    pub fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
+    }
+
+    /// The caller's memory, or an empty one.
+    pub fn into_memory(self) -> Memory {
+        self.memory.unwrap_or_default()
+    }
+
+    /// Positions of names and hash labels.
+    #[inline]
+    pub fn index(&self) -> &Index<'a> {
+        &self.index
+    }
+
+    /// The node at a position.
+    #[inline]
+    pub fn node(&self, node: NodeIx) -> &NodeView<'a> {
+        at(&self.nodes, node)
+    }
+
+    /// The placement of the node at a position, by the DaemonSet's template.
+    #[inline]
+    pub fn placement(&self, node: NodeIx) -> Placement {
+        *at(&self.placements, node)
+    }
+
+    /// Whether another controller creates the pods, and this one only drives the update.
+    pub fn drives(&self) -> bool {
+        self.spec.policy.drive.is_some()
+    }
+
+    /// The pod at a position.
+    #[inline]
+    pub fn pod(&self, pod: PodIx) -> &PodView<'a> {
+        at(&self.pods, pod)
+    }
+
+    /// The facts about the pod at a position.
+    #[inline]
+    pub fn facts(&self, pod: PodIx) -> &PodFacts {
+        self.index.pods.at(pod)
+    }
+
+    /// The revision at a position.
+    pub fn revision(&self, revision: RevisionIx) -> &RevisionView<'a> {
+        at(&self.revisions, revision)
+    }
+
+    /// Each pod with its facts.
+    pub fn pods_with_facts(&self) -> impl ExactSizeIterator<Item = (PodIx, &PodView<'a>, &PodFacts)> + Clone {
+        let pods = crate::objects::position::enumerate(&self.pods).zip(self.index.pods.iter());
+        pods.map(|((position, pod), facts)| (position, pod, facts))
+    }
+}

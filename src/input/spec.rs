@@ -1,0 +1,130 @@
+//! The DaemonSet and the caller's choices, compiled: the part of a snapshot that does not depend on nodes and pods.
+
+use crate::input::index::{Criteria, RevisionFacts};
+use crate::input::placement::CompiledTemplate;
+use crate::input::policy::Policy;
+use crate::input::strategy::Strategy;
+use crate::input::{check, strategy, template_recovery};
+use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
+use crate::kubernetes::{Selector, revision};
+use crate::model::DaemonSet;
+use crate::objects::problem::Problems;
+use crate::objects::view::{PodView, RevisionView};
+use crate::rollout::check::check_rollout;
+use crate::rollout::marks::MarkKeys;
+use jiff::SignedDuration;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A DaemonSet and the caller's choices, compiled.
+#[derive(Debug, Clone)]
+pub struct Spec<'a> {
+    pub daemon_set: Cow<'a, DaemonSet>,
+    pub policy: Policy,
+    pub selector: Selector<'a>,
+    /// The template that the API server holds, if the DaemonSet's has lost fields.
+    pub(crate) recovered_template: Option<Cow<'a, Value>>,
+    /// The ingredients of the caller's manifests; null without any.
+    pub ingredients: Value,
+    pub template: CompiledTemplate,
+    /// The one to drive, if the policy has one.
+    pub strategy: Strategy,
+    /// In the form of a pod's label.
+    pub template_generation: Option<String>,
+    pub(crate) mark_keys: MarkKeys,
+}
+
+impl<'a> Spec<'a> {
+    /// Checks and compiles a DaemonSet. The revisions are those that its template is recovered from.
+    pub fn compile(
+        daemon_set: &'a DaemonSet,
+        policy: Policy,
+        ingredients: Value,
+        revisions: &[RevisionView<'a>],
+        problems: &mut Problems,
+    ) -> Self {
+        check::metadata(daemon_set, problems);
+        let selector = check::selector(daemon_set, problems);
+        let recovered_template =
+            template_recovery::recovered_template(daemon_set, &selector, revisions, &ingredients);
+        let raw_template = recovered_template.as_deref().unwrap_or(&daemon_set.spec.template);
+        let template = check::template(raw_template, &selector, problems);
+        let template = CompiledTemplate::new(template, &policy.daemon_tolerations, problems);
+        let strategy = strategy::in_force(daemon_set, &policy, problems);
+        check::policy(&policy, problems);
+        check_rollout(daemon_set, &policy, problems);
+        check::changing_labels(daemon_set, &policy, problems);
+        // A generation does not count changes of the ingredients: a pod with it may be outdated.
+        let counted = ingredients.is_null();
+        let template_generation = check::template_generation(daemon_set).filter(|_| counted);
+        Spec {
+            daemon_set: Cow::Borrowed(daemon_set),
+            mark_keys: MarkKeys::new(&policy.mark_prefix),
+            policy,
+            selector,
+            recovered_template,
+            ingredients,
+            template,
+            strategy,
+            template_generation,
+        }
+    }
+
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> Spec<'static> {
+        Spec {
+            daemon_set: Cow::Owned(self.daemon_set.into_owned()),
+            policy: self.policy,
+            selector: self.selector.into_owned(),
+            recovered_template: self.recovered_template.map(|template| Cow::Owned(template.into_owned())),
+            ingredients: self.ingredients,
+            template: self.template,
+            strategy: self.strategy,
+            template_generation: self.template_generation,
+            mark_keys: self.mark_keys,
+        }
+    }
+
+    /// The template that the API server holds, as far as it is known. A large one is not kept twice.
+    pub fn raw_template(&self) -> &Value {
+        self.recovered_template.as_deref().unwrap_or(&self.daemon_set.spec.template)
+    }
+
+    /// The relation of a pod's owner to the DaemonSet.
+    pub fn ownership(&self, pod: &PodView<'_>) -> Ownership {
+        self.criteria().ownership(pod)
+    }
+
+    /// The parts that a pod is compared with.
+    pub(crate) fn criteria(&self) -> Criteria<'_> {
+        Criteria {
+            daemon_set: &self.daemon_set,
+            selector: &self.selector,
+            unique_label_key: &self.policy.unique_label_key,
+            template_generation: self.template_generation.as_deref(),
+        }
+    }
+
+    /// The relation of a revision to the DaemonSet.
+    pub fn revision_facts(&self, view: &RevisionView<'_>) -> RevisionFacts {
+        let claim = revision::claim(&self.daemon_set, &self.selector, view);
+        let has_content = || revision::has_content(view.data, self.raw_template(), &self.ingredients);
+        RevisionFacts { claim, has_content: claim.is_ours() && has_content() }
+    }
+
+    /// Whether the data of a revision was read, or does not matter: that of another owner.
+    pub fn can_read(&self, view: &RevisionView<'_>) -> bool {
+        !view.data.is_null() || self.revision_facts(view).claim == ClaimVerdict::Ignore
+    }
+
+    /// `spec.minReadySeconds`.
+    pub fn min_ready(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
+    }
+
+    /// The generation that a failure counts against: the template generation or, without one, `metadata.generation`.
+    pub fn failure_generation(&self) -> i64 {
+        let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
+        template.unwrap_or(self.daemon_set.metadata.generation)
+    }
+}

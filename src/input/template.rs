@@ -1,0 +1,207 @@
+//! The parts of the pod template that a decision reads; the template itself stays raw.
+
+use crate::kubernetes::{CompiledRequirement, Vocabulary};
+use crate::model::{Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
+use crate::objects::problem::{Problem, Problems};
+use crate::objects::view::{NodeFacts, Truth};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The labels, placement and ports of the template.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Template {
+    #[serde(deserialize_with = "null_is_default")]
+    pub metadata: TemplateMeta,
+    #[serde(deserialize_with = "null_is_default")]
+    pub spec: TemplateSpec,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct TemplateMeta {
+    #[serde(deserialize_with = "null_is_default")]
+    pub labels: Labels,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TemplateSpec {
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) node_name: String,
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) node_selector: Labels,
+    #[serde(deserialize_with = "null_is_default")]
+    affinity: Affinity,
+    #[serde(deserialize_with = "null_is_default")]
+    pub(crate) tolerations: Vec<Toleration>,
+    #[serde(deserialize_with = "null_is_default")]
+    pub host_network: bool,
+    #[serde(deserialize_with = "null_is_default")]
+    containers: Vec<Container>,
+    #[serde(deserialize_with = "null_is_default")]
+    init_containers: Vec<Container>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Affinity {
+    #[serde(deserialize_with = "null_is_default")]
+    node_affinity: NodeAffinity,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeAffinity {
+    required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Container {
+    #[serde(deserialize_with = "null_is_default")]
+    ports: Vec<Port>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Port {
+    #[serde(deserialize_with = "null_is_default")]
+    host_port: u32,
+    #[serde(deserialize_with = "null_is_default")]
+    container_port: u32,
+}
+
+impl Template {
+    /// Reads the raw template. A field that can't be read is a problem with its path.
+    pub fn parse(raw: &Value, problems: &mut Problems) -> Self {
+        if !raw.is_object() {
+            problems.add(Problem::required("spec.template"));
+            return Template::default();
+        }
+        // Keeping the path costs more than the parsing itself: only an error needs it.
+        if let Ok(template) = Template::deserialize(raw) {
+            return template;
+        }
+        serde_path_to_error::deserialize(raw).unwrap_or_else(|error: serde_path_to_error::Error<_>| {
+            problems.add(Problem::unreadable(format!("spec.template.{}", error.path()), error.inner()));
+            Template::default()
+        })
+    }
+
+    /// The ports of the node that a pod takes; with hostNetwork these are all container ports.
+    pub fn host_ports(&self) -> impl Iterator<Item = u32> {
+        let containers = self.spec.containers.iter().chain(&self.spec.init_containers);
+        let ports = containers.flat_map(|container| &container.ports);
+        ports
+            .map(|port| {
+                if self.spec.host_network && port.host_port == 0 {
+                    port.container_port
+                } else {
+                    port.host_port
+                }
+            })
+            .filter(|port| *port != 0)
+    }
+
+    pub(crate) fn required_affinity(&self) -> Option<&NodeSelector> {
+        self.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref()
+    }
+}
+
+/// Required node affinity, compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RequiredAffinity {
+    terms: Vec<Term>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Term {
+    expressions: Vec<CompiledRequirement>,
+    fields: Vec<CompiledRequirement>,
+}
+
+const AFFINITY_PATH: &str = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+
+impl RequiredAffinity {
+    pub(crate) fn compile(selector: &NodeSelector, problems: &mut Problems) -> Self {
+        let terms = selector.node_selector_terms.iter().enumerate();
+        RequiredAffinity { terms: terms.map(|(i, term)| Term::compile(term, i, problems)).collect() }
+    }
+
+    /// Terms are ORed; an empty term matches nothing
+    /// (v1.36 `component-helpers/scheduling/corev1/nodeaffinity`).
+    #[inline]
+    pub(crate) fn matches(&self, node: &impl NodeFacts) -> Truth {
+        Truth::any(self.terms.iter().map(|term| term.matches(node)))
+    }
+
+    /// The keys of the labels that it reads.
+    pub(crate) fn label_keys(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().flat_map(|term| &term.expressions).map(CompiledRequirement::key)
+    }
+
+    /// Whether it reads the name of the node.
+    pub(crate) fn reads_name(&self) -> bool {
+        self.terms.iter().any(|term| !term.fields.is_empty())
+    }
+
+    /// The unknown facts that decide whether it matches; empty where it surely matches, or surely does not.
+    pub(crate) fn depends_on<'t>(&'t self, node: &impl NodeFacts) -> Vec<Fact<'t>> {
+        if self.matches(node) != Truth::Maybe {
+            return Vec::new();
+        }
+        let open = self.terms.iter().filter(|term| term.matches(node) == Truth::Maybe);
+        open.flat_map(|term| term.depends_on(node)).collect()
+    }
+}
+
+/// A fact about a node that may not be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fact<'t> {
+    Name,
+    /// The label with this key.
+    Label(&'t str),
+}
+
+impl Term {
+    fn compile(term: &NodeSelectorTerm, index: usize, problems: &mut Problems) -> Self {
+        let vocabulary = Vocabulary::NodeSelector;
+        let mut expressions = Vec::new();
+        for (i, requirement) in term.match_expressions.iter().enumerate() {
+            let path = format!("{AFFINITY_PATH}[{index}].matchExpressions[{i}]");
+            expressions.extend(CompiledRequirement::compile(requirement, vocabulary, &path, problems));
+        }
+        let mut fields = Vec::new();
+        for (i, requirement) in term.match_fields.iter().enumerate() {
+            let path = format!("{AFFINITY_PATH}[{index}].matchFields[{i}]");
+            if !requirement.key.is_empty() && requirement.key != "metadata.name" {
+                problems.add(Problem::invalid(
+                    format!("{path}.key"),
+                    &requirement.key,
+                    "must be metadata.name",
+                ));
+            }
+            fields.extend(CompiledRequirement::compile(requirement, vocabulary, &path, problems));
+        }
+        Term { expressions, fields }
+    }
+
+    #[inline]
+    fn matches(&self, node: &impl NodeFacts) -> Truth {
+        if self.expressions.is_empty() && self.fields.is_empty() {
+            return Truth::No;
+        }
+        let expressions = self.expressions.iter().map(|own| own.accepts_known(node.label(own.key())));
+        let fields = self.fields.iter().map(|own| own.accepts_known(node.name()));
+        Truth::all(expressions.chain(fields))
+    }
+
+    fn depends_on<'t>(&'t self, node: &impl NodeFacts) -> impl Iterator<Item = Fact<'t>> {
+        let is_open = |truth: Truth| truth == Truth::Maybe;
+        let labels =
+            self.expressions.iter().filter(move |own| is_open(own.accepts_known(node.label(own.key()))));
+        let name = self.fields.iter().any(|own| is_open(own.accepts_known(node.name())));
+        labels.map(|own| Fact::Label(own.key())).chain(name.then_some(Fact::Name))
+    }
+}

@@ -1,0 +1,144 @@
+//! Whether a node has a pod that the update may take, how ready that pod is, and how urgent.
+
+use crate::action::DeleteReason;
+use crate::input::placement::Placement;
+use crate::input::strategy::Strategy;
+use crate::kubernetes::ownership::Ownership;
+use crate::node::fleet::{Fleet, FleetPod, Readiness};
+use crate::node::sync::NodeSync;
+use crate::objects::position::{FleetIx, NodeIx};
+use crate::plan::authority::Authority;
+use crate::pods::history::History;
+use crate::rollout::goal::NodeGoal;
+use jiff::Timestamp;
+
+/// The readiness of the outdated pod for which a node is a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    Pending,
+    NotReady,
+    NotYetAvailable,
+    Available,
+}
+
+impl Group {
+    pub const ALL: [Group; 4] = [Group::Pending, Group::NotReady, Group::NotYetAvailable, Group::Available];
+
+    /// The reason to delete the outdated pod of such a candidate.
+    pub fn reason(self) -> DeleteReason {
+        match self {
+            Group::Pending => DeleteReason::OutdatedPending,
+            Group::NotReady => DeleteReason::OutdatedNotReady,
+            Group::NotYetAvailable => DeleteReason::OutdatedNotYetAvailable,
+            Group::Available => DeleteReason::OutdatedAvailable,
+        }
+    }
+}
+
+/// How urgent a candidate is: the least first, and those alike by the name of the node.
+///
+/// The pods that are furthest behind go first, so that frequent edits do not starve the last nodes. A node whose update was
+/// refused comes last, so that it does not starve the others `[refused-comes-last]`: among these the earliest refusal comes
+/// first, whatever the revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Urgency {
+    pub refused_at: Option<Timestamp>,
+    /// Of the pod's revision; an unknown revision has the least number there is.
+    pub number: i64,
+}
+
+impl Urgency {
+    /// `number` is that of the pod's revision, if its hash names one.
+    pub fn new(refused_at: Option<Timestamp>, number: Option<i64>) -> Self {
+        let number = number.filter(|_| refused_at.is_none()).unwrap_or(i64::MIN);
+        Urgency { refused_at, number }
+    }
+}
+
+/// The outdated pod of a node, if it is the only live one left, the rollout has reached the node, and the node does not
+/// leave: no other pod could come there.
+pub(crate) fn candidate<'f>(
+    fleet: &'f Fleet<'_>,
+    node_sync: &'f NodeSync,
+    node: NodeIx,
+) -> Option<(FleetIx, &'f FleetPod)> {
+    if fleet.lifecycle(node).is_some() {
+        return None;
+    }
+    let mut survivors = node_sync.survivors(fleet, node);
+    let only = survivors.next().filter(|(_, pod)| !pod.of_goal)?;
+    if is_held(fleet, node, only.1) {
+        return None;
+    }
+    let is_free = Authority::of(fleet.snapshot).adopts() || is_owned(fleet, only.1);
+    (is_free && survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)
+}
+
+/// Whether the DaemonSet owns the pod already. Under drive the other controller adopts it, and only then may it go.
+fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
+    fleet.snapshot.facts(pod.view).ownership == Ownership::Controlled
+}
+
+/// Whether the rollout has not reached the node, so that its pod stays.
+///
+/// One exception: where there is a base, a pod that is neither base's nor Ready goes, and comes back as base. Broken pods of an
+/// abandoned version would otherwise spend the budget for ever, and the canary of its fix could not begin. A driven update
+/// has no such exception, since the other controller would create the new version.
+fn is_held(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
+    match fleet.goal.of(node) {
+        NodeGoal::Current | NodeGoal::Base => false,
+        NodeGoal::HeldOnBase => pod.is_ready() || !Authority::of(fleet.snapshot).syncs_nodes(),
+        NodeGoal::HeldOnCurrent => true,
+    }
+}
+
+/// The outdated pod of a [candidate] that goes, or gets an updated one beside it, as soon as there is room. Under OnDelete
+/// there is none.
+pub fn urgent<'f>(
+    fleet: &'f Fleet<'_>,
+    node_sync: &'f NodeSync,
+    node: NodeIx,
+) -> Option<(FleetIx, &'f FleetPod)> {
+    // A node whose failed pod is held back gets no new pod.
+    let may_get_a_pod = || match fleet.snapshot.spec.strategy {
+        Strategy::OnDelete => false,
+        Strategy::Replace(_) => node_sync.held(node).is_none(),
+        Strategy::Surge { .. } => has_place(fleet, node_sync, node),
+    };
+    candidate(fleet, node_sync, node).filter(|(_, pod)| !pod.readiness.is_ready() || may_get_a_pod())
+}
+
+/// Whether a node with one live pod may get a second one: no other pod is unfinished, and no failed one is held back.
+pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    let unfinished = fleet.pods_of(node).filter(|(_, pod)| pod.is_unfinished()).count();
+    unfinished == 1 && node_sync.held(node).is_none()
+}
+
+pub fn group(pod: &FleetPod) -> Group {
+    match pod.readiness {
+        Readiness::Pending => Group::Pending,
+        Readiness::NotReady => Group::NotReady,
+        Readiness::NotYetAvailable => Group::NotYetAvailable,
+        Readiness::Available => Group::Available,
+    }
+}
+
+/// The urgency of a node for its [urgent] pod. Under surge, pods that are not Ready go by the names of their nodes alone.
+pub fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> Urgency {
+    let is_surge = matches!(fleet.snapshot.spec.strategy, Strategy::Surge { .. });
+    if is_surge && !pod.readiness.is_ready() {
+        return Urgency::new(None, None);
+    }
+    let memory = fleet.snapshot.memory.as_ref();
+    let refused_at =
+        memory.and_then(|memory| memory.refused_at(fleet.node_view(node).name, fleet.snapshot.now));
+    // The current one's too, after a new number: on the way back to base its pods are the last to go.
+    let number = pod.revision.map(|revision| history.revision(revision).number);
+    Urgency::new(refused_at, number)
+}
+
+/// Whether the deletes of a node come last, since it leaves. On an excluded node no pod may be, whatever its state.
+pub fn is_leaving(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    let is_excluded = || matches!(fleet.placement(node), Placement::Exclude(_));
+    fleet.lifecycle(node).is_some() && !is_excluded()
+}

@@ -1,0 +1,63 @@
+//! Target nodes without a Ready pod that count against no limit: no update is the cause, and the policy excuses them.
+
+use crate::input::DownNodesPolicy;
+use crate::node::fleet::{Fleet, PodStage};
+use crate::objects::position::NodeIx;
+use jiff::Timestamp;
+
+/// Why a target node without a Ready pod may not count against the limits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Excuse {
+    /// The node went down before anything of this update reached it.
+    pub down_before: bool,
+    /// The policy excuses it.
+    pub excused: bool,
+}
+
+/// The excuse of a target node that has no Ready pod.
+pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
+    let view = fleet.node_view(node);
+    let is_down = view.ready == Some(false);
+    // Unknown instants excuse nobody.
+    let down_before =
+        is_down && view.ready_since.is_some_and(|since| is_before_the_update(fleet, node, since));
+    let excuses = match fleet.snapshot.spec.policy.down_nodes {
+        // A node that leaves and is down is on its way out: nothing of it is waited for.
+        DownNodesPolicy::Count => fleet.lifecycle(node).is_some(),
+        DownNodesPolicy::ExcuseIfDownBefore => true,
+    };
+    let excused = down_before && excuses;
+    Excuse { down_before, excused }
+}
+
+/// Whether the node went down, at `since`, before anything of this update reached it.
+///
+/// An updated pod that is older may have caused it, and so may an earlier delete. A node that has nothing
+/// but updated pods, or no pods, has been reached at some time: at the earliest when the revision was created, or when the
+/// memory says.
+fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bool {
+    // It went down because its pod was deleted, perhaps, by this update or by one before it.
+    if fleet.taken_at(node).is_some_and(|at| at < since) {
+        return false;
+    }
+    let mut has_outdated = false;
+    for (_, pod) in fleet.pods_of(node) {
+        let reached_at = match pod.stage {
+            PodStage::Live if pod.of_goal => fleet.view(pod).created_at,
+            PodStage::Terminating => fleet.deletion_asked_at(pod),
+            PodStage::Live | PodStage::Failed | PodStage::Succeeded | PodStage::Gone => None,
+        };
+        if reached_at.is_some_and(|at| at < since) {
+            return false;
+        }
+        has_outdated |= !pod.of_goal;
+    }
+    if let Some(create) = fleet.in_flight(node) {
+        if create.of_goal && create.at < since {
+            return false;
+        }
+        has_outdated |= !create.of_goal;
+    }
+    let deleted_since = || fleet.taken_at(node).is_some_and(|at| since <= at);
+    has_outdated || fleet.revision_created_at.is_none_or(|at| since <= at) || deleted_since()
+}

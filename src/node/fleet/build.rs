@@ -1,0 +1,205 @@
+//! Builds the fleet: classifies each pod once and puts it on its node.
+
+use crate::action::LabelReason;
+use crate::input::Snapshot;
+use crate::input::memory::in_flight::UnseenCreate;
+use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness};
+use crate::objects::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
+use crate::objects::view::{Phase, PodView};
+use crate::pods::claim::Claim;
+use crate::pods::classify::{Class, Classifier, Evidence};
+use crate::pods::history::{History, Role};
+use crate::rollout::goals::Goal;
+use jiff::Timestamp;
+
+impl<'a> Fleet<'a> {
+    /// `other_hashes` are those that pods and unseen creates carry outside of the snapshot.
+    pub fn build(
+        snapshot: &'a Snapshot<'a>,
+        claim: &Claim,
+        history: &History<'_>,
+        other_hashes: &[&str],
+    ) -> Self {
+        let mut fleet = Fleet {
+            snapshot,
+            nodes: Vec::with_capacity(snapshot.nodes.len()).into(),
+            pods: Vec::new().into(),
+            strays: FleetIx::new(0),
+            others: Vec::new(),
+            without_target: Vec::new(),
+            in_flight: in_flight_creates(snapshot, history),
+            taken: taken(snapshot),
+            revision_created_at: history.current().view.and_then(|view| view.created_at),
+            labels: Vec::new(),
+            expects_until: None,
+            live_history: IndexVec::repeat(false, history.revisions.len()),
+            conflicts: Vec::new(),
+            goal: Goal::default(),
+        };
+        fleet.expect_unseen_creates(history);
+        for hash in other_hashes {
+            fleet.mark_live_history(history.position(hash));
+        }
+        let mut pods = Vec::with_capacity(claim.pods.owned);
+        let classifier = Classifier::new(snapshot, history);
+        for (position, pod, facts) in snapshot.pods_with_facts() {
+            if facts.verdict(pod).is_ours() {
+                pods.extend(fleet.build_pod(position, classifier.class(facts), history));
+            }
+        }
+        fleet.group_by_node(&pods);
+        let of_node = |pod: &PodIx| snapshot.facts(*pod).node.map(|node| (node, *pod));
+        fleet.others.extend(claim.pods.released.iter().filter_map(of_node));
+        fleet.others.sort_unstable();
+        fleet.conflicts.sort_unstable();
+        fleet
+    }
+
+    /// A pod that the snapshot does not show yet has its revision's hash, too.
+    fn expect_unseen_creates(&mut self, history: &History<'_>) {
+        let creates = self.snapshot.memory.as_ref().map(|memory| memory.unseen_creates(self.snapshot));
+        for create in creates.into_iter().flatten() {
+            self.expect_until(create.until);
+            self.mark_live_history(history.position(create.revision));
+        }
+    }
+
+    fn expect_until(&mut self, until: Timestamp) {
+        self.expects_until = Some(self.expects_until.map_or(until, |other| other.min(until)));
+    }
+
+    fn mark_live_history(&mut self, revision: Option<HistoryIx>) {
+        if let Some(revision) = revision {
+            self.live_history.set(revision, true);
+        }
+    }
+
+    /// The pod with its target node, which is `None` where the snapshot does not have that node. A pod that is gone or
+    /// has no target gives nothing.
+    fn build_pod(
+        &mut self,
+        position: PodIx,
+        class: Class,
+        history: &History<'_>,
+    ) -> Option<(Option<NodeIx>, FleetPod)> {
+        let pod = self.snapshot.pod(position);
+        self.mark_live_history(class.revision);
+        let stage = self.stage(pod);
+        let gone_or_terminating = matches!(stage, PodStage::Gone | PodStage::Terminating);
+        // A pod whose deletion was accepted may be gone: a label for it could only fail.
+        if pod.deleted_at.is_some() || !gone_or_terminating {
+            self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
+        }
+        let node = self.snapshot.facts(position).node;
+        if stage == PodStage::Gone {
+            self.others.extend(node.map(|node| (node, position)));
+            return None;
+        }
+        self.conflicts.extend((class.conflict && stage == PodStage::Live).then_some(node));
+        if pod.target.is_none() {
+            self.without_target.push(position);
+            return None;
+        }
+        let readiness = readiness(self.snapshot, pod);
+        let Class { evidence, revision, .. } = class;
+        let of_goal = evidence.is_updated();
+        Some((node, FleetPod { view: position, revision, stage, readiness, evidence, of_goal }))
+    }
+
+    fn stage(&mut self, pod: &PodView<'_>) -> PodStage {
+        let memory = self.snapshot.memory.as_ref().filter(|memory| memory.has_deletes());
+        let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
+        if let (None, Some(until)) = (pod.deleted_at, deleting) {
+            self.expect_until(until);
+        }
+        let terminating = pod.deleted_at.is_some() || deleting.is_some();
+        match (terminating, pod.phase) {
+            (true, Phase::Failed | Phase::Succeeded) => PodStage::Gone,
+            (true, Phase::Running | Phase::PendingOrUnknown) => PodStage::Terminating,
+            (false, Phase::Failed) => PodStage::Failed,
+            (false, Phase::Succeeded) => PodStage::Succeeded,
+            (false, Phase::Running | Phase::PendingOrUnknown) => PodStage::Live,
+        }
+    }
+
+    /// Puts the pods of each node side by side.
+    ///
+    /// A counting sort: nodes are small numbers, so that two passes over the pods do without any comparison. The first
+    /// pass counts the pods of each node, and the sums of these counts are the places of each node's first pod. The
+    /// second pass puts each pod into the next free place of its node. Pods of nodes that are not in the snapshot come
+    /// last, as the pods of one more node.
+    fn group_by_node(&mut self, pods: &[(Option<NodeIx>, FleetPod)]) {
+        let snapshot = self.snapshot;
+        let unknown = NodeIx::new(snapshot.nodes.len());
+        let mut places: IndexVec<NodeIx, u32> = IndexVec::repeat(0, snapshot.nodes.len() + 1);
+        for (node, _) in pods {
+            places.change(node.unwrap_or(unknown), |count| *count += 1);
+        }
+        let mut next = 0;
+        for node in places.positions() {
+            let first_pod = FleetIx::new(next as usize);
+            if node == unknown {
+                self.strays = first_pod;
+            } else {
+                self.nodes.push(FleetNode { placement: snapshot.placement(node), first_pod });
+            }
+            // From here on it is the next free place instead of the count.
+            places.change(node, |place| (*place, next) = (next, next + *place));
+        }
+        let Some((_, first)) = pods.first() else { return };
+        self.pods = IndexVec::repeat(*first, pods.len());
+        for (node, pod) in pods {
+            let place = places.change(node.unwrap_or(unknown), |place| std::mem::replace(place, *place + 1));
+            if let Some(place) = place {
+                self.pods.set(FleetIx::new(place as usize), *pod);
+            }
+        }
+    }
+}
+
+/// Creates for nodes that are not in the snapshot are left out: no decision depends on them.
+fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
+    let Some(memory) = &snapshot.memory else { return Vec::new() };
+    let in_flight = |create: UnseenCreate<'_>| {
+        let revision = history.position(create.revision);
+        let updated = revision.is_some_and(|position| history.revision(position).role != Role::Old);
+        let node = snapshot.index.node(create.node.as_str())?;
+        Some(InFlight { node, at: create.at, until: create.until, revision, updated, of_goal: updated })
+    };
+    let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(in_flight).collect();
+    creates.sort_unstable_by_key(|create| create.node);
+    creates
+}
+
+fn taken(snapshot: &Snapshot<'_>) -> Vec<(NodeIx, Timestamp)> {
+    let entries = snapshot.memory.iter().flat_map(|memory| &memory.taken);
+    let mut taken: Vec<_> =
+        entries.filter_map(|(node, taken)| Some((snapshot.index.node(node.as_str())?, taken.at))).collect();
+    taken.sort_unstable();
+    taken
+}
+
+fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option<LabelReason> {
+    if class.unlabelled {
+        let needed = class.evidence == Evidence::TemplateGeneration && stage == PodStage::Live;
+        return needed.then_some(LabelReason::HashMissing);
+    }
+    let revision = history.revision(class.revision?);
+    history.relabels_pods_of(revision).then_some(LabelReason::DuplicateRevision)
+}
+
+fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
+    match (pod.ready.is_true(), pod.phase) {
+        (true, _) if is_available(snapshot, pod) => Readiness::Available,
+        (true, _) => Readiness::NotYetAvailable,
+        (false, Phase::PendingOrUnknown) => Readiness::Pending,
+        (false, Phase::Running | Phase::Failed | Phase::Succeeded) => Readiness::NotReady,
+    }
+}
+
+/// v1.36 `podutil.IsPodAvailable`, for a Ready pod.
+fn is_available(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
+    let min_ready = snapshot.spec.min_ready();
+    let is_ready_for_long = |since| snapshot.now.duration_since(since) >= min_ready;
+    min_ready.is_zero() || pod.ready_since.is_some_and(is_ready_for_long)
+}

@@ -1,0 +1,334 @@
+//! Nodes with their placement and their classified pods, with the caller's memory applied.
+//!
+//! Every later step reads the fleet only, so that each notion (live, Ready, available, updated) is decided once. It
+//! costs a few bytes per pod and node, in two lists.
+
+mod build;
+
+use crate::action::LabelReason;
+use crate::input::placement::{Placement, Taints};
+use crate::input::{LifecyclePolicy, Snapshot};
+use crate::model::Toleration;
+use crate::objects::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
+use crate::objects::view::{LifecycleView, NodeView, PodView};
+use crate::pods::classify::Evidence;
+use crate::rollout::base::Base;
+use crate::rollout::goals::Goal;
+use jiff::Timestamp;
+use std::cmp::Ordering;
+
+/// All nodes of the snapshot and all pods of the DaemonSet.
+#[derive(Debug)]
+pub struct Fleet<'a> {
+    pub snapshot: &'a Snapshot<'a>,
+    /// In the order of the snapshot.
+    pub nodes: IndexVec<NodeIx, FleetNode>,
+    /// The pods of each node side by side, in the order of the nodes; then the pods of nodes that are not in the
+    /// snapshot.
+    pub pods: IndexVec<FleetIx, FleetPod>,
+    /// The first pod of a node that is not in the snapshot.
+    strays: FleetIx,
+    /// Other pods of a node, by node: those that are gone, and those that are released.
+    others: Vec<(NodeIx, PodIx)>,
+    /// Pods without a target node, which are left alone.
+    pub without_target: Vec<PodIx>,
+    /// Creates that the snapshot does not show, by node.
+    pub in_flight: Vec<InFlight>,
+    /// When the update's delete of a pod was accepted, by node: of nodes that the memory still waits for.
+    pub taken: Vec<(NodeIx, Timestamp)>,
+    /// When the current revision was created; `None` if that is unknown, or this plan creates it.
+    pub revision_created_at: Option<Timestamp>,
+    /// Labels that pods need.
+    pub labels: Vec<(PodIx, LabelReason)>,
+    /// When the first of the creates and deletes that the snapshot does not show expires.
+    pub expects_until: Option<Timestamp>,
+    /// Whether a pod has the hash of this revision.
+    live_history: IndexVec<HistoryIx, bool>,
+    /// The nodes of live pods whose generation says updated while their hash label names another known revision; sorted.
+    pub conflicts: Vec<Option<NodeIx>>,
+    pub goal: Goal<'a>,
+}
+
+/// A node of the snapshot.
+#[derive(Debug, Clone, Copy)]
+pub struct FleetNode {
+    pub placement: Placement,
+    first_pod: FleetIx,
+}
+
+// A node without pods that gets none.
+neutral!(
+    FleetNode,
+    FleetNode { placement: Placement::ContinueOnly(Taints { first: 0 }), first_pod: FleetIx::BEYOND }
+);
+
+/// A pod of the DaemonSet that is not gone.
+#[derive(Debug, Clone, Copy)]
+pub struct FleetPod {
+    /// Its object in the snapshot.
+    pub view: PodIx,
+    /// The revision that its hash label names.
+    pub revision: Option<HistoryIx>,
+    pub stage: PodStage,
+    pub readiness: Readiness,
+    pub evidence: Evidence,
+    /// It has the revision that is the goal of its node. Where the node is not known, or no rollout is steered: it is updated.
+    pub of_goal: bool,
+}
+
+// A large cluster has a hundred thousand of them, and a decision holds two copies of each at its peak.
+const _: () = assert!(size_of::<FleetPod>() == 12);
+
+neutral!(
+    FleetPod,
+    FleetPod {
+        view: PodIx::BEYOND,
+        revision: None,
+        stage: PodStage::Gone,
+        readiness: Readiness::Pending,
+        evidence: Evidence::NoHash,
+        of_goal: false,
+    }
+);
+
+/// The stage of a pod's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PodStage {
+    /// Neither terminating nor finished.
+    Live,
+    Failed,
+    Succeeded,
+    /// It has a deletionTimestamp, or its deletion was accepted and the snapshot does not show it yet.
+    Terminating,
+    /// Terminating and finished: it runs nothing any more. No such pod is in the fleet.
+    Gone,
+}
+
+/// How ready a live pod is, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Readiness {
+    /// Ready for minReadySeconds.
+    Available,
+    /// Ready, but not for minReadySeconds.
+    NotYetAvailable,
+    NotReady,
+    /// Not Ready, and its phase is Pending or unknown.
+    Pending,
+}
+
+impl Readiness {
+    pub fn is_ready(self) -> bool {
+        match self {
+            Readiness::Available | Readiness::NotYetAvailable => true,
+            Readiness::NotReady | Readiness::Pending => false,
+        }
+    }
+}
+
+/// A create that the snapshot does not show.
+#[derive(Debug, Clone, Copy)]
+pub struct InFlight {
+    pub node: NodeIx,
+    /// When it was accepted.
+    pub at: Timestamp,
+    /// When it expires.
+    pub until: Timestamp,
+    /// The revision that its hash names.
+    pub revision: Option<HistoryIx>,
+    /// It is of the current revision.
+    pub updated: bool,
+    /// It is of the revision that is the goal of its node.
+    pub of_goal: bool,
+}
+
+impl FleetPod {
+    pub fn is_live(&self) -> bool {
+        self.stage == PodStage::Live
+    }
+
+    /// Live and Ready.
+    pub fn is_ready(&self) -> bool {
+        self.is_live() && self.readiness.is_ready()
+    }
+
+    /// Live, and Ready for minReadySeconds. A terminating pod never is `[terminating-is-unavailable]`.
+    pub fn is_available(&self) -> bool {
+        self.is_live() && self.readiness == Readiness::Available
+    }
+
+    /// It is of the current revision, which need not be the goal of its node.
+    pub fn is_updated(&self) -> bool {
+        self.evidence.is_updated()
+    }
+
+    /// Live or terminating: it still runs, or may.
+    pub fn is_unfinished(&self) -> bool {
+        match self.stage {
+            PodStage::Live | PodStage::Terminating => true,
+            PodStage::Failed | PodStage::Succeeded | PodStage::Gone => false,
+        }
+    }
+}
+
+impl<'a> Fleet<'a> {
+    /// The fleet on the way to these goals: the placement of each node is by its goal's template, and its pods are compared with
+    /// its goal.
+    pub fn towards(mut self, goal: Goal<'a>) -> Self {
+        // Without a rollout, or without base, nothing changes.
+        if let Some(base) = goal.base() {
+            for node in self.nodes.positions() {
+                if let Some(placement) = goal.base_placement(node) {
+                    self.turn_to_base(node, placement, base);
+                }
+            }
+            for create in self.in_flight.iter_mut().filter(|create| goal.of(create.node).is_base()) {
+                create.of_goal = base.is_revision_of(create.revision);
+            }
+        }
+        self.goal = goal;
+        self
+    }
+
+    fn turn_to_base(&mut self, node: NodeIx, placement: Placement, base: &Base<'_>) {
+        let first = self.nodes.at(node).first_pod;
+        let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
+        self.nodes.change(node, |node| node.placement = placement);
+        for pod in (first.index()..end.index()).map(FleetIx::new) {
+            self.pods.change(pod, |pod| pod.of_goal = base.is_revision_of(pod.revision));
+        }
+    }
+
+    /// The tolerations of the pods that the node should run: the template's and those of every daemon pod.
+    pub fn tolerations(&self, node: NodeIx) -> &[Toleration] {
+        self.goal
+            .base_of(node)
+            .map_or(&self.snapshot.spec.template.tolerations, |base| &base.template.tolerations)
+    }
+
+    /// Whether the node should run the pod and is Ready itself; a node without condition Ready counts as Ready.
+    pub fn is_ready_target(&self, node: NodeIx) -> bool {
+        self.placement(node) == Placement::Run && self.node_view(node).ready != Some(false)
+    }
+
+    #[inline]
+    pub fn placement(&self, node: NodeIx) -> Placement {
+        self.nodes.at(node).placement
+    }
+
+    #[inline]
+    pub fn pod(&self, pod: FleetIx) -> &FleetPod {
+        self.pods.at(pod)
+    }
+
+    /// The pods of a node.
+    #[inline]
+    pub fn pods_of(&self, node: NodeIx) -> impl Iterator<Item = (FleetIx, &FleetPod)> + Clone {
+        let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
+        self.pods.range(self.nodes.at(node).first_pod, end)
+    }
+
+    /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
+    pub fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
+        let first = self.others.partition_point(|(other, _)| *other < node);
+        let others = self.others.iter().skip(first).take_while(move |(other, _)| *other == node);
+        let changing = self.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
+        changing.map(|pod| pod.view).chain(others.map(|(_, pod)| *pod))
+    }
+
+    /// How many pods of a node are among the [conflicts](Self::conflicts).
+    pub fn conflicts_on(&self, node: NodeIx) -> u32 {
+        let first = self.conflicts.partition_point(|other| *other < Some(node));
+        let here = self.conflicts.iter().skip(first).take_while(|other| **other == Some(node));
+        here.count() as u32
+    }
+
+    /// The node of a pod; `None` where the snapshot does not have it.
+    pub fn node_of(&self, pod: FleetIx) -> Option<NodeIx> {
+        self.snapshot.facts(self.pod(pod).view).node
+    }
+
+    /// The pods of nodes that are not in the snapshot.
+    pub fn strays(&self) -> impl Iterator<Item = (FleetIx, &FleetPod)> {
+        self.pods.range(self.strays, self.pods.end())
+    }
+
+    /// The target nodes.
+    pub fn targets(&self) -> impl Iterator<Item = NodeIx> {
+        let targets = self.nodes.enumerated().filter(|(_, node)| node.placement == Placement::Run);
+        targets.map(|(position, _)| position)
+    }
+
+    /// The create of this node that the snapshot does not show.
+    pub fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
+        let found = self.in_flight.binary_search_by_key(&node, |create| create.node).ok()?;
+        self.in_flight.get(found)
+    }
+
+    /// When the update deleted the pod of this node, if the memory still waits for another one.
+    pub fn taken_at(&self, node: NodeIx) -> Option<Timestamp> {
+        let found = self.taken.binary_search_by_key(&node, |(taken, _)| *taken).ok()?;
+        self.taken.get(found).map(|(_, at)| *at)
+    }
+
+    /// The state in which the node is left alone, if the policy respects it.
+    #[inline]
+    pub fn lifecycle(&self, node: NodeIx) -> Option<LifecycleView> {
+        let lifecycle = self.node_view(node).lifecycle?;
+        (self.snapshot.spec.policy.lifecycle == LifecyclePolicy::Respect).then_some(lifecycle)
+    }
+
+    /// Whether a pod of the DaemonSet has this revision's hash, so that the revision must stay.
+    pub fn is_live_history(&self, revision: HistoryIx) -> bool {
+        *self.live_history.at(revision)
+    }
+
+    #[inline]
+    pub fn view(&self, pod: &FleetPod) -> &'a PodView<'a> {
+        self.snapshot.pod(pod.view)
+    }
+
+    #[inline]
+    pub fn node_view(&self, node: NodeIx) -> &'a NodeView<'a> {
+        self.snapshot.node(node)
+    }
+
+    /// The name of a pod's target node.
+    pub fn target_name(&self, pod: &FleetPod) -> &'a str {
+        let target = self.view(pod).target;
+        debug_assert!(target.is_some(), "a pod without a target is not in the fleet");
+        target.unwrap_or_default()
+    }
+
+    /// When the deletion of a terminating pod was asked for.
+    pub fn deletion_asked_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+        let view = self.view(pod);
+        let deletes = self.snapshot.memory.as_ref().map(|memory| &memory.deletes);
+        view.deletion_asked_at().or_else(|| deletes?.get(view.uid).map(|delete| delete.at))
+    }
+
+    /// When a terminating pod is overdue; `None` for a delete that the snapshot does not show.
+    pub fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+        self.view(pod).deleted_at
+    }
+
+    /// When a Ready pod becomes available; `None` when time alone never makes it so.
+    pub fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
+        available_at(self.snapshot, self.view(pod))
+    }
+
+    /// Orders two live pods of a node by which is the better one to keep: available before Ready before updated before
+    /// bound before oldest before name `[keep-the-available-one]`.
+    pub fn by_worth(&self, a: &FleetPod, b: &FleetPod) -> Ordering {
+        let rank = |pod: &FleetPod| {
+            let view = self.view(pod);
+            let (available, ready) = (pod.is_available(), pod.is_ready());
+            (!available, !ready, !pod.of_goal, !view.bound, view.created_at, view.name)
+        };
+        rank(a).cmp(&rank(b))
+    }
+}
+
+/// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
+pub fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
+    pod.ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
+}

@@ -1,0 +1,10 @@
+//! One node at a time: its pods, its part in node sync, the figures in which it counts, and whether it is a candidate.
+
+pub(crate) mod candidate;
+pub(crate) mod cause;
+pub(crate) mod counts;
+pub(crate) mod excuse;
+pub(crate) mod figures;
+pub(crate) mod fleet;
+pub(crate) mod sync;
+pub(crate) mod unavailable;

@@ -1,0 +1,173 @@
+//! Why a node has no available pod, as data.
+
+use crate::model::is_default;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a node has no available pod. Of several causes the first of this order counts: a cause that explains the others
+/// comes before them, and a pod that is further on its way hides one that is not.
+///
+/// ```
+/// use daemonset::{Recording, plan};
+/// use daemonset::report::UnavailableCause;
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// # let metadata = json!({
+/// #     "name": "agent-x", "namespace": "ns", "uid": "p1", "labels": {"app": "agent"},
+/// #     "ownerReferences": [{"uid": "u1", "controller": true}],
+/// # });
+/// let waiting = json!({"name": "c", "state": {"waiting": {"reason": "ImagePullBackOff"}}});
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
+///     "pods": [{"metadata": metadata, "spec": {"nodeName": "a"}, "status": {"containerStatuses": [waiting]}}],
+/// }))?;
+/// let report = plan(&recording.snapshot().unwrap()).report;
+/// assert_eq!(report.nodes[0].unavailable, Some(UnavailableCause::Pulling));
+/// assert_eq!(report.nodes[1].unavailable, Some(UnavailableCause::NoPod));
+/// assert_eq!(report.unavailable.to_string(), "1 pulling, 1 without a pod");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum UnavailableCause {
+    /// The update deleted its pod, and it is no target node any more
+    /// ([`NodeOutcome::WaitsForReturn`](crate::report::NodeOutcome::WaitsForReturn)).
+    Taken,
+    /// The node leaves, and the policy leaves it alone ([`LifecyclePolicy::Respect`](crate::policy::LifecyclePolicy::Respect)).
+    LeftAlone,
+    /// The node's condition Ready is not True.
+    NodeDown,
+    /// A pod is Ready, but not for minReadySeconds yet.
+    NotYetAvailable,
+    /// A container ends again and again or can't be started, or a pod has failed.
+    Crashing,
+    /// The image of a container can't be had.
+    Pulling,
+    /// A pod waits for the scheduler.
+    NotScheduled,
+    /// A pod is not Ready, for another reason than those above.
+    Starting,
+    /// A terminating pod must be gone first.
+    Terminating,
+    /// No pod: it is missing, to be created, or created and not seen yet.
+    NoPod,
+}
+
+impl UnavailableCause {
+    /// The word that a message has for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            UnavailableCause::Taken => "taken",
+            UnavailableCause::LeftAlone => "left alone",
+            UnavailableCause::NodeDown => "node down",
+            UnavailableCause::NotYetAvailable => "waiting for minReadySeconds",
+            UnavailableCause::Crashing => "crashing",
+            UnavailableCause::Pulling => "pulling",
+            UnavailableCause::NotScheduled => "not scheduled",
+            UnavailableCause::Starting => "starting",
+            UnavailableCause::Terminating => "terminating",
+            UnavailableCause::NoPod => "without a pod",
+        }
+    }
+}
+
+impl fmt::Display for UnavailableCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Numbers of nodes by the cause for which they have no available pod. All but `taken` are target nodes that count in
+/// [`Budget::unavailable`](crate::report::Budget::unavailable), whose sum is that figure: excused nodes are not among them. The JSON
+/// form leaves out the causes without a node.
+///
+/// See the example of [`UnavailableCause`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct UnavailableNodes {
+    /// [`UnavailableCause::Taken`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub taken: u32,
+    /// [`UnavailableCause::LeftAlone`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub left_alone: u32,
+    /// [`UnavailableCause::NodeDown`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub node_down: u32,
+    /// [`UnavailableCause::NotYetAvailable`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_yet_available: u32,
+    /// [`UnavailableCause::Crashing`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub crashing: u32,
+    /// [`UnavailableCause::Pulling`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub pulling: u32,
+    /// [`UnavailableCause::NotScheduled`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_scheduled: u32,
+    /// [`UnavailableCause::Starting`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub starting: u32,
+    /// [`UnavailableCause::Terminating`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub terminating: u32,
+    /// [`UnavailableCause::NoPod`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub no_pod: u32,
+}
+
+impl UnavailableNodes {
+    /// The causes that have nodes, in the order of [`UnavailableCause`].
+    pub fn iter(&self) -> impl Iterator<Item = (UnavailableCause, u32)> {
+        let counts = [
+            (UnavailableCause::Taken, self.taken),
+            (UnavailableCause::LeftAlone, self.left_alone),
+            (UnavailableCause::NodeDown, self.node_down),
+            (UnavailableCause::NotYetAvailable, self.not_yet_available),
+            (UnavailableCause::Crashing, self.crashing),
+            (UnavailableCause::Pulling, self.pulling),
+            (UnavailableCause::NotScheduled, self.not_scheduled),
+            (UnavailableCause::Starting, self.starting),
+            (UnavailableCause::Terminating, self.terminating),
+            (UnavailableCause::NoPod, self.no_pod),
+        ];
+        counts.into_iter().filter(|(_, nodes)| *nodes > 0)
+    }
+
+    pub(crate) fn of_mut(&mut self, cause: UnavailableCause) -> &mut u32 {
+        match cause {
+            UnavailableCause::Taken => &mut self.taken,
+            UnavailableCause::LeftAlone => &mut self.left_alone,
+            UnavailableCause::NodeDown => &mut self.node_down,
+            UnavailableCause::NotYetAvailable => &mut self.not_yet_available,
+            UnavailableCause::Crashing => &mut self.crashing,
+            UnavailableCause::Pulling => &mut self.pulling,
+            UnavailableCause::NotScheduled => &mut self.not_scheduled,
+            UnavailableCause::Starting => &mut self.starting,
+            UnavailableCause::Terminating => &mut self.terminating,
+            UnavailableCause::NoPod => &mut self.no_pod,
+        }
+    }
+}
+
+/// `2 node down, 1 pulling`; empty if there is no such node.
+impl fmt::Display for UnavailableNodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (cause, nodes)) in self.iter().enumerate() {
+            write!(f, "{}{nodes} {cause}", if position == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! The objects of Kubernetes, borrowed views of them, and the vocabulary that they share.
+
+pub(crate) mod escaped;
+pub mod kubernetes;
+pub mod model;
+#[cfg(daemonset_mutants)]
+#[doc(hidden)]
+pub mod mutants;
+pub(crate) mod pod_manifest;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod position;
+pub(crate) mod problem;
+pub(crate) mod view;

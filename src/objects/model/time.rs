@@ -1,0 +1,143 @@
+//! Times in the API server's form.
+
+use jiff::Timestamp;
+use jiff::fmt::temporal::Pieces;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use std::fmt;
+
+/// The last year of RFC 3339.
+const LAST_YEAR: i16 = 9999;
+
+/// Reads a time, or `null` as `None`.
+///
+/// [`Timestamp`] ends a day and a half before the end of the year 9999. Later times are read as its last instant, and times
+/// before the year 0 as its first: a user who may write a pod's status may write them, and one such pod must not make a list of
+/// all pods unreadable. An API server that gets `9999-12-31T23:59:59-23:59` sends `10000-01-01T23:58:59Z`.
+pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    Ok(Option::<Time>::deserialize(deserializer)?.map(|Time(time)| time))
+}
+
+struct Time(Timestamp);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TimeVisitor)
+    }
+}
+
+struct TimeVisitor;
+
+impl Visitor<'_> for TimeVisitor {
+    type Value = Time;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time such as 2026-01-01T00:00:00Z")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Time, E> {
+        text.parse()
+            .or_else(|error| last(text).or_else(|| of_another_era(text)).ok_or(error))
+            .map(Time)
+            .map_err(E::custom)
+    }
+}
+
+/// The last instant, if the text is a time of the last year that is too late for [`Timestamp`].
+fn last(text: &str) -> Option<Timestamp> {
+    let pieces = Pieces::parse(text).ok()?;
+    (pieces.date().year() == LAST_YEAR && pieces.time().is_some() && pieces.offset().is_some())
+        .then_some(Timestamp::MAX)
+}
+
+/// The first or last instant, for a year that has a sign or more than four digits.
+fn of_another_era(text: &str) -> Option<Timestamp> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (year, rest) = unsigned.split_once('-')?;
+    let is_year = year.len() >= 4 && year.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_year || !has_rfc3339_form(format!("0000-{rest}").as_bytes()) {
+        return None;
+    }
+    match (text.len() > unsigned.len(), year.len() > 4) {
+        (true, _) => Some(Timestamp::MIN),
+        (false, true) => Some(Timestamp::MAX),
+        (false, false) => None,
+    }
+}
+
+/// Reads an instant in the form of RFC 3339, with an offset; `None` for anything else, other forms of ISO 8601 included.
+pub fn rfc3339(text: &str) -> Option<Timestamp> {
+    if !has_rfc3339_form(text.as_bytes()) {
+        return None;
+    }
+    text.parse().ok().or_else(|| last(text))
+}
+
+/// `YYYY-MM-DDThh:mm:ss`, a fraction perhaps, and `Z` or an offset.
+fn has_rfc3339_form(text: &[u8]) -> bool {
+    let matches = |text: &[u8], form: &[u8]| {
+        let is_in_place = |(byte, wanted): (&u8, &u8)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            other => byte == other,
+        };
+        text.len() == form.len() && text.iter().zip(form).all(is_in_place)
+    };
+    let Some((date_time, rest)) = text.split_at_checked(19) else { return false };
+    let offset = match rest.split_first() {
+        Some((b'.', fraction)) => {
+            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            fraction.get(digits..).filter(|_| digits > 0)
+        }
+        _ => Some(rest),
+    };
+    let is_offset =
+        |offset: &[u8]| [&b"Z"[..], b"+00:00", b"-00:00"].iter().any(|form| matches(offset, form));
+    matches(date_time, b"0000-00-00T00:00:00") && offset.is_some_and(is_offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(value: Value) -> Result<Option<Timestamp>, String> {
+        time(value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_time_of_rfc_3339_is_read() {
+        assert_eq!(read(Value::Null), Ok(None));
+        assert_eq!(read(json!("1970-01-01T00:00:01Z")), Ok(Some(Timestamp::new(1, 0).unwrap())));
+        assert_eq!(read(json!("0001-01-01T00:00:00Z")).map(|time| time.is_some()), Ok(true));
+        for late in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999-12:00"] {
+            assert_eq!(read(json!(late)), Ok(Some(Timestamp::MAX)), "{late}");
+        }
+        assert_eq!(
+            read(json!("10000-01-01T23:58:59Z")),
+            Ok(Some(Timestamp::MAX)),
+            "as a server sends 9999-12-31 of the west"
+        );
+        assert_eq!(
+            read(json!("-0001-12-31T00:01:00Z")),
+            Ok(Some(Timestamp::MIN)),
+            "as it sends the year 0 of the east"
+        );
+        let before = read(json!("9999-12-30T21:59:59Z")).unwrap().unwrap();
+        assert!(before < Timestamp::MAX);
+    }
+
+    #[test]
+    fn nothing_else_is() {
+        let forms = [
+            "9999-12-31",
+            "9999-12-31T23:59:59",
+            "10000-01-01",
+            "-1-01-01T00:00:00Z",
+            "x0000-01-01T00:00:00Z",
+            "yesterday",
+            "",
+        ];
+        for wrong in forms.map(|text| json!(text)).into_iter().chain([json!(5)]) {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! How much of a DaemonSet's work this controller does.
+
+use crate::action::Action;
+use crate::input::Snapshot;
+
+/// How much of a DaemonSet's work this controller does: each question about it is a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Authority {
+    /// All of it.
+    Whole,
+    /// The update, beside another controller that creates the pods ([`Policy::drive`](field@crate::Policy::drive)).
+    Update,
+}
+
+impl Authority {
+    #[inline]
+    pub(crate) fn of(snapshot: &Snapshot<'_>) -> Self {
+        if snapshot.drives() { Authority::Update } else { Authority::Whole }
+    }
+
+    /// Whether it gives nodes their pods and tidies up. Otherwise the other controller does, and each pod that it creates has the newest
+    /// template: none comes back as base.
+    #[inline]
+    pub(crate) const fn syncs_nodes(self) -> bool {
+        matches!(self, Authority::Whole)
+    }
+
+    /// Whether it adopts pods and revisions. Otherwise it touches only what the other controller has adopted.
+    #[inline]
+    pub(crate) const fn adopts(self) -> bool {
+        matches!(self, Authority::Whole)
+    }
+
+    /// Whether an action of a plan is its own: of the update these are the deletes, the marks and the wake-up.
+    pub(crate) const fn executes(self, action: &Action) -> bool {
+        match (self, action) {
+            (Authority::Whole, _)
+            | (Authority::Update, Action::AnnotateRevision { .. } | Action::Requeue { .. }) => true,
+            (Authority::Update, Action::DeletePod { reason, .. }) => reason.is_update(),
+            (
+                Authority::Update,
+                Action::AdoptPod { .. }
+                | Action::ReleasePod { .. }
+                | Action::AdoptRevision { .. }
+                | Action::ReleaseRevision { .. }
+                | Action::CreateRevision { .. }
+                | Action::LabelRevision { .. }
+                | Action::RenumberRevision { .. }
+                | Action::LabelPod { .. }
+                | Action::CreatePod { .. }
+                | Action::DeleteRevision { .. }
+                | Action::UpdateStatus { .. }
+                | Action::RecordEvent { .. },
+            ) => false,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The conditions `Available` and `Progressing` of a DaemonSet's status ([`Policy::conditions`](crate::Policy::conditions)).
+//!
+//! Kubernetes has the field (kubernetes#55272) and no condition for it. Their meaning follows KEP-2804, and that of a
+//! Deployment's conditions; unlike there, some nodes may be without an available pod.
+
+use crate::plan::progress::{Phase, Progress};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+/// The types of the conditions that are this crate's, in the order in which they are added.
+pub(crate) const TYPES: [&str; 2] = ["Available", "Progressing"];
+
+/// The reason of a condition, which decides its type and its status, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    EnoughAvailable,
+    TooManyUnavailable,
+    Complete,
+    Updating,
+    Baking,
+    Paused,
+    WaitingForApproval,
+    TooManyFailures,
+    ProgressDeadlineExceeded,
+    RolledBack,
+}
+
+impl Reason {
+    fn as_str(self) -> &'static str {
+        match self {
+            Reason::EnoughAvailable => "EnoughAvailable",
+            Reason::TooManyUnavailable => "TooManyUnavailable",
+            Reason::Complete => "Complete",
+            Reason::Updating => "Updating",
+            Reason::Baking => "Baking",
+            Reason::Paused => "Paused",
+            Reason::WaitingForApproval => "WaitingForApproval",
+            Reason::TooManyFailures => "TooManyFailures",
+            Reason::ProgressDeadlineExceeded => "ProgressDeadlineExceeded",
+            Reason::RolledBack => "RolledBack",
+        }
+    }
+
+    fn condition_type(self) -> &'static str {
+        match self {
+            Reason::EnoughAvailable | Reason::TooManyUnavailable => "Available",
+            Reason::Complete
+            | Reason::Updating
+            | Reason::Baking
+            | Reason::Paused
+            | Reason::WaitingForApproval
+            | Reason::TooManyFailures
+            | Reason::ProgressDeadlineExceeded
+            | Reason::RolledBack => "Progressing",
+        }
+    }
+
+    fn status(self) -> &'static str {
+        match self {
+            Reason::EnoughAvailable | Reason::Complete | Reason::Updating | Reason::Baking => "True",
+            Reason::Paused | Reason::WaitingForApproval => "Unknown",
+            Reason::TooManyUnavailable
+            | Reason::TooManyFailures
+            | Reason::ProgressDeadlineExceeded
+            | Reason::RolledBack => "False",
+        }
+    }
+}
+
+/// A condition without its time.
+struct Condition {
+    reason: Reason,
+    message: String,
+}
+
+/// The conditions after a plan: the previous ones in their order, with `Available` and `Progressing` changed or, where they
+/// are missing, added. A condition of another type stays as it is, and so does anything that is no condition.
+///
+/// A message depends on the state alone, never on `now`: otherwise each plan would write the status again.
+pub(crate) fn conditions(progress: &Progress, previous: &[Value], now: Timestamp) -> Vec<Value> {
+    let mut new = [available(progress), progressing(progress, previous)].map(Some);
+    let mut conditions = Vec::with_capacity(previous.len() + new.len());
+    for old in previous {
+        if !TYPES.into_iter().any(|name| is_of_type(old, name)) {
+            conditions.push(old.clone());
+            continue;
+        }
+        // Of two conditions of one type, which no API server stores, the second one goes.
+        let is_this = |new: &&mut Option<Condition>| {
+            new.as_ref().is_some_and(|new| is_of_type(old, new.reason.condition_type()))
+        };
+        let found = new.iter_mut().find(is_this).and_then(Option::take);
+        conditions.extend(found.map(|condition| condition.after(old.as_object(), now)));
+    }
+    conditions.extend(new.into_iter().flatten().map(|condition| condition.after(None, now)));
+    conditions
+}
+
+/// Whether this value is a condition of this type.
+pub(crate) fn is_of_type(condition: &Value, name: &str) -> bool {
+    condition.get("type").and_then(Value::as_str) == Some(name)
+}
+
+impl Condition {
+    /// The condition in the place of the old one, whose other members stay. The time stays while the status does, if it can
+    /// be read.
+    fn after(self, old: Option<&Map<String, Value>>, now: Timestamp) -> Value {
+        let Condition { reason, message } = self;
+        let mut members = old.cloned().unwrap_or_default();
+        let same_status = members.get("status").and_then(Value::as_str) == Some(reason.status());
+        if !(same_status && has_time(&members)) {
+            // As the API server writes times: in whole seconds.
+            members.insert("lastTransitionTime".to_owned(), Value::from(format!("{now:.0}")));
+        }
+        members.insert("message".to_owned(), Value::from(message));
+        members.insert("reason".to_owned(), Value::from(reason.as_str()));
+        members.insert("status".to_owned(), Value::from(reason.status()));
+        members.insert("type".to_owned(), Value::from(reason.condition_type()));
+        Value::Object(members)
+    }
+}
+
+fn has_time(condition: &Map<String, Value>) -> bool {
+    let time = condition.get("lastTransitionTime").and_then(Value::as_str);
+    time.is_some_and(|time| time.parse::<Timestamp>().is_ok())
+}
+
+/// Whether no more target nodes than the limit allows are without an available pod. Excused nodes do not count.
+fn available(progress: &Progress) -> Condition {
+    let (reason, may) = if progress.unavailable <= progress.limit {
+        (Reason::EnoughAvailable, String::new())
+    } else {
+        (Reason::TooManyUnavailable, format!(", and at most {} may", progress.limit))
+    };
+    let message = if progress.desired == 0 { NO_TARGETS.to_owned() } else { lack(progress, &may) };
+    Condition { reason, message }
+}
+
+/// Whether the current revision is on all nodes.
+///
+/// It is about the rollout: a node that joins, reboots or loses its pod afterwards does not begin another one. So a
+/// rollout that is complete stays so until the template changes or a live outdated pod is on a target node.
+fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
+    let Progress { revision, begins, desired, done, outdated, .. } = progress;
+    let complete = format!("{revision} is rolled out");
+    let stays_complete = !begins && *outdated == 0 && was_complete(previous, &complete);
+    if *desired == 0 {
+        return Condition { reason: Reason::Complete, message: NO_TARGETS.to_owned() };
+    }
+    if done == desired || stays_complete {
+        return Condition { reason: Reason::Complete, message: complete };
+    }
+    let has = if *done == 1 { "has" } else { "have" };
+    let mut message = format!("{done} of {desired} nodes {has} an available pod of {revision}");
+    message.push_str(&held(progress));
+    message.push_str(&not_reached(progress));
+    if progress.unavailable > 0 || progress.excused > 0 || progress.causes.taken > 0 {
+        message.push_str("; ");
+        message.push_str(&lack(progress, ""));
+    }
+    let (reason, why) = reason(&progress.phase);
+    message.push_str(&why);
+    Condition { reason, message }
+}
+
+/// The reason of a rollout that is not complete, and what a person should know of it.
+fn reason(phase: &Phase) -> (Reason, String) {
+    match phase {
+        Phase::Updating => (Reason::Updating, String::new()),
+        Phase::Baking { wave, until } => (Reason::Baking, format!("; wave {wave} bakes until {until}")),
+        Phase::WaitingForApproval { wave } => {
+            (Reason::WaitingForApproval, format!("; wave {wave} waits for approval"))
+        }
+        Phase::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
+        Phase::Stopped { reason } => {
+            let deadline = reason == Reason::ProgressDeadlineExceeded.as_str();
+            let typed = if deadline { Reason::ProgressDeadlineExceeded } else { Reason::TooManyFailures };
+            (typed, format!("; the new version has failed: {reason}"))
+        }
+        Phase::RolledBack { base, reason } => (
+            Reason::RolledBack,
+            format!("; the new version has failed ({reason}), all nodes go back to {base}"),
+        ),
+    }
+}
+
+/// `, 165 are not reached by the rollout`, or nothing.
+fn not_reached(progress: &Progress) -> String {
+    match progress.not_reached {
+        0 => String::new(),
+        1 => ", 1 is not reached by the rollout".to_owned(),
+        nodes => format!(", {nodes} are not reached by the rollout"),
+    }
+}
+
+const NO_TARGETS: &str = "no node should run the pod";
+
+/// Whether the stored condition says that this revision is complete. The status of the plan that began a rollout may not have
+/// been written: then the message is about another revision.
+fn was_complete(previous: &[Value], message: &str) -> bool {
+    let stored = previous.iter().find(|old| is_of_type(old, "Progressing"));
+    let is = |member: &str, value: &str| {
+        stored.and_then(|old| old.get(member)).and_then(Value::as_str) == Some(value)
+    };
+    is("status", Reason::Complete.status())
+        && is("reason", Reason::Complete.as_str())
+        && (is("message", message) || is("message", NO_TARGETS))
+}
+
+/// `, 165 wait for the budget`, or nothing.
+fn held(progress: &Progress) -> String {
+    let held = progress.held;
+    let verb = if held == 1 { "waits" } else { "wait" };
+    match (held, progress.on_delete) {
+        (0, _) => String::new(),
+        (_, false) => format!(", {held} {verb} for the budget"),
+        (_, true) => format!(", {held} {verb} for a person to delete the old pod"),
+    }
+}
+
+/// `3 of 288 nodes lack an available pod: 2 node down, 1 pulling; 4 more excused`.
+fn lack(progress: &Progress, may: &str) -> String {
+    let Progress { desired, unavailable, excused, mut causes, .. } = *progress;
+    let taken = std::mem::take(&mut causes.taken);
+    let verb = if unavailable == 1 { "lacks" } else { "lack" };
+    let mut text = format!("{unavailable} of {desired} nodes {verb} an available pod{may}");
+    if unavailable > 0 {
+        text.push_str(&format!(": {causes}"));
+    }
+    if excused > 0 {
+        text.push_str(&format!("; {excused} more excused"));
+    }
+    if taken > 0 {
+        text.push_str(&format!("; {taken} more taken down by the update"));
+    }
+    text
+}

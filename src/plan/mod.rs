@@ -1,0 +1,110 @@
+//! The steps of a decision, in order: each takes named values and gives one, and no step changes an earlier value.
+
+pub(crate) mod actions;
+pub(crate) mod authority;
+pub(crate) mod burst;
+pub(crate) mod conditions;
+pub(crate) mod manifests;
+pub(crate) mod observe;
+pub(crate) mod outside;
+pub(crate) mod pod_template;
+pub(crate) mod progress;
+pub(crate) mod status;
+pub(crate) mod steps;
+pub(crate) mod taken;
+pub(crate) mod update;
+
+use crate::action::Action;
+use crate::input::Snapshot;
+use crate::report::Plan;
+use crate::report::explain::explain;
+use actions::{Bodies, FromTemplate, actions};
+use steps::{Decision, decide};
+
+/// Decides the next actions of the controller.
+///
+/// A total function of the snapshot: no clock, no randomness, no I/O, no panic, and the same actions for any order of
+/// the snapshot's lists. The caller executes the actions in order, may run consecutive creates and deletes of pods
+/// of one batch at the same time, stops at the first failure and reconciles again. An empty list means that nothing has
+/// to be done until something changes.
+///
+/// ```
+/// use daemonset::{Action, Recording, reconcile};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let mut recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
+/// }))?;
+/// let actions = reconcile(&recording.snapshot().unwrap());
+/// let kinds: Vec<&str> = actions.iter().map(Action::kind).collect();
+/// assert_eq!(kinds, ["CreateRevision", "CreatePod", "CreatePod", "UpdateStatus"]);
+///
+/// recording.nodes.reverse();
+/// assert_eq!(reconcile(&recording.snapshot().unwrap()), actions);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[doc(alias = "syncDaemonSet")]
+#[must_use = "a plan does nothing by itself: execute its actions"]
+pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
+    let Ok(actions) = actions(snapshot, &decide(snapshot), &FromTemplate);
+    actions
+}
+
+/// The same actions as [`reconcile`], with the reasons: a verdict on every node, the budget's figures and warnings.
+///
+/// ```
+/// use daemonset::{Recording, plan, reconcile};
+/// use daemonset::report::NodePlacement;
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// let recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}, "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}}],
+/// }))?;
+/// let snapshot = recording.snapshot().unwrap();
+/// let plan = plan(&snapshot);
+/// assert_eq!(plan.actions, reconcile(&snapshot));
+/// let NodePlacement::ContinueOnly { taint, .. } = &plan.report.nodes[0].placement else { panic!("the taint is not tolerated") };
+/// assert_eq!(taint.key, "gpu");
+/// assert_eq!(plan.warnings[0].to_string(), "no node should run the pod");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[must_use = "a plan does nothing by itself: execute its actions"]
+pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
+    let Ok(plan) = plan_of(snapshot, &FromTemplate);
+    plan
+}
+
+/// The plan with these bodies.
+pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<Plan, B::Error> {
+    plan_decided(snapshot, &decide(snapshot), bodies)
+}
+
+/// The plan of a decision with these bodies.
+pub fn plan_decided<B: Bodies>(
+    snapshot: &Snapshot<'_>,
+    decision: &Decision<'_>,
+    bodies: &B,
+) -> Result<Plan, B::Error> {
+    let actions = actions(snapshot, decision, bodies)?;
+    Ok(explain(snapshot, decision, actions))
+}

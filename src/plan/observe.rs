@@ -1,0 +1,69 @@
+//! Forgets the entries of a memory that a snapshot shows, and those that have expired.
+
+use crate::action::Action;
+use crate::input::Snapshot;
+use crate::input::memory::Memory;
+use crate::input::memory::in_flight::ours;
+use crate::input::memory::node_failures::is_long_ago;
+use crate::kubernetes::hash::Hasher;
+use crate::objects::view::PodView;
+use crate::plan::outside::Outside;
+use indexmap::IndexSet;
+use jiff::Timestamp;
+
+impl Memory {
+    /// Forgets an action whose outcome was [`Unknown`](crate::ActionOutcome::Unknown), if `stored` shows that it was not done: a
+    /// create, if no live pod of its revision is on its node; a delete, if its pod is neither gone nor terminating. A
+    /// failure that the delete has counted stays counted.
+    ///
+    /// `stored` must hold the DaemonSet's pods from storage (a list without a resource version, not a watch's cache), read
+    /// after the API server has given up the call, by default after 60 s (`--request-timeout`). The action must be the last
+    /// one that was recorded for its node or pod, since a later one may still be under way. Without this call, such an
+    /// action stays in flight until a watch shows it or it expires.
+    pub fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
+        if !self.is_in_flight(action) {
+            return;
+        }
+        if let Action::CreatePod { node, .. } = action {
+            let shown = self.shown(stored);
+            self.creates.retain(|of, create| of != node || create.uid.is_some() || shown.has(of, create));
+        }
+        if let Action::DeletePod { pod, .. } = action {
+            let is_there = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
+            if stored.pods.iter().any(is_there) {
+                self.deletes.remove(&pod.uid);
+                self.taken.retain(|_, taken| taken.uid != pod.uid);
+            }
+        }
+    }
+
+    /// Forgets the actions that the snapshot shows, and the entries that have expired by its `now`.
+    ///
+    /// A snapshot shows a create when it has the pod; for a create whose answer was lost, when a live pod of its revision is
+    /// on its node. It shows a delete when the pod is gone or terminating. It shows both when its list of pods is at the
+    /// version of the outcome or a later one: a pod that was created and is gone already is shown by that alone. Call it for each snapshot, before or after
+    /// planning it: an entry that is never compared with the snapshot which shows it lasts until it expires.
+    pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
+        self.observe_beside(snapshot, Outside::none());
+    }
+
+    /// As [`observe`](Self::observe), for a snapshot of some nodes.
+    #[doc(hidden)]
+    pub fn observe_beside(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
+        let shown = self.shown(snapshot);
+        let mut not_terminating: IndexSet<&str, Hasher> = IndexSet::default();
+        if !self.deletes.is_empty() {
+            let pods = ours(snapshot).filter(|pod| pod.deleted_at.is_none());
+            not_terminating.extend(pods.map(|pod| pod.uid));
+        }
+        let active = |at: Timestamp, version| snapshot.in_flight_until(at, version).is_some();
+        self.creates.retain(|node, create| !shown.has(node, create) && active(create.at, create.version));
+        self.deletes.retain(|uid, delete| {
+            not_terminating.contains(uid.as_str()) && active(delete.at, delete.version)
+        });
+        self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
+        self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
+        self.rejections.retain(|_, last| !is_long_ago(last.at, snapshot.now));
+        self.forget_taken(snapshot, outside);
+    }
+}

@@ -1,0 +1,224 @@
+//! The manifests of a plan's pods: the template with labels, owner, name and tolerations.
+
+use crate::input::{Binding, PodNames, Snapshot};
+use crate::kubernetes::names::is_dns_label;
+use crate::kubernetes::revision::INGREDIENTS;
+use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
+use crate::kubernetes::{canonical_json, hash};
+use crate::model::Toleration;
+use crate::objects::pod_manifest::{PodManifest, Shared, Tie};
+use crate::plan::outside;
+use crate::plan::outside::Outside;
+use crate::pods::history::History;
+use crate::rollout::base::Base;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The revision that pods are made from.
+pub struct Source<'s> {
+    raw_template: &'s Value,
+    host_network: bool,
+    hash: &'s str,
+    is_base: bool,
+    /// In the form of a pod's label.
+    pub generation: Option<&'s str>,
+    /// The template's and those of every daemon pod.
+    pub tolerations: &'s [Toleration],
+    /// Of the caller's manifests; null without any.
+    pub ingredients: &'s Value,
+}
+
+impl<'s> Source<'s> {
+    pub fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
+        Source {
+            raw_template: snapshot.spec.raw_template(),
+            host_network: snapshot.spec.template.parsed.spec.host_network,
+            hash: history.current_hash(),
+            is_base: false,
+            generation: snapshot.spec.template_generation.as_deref(),
+            tolerations: &snapshot.spec.template.tolerations,
+            ingredients: &snapshot.spec.ingredients,
+        }
+    }
+
+    /// Without a generation: it would make the pod an updated one.
+    pub fn base(base: &'s Base<'_>) -> Self {
+        Source {
+            raw_template: base.raw_template(),
+            host_network: base.template.parsed.spec.host_network,
+            hash: base.hash,
+            is_base: true,
+            generation: None,
+            tolerations: &base.template.tolerations,
+            ingredients: base.view.data.get(INGREDIENTS).unwrap_or(&Value::Null),
+        }
+    }
+}
+
+/// Makes the manifests of one plan, of one revision.
+pub(crate) struct PodTemplate<'s> {
+    pub source: Source<'s>,
+    shared: Arc<Shared>,
+    /// `None` where the API server generates the names.
+    names: Option<DeterministicNames<'s>>,
+}
+
+impl<'s> PodTemplate<'s> {
+    /// The template's metadata and spec with labels, owner, name prefix and tolerations
+    /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
+    pub(crate) fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>, source: Source<'s>) -> Self {
+        let kept = outside.pod_template.clone();
+        let kept = kept.filter(|shared| !source.is_base && shared.revision_hash == source.hash);
+        let names = match snapshot.spec.policy.pod_names {
+            PodNames::Generated => None,
+            PodNames::Deterministic => Some(DeterministicNames::new(snapshot, outside)),
+        };
+        let shared = kept.unwrap_or_else(|| Arc::new(shared(snapshot, &source)));
+        PodTemplate { source, shared, names }
+    }
+
+    pub(crate) fn manifest(&self, node: &str) -> PodManifest {
+        let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
+        PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name, body: None }
+    }
+}
+
+/// The parts of the manifests that do not depend on the node.
+fn shared(snapshot: &Snapshot<'_>, source: &Source<'_>) -> Shared {
+    let template = canonical_json::normalized(source.raw_template);
+    let mut parts = into_map(Some(template));
+    let metadata = pod_metadata(into_map(parts.remove("metadata")), snapshot, source);
+    let mut spec = into_map(parts.remove("spec"));
+    let tie = match snapshot.spec.policy.binding {
+        Binding::NodeName => Tie::NodeName,
+        Binding::NodeAffinity => {
+            let mut affinity = into_map(spec.remove("affinity"));
+            let node_affinity = into_map(affinity.remove("nodeAffinity"));
+            Tie::NodeAffinity { affinity, node_affinity }
+        }
+    };
+    let daemon_tolerations = &snapshot.spec.policy.daemon_tolerations;
+    let tolerations =
+        with_tolerations(spec.remove("tolerations"), daemon_tolerations.list(source.host_network));
+    spec.insert("tolerations".to_owned(), Value::Array(tolerations));
+    let revision_hash = source.hash.to_owned();
+    Shared { metadata, spec, tie, revision_hash, is_base: source.is_base }
+}
+
+/// Metadata that the API server gives to each object, and `name`, which one pod alone could have. A template has such fields when it
+/// was copied from a pod: with a `resourceVersion` no pod could be created (v1.36 `GetPodFromTemplate` takes labels, annotations and
+/// finalizers only; here unknown fields are carried over, too).
+const SERVER_METADATA: [&str; 9] = [
+    "name",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+];
+
+fn pod_metadata(
+    mut metadata: Map<String, Value>,
+    snapshot: &Snapshot<'_>,
+    source: &Source<'_>,
+) -> Map<String, Value> {
+    let ds = &snapshot.spec.daemon_set.metadata;
+    for field in SERVER_METADATA {
+        metadata.remove(field);
+    }
+    let mut labels = into_map(metadata.remove("labels"));
+    labels.insert(snapshot.spec.policy.unique_label_key.clone(), Value::from(source.hash));
+    if let Some(generation) = source.generation {
+        labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), Value::from(generation));
+    } else if source.is_base {
+        // A template may have the label by itself: then a pod of base would count as updated.
+        labels.remove(TEMPLATE_GENERATION_LABEL);
+    }
+    metadata.insert("labels".to_owned(), Value::Object(labels));
+    metadata.insert("namespace".to_owned(), Value::from(ds.namespace.as_str()));
+    metadata.insert("generateName".to_owned(), Value::from(name_prefix(&ds.name)));
+    metadata.insert("ownerReferences".to_owned(), json!([snapshot.spec.daemon_set.owner_reference()]));
+    metadata
+}
+
+/// `<ds>-`, or `<ds>` where that is no valid prefix of a pod name
+/// (v1.36 `controller_utils.go getPodsPrefix`: `ValidatePodName(prefix, true)`).
+fn name_prefix(ds: &str) -> String {
+    let prefix = format!("{ds}-");
+    // As upstream: the last letter may be a dash, since the random suffix follows it.
+    let masked: String = ds.chars().take(ds.chars().count().saturating_sub(1)).chain(['a']).collect();
+    if prefix.len() <= 253 && masked.split('.').all(is_dns_label) { prefix } else { ds.to_owned() }
+}
+
+/// Names that no pod has, and that are the same for every plan of the same snapshot.
+struct DeterministicNames<'s> {
+    prefix: String,
+    uid: &'s str,
+    taken: BTreeSet<&'s str>,
+    /// The pods that are not in the snapshot.
+    others: Option<&'s dyn outside::PodLookup>,
+}
+
+impl<'s> DeterministicNames<'s> {
+    fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>) -> Self {
+        /// As the API server cuts a `generateName`: 63 less the hash and its dash.
+        const LONGEST_PREFIX: usize = 52;
+        let ds = &snapshot.spec.daemon_set.metadata;
+        let prefix: String = ds.name.chars().take(LONGEST_PREFIX).collect();
+        let same_namespace = snapshot.pods.iter().filter(|pod| pod.namespace == ds.namespace);
+        DeterministicNames {
+            // A part of a name after a dot must not begin with the dash before the hash.
+            prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
+            uid: ds.uid.as_str(),
+            taken: same_namespace.map(|pod| pod.name).collect(),
+            others: outside.pod_names.map(|names| names as &dyn outside::PodLookup),
+        }
+    }
+
+    fn name(&self, node: &str, hash: &str) -> Option<String> {
+        let attempt = |attempt: u32| {
+            let letters = hash::name_hash([self.uid, node, hash, &attempt.to_string()]);
+            format!("{}-{letters}", self.prefix)
+        };
+        let is_taken =
+            |name: &str| self.taken.contains(name) || self.others.is_some_and(|others| others.has_pod(name));
+        (0..).map(attempt).find(|name| !is_taken(name))
+    }
+}
+
+/// The template's tolerations and the added ones, each replacing one of the same key, operator, value and effect
+/// (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
+fn with_tolerations(template: Option<Value>, added: Vec<Toleration>) -> Vec<Value> {
+    let mut list = match template {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    for toleration in added {
+        let added = json!(toleration);
+        match list.iter_mut().find(|one| is_same_toleration(one, &toleration)) {
+            Some(one) => *one = added,
+            None => list.push(added),
+        }
+    }
+    list
+}
+
+fn is_same_toleration(one: &Value, other: &Toleration) -> bool {
+    let field = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
+    field("key") == other.key
+        && field("effect") == other.effect
+        && field("operator") == other.operator
+        && field("value") == other.value
+}
+
+/// The members of an object; empty for an absent or null part of a checked template.
+fn into_map(value: Option<Value>) -> Map<String, Value> {
+    match value {
+        Some(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}

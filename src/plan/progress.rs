@@ -1,0 +1,139 @@
+//! The figures that the conditions of the status are made from.
+
+use crate::choose::Choice;
+use crate::choose::limits::Budget;
+use crate::input::Snapshot;
+use crate::input::strategy::Strategy;
+use crate::node::figures::{Figure, Sums};
+use crate::node::fleet::Fleet;
+use crate::node::unavailable::UnavailableNodes;
+use crate::objects::position::NodeIx;
+use crate::pods::history::History;
+use crate::rollout::goal::Stage;
+use crate::rollout::goals::Rollout;
+use crate::rollout::waves::{Done, WaveState};
+use jiff::Timestamp;
+
+/// How many nodes may be without an available pod under OnDelete, where no limit is written: the default of
+/// maxUnavailable, so that a person can replace one pod at a time.
+const LIMIT_UNDER_ON_DELETE: u32 = 1;
+
+/// How far the current revision has come; all numbers are of target nodes, but for the taken ones of `causes`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The name of the current revision.
+    pub revision: String,
+    /// This plan creates the current revision, or makes an old one current again.
+    pub begins: bool,
+    pub desired: u32,
+    /// How many may be without an available pod.
+    pub limit: u32,
+    /// U: how many are, without the excused ones.
+    pub unavailable: u32,
+    pub excused: u32,
+    pub causes: UnavailableNodes,
+    /// With an available updated pod, and without a live outdated one.
+    pub done: u32,
+    /// With a live outdated pod, in flight included.
+    pub outdated: u32,
+    /// Those of `outdated` that this plan leaves as they are because a limit or, under OnDelete, a person decides.
+    pub held: u32,
+    /// A person decides.
+    pub on_delete: bool,
+    /// Target nodes that the rollout has not reached.
+    pub not_reached: u32,
+    /// The state of the rollout, if the policy steers it.
+    pub phase: Phase,
+}
+
+/// The state of a rollout, as far as the conditions tell it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It goes on, or no rollout is steered.
+    Updating,
+    /// The pods of the last open wave are Ready, but not for long enough.
+    Baking {
+        wave: usize,
+        until: Timestamp,
+    },
+    /// The next wave waits for approval.
+    WaitingForApproval {
+        wave: usize,
+    },
+    Paused,
+    /// The new version has failed, and no further node gets it.
+    Stopped {
+        reason: String,
+    },
+    /// The new version has failed, and all nodes go back to this revision.
+    RolledBack {
+        base: String,
+        reason: String,
+    },
+}
+
+impl Progress {
+    pub(crate) fn new(
+        fleet: &Fleet<'_>,
+        history: &History<'_>,
+        sums: &Sums,
+        budget: &Budget,
+        choice: &Choice<NodeIx>,
+    ) -> Self {
+        let snapshot = fleet.snapshot;
+        let progress = Progress {
+            revision: history.current_name(snapshot),
+            begins: history.current().view.is_none() || history.renumbered.is_some(),
+            desired: budget.desired,
+            limit: limit(snapshot, budget),
+            unavailable: budget.unavailable,
+            excused: budget.excused,
+            causes: sums.causes,
+            done: sums.get(Figure::Done),
+            outdated: sums.get(Figure::Outdated),
+            held: sums.get(Figure::Waits) - choice.waiting,
+            on_delete: snapshot.spec.strategy == Strategy::OnDelete,
+            not_reached: sums.get(Figure::NotReached),
+            phase: fleet.goal.rollout().map_or(Phase::Updating, phase),
+        };
+        debug_assert_eq!(
+            progress.causes.iter().map(|(_, nodes)| nodes).sum::<u32>() - progress.causes.taken,
+            progress.unavailable,
+            "each target node that counts as unavailable has one cause"
+        );
+        progress
+    }
+}
+
+fn phase(rollout: &Rollout<'_>) -> Phase {
+    let course = &rollout.state.course;
+    let waves = &course.waves;
+    let last = waves.last_open.and_then(|last| Some((last, waves.list.get(last)?)));
+    let next = waves.last_open.map_or(0, |last| last + 1);
+    let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
+    match &course.stage {
+        Stage::Paused => Phase::Paused,
+        Stage::Stopped(reason) => Phase::Stopped { reason: reason.clone() },
+        Stage::RolledBack(reason) => {
+            let base = rollout.base.as_ref().map(|base| base.view.name.to_owned());
+            Phase::RolledBack { base: base.unwrap_or_default(), reason: reason.clone() }
+        }
+        Stage::Over => Phase::Updating,
+        Stage::GoingOn => match last {
+            Some((wave, WaveState { done: Done::At(until), .. })) => Phase::Baking { wave, until: *until },
+            Some((_, WaveState { done: Done::Yes, .. })) | None if waits_for_approval => {
+                Phase::WaitingForApproval { wave: next }
+            }
+            Some(_) | None => Phase::Updating,
+        },
+    }
+}
+
+/// Under surge no node is without an available pod on purpose.
+fn limit(snapshot: &Snapshot<'_>, budget: &Budget) -> u32 {
+    match snapshot.spec.strategy {
+        Strategy::OnDelete => LIMIT_UNDER_ON_DELETE,
+        Strategy::Replace(_) => budget.max_unavailable,
+        Strategy::Surge { .. } => 0,
+    }
+}

@@ -1,0 +1,178 @@
+//! The decision, before it becomes actions and a report: the values of all steps, and their order.
+
+use crate::choose::limits::Budget;
+use crate::choose::unsorted::Unsorted;
+use crate::choose::{Choice, choose};
+use crate::input::Snapshot;
+use crate::input::spec::Spec;
+use crate::model::DaemonSetStatus;
+use crate::node::counts::counts as counted;
+use crate::node::figures::Counts;
+use crate::node::fleet::Fleet;
+use crate::node::sync::{NodeSync, node_sync};
+use crate::objects::position::NodeIx;
+use crate::plan::burst::Burst;
+use crate::plan::conditions::conditions;
+use crate::plan::outside::Outside;
+use crate::plan::progress::Progress;
+use crate::plan::status::status;
+use crate::plan::update::Update;
+use crate::pods::claim::{Claim, claim};
+use crate::pods::history::History;
+use crate::rollout::goals::Goal;
+use std::cell::OnceCell;
+
+/// The decision about a snapshot.
+#[derive(Debug)]
+pub enum Decision<'s> {
+    /// The selector is empty, and would select every pod of the namespace.
+    SelectingAll,
+    /// The DaemonSet is being deleted: its pods are the garbage collector's.
+    BeingDeleted,
+    /// The new revision's name is taken: the next pass tries another one, with this status.
+    NameCollision(DaemonSetStatus),
+    /// The usual case.
+    Synced(Box<Steps<'s>>),
+}
+
+/// The values of all steps, in the order of the steps.
+#[derive(Debug)]
+pub struct Steps<'s> {
+    /// The nodes that the fleet lacks.
+    pub outside: &'s Outside<'s>,
+    pub claim: Claim,
+    pub history: History<'s>,
+    pub fleet: Fleet<'s>,
+    pub node_sync: NodeSync,
+    pub counts: Counts,
+    pub budget: Budget,
+    pub update: Update,
+    pub burst: Burst,
+    pub status: DaemonSetStatus,
+    /// See [`by_name`](Self::by_name).
+    by_name: OnceCell<Vec<NodeIx>>,
+}
+
+impl Steps<'_> {
+    /// The nodes by name. The first question sorts them: a decision by itself does not need the order.
+    pub fn by_name(&self) -> &[NodeIx] {
+        self.by_name.get_or_init(|| {
+            let mut nodes: Vec<NodeIx> = self.fleet.nodes.positions().collect();
+            nodes.sort_unstable_by(|a, b| self.fleet.snapshot.index.by_name(*a, *b));
+            nodes
+        })
+    }
+}
+
+/// The decision on every node of the cluster.
+pub fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
+    decide_beside(snapshot, Outside::none())
+}
+
+/// The decision on every node of the cluster, with what a kept state knows of it.
+pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
+    let Head { claim, history, fleet } = match Head::new(snapshot, outside) {
+        Ok(head) => head,
+        Err(decision) => return *decision,
+    };
+    let node_sync = node_sync(&fleet);
+    let counts = counted(&fleet, &node_sync);
+    let Spec { strategy, policy, .. } = &*snapshot.spec;
+    let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts);
+    let choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
+    carry_out(Head { claim, history, fleet }, outside, node_sync, (counts, choice))
+}
+
+/// The decision on the nodes of the snapshot, beside others: the counts and the choice of all are known.
+pub fn decide_chosen<'s>(
+    snapshot: &'s Snapshot<'s>,
+    outside: &'s Outside<'s>,
+    counts: Counts,
+    choice: Choice<NodeIx>,
+) -> Decision<'s> {
+    let head = match Head::new(snapshot, outside) {
+        Ok(head) => head,
+        Err(decision) => return *decision,
+    };
+    let node_sync = node_sync(&head.fleet);
+    debug_assert!(
+        counts.nodes.iter().eq(counted(&head.fleet, &node_sync).nodes.iter()),
+        "the counts are those of these nodes"
+    );
+    carry_out(head, outside, node_sync, (counts, choice))
+}
+
+/// The first steps: they look at each node by itself, except for the goals of a rollout.
+#[derive(Debug)]
+struct Head<'s> {
+    claim: Claim,
+    history: History<'s>,
+    fleet: Fleet<'s>,
+}
+
+impl<'s> Head<'s> {
+    /// The fleet on the way to its goals; the decision where it ends early.
+    fn new(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Result<Self, Box<Decision<'s>>> {
+        if let Some(decision) = ends_at_once(&snapshot.spec) {
+            return Err(Box::new(decision));
+        }
+        let claim = claim(snapshot);
+        let Ok(history) = History::new(snapshot, &claim.revisions) else {
+            return Err(Box::new(Decision::NameCollision(one_more_collision(snapshot))));
+        };
+        let fleet = Fleet::build(snapshot, &claim, &history, &outside.hashes);
+        let goal = Goal::new(&fleet, &history, outside.rollout.as_ref());
+        Ok(Head { fleet: fleet.towards(goal), claim, history })
+    }
+}
+
+/// The last steps: they carry out what has been chosen.
+fn carry_out<'s>(
+    head: Head<'s>,
+    outside: &'s Outside<'s>,
+    mut node_sync: NodeSync,
+    (counts, choice): (Counts, Choice<NodeIx>),
+) -> Decision<'s> {
+    let Head { claim, history, fleet } = head;
+    let snapshot = fleet.snapshot;
+    for node in &choice.leaving {
+        node_sync.delete_leaving(&fleet, *node);
+    }
+    let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
+    let update = Update::new(&fleet, &node_sync, choice, outside);
+    let burst = Burst::new(&fleet, &node_sync, &update, outside);
+    let conditions = if snapshot.spec.policy.conditions {
+        let progress = Progress::new(&fleet, &history, &counts.sums, &budget, &update.choice);
+        conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
+    } else {
+        snapshot.spec.daemon_set.status.conditions.clone()
+    };
+    let status = status(&snapshot.spec.daemon_set, &counts.sums, conditions);
+    let by_name = OnceCell::new();
+    let steps =
+        Steps { outside, claim, history, fleet, node_sync, counts, budget, update, burst, status, by_name };
+    Decision::Synced(Box::new(steps))
+}
+
+/// The decision on a DaemonSet for which nothing is done, whatever its nodes and pods are.
+pub fn ends_at_once<'s>(spec: &Spec<'_>) -> Option<Decision<'s>> {
+    if spec.selector.is_empty() {
+        return Some(Decision::SelectingAll);
+    }
+    spec.daemon_set.metadata.deletion_timestamp.map(|_| Decision::BeingDeleted)
+}
+
+/// The fleet with the goals of its nodes; `None` where a plan ends early.
+pub(crate) fn fleet_towards_goal<'s>(
+    snapshot: &'s Snapshot<'s>,
+    outside: &'s Outside<'s>,
+) -> Option<Fleet<'s>> {
+    Head::new(snapshot, outside).ok().map(|head| head.fleet)
+}
+
+/// The same status with a collision count that gives the next revision another hash.
+fn one_more_collision(snapshot: &Snapshot<'_>) -> DaemonSetStatus {
+    let mut status = snapshot.spec.daemon_set.status.clone();
+    status.collision_count = Some(status.collision_count.unwrap_or(0).saturating_add(1));
+    status
+}

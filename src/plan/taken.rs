@@ -1,0 +1,94 @@
+//! Nodes that an update took down, counted until they are back.
+//!
+//! A taint or a label that appears because the daemon is away takes the node out of the target nodes: nothing is created
+//! there again, and no other figure counts it. Without this memory an update would take one node after the other.
+
+use crate::input::Snapshot;
+use crate::input::memory::Memory;
+use crate::input::placement::Placement;
+use crate::node::fleet::{Fleet, FleetPod};
+use crate::objects::position::NodeIx;
+use crate::plan::outside::Outside;
+use crate::plan::steps::fleet_towards_goal;
+use crate::pods::claim::claim_revisions;
+use crate::pods::classify::Classifier;
+use crate::pods::history::History;
+use jiff::SignedDuration;
+use std::collections::BTreeSet;
+
+/// The taken nodes as a snapshot shows them.
+struct Present {
+    /// A Ready pod of the node's goal is there.
+    back: BTreeSet<NodeIx>,
+    /// They should run a pod, and are Ready themselves.
+    ready_targets: BTreeSet<NodeIx>,
+}
+
+impl Memory {
+    /// Forgets a taken node once a Ready pod of its goal is there, or the node is gone. A Ready target node without such a pod
+    /// is forgotten after a while, too: its pod counts as unavailable there. No other node is: nothing else counts it.
+    pub(crate) fn forget_taken(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
+        if self.taken.is_empty() {
+            return;
+        }
+        let Present { back, ready_targets } = self.present(snapshot, outside);
+        let expiry = SignedDuration::from_secs(snapshot.spec.policy.taken_expiry_seconds.into());
+        self.taken.retain(|node, taken| {
+            let Some(node) = snapshot.index.node(node.as_str()) else { return false };
+            let expired = snapshot.now.duration_since(taken.at).abs() >= expiry;
+            !(back.contains(&node) || expired && ready_targets.contains(&node))
+        });
+    }
+
+    /// The taken nodes that are back; none of a steered rollout while a plan ends early.
+    fn present(&self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) -> Present {
+        let steered = snapshot.spec.policy.rollout.is_some();
+        let fleet = steered.then(|| fleet_towards_goal(snapshot, outside)).flatten();
+        let names = self.taken.keys().filter_map(|node| snapshot.index.node(node.as_str()));
+        let is_ready_target = |node: &NodeIx| match &fleet {
+            Some(fleet) => fleet.is_ready_target(*node),
+            None => snapshot.placement(*node) == Placement::Run && snapshot.node(*node).ready != Some(false),
+        };
+        Present {
+            ready_targets: names.filter(is_ready_target).collect(),
+            back: match &fleet {
+                Some(fleet) => self.nodes_with_a_ready_pod_of_their_goal(fleet),
+                None if steered => BTreeSet::new(),
+                None => self.nodes_with_a_ready_updated_pod(snapshot),
+            },
+        }
+    }
+
+    /// The nodes of which a live pod of their goal is Ready. A deleted pod that a stale list still shows is no sign of life.
+    fn nodes_with_a_ready_pod_of_their_goal(&self, fleet: &Fleet<'_>) -> BTreeSet<NodeIx> {
+        let taken = self.taken_uids();
+        let is_back = |pod: &FleetPod| {
+            let uid = fleet.view(pod).uid;
+            pod.of_goal && pod.is_ready() && !taken.contains(uid) && !self.deletes.contains_key(uid)
+        };
+        let nodes = self.taken.keys().filter_map(|node| fleet.snapshot.index.node(node.as_str()));
+        nodes.filter(|node| fleet.pods_of(*node).any(|(_, pod)| is_back(pod))).collect()
+    }
+
+    /// The pods whose deletion took a node.
+    fn taken_uids(&self) -> BTreeSet<&str> {
+        self.taken.values().map(|taken| taken.uid.as_str()).collect()
+    }
+
+    /// The nodes on which a live pod of the current revision is Ready; none while the revision's name is taken.
+    ///
+    /// A deleted pod that a stale list still shows is no sign of life: after an undo it is of the current revision again.
+    fn nodes_with_a_ready_updated_pod(&self, snapshot: &Snapshot<'_>) -> BTreeSet<NodeIx> {
+        let Ok(history) = History::new(snapshot, &claim_revisions(snapshot)) else { return BTreeSet::new() };
+        let classifier = Classifier::new(snapshot, &history);
+        let taken = self.taken_uids();
+        let is_deleted = |uid: &str| taken.contains(uid) || self.deletes.contains_key(uid);
+        let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
+            let is_live =
+                pod.ready.is_true() && pod.deleted_at.is_none() && !pod.finished() && !is_deleted(pod.uid);
+            let is_ours = || facts.verdict(pod).is_ours();
+            is_live && is_ours() && classifier.class(facts).evidence.is_updated()
+        });
+        ready.filter_map(|(_, _, facts)| facts.node).collect()
+    }
+}

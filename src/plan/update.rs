@@ -1,0 +1,65 @@
+//! The update strategy: which outdated pods go now, and where updated ones come up beside them.
+
+use crate::choose::Choice;
+use crate::choose::limits::place_free_at;
+use crate::input::strategy::Strategy;
+use crate::node::candidate::{Group, urgent};
+use crate::node::fleet::Fleet;
+use crate::node::sync::{Deletion, NodeSync};
+use crate::objects::position::{FleetIx, NodeIx};
+use crate::plan::outside::Outside;
+use jiff::Timestamp;
+
+/// The creates and deletes of the update strategy.
+#[derive(Debug)]
+#[doc(alias = "rollingUpdate")]
+pub struct Update {
+    /// The choice that it carries out.
+    pub choice: Choice<NodeIx>,
+    /// The most urgent first; under surge by node name.
+    pub deletes: Vec<Deletion>,
+    /// Updated pods that node sync marked as excess but that must survive, because the update deletes the outdated pod
+    /// beside them; sorted. Without this, switching from surge to rolling update would delete both pods of a node.
+    pub spared: Vec<FleetIx>,
+    /// When a terminating pod that holds a place in maxSurge is overdue, while others wait for that place.
+    pub place_free_at: Option<Timestamp>,
+}
+
+impl Update {
+    /// Carries out a choice on the pods that node sync leaves.
+    pub fn new(
+        fleet: &Fleet<'_>,
+        node_sync: &NodeSync,
+        choice: Choice<NodeIx>,
+        outside: &Outside<'_>,
+    ) -> Self {
+        let delete = |(group, node): &(Group, NodeIx)| {
+            let (pod, _) = urgent(fleet, node_sync, *node)?;
+            Some(Deletion::new(pod, group.reason()))
+        };
+        let mut deletes: Vec<Deletion> = choice.deletes.iter().filter_map(delete).collect();
+        if let Strategy::Surge { .. } = fleet.snapshot.spec.strategy {
+            deletes.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
+        }
+        let mut spared: Vec<FleetIx> =
+            deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
+        spared.sort_unstable();
+        let place_free_at = if choice.lacks_places {
+            place_free_at(fleet, node_sync).into_iter().chain(outside.place_free_at).min()
+        } else {
+            None
+        };
+        Update { choice, deletes, spared, place_free_at }
+    }
+
+    /// Node sync's deletes without the spared pods.
+    pub fn node_sync_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
+        let is_not_spared = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod).is_err();
+        node_sync.deletes.iter().filter(is_not_spared)
+    }
+
+    /// All deletes: node sync's, then the update's own.
+    pub fn all_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
+        self.node_sync_deletes(node_sync).chain(&self.deletes)
+    }
+}

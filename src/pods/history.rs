@@ -1,0 +1,293 @@
+//! The revisions of a DaemonSet: the current one, the corrections that they need, and those to delete.
+//!
+//! v1.36 `update.go constructHistory, dedupCurHistories, cleanupHistory, snapshot`.
+
+use crate::input::Snapshot;
+use crate::kubernetes::{canonical_json, hash, revision};
+use crate::model::Labels;
+use crate::objects::position::{HistoryIx, IndexVec, neutral};
+use crate::objects::view::RevisionView;
+use crate::pods::claim::ClaimedRevisions;
+use crate::rollout::marks::MarkChange;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+/// `spec.revisionHistoryLimit` when absent.
+const DEFAULT_HISTORY_LIMIT: i32 = 10;
+
+/// The revisions that belong to the DaemonSet, as they will be after the plan's history actions.
+#[derive(Debug)]
+pub struct History<'a> {
+    /// Includes the current one, also when this plan creates it.
+    pub revisions: IndexVec<HistoryIx, Revision<'a>>,
+    current: HistoryIx,
+    /// The revision of each hash, sorted by hash. Of several revisions with the same hash, a pod with this label counts as
+    /// running the current one, then a duplicate, then the old one with the largest number.
+    by_hash: Vec<(Cow<'a, str>, HistoryIx)>,
+    /// The current revision's new number, where it must change.
+    pub renumbered: Option<i64>,
+    /// The labels that the current revision lacks, where it is no longer the DaemonSet's because it lost them.
+    pub lost_labels: Option<Labels>,
+}
+
+/// A revision, and its role for the template.
+#[derive(Debug)]
+pub struct Revision<'a> {
+    /// `None` when this plan creates it.
+    pub view: Option<RevisionView<'a>>,
+    pub hash: Cow<'a, str>,
+    pub number: i64,
+    pub role: Role,
+}
+
+neutral!(Revision<'_>, Revision { view: None, hash: Cow::Borrowed(""), number: 0, role: Role::Old });
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Current,
+    /// Equal to the current one, and to be deleted.
+    Duplicate,
+    Old,
+}
+
+/// The name of the revision to create is taken.
+#[derive(Debug)]
+pub struct NameCollision;
+
+impl<'a> History<'a> {
+    /// Finds the current revision by content; then, among released ones, by name and content; else plans a new one.
+    ///
+    /// # Errors
+    /// When the new revision's name is taken: by another content, by another owner's revision
+    /// `[foreign-revision-of-the-same-name]`, or by one that is being deleted.
+    pub fn new(snapshot: &'a Snapshot<'a>, claim: &ClaimedRevisions) -> Result<Self, NameCollision> {
+        let owned = claim.owned.iter().map(|position| {
+            (snapshot.revision(*position), snapshot.revision_facts.at(*position).has_content)
+        });
+        let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
+            .map(|(view, has_content)| Revision {
+                view: Some(*view),
+                hash: hash_of(view, &snapshot.spec.policy.unique_label_key),
+                number: view.number,
+                role: if has_content { Role::Duplicate } else { Role::Old },
+            })
+            .collect();
+        let next = next_number(&revisions);
+        let mut lost_labels = None;
+        let current = match best_equal(&revisions) {
+            Some(current) => current,
+            None => {
+                let (revision, lost) = named_as_new(snapshot, next)?;
+                lost_labels = lost;
+                revisions.push(revision)
+            }
+        };
+        // A released revision is renumbered by the plan after its adoption.
+        let renumbered = (revisions.at(current).number < next && lost_labels.is_none()).then_some(next);
+        revisions.change(current, |revision| {
+            revision.role = Role::Current;
+            revision.number = renumbered.unwrap_or(revision.number);
+        });
+        let by_hash = index_by_hash(&revisions);
+        Ok(History { revisions, current, by_hash, renumbered, lost_labels })
+    }
+
+    pub fn current_hash(&self) -> &str {
+        &self.current().hash
+    }
+
+    pub fn current(&self) -> &Revision<'a> {
+        self.revisions.at(self.current)
+    }
+
+    /// The name of the current one, also when this plan creates it.
+    pub fn current_name(&self, snapshot: &Snapshot<'_>) -> String {
+        let current = self.current();
+        current.view.map_or_else(
+            || revision::name(&snapshot.spec.daemon_set, &current.hash),
+            |view| view.name.to_owned(),
+        )
+    }
+
+    /// The revision that a pod labelled with this hash runs.
+    pub fn position(&self, hash: &str) -> Option<HistoryIx> {
+        let found = self.by_hash.binary_search_by(|(known, _)| known.as_ref().cmp(hash)).ok()?;
+        self.by_hash.get(found).map(|(_, position)| *position)
+    }
+
+    pub fn revision(&self, position: HistoryIx) -> &Revision<'a> {
+        self.revisions.at(position)
+    }
+
+    /// Whether the pods of a revision need the hash of the current one: it equals that one, and goes.
+    pub fn relabels_pods_of(&self, revision: &Revision<'_>) -> bool {
+        revision.role == Role::Duplicate && revision.hash != self.current_hash()
+    }
+
+    /// Duplicates of the current revision, by name.
+    pub fn duplicates(&self) -> Vec<&Revision<'a>> {
+        let mut duplicates: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Duplicate).collect();
+        duplicates.sort_unstable_by_key(|r| r.name());
+        duplicates
+    }
+
+    /// Old revisions beyond the limit, oldest first; never live history, nor the base of a rollout. Both still count against
+    /// the limit.
+    pub fn beyond_limit(
+        &self,
+        limit: Option<i32>,
+        is_live_history: impl Fn(HistoryIx) -> bool,
+        base: Option<HistoryIx>,
+    ) -> Vec<&Revision<'a>> {
+        let mut old: Vec<_> = self.revisions.enumerated().filter(|(_, r)| r.role == Role::Old).collect();
+        let excess = beyond_limit(old.len(), limit);
+        old.sort_unstable_by_key(|(_, r)| (r.number, r.age()));
+        // The hash decides, not the revision itself: pods name the hash, and several revisions may share it.
+        let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&is_live_history);
+        let may_go = old.into_iter().filter(|(position, r)| Some(*position) != base && !live(r));
+        may_go.map(|(_, revision)| revision).take(excess).collect()
+    }
+
+    /// Revisions of the DaemonSet without the hash label, by name.
+    pub fn unlabelled(&self, key: &str) -> Vec<&Revision<'a>> {
+        let owned = |r: &Revision<'_>| r.role != Role::Current || self.lost_labels.is_none();
+        let lacks = |r: &&Revision<'_>| owned(r) && r.view.is_some_and(|view| !view.labels.contains_key(key));
+        let mut unlabelled: Vec<_> = self.revisions.iter().filter(lacks).collect();
+        unlabelled.sort_unstable_by_key(|r| r.name());
+        unlabelled
+    }
+}
+
+/// How many of so many old revisions are beyond the limit.
+pub fn beyond_limit(old: usize, limit: Option<i32>) -> usize {
+    let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
+    old.saturating_sub(usize::try_from(limit).unwrap_or(0))
+}
+
+impl<'a> Revision<'a> {
+    pub fn name(&self) -> &'a str {
+        self.view.map_or("", |view| view.name)
+    }
+
+    /// The order of revisions with the same number: oldest creation first, then name.
+    fn age(&self) -> (Option<jiff::Timestamp>, &'a str) {
+        (self.view.and_then(|view| view.created_at), self.name())
+    }
+}
+
+/// The full object to create for a template without a revision (v1.36 `update.go snapshot`).
+pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Value {
+    let ds = &snapshot.spec.daemon_set;
+    let labels =
+        snapshot.spec.template.parsed.metadata.labels.with(&snapshot.spec.policy.unique_label_key, hash);
+    let mut template = canonical_json::normalized(snapshot.spec.raw_template());
+    if let Value::Object(members) = &mut template {
+        members.insert("$patch".to_owned(), Value::from("replace"));
+    }
+    let mut metadata = json!({
+        "name": revision::name(ds, hash),
+        "namespace": ds.metadata.namespace,
+        "labels": labels,
+        "ownerReferences": [ds.owner_reference()],
+    });
+    let annotations = annotations(snapshot, number);
+    if let (Value::Object(members), false) = (&mut metadata, annotations.is_empty()) {
+        members.insert("annotations".to_owned(), json!(annotations));
+    }
+    let mut data = json!({"spec": {"template": template}});
+    if let (Value::Object(members), false) = (&mut data, snapshot.spec.ingredients.is_null()) {
+        let ingredients = canonical_json::normalized(&snapshot.spec.ingredients);
+        members.insert(revision::INGREDIENTS.to_owned(), ingredients);
+    }
+    let mut revision = json!({
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": metadata,
+        "data": data,
+        "revision": number,
+    });
+    revision.sort_all_objects();
+    revision
+}
+
+/// The DaemonSet's annotations. Where a rollout is steered, without those that steer it, and with the mark of its beginning.
+fn annotations(snapshot: &Snapshot<'_>, number: i64) -> Labels {
+    let (annotations, policy) = (&snapshot.spec.daemon_set.metadata.annotations, &snapshot.spec.policy);
+    let Some(rollout) = &policy.rollout else { return annotations.clone() };
+    let is_ours = |key: &str| key.strip_prefix(&policy.mark_prefix).is_some_and(|rest| rest.starts_with('/'));
+    let others: Labels = annotations.iter().filter(|(key, _)| !is_ours(key)).collect();
+    let started = MarkChange::Started;
+    match started.value(number, snapshot.now).filter(|_| !rollout.paused) {
+        Some(value) => others.with(snapshot.spec.mark_keys.of(started), &value),
+        None => others,
+    }
+}
+
+/// The hash label of a revision. Without that label the revision gets its own name as label.
+fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
+    Cow::Borrowed(view.labels.get(key).unwrap_or(view.name))
+}
+
+/// One more than the largest number of an old revision; 1 when there is none, or all are negative.
+fn next_number(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> i64 {
+    let old = revisions.iter().filter(|r| r.role == Role::Old).map(|r| r.number);
+    old.max().unwrap_or(0).max(0).saturating_add(1)
+}
+
+/// The one to keep of the revisions equal to the template.
+fn best_equal(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> Option<HistoryIx> {
+    let equal = revisions.enumerated().filter(|(_, r)| r.role == Role::Duplicate);
+    equal.min_by_key(|(_, r)| r.view.as_ref().map(revision::rank)).map(|(position, _)| position)
+}
+
+/// The revision with the name that a new one would get: a new one if the name is free, or the current one that was
+/// released, with the labels that it lacks `[released-revision-comes-back]`.
+///
+/// v1.36 `update.go snapshot`, where the create is answered with `AlreadyExists`.
+fn named_as_new<'a>(
+    snapshot: &'a Snapshot<'a>,
+    number: i64,
+) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
+    let ds = &*snapshot.spec.daemon_set;
+    let collisions = ds.status.collision_count.unwrap_or(0);
+    let content = (snapshot.spec.raw_template(), &snapshot.spec.ingredients);
+    let hash = hash::content_hash(content.0, content.1, collisions);
+    let name = revision::name(ds, &hash);
+    let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
+    let Some(view) = snapshot.revisions.iter().find(has_that_name) else {
+        return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
+    };
+    if !revision::can_be_current(ds, content, view) {
+        return Err(NameCollision);
+    }
+    let lost = missing_labels(snapshot, view, &hash);
+    let hash =
+        view.labels.get(&snapshot.spec.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
+    Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
+}
+
+/// The labels of a new revision that this one lacks: with them it is adopted by the usual rules. It keeps a hash label
+/// that it has, as every revision does.
+fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>, hash: &str) -> Labels {
+    let key = snapshot.spec.policy.unique_label_key.as_str();
+    let wanted = snapshot.spec.template.parsed.metadata.labels.with(key, hash);
+    let lacks = |(wanted, value): &(&str, &str)| match revision.labels.get(wanted) {
+        Some(_) if *wanted == key => false,
+        Some(found) => found != *value,
+        None => true,
+    };
+    wanted.iter().filter(lacks).collect()
+}
+
+/// For each hash the revision that a pod with this label counts as running.
+///
+/// Revisions share a hash when one lacks the label and is named as another one's hash, or when somebody has copied a
+/// revision. The current one comes first, so that its pods are never outdated; then a duplicate, which has the same
+/// template; then the newest old one.
+fn index_by_hash<'a>(revisions: &IndexVec<HistoryIx, Revision<'a>>) -> Vec<(Cow<'a, str>, HistoryIx)> {
+    let mut index: Vec<_> = revisions.enumerated().collect();
+    index.sort_by_key(|(_, r)| (r.hash.clone(), r.role, Reverse(r.number), r.age()));
+    index.dedup_by(|(_, later), (_, first)| later.hash == first.hash);
+    index.into_iter().map(|(position, r)| (r.hash.clone(), position)).collect()
+}

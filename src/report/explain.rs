@@ -1,0 +1,331 @@
+//! The report of a decision: the reasons that [`plan`](crate::plan) gives and [`reconcile`](crate::reconcile) does not
+//! compute.
+
+use crate::action::{Action, DeleteReason};
+use crate::choose::limits::BudgetUse;
+use crate::input::Snapshot;
+use crate::input::memory::Rejections;
+use crate::input::placement::{Mismatch, Placement, Taints};
+use crate::input::strategy::Strategy;
+use crate::model::{DaemonSetStatus, Taint};
+use crate::node::candidate::{Group, candidate, has_place};
+use crate::node::figures::{Addend, Figure};
+use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
+use crate::node::unavailable::UnavailableNodes;
+use crate::objects::position::{FleetIx, NodeIx};
+use crate::objects::view::{LifecycleView, TaintsView};
+use crate::plan::burst::Creation;
+use crate::plan::progress::Progress;
+use crate::plan::steps::{Decision, Steps};
+use crate::plan::update::Update;
+use crate::report::explain_rollout::{hold_reason, rollout};
+use crate::report::{
+    CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
+    ReportScope, RevisionOrigin, Situation, StrategyInForce, warnings,
+};
+use std::collections::BTreeMap;
+
+/// The plan of a decision: its actions, with the reasons as data.
+pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions: Vec<Action>) -> Plan {
+    let early = |situation, status: Option<&DaemonSetStatus>, actions| Plan {
+        actions,
+        status: status.cloned(),
+        report: Report {
+            situation,
+            current_revision: None,
+            strategy: None,
+            budget: None,
+            unavailable: UnavailableNodes::default(),
+            nodes: Vec::new(),
+            scope: ReportScope::AllNodes,
+            rollout: None,
+            progress: None,
+        },
+        warnings: Vec::new(),
+    };
+    match decision {
+        Decision::SelectingAll => early(Situation::SelectingAll, None, actions),
+        Decision::BeingDeleted => early(Situation::BeingDeleted, None, actions),
+        Decision::NameCollision(status) => early(Situation::NameCollision, Some(status), actions),
+        Decision::Synced(steps) => Plan {
+            actions,
+            status: Some(steps.status.clone()),
+            report: report(snapshot, steps),
+            warnings: warnings::warnings(snapshot, steps),
+        },
+    }
+}
+
+fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
+    let Steps { fleet, history, counts, budget, update, .. } = steps;
+    let progress = Progress::new(fleet, history, &counts.sums, budget, &update.choice);
+    let by_name = steps.by_name();
+    let explainer = Explainer::new(snapshot, steps);
+    let nodes: Vec<NodeVerdict> = by_name.iter().map(|position| explainer.verdict(*position)).collect();
+    Report {
+        situation: Situation::Synced,
+        current_revision: Some(current_revision(snapshot, steps)),
+        strategy: Some(strategy(snapshot.spec.strategy)),
+        budget: Some(*budget),
+        unavailable: progress.causes,
+        rollout: rollout(fleet, by_name.iter().copied().zip(&nodes)),
+        nodes,
+        scope: ReportScope::AllNodes,
+        progress: Some(progress),
+    }
+}
+
+fn current_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> CurrentRevision {
+    let current = steps.history.current();
+    let name = steps.history.current_name(snapshot);
+    let origin = match (current.view, steps.history.renumbered) {
+        (Some(_), None) => RevisionOrigin::Kept,
+        (Some(_), Some(_)) => RevisionOrigin::CurrentAgain,
+        (None, _) => RevisionOrigin::Created,
+    };
+    CurrentRevision { name, hash: current.hash.to_string(), number: current.number, origin }
+}
+
+fn strategy(strategy: Strategy) -> StrategyInForce {
+    match strategy {
+        Strategy::OnDelete => StrategyInForce::OnDelete,
+        Strategy::Replace(limit) => StrategyInForce::Replace(limit),
+        Strategy::Surge { limit, .. } => StrategyInForce::Surge(limit),
+    }
+}
+
+/// Explains the effect of the plan on each node and pod.
+struct Explainer<'d> {
+    snapshot: &'d Snapshot<'d>,
+    steps: &'d Steps<'d>,
+    /// Every wanted delete, with whether it is in this plan or was left out by the cap.
+    deletes: BTreeMap<FleetIx, (DeleteReason, bool)>,
+    /// The creates of this plan, each with how many creates are before it.
+    creates: BTreeMap<NodeIx, (usize, Creation)>,
+    /// Nodes on which the update wants a second pod, sorted.
+    surging: Vec<NodeIx>,
+}
+
+impl<'d> Explainer<'d> {
+    fn new(snapshot: &'d Snapshot<'d>, steps: &'d Steps<'d>) -> Self {
+        let burst = &steps.burst;
+        let mut deletes = BTreeMap::new();
+        for deletion in steps.update.all_deletes(&steps.node_sync) {
+            deletes.insert(deletion.pod, (deletion.reason, false));
+        }
+        for deletion in &burst.deletes {
+            deletes.insert(deletion.pod, (deletion.reason, true));
+        }
+        let mut surging = steps.update.choice.creates.clone();
+        surging.sort_unstable();
+        Explainer {
+            snapshot,
+            steps,
+            deletes,
+            surging,
+            creates: burst.creates.iter().enumerate().map(|(i, c)| (c.node, (i, *c))).collect(),
+        }
+    }
+
+    fn verdict(&self, position: NodeIx) -> NodeVerdict {
+        let fleet = &self.steps.fleet;
+        let (node, placement) = (fleet.node_view(position), fleet.placement(position));
+        let mut pods: Vec<_> =
+            fleet.pods_of(position).map(|(index, pod)| self.pod_verdict(index, pod)).collect();
+        pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
+        let Addend { figures, cause, .. } = *self.steps.counts.nodes.at(position);
+        let counts = BudgetUse::from(figures);
+        NodeVerdict {
+            node: node.name.into(),
+            node_ready: node.ready,
+            unschedulable: node.unschedulable,
+            placement: node_placement(placement, node.taints),
+            counts,
+            unavailable: cause,
+            outcome: self.outcome(position, placement, counts, &pods),
+            pods,
+        }
+    }
+
+    fn pod_verdict(&self, index: FleetIx, pod: &FleetPod) -> PodVerdict {
+        let view = self.steps.fleet.view(pod);
+        let revision = pod.revision.map(|revision| self.steps.history.revision(revision));
+        PodVerdict {
+            pod: view.object_ref(),
+            updated: pod.is_updated(),
+            evidence: pod.evidence,
+            hash: view.labels.get(&self.snapshot.spec.policy.unique_label_key).map(str::to_owned),
+            revision: revision.map(|revision| revision.number),
+            state: pod_state(&self.steps.fleet, pod),
+            deleted: self.deletes.get(&index).filter(|(_, planned)| *planned).map(|(reason, _)| *reason),
+        }
+    }
+
+    /// An action of the plan on the node; where there is none, the first thing that the node waits for.
+    fn outcome(
+        &self,
+        node: NodeIx,
+        placement: Placement,
+        counts: BudgetUse,
+        pods: &[PodVerdict],
+    ) -> NodeOutcome {
+        if let Some(outcome) = self.action_on(node, pods) {
+            return outcome;
+        }
+        let fleet = &self.steps.fleet;
+        if let Some(held) = self.steps.node_sync.held(node) {
+            return NodeOutcome::WaitsForBackOff { until: held.until, failures: held.count };
+        }
+        if let Some(since) = fleet.taken_at(node).filter(|_| placement != Placement::Run && counts.taken) {
+            return NodeOutcome::WaitsForReturn { since };
+        }
+        if self.steps.counts.has(node, Figure::LeavesLast) {
+            let leaving = self.steps.counts.sums.get(Figure::LeavesLast);
+            return NodeOutcome::WaitsForTargets { unavailable: self.steps.budget.unavailable, leaving };
+        }
+        if placement != Placement::Run {
+            let pair = self.steps.node_sync.keeps_a_pair(fleet, node);
+            return if pair { self.why_updated_waits(node, pods) } else { NodeOutcome::NotTarget };
+        }
+        if let Some(create) = fleet.in_flight(node) {
+            return NodeOutcome::WaitsForCreatedPod { until: create.until };
+        }
+        let is_up_to_date = || fleet.pods_of(node).any(|(_, pod)| pod.of_goal && pod.is_available());
+        if let Some(LifecycleView { state, .. }) = fleet.lifecycle(node).filter(|_| !is_up_to_date()) {
+            return NodeOutcome::LeftAlone { lifecycle: state };
+        }
+        // The exception, a pod that may go, waits as any other.
+        if let Some((_, outdated)) = self.candidate(node) {
+            return self.why_outdated_stays(node, outdated, pods);
+        }
+        if fleet.goal.of(node).is_held() {
+            return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
+        }
+        self.why_updated_waits(node, pods)
+    }
+
+    fn candidate(&self, node: NodeIx) -> Option<(FleetIx, &FleetPod)> {
+        let Steps { fleet, node_sync, counts, .. } = self.steps;
+        if counts.has(node, Figure::Candidate) { candidate(fleet, node_sync, node) } else { None }
+    }
+
+    fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {
+        if let Some((position, creation)) = self.creates.get(&node) {
+            let batch = Creation::batch(*position);
+            return Some(NodeOutcome::Create {
+                reason: creation.reason,
+                batch,
+                rejected: self.rejected(node),
+            });
+        }
+        if let Some(reason) = pods.iter().find_map(|pod| pod.deleted) {
+            return Some(NodeOutcome::Delete { reason, rejected: self.rejected(node) });
+        }
+        let steps = &self.steps;
+        let wanted = steps.node_sync.creates_on(node) || self.surging.binary_search(&node).is_ok();
+        let unwanted = steps.fleet.pods_of(node).any(|(index, _)| self.deletes.contains_key(&index));
+        (unwanted || wanted).then_some(NodeOutcome::WaitsForNextPlan)
+    }
+
+    fn rejected(&self, node: NodeIx) -> Option<Rejections> {
+        self.snapshot.memory.as_ref()?.rejections(self.snapshot.node(node).name)
+    }
+
+    fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {
+        let budget = &self.steps.budget;
+        match self.snapshot.spec.strategy {
+            Strategy::OnDelete => NodeOutcome::WaitsForDelete,
+            Strategy::Replace(_) => NodeOutcome::HeldByMaxUnavailable {
+                used: self.used(pod.readiness),
+                limit: budget.max_unavailable,
+            },
+            Strategy::Surge { .. } if !has_place(&self.steps.fleet, &self.steps.node_sync, node) => {
+                termination(pods).unwrap_or(NodeOutcome::WaitsForReady)
+            }
+            Strategy::Surge { .. } => NodeOutcome::HeldByMaxSurge {
+                used: budget.doubled + budget.lost + self.steps.update.choice.creates.len() as u32,
+                limit: budget.max_surge,
+            },
+        }
+    }
+
+    /// The nodes that count against maxUnavailable for a pod of this readiness, this plan's deletes included.
+    fn used(&self, readiness: Readiness) -> u32 {
+        let Steps { budget, update: Update { choice, .. }, .. } = self.steps;
+        let counted = match readiness {
+            // They wait only under `UnreadyPolicy::WithinBudget`.
+            Readiness::Pending | Readiness::NotReady => {
+                budget.being_replaced + choice.chosen(Group::Pending) + choice.chosen(Group::NotReady)
+            }
+            Readiness::NotYetAvailable => budget.not_ready + choice.chosen(Group::NotYetAvailable),
+            Readiness::Available => budget.unavailable + choice.chosen(Group::Available),
+        };
+        counted + budget.lost
+    }
+
+    /// For a node with a live updated pod, or without a live pod.
+    fn why_updated_waits(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
+        let fleet = &self.steps.fleet;
+        let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.of_goal);
+        let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
+        match best.map(|pod| (pod.readiness, pod)) {
+            Some((Readiness::Available, _)) => NodeOutcome::UpToDate,
+            Some((Readiness::NotYetAvailable, pod)) => {
+                NodeOutcome::WaitsForMinReady { until: fleet.available_at(pod) }
+            }
+            Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
+            None => termination(pods).unwrap_or(NodeOutcome::WaitsForNextPlan),
+        }
+    }
+}
+
+/// The node waits for the last of its terminating pods.
+fn termination(pods: &[PodVerdict]) -> Option<NodeOutcome> {
+    let overdue = pods.iter().filter_map(|pod| match pod.state {
+        PodState::Terminating { overdue_at } => Some(overdue_at),
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending { .. }
+        | PodState::Failed
+        | PodState::Succeeded => None,
+    });
+    overdue.max().map(|overdue_at| NodeOutcome::WaitsForTermination { overdue_at })
+}
+
+/// A placement in the words of a report; the taints are those of its node.
+pub fn node_placement(placement: Placement, taints: TaintsView<'_>) -> NodePlacement {
+    let taint = |position: Taints| -> Taint {
+        let found = taints.iter().nth(position.first.into());
+        debug_assert!(found.is_some(), "the taint of a placement is the node's");
+        found.map(Taint::from).unwrap_or_default()
+    };
+    match placement {
+        Placement::Run => NodePlacement::Run,
+        Placement::ContinueOnly(taints) => NodePlacement::ContinueOnly { taint: taint(taints) },
+        Placement::Exclude(Mismatch::NodeName) => NodePlacement::OtherNodeName,
+        Placement::Exclude(Mismatch::NodeSelector) => NodePlacement::NodeSelectorMismatch,
+        Placement::Exclude(Mismatch::NodeAffinity) => NodePlacement::NodeAffinityMismatch,
+        Placement::Exclude(Mismatch::NoExecuteTaint(taints)) => {
+            NodePlacement::UntoleratedNoExecute { taint: taint(taints) }
+        }
+    }
+}
+
+fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
+    let view = fleet.view(pod);
+    let since = view.ready_since;
+    match (pod.stage, pod.readiness) {
+        (PodStage::Failed, _) => PodState::Failed,
+        (PodStage::Succeeded, _) => PodState::Succeeded,
+        (PodStage::Terminating | PodStage::Gone, _) => {
+            PodState::Terminating { overdue_at: fleet.overdue_at(pod) }
+        }
+        (PodStage::Live, Readiness::Available) => PodState::Available { ready_since: since },
+        (PodStage::Live, Readiness::NotYetAvailable) => {
+            PodState::Ready { available_at: fleet.available_at(pod) }
+        }
+        (PodStage::Live, Readiness::NotReady) => PodState::NotReady { since },
+        (PodStage::Live, Readiness::Pending) => PodState::Pending { since: view.created_at },
+    }
+}

@@ -1,0 +1,124 @@
+//! The report of a rollout that the policy steers, and why it has not reached a node.
+
+use crate::model::NodeName;
+use crate::node::fleet::Fleet;
+use crate::objects::position::{IndexVec, NodeIx};
+use crate::report::NodeVerdict;
+use crate::rollout::course::Course;
+use crate::rollout::facts::{WaveFigures, WaveNodes};
+use crate::rollout::goal::Stage;
+use crate::rollout::goals::{Rollout, RolloutState};
+use crate::rollout::report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
+use crate::rollout::waves::{Done, WaveState, Waves};
+use std::sync::Arc;
+
+/// The state of the rollout, from the verdicts on all nodes by name; `None` if the policy steers none.
+pub(crate) fn rollout<'v>(
+    fleet: &Fleet<'_>,
+    verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)> + Clone,
+) -> Option<RolloutReport> {
+    let Rollout { base, state } = fleet.goal.rollout()?;
+    let course = &*state.course;
+    let is_judged = course.stage != Stage::Over;
+    let waves = state.waves.iter().zip(&course.waves.list).enumerate();
+    Some(RolloutReport {
+        stage: stage(&course.stage),
+        base: base.as_ref().map(|base| base.view.name.to_owned()),
+        base_hash: base.as_ref().map(|base| base.hash.to_owned()),
+        nodes: course.nodes,
+        updated: course.updated,
+        waves: waves
+            .map(|(index, (nodes, wave))| {
+                let (nodes, WaveFigures { updated, available }) = wave_nodes(state, nodes, verdicts.clone());
+                WaveReport { nodes, updated, available, progress: progress(course, index, wave) }
+            })
+            .collect(),
+        failing: if is_judged { Arc::clone(&state.failing) } else { Arc::default() },
+    })
+}
+
+/// The nodes of a wave, by name.
+fn wave_nodes<'v>(
+    state: &RolloutState,
+    nodes: &WaveNodes,
+    verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)>,
+) -> (Arc<[NodeName]>, WaveFigures) {
+    if let WaveNodes::Named(names, figures) = nodes {
+        return (Arc::clone(names), *figures);
+    }
+    let nodes = nodes.inside();
+    let mut figures = WaveFigures::default();
+    let mut is_inside: IndexVec<NodeIx, bool> = IndexVec::repeat(false, state.nodes.len());
+    for node in nodes {
+        figures.add(WaveFigures::new(&state.nodes.at(*node).facts));
+        is_inside.change(*node, |is_inside| *is_inside = true);
+    }
+    // The verdicts are in the order of the names: they are compared once for all waves.
+    let mut names = Vec::with_capacity(nodes.len());
+    let inside = verdicts.filter(|(node, _)| *is_inside.at(*node));
+    names.extend(inside.map(|(_, verdict)| verdict.node.clone()));
+    (names.into(), figures)
+}
+
+fn stage(stage: &Stage) -> RolloutStage {
+    match stage {
+        Stage::Over => RolloutStage::Over,
+        Stage::GoingOn => RolloutStage::GoingOn,
+        Stage::Paused => RolloutStage::Paused,
+        Stage::Stopped(reason) => RolloutStage::Stopped { reason: reason.clone() },
+        Stage::RolledBack(reason) => RolloutStage::RolledBack { reason: reason.clone() },
+    }
+}
+
+fn progress(course: &Course, index: usize, wave: &WaveState) -> WaveProgress {
+    if course.stage == Stage::Over {
+        return WaveProgress::Done;
+    }
+    if wave.is_open {
+        return match wave.done {
+            Done::Yes => WaveProgress::Done,
+            Done::At(until) => WaveProgress::Baking { until },
+            Done::No => WaveProgress::Updating,
+        };
+    }
+    let next = next_wave(&course.waves);
+    let is_due = index == next && before(&course.waves, index) == Done::Yes;
+    match course.stage {
+        Stage::GoingOn if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
+        Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) if is_due => WaveProgress::Stopped,
+        Stage::Over | Stage::GoingOn | Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => {
+            WaveProgress::WaitsForWaveBefore
+        }
+    }
+}
+
+/// The index of the first wave that is not open.
+fn next_wave(waves: &Waves) -> usize {
+    waves.last_open.map_or(0, |last| last + 1)
+}
+
+/// Whether the wave before this one is done.
+fn before(waves: &Waves, index: usize) -> Done {
+    index.checked_sub(1).and_then(|before| waves.list.get(before)).map_or(Done::Yes, |wave| wave.done)
+}
+
+/// Why the rollout has not reached a node that is held.
+pub(crate) fn hold_reason(fleet: &Fleet<'_>, node: NodeIx) -> HoldReason {
+    let Some(rollout) = fleet.goal.rollout() else { return HoldReason::NoWave };
+    let (course, node) = (&*rollout.state.course, rollout.state.nodes.at(node));
+    match &course.stage {
+        Stage::Paused => return HoldReason::Paused,
+        Stage::Stopped(reason) | Stage::RolledBack(reason) => {
+            return HoldReason::Stopped { reason: reason.clone() };
+        }
+        Stage::GoingOn | Stage::Over => {}
+    }
+    if !node.facts.takes_part {
+        return HoldReason::Outside;
+    }
+    let Some(wave) = node.first_wave else { return HoldReason::NoWave };
+    let next = next_wave(&course.waves);
+    let progress =
+        course.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(course, next, wave));
+    HoldReason::Wave { wave, next: next as u32, progress, opens_at: course.waves.opens_at }
+}

@@ -1,0 +1,369 @@
+//! The outlook of a rollout: whether it still moves, the obstacles in its way, and how many rounds are left.
+//! `kubectl rollout status` shows none of these.
+
+use crate::model::NodeName;
+use crate::report::{
+    NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, ReportScope, Situation,
+    StrategyInForce,
+};
+use crate::rollout::report::{HoldReason, WaveProgress};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use thiserror::Error;
+
+/// The outlook of a rollout.
+///
+/// ```
+/// use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
+/// use daemonset::{Recording, plan};
+/// use serde_json::{from_value, json};
+///
+/// # let daemon_set = json!({
+/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+/// #     "spec": {
+/// #         "selector": {"matchLabels": {"app": "agent"}},
+/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+/// #         "updateStrategy": {"type": "RollingUpdate"},
+/// #     },
+/// # });
+/// # let outdated_pod = json!({
+/// #     "metadata": {
+/// #         "name": "agent-x", "namespace": "ns", "uid": "p1",
+/// #         "labels": {"app": "agent", "controller-revision-hash": "old"},
+/// #         "ownerReferences": [{"uid": "u1", "controller": true}],
+/// #     },
+/// #     "spec": {"nodeName": "a"},
+/// #     "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+/// # });
+/// let mut recording: Recording = from_value(json!({
+///     "now": "2026-01-01T12:00:00Z",
+///     "daemonSet": daemon_set,
+///     "nodes": [{"metadata": {"name": "a"}}],
+///     "pods": [outdated_pod],
+/// }))?;
+/// recording.daemon_set.spec.update_strategy.kind = "OnDelete".into();
+/// let plan = plan(&recording.snapshot().unwrap());
+/// let outlook = Outlook::new(&plan, recording.now, jiff::SignedDuration::from_mins(10)).unwrap();
+/// let RolloutState::Stuck { obstacles, .. } = outlook.state else { panic!("a person deletes the pod") };
+/// assert_eq!(obstacles[0].kind, ObstacleKind::WaitsForDelete);
+/// assert_eq!((outlook.outdated, outlook.rounds_left), (1, None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[must_use]
+#[non_exhaustive]
+pub struct Outlook {
+    /// Whether it moves.
+    #[serde(rename = "standing")]
+    pub state: RolloutState,
+    /// Target nodes with an outdated pod that is neither terminating nor finished.
+    pub outdated: u32,
+    /// How many rounds of updates are left: the Ready ones of `outdated` divided by maxUnavailable or maxSurge, rounded up,
+    /// and at least 1 while anything is under way. An estimate, as if every round were full and every pod became
+    /// available. `None` under OnDelete, where a person deletes the pods.
+    pub rounds_left: Option<u32>,
+}
+
+/// The report has the verdicts of some nodes only, and an outlook needs those of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the report has the verdicts of the changed nodes alone, and the outlook needs those of all nodes")]
+#[non_exhaustive]
+pub struct PartialReport;
+
+/// Whether a rollout moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum RolloutState {
+    /// Nothing is left to do.
+    Complete,
+    /// The plan acts, or time alone lets it go on.
+    #[non_exhaustive]
+    Moving {
+        /// Nodes that the plan, or the next one, acts on.
+        acting: u32,
+        /// Nodes that need nothing but time.
+        waiting: u32,
+    },
+    /// Nothing moves until a person removes one of these obstacles.
+    #[non_exhaustive]
+    Stuck {
+        /// In the order of [`ObstacleKind`]; never empty.
+        obstacles: Vec<Obstacle>,
+    },
+}
+
+/// An obstacle, with its nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Obstacle {
+    /// The kind.
+    pub kind: ObstacleKind,
+    /// The nodes with this obstacle, by name; empty for an obstacle of the whole DaemonSet.
+    pub nodes: Vec<NodeName>,
+}
+
+/// The kind of an obstacle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub enum ObstacleKind {
+    /// The selector is empty: the controller does nothing.
+    SelectingAll,
+    /// The DaemonSet is being deleted: the controller does nothing.
+    BeingDeleted,
+    /// The strategy is OnDelete: a person deletes the outdated pods.
+    WaitsForDelete,
+    /// The updated pod has not been Ready for longer than the caller's patience.
+    NotReady,
+    /// The updated pod fails again and again.
+    Failing,
+    /// The updated pod's Ready condition has no transition time, so that minReadySeconds never pass.
+    NoReadyTime,
+    /// A terminating pod is overdue: its kubelet does not answer, or a finalizer holds it.
+    Overdue,
+    /// The node went down with the updated pod on it, and counts against the limit.
+    NodeLost,
+    /// The update deleted the node's pod, and the node is no Ready target node any more: it counts against the limit.
+    NodeTaken,
+    /// The node leaves, and the policy leaves it alone.
+    NodeLeaves,
+    /// The rollout is paused.
+    RolloutPaused,
+    /// The next wave waits for approval.
+    WaitsForApproval,
+    /// The new version has failed, and no further node gets it.
+    RolloutFailed,
+    /// The API server rejects the node's create or delete again and again.
+    Rejected,
+    /// The limit is used up for another reason than those above.
+    NoRoom,
+}
+
+/// A clause that names the obstacle and, where one exists, the way out.
+impl fmt::Display for ObstacleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ObstacleKind::SelectingAll => {
+                "the selector is empty, so that the controller does nothing: give it labels"
+            }
+            ObstacleKind::BeingDeleted => "the DaemonSet is being deleted, so that the controller does nothing",
+            ObstacleKind::WaitsForDelete => "the strategy is OnDelete: delete the outdated pods yourself",
+            ObstacleKind::NotReady => {
+                "the updated pod has not been Ready for too long: look at its events and logs"
+            }
+            ObstacleKind::Failing => {
+                "the updated pod fails again and again: repair the template, or undo the update"
+            }
+            ObstacleKind::NoReadyTime => {
+                "the updated pod's Ready condition tells no time, so that minReadySeconds never pass"
+            }
+            ObstacleKind::Overdue => {
+                "a pod should be gone and is not: its kubelet does not answer, or a finalizer holds it"
+            }
+            ObstacleKind::NodeLost => {
+                "the node went down with the updated pod: repair or remove it, or undo the update"
+            }
+            ObstacleKind::NodeTaken => {
+                "the update deleted the node's pod, and the node is no Ready target node any more: look at its taints, labels \
+                 and conditions, or remove it"
+            }
+            ObstacleKind::NodeLeaves => "the node leaves, and the policy leaves it alone",
+            ObstacleKind::RolloutPaused => "the rollout is paused",
+            ObstacleKind::WaitsForApproval => "the next wave waits for approval",
+            ObstacleKind::RolloutFailed => "the new version has failed",
+            ObstacleKind::Rejected => {
+                "the API server rejects the action on the node again and again: look at webhooks, quotas and rights"
+            }
+            ObstacleKind::NoRoom => "the limit is used up",
+        })
+    }
+}
+
+/// The movement of one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Movement {
+    Settled,
+    Acting,
+    Waiting,
+    /// The limit holds it: other nodes must move first.
+    Held,
+    Blocked(ObstacleKind),
+}
+
+impl Outlook {
+    /// The outlook by a plan made at `now`. A pod that has not become Ready for `patience` is an obstacle; for a Deployment,
+    /// `progressDeadlineSeconds` is 600 by default, and a DaemonSet has no such field.
+    ///
+    /// # Errors
+    /// [`PartialReport`] for a plan from changes, by which any rollout would be complete as soon as nothing changes:
+    /// `Tracker::explain` of daemonset-incremental gives the plan with all verdicts.
+    pub fn new(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Result<Self, PartialReport> {
+        match plan.report.scope {
+            ReportScope::AllNodes => Ok(Outlook::of_all_nodes(plan, now, patience)),
+            ReportScope::ChangedNodes => Err(PartialReport),
+        }
+    }
+
+    fn of_all_nodes(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Self {
+        let report = &plan.report;
+        let nothing_done = |kind| Outlook {
+            state: RolloutState::Stuck { obstacles: vec![Obstacle { kind, nodes: Vec::new() }] },
+            outdated: 0,
+            rounds_left: None,
+        };
+        match report.situation {
+            Situation::SelectingAll => return nothing_done(ObstacleKind::SelectingAll),
+            Situation::BeingDeleted => return nothing_done(ObstacleKind::BeingDeleted),
+            Situation::NameCollision => {
+                let state = RolloutState::Moving { acting: 0, waiting: 0 };
+                return Outlook { state, outdated: 0, rounds_left: None };
+            }
+            Situation::Synced => {}
+        }
+        let watch = Watch { now, patience };
+        let moves: Vec<_> = report.nodes.iter().map(|node| (&node.node, watch.movement(node))).collect();
+        let outdated = report.nodes.iter().filter(|node| is_outdated(node, is_live)).count();
+        Outlook { outdated: whole(outdated), rounds_left: rounds_left(plan, &moves), state: state(&moves) }
+    }
+}
+
+/// The time, and the caller's patience.
+struct Watch {
+    now: Timestamp,
+    patience: SignedDuration,
+}
+
+impl Watch {
+    fn movement(&self, node: &NodeVerdict) -> Movement {
+        if node.counts.taken {
+            return Movement::Blocked(ObstacleKind::NodeTaken);
+        }
+        if node.counts.lost {
+            return Movement::Blocked(ObstacleKind::NodeLost);
+        }
+        match &node.outcome {
+            NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
+            NodeOutcome::Create { rejected, .. } | NodeOutcome::Delete { rejected, .. } => {
+                // One rejection may be a conflict of the moment.
+                let again_and_again = rejected.is_some_and(|rejected| rejected.count > 1);
+                if again_and_again { Movement::Blocked(ObstacleKind::Rejected) } else { Movement::Acting }
+            }
+            NodeOutcome::WaitsForNextPlan => Movement::Acting,
+            NodeOutcome::HeldByMaxUnavailable { .. }
+            | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::WaitsForTargets { .. } => Movement::Held,
+            NodeOutcome::HeldByRollout { because } => held_by_rollout(because),
+            NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
+            NodeOutcome::WaitsForReady => {
+                blocked_if(self.is_out_of_patience(&node.pods), ObstacleKind::NotReady)
+            }
+            NodeOutcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
+            NodeOutcome::WaitsForTermination { overdue_at } => {
+                blocked_if(overdue_at.is_some_and(|at| at <= self.now), ObstacleKind::Overdue)
+            }
+            NodeOutcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
+            NodeOutcome::WaitsForCreatedPod { .. } => Movement::Waiting,
+            NodeOutcome::WaitsForReturn { .. } => Movement::Blocked(ObstacleKind::NodeTaken),
+            NodeOutcome::LeftAlone { .. } => Movement::Blocked(ObstacleKind::NodeLeaves),
+        }
+    }
+
+    /// Whether every updated pod that is not Ready has been so for too long.
+    fn is_out_of_patience(&self, pods: &[PodVerdict]) -> bool {
+        let mut since = pods.iter().filter(|pod| pod.updated).filter_map(|pod| match pod.state {
+            PodState::NotReady { since } | PodState::Pending { since } => Some(since),
+            PodState::Available { .. }
+            | PodState::Ready { .. }
+            | PodState::Terminating { .. }
+            | PodState::Failed
+            | PodState::Succeeded => None,
+        });
+        let too_long = |since: Option<Timestamp>| {
+            since.is_some_and(|since| self.now.duration_since(since) >= self.patience)
+        };
+        let mut any = false;
+        since.all(|since| {
+            any = true;
+            too_long(since)
+        }) && any
+    }
+}
+
+/// A node in no wave keeps the old version: it waits for nothing.
+fn held_by_rollout(because: &HoldReason) -> Movement {
+    match because {
+        HoldReason::NoWave => Movement::Settled,
+        HoldReason::Paused => Movement::Blocked(ObstacleKind::RolloutPaused),
+        HoldReason::Stopped { .. } => Movement::Blocked(ObstacleKind::RolloutFailed),
+        HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => {
+            Movement::Blocked(ObstacleKind::WaitsForApproval)
+        }
+        HoldReason::Wave { opens_at: Some(_), .. } => Movement::Waiting,
+        HoldReason::Wave { opens_at: None, .. } | HoldReason::Outside => Movement::Held,
+    }
+}
+
+fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
+    if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
+}
+
+fn state(moves: &[(&NodeName, Movement)]) -> RolloutState {
+    let count = |wanted| whole(moves.iter().filter(|(_, movement)| *movement == wanted).count());
+    let (acting, waiting) = (count(Movement::Acting), count(Movement::Waiting));
+    if acting + waiting > 0 {
+        return RolloutState::Moving { acting, waiting };
+    }
+    let mut obstacles: BTreeMap<ObstacleKind, Vec<NodeName>> = BTreeMap::new();
+    for (node, movement) in moves {
+        if let Movement::Blocked(kind) = movement {
+            obstacles.entry(*kind).or_default().push((*node).clone());
+        }
+    }
+    let held = moves.iter().filter(|(_, movement)| *movement == Movement::Held);
+    if obstacles.is_empty() && held.clone().count() > 0 {
+        obstacles.insert(ObstacleKind::NoRoom, held.map(|(node, _)| (*node).clone()).collect());
+    }
+    if obstacles.is_empty() {
+        return RolloutState::Complete;
+    }
+    let obstacles = obstacles.into_iter().map(|(kind, nodes)| Obstacle { kind, nodes });
+    RolloutState::Stuck { obstacles: obstacles.collect() }
+}
+
+fn rounds_left(plan: &Plan, moves: &[(&NodeName, Movement)]) -> Option<u32> {
+    let budget = plan.report.budget?;
+    let limit = match plan.report.strategy? {
+        StrategyInForce::OnDelete => return None,
+        StrategyInForce::Replace(_) => budget.max_unavailable,
+        StrategyInForce::Surge(_) => budget.max_surge,
+    };
+    let ready = plan.report.nodes.iter().filter(|node| is_outdated(node, is_ready)).count();
+    let under_way = moves.iter().any(|(_, movement)| *movement != Movement::Settled);
+    Some(whole(ready).div_ceil(limit.max(1)).max(u32::from(under_way)))
+}
+
+fn is_outdated(node: &NodeVerdict, how: fn(PodState) -> bool) -> bool {
+    node.placement == NodePlacement::Run && node.pods.iter().any(|pod| !pod.updated && how(pod.state))
+}
+
+fn is_live(state: PodState) -> bool {
+    match state {
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending { .. } => true,
+        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded => false,
+    }
+}
+
+fn is_ready(state: PodState) -> bool {
+    matches!(state, PodState::Available { .. } | PodState::Ready { .. })
+}
+
+fn whole(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,307 @@
+//! The policy of a rollout as people write it: in annotations of the DaemonSet.
+
+use crate::action::{Action, EventReason, EventType};
+use crate::input::policy::{MARK_PREFIX, Policy};
+use crate::input::{DownNodesPolicy, LifecyclePolicy, strategy};
+use crate::model::{DaemonSet, UpdateStrategy};
+use crate::objects::problem::{Problem, ProblemKind, Problems};
+use crate::rollout::check::check_rollout;
+use crate::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use thiserror::Error;
+
+/// The bytes of the annotations that a person types, `paused` and `approved`.
+const MAX_SHORT_BYTES: usize = 64;
+
+/// An annotation that steers a rollout and can't be read, or whose policy is invalid.
+///
+/// A caller counts the rollout as paused until it is repaired: [`policy`](Self::policy), and records the [`event`](Self::event).
+///
+/// ```
+/// use daemonset::{Policy, model::DaemonSet};
+/// use serde_json::{from_value, json};
+///
+/// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": r#"{"waves": [{"upto": 1}]}"#}}}))?;
+/// let invalid = Policy::from_annotations(&ds).unwrap_err();
+/// assert_eq!((invalid.annotation.as_str(), invalid.path.as_str()), ("rollout.daemonset/policy", "waves[0].upto"));
+/// assert!(invalid.policy(Policy::default()).rollout.is_some_and(|rollout| rollout.paused));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub struct InvalidRolloutPolicy {
+    /// The annotation.
+    pub annotation: String,
+    /// The field in its value, such as `waves[0].upTo`; empty for the whole. Of a value that is too large: the name of the
+    /// annotation without its prefix, such as `policy`; of too many entries: `rollout.waves`, `rollout.approved` or
+    /// `rollout.onFailure.waitingReasons`.
+    pub path: String,
+    /// The problem.
+    pub message: String,
+    /// The problems after the first one, which have no further ones.
+    pub also: Vec<InvalidRolloutPolicy>,
+}
+
+/// All problems, in one line.
+impl fmt::Display for InvalidRolloutPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut named = "";
+        for (index, InvalidRolloutPolicy { annotation, path, message, .. }) in self.all().enumerate() {
+            if index > 0 {
+                f.write_str("; ")?;
+            }
+            if annotation != named {
+                write!(f, "annotation {annotation}: ")?;
+            }
+            if !path.is_empty() {
+                write!(f, "{path}: ")?;
+            }
+            f.write_str(message)?;
+            named = annotation;
+        }
+        Ok(())
+    }
+}
+
+impl InvalidRolloutPolicy {
+    fn whole(annotation: &str, message: impl Into<String>) -> Self {
+        InvalidRolloutPolicy::new(annotation, "", message)
+    }
+
+    fn new(annotation: &str, path: &str, message: impl Into<String>) -> Self {
+        let (annotation, path) = (annotation.to_owned(), path.to_owned());
+        InvalidRolloutPolicy { annotation, path, message: message.into(), also: Vec::new() }
+    }
+
+    /// This problem, and those after it.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.also)
+    }
+
+    /// # Errors
+    /// The first problem, with the others.
+    fn first_of(problems: Vec<Self>) -> Result<(), Self> {
+        let mut problems = problems.into_iter();
+        match problems.next() {
+            Some(first) => Err(InvalidRolloutPolicy { also: problems.collect(), ..first }),
+            None => Ok(()),
+        }
+    }
+
+    /// The policy to go on with: the caller's other choices, and the rollout is paused.
+    #[must_use]
+    pub fn policy(&self, policy: Policy) -> Policy {
+        policy.rollout(RolloutPolicy::default().paused(true))
+    }
+
+    /// The event for the author of the annotation.
+    #[must_use]
+    pub fn event(&self, ds: &DaemonSet) -> Action {
+        let message = format!("The rollout is paused, since its policy can't be read: {self}");
+        Action::record_event(ds.object_ref(), EventType::Warning, EventReason::InvalidRolloutPolicy, message)
+    }
+}
+
+/// The value of the annotation `rollout.daemonset/policy`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Written {
+    paused: Option<bool>,
+    approved: Option<BTreeMap<i64, u32>>,
+    waves: Option<Vec<Wave>>,
+    on_failure: Option<FailurePolicy>,
+    drive: Option<UpdateStrategy>,
+    down_nodes: Option<DownNodesPolicy>,
+    lifecycle: Option<LifecyclePolicy>,
+    conditions: Option<bool>,
+}
+
+impl Policy {
+    /// The most bytes of the annotation `rollout.daemonset/policy`.
+    pub const MAX_ANNOTATION_BYTES: usize = 16 * 1024;
+
+    /// The policy that the annotations of a DaemonSet ask for; the default without any of them.
+    ///
+    /// `rollout.daemonset/policy` holds the fields of a [`RolloutPolicy`] and, beside them, `drive`, `downNodes`, `lifecycle` and
+    /// `conditions`, as JSON; [`with_annotations`](Self::with_annotations) reads YAML, too. `rollout.daemonset/paused: "true"` pauses, and
+    /// `rollout.daemonset/approved: "<number>=<count>"` approves so many waves of the revision with this number, whatever the policy says.
+    ///
+    /// ```
+    /// use daemonset::{Policy, model::DaemonSet};
+    /// use serde_json::{from_value, json};
+    ///
+    /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {
+    ///     "rollout.daemonset/policy": r#"{"waves": [{"upTo": 1}, {"needsApproval": true}]}"#,
+    ///     "rollout.daemonset/approved": "7=2",
+    /// }}}))?;
+    /// let rollout = Policy::from_annotations(&ds).unwrap().rollout.unwrap();
+    /// assert_eq!((rollout.waves.len(), rollout.approved[&7], rollout.paused), (2, 2, false));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Anything that is not understood: an unknown annotation with this prefix, an unknown field, a value of another form, and a
+    /// policy that [`check`](crate::SnapshotBuilder::check) would refuse. A policy of more than
+    /// [`MAX_ANNOTATION_BYTES`](Self::MAX_ANNOTATION_BYTES) is not read, and neither are the other annotations beyond 64 bytes.
+    pub fn from_annotations(ds: &DaemonSet) -> Result<Self, InvalidRolloutPolicy> {
+        let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
+        Policy::default().with_annotations(ds, json)
+    }
+
+    /// These choices with those that the annotations of a DaemonSet ask for, as [`from_annotations`](Self::from_annotations). `read` turns
+    /// the text of a policy into a value: a caller with a YAML reader gives that one, with a limit on what aliases repeat.
+    ///
+    /// # Errors
+    /// As [`from_annotations`](Self::from_annotations), and those of `read`.
+    pub fn with_annotations(
+        self,
+        ds: &DaemonSet,
+        read: impl FnOnce(&str) -> Result<Value, String>,
+    ) -> Result<Self, InvalidRolloutPolicy> {
+        let mut problems = Vec::new();
+        let Annotations { policy, paused, approved } = Annotations::find(ds, &mut problems);
+        let mut valid = |result: Result<(), InvalidRolloutPolicy>| problems.extend(result.err());
+        let mut merged = self;
+        let mut source = "";
+        if let Some((key, text)) = policy {
+            source = key;
+            valid(written(key, text, read).map(|written| written.merge_into(&mut merged)));
+        }
+        if let Some((key, text)) = paused {
+            valid(parse_paused(key, text).map(|is_paused| {
+                if is_paused {
+                    merged.rollout.get_or_insert_default().paused = true;
+                }
+            }));
+        }
+        if let Some((key, text)) = approved {
+            valid(parse_approved(key, text).map(|(number, count)| {
+                merged.rollout.get_or_insert_default().approved.insert(number, count);
+            }));
+        }
+        InvalidRolloutPolicy::first_of(problems)?;
+        checked(ds, merged, source)
+    }
+}
+
+impl Written {
+    fn merge_into(self, policy: &mut Policy) {
+        policy.rollout = Some(RolloutPolicy {
+            paused: self.paused.unwrap_or_default(),
+            approved: self.approved.unwrap_or_default(),
+            waves: self.waves.unwrap_or_default(),
+            on_failure: self.on_failure,
+        });
+        policy.drive = self.drive.or(policy.drive.take());
+        policy.down_nodes = self.down_nodes.unwrap_or(policy.down_nodes);
+        policy.lifecycle = self.lifecycle.unwrap_or(policy.lifecycle);
+        policy.conditions = self.conditions.unwrap_or(policy.conditions);
+    }
+}
+
+fn written(
+    key: &str,
+    text: &str,
+    read: impl FnOnce(&str) -> Result<Value, String>,
+) -> Result<Written, InvalidRolloutPolicy> {
+    // Even the reader of a text takes memory.
+    within(Policy::MAX_ANNOTATION_BYTES, key, text)?;
+    let value = read(text).map_err(|message| InvalidRolloutPolicy::whole(key, message))?;
+    if !value.is_object() {
+        return Err(InvalidRolloutPolicy::whole(key, "must be an object with the fields of a policy"));
+    }
+    serde_path_to_error::deserialize(value).map_err(|error: serde_path_to_error::Error<serde_json::Error>| {
+        InvalidRolloutPolicy::new(key, &error.path().to_string(), error.inner().to_string())
+    })
+}
+
+fn within(most: usize, key: &str, text: &str) -> Result<(), InvalidRolloutPolicy> {
+    if text.len() <= most {
+        return Ok(());
+    }
+    let Problem { path, kind } = Problem::too_long(name_in(key).unwrap_or_default(), most);
+    Err(InvalidRolloutPolicy::new(key, &path, kind.to_string()))
+}
+
+/// The name of an annotation that steers, without its prefix.
+fn name_in(key: &str) -> Option<&str> {
+    key.strip_prefix(MARK_PREFIX)?.strip_prefix('/')
+}
+
+/// The annotations with this prefix, each with its key.
+#[derive(Default)]
+struct Annotations<'a> {
+    policy: Option<(&'a str, &'a str)>,
+    paused: Option<(&'a str, &'a str)>,
+    approved: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Annotations<'a> {
+    /// A misspelt `paused` must not let a rollout go on.
+    fn find(ds: &'a DaemonSet, problems: &mut Vec<InvalidRolloutPolicy>) -> Self {
+        let mut found = Annotations::default();
+        for (key, text) in ds.metadata.annotations.iter() {
+            match name_in(key) {
+                None => {}
+                Some("policy") => found.policy = Some((key, text)),
+                Some("paused") => found.paused = Some((key, text)),
+                Some("approved") => found.approved = Some((key, text)),
+                Some(_) => {
+                    let message = "unknown annotation: must be policy, paused or approved";
+                    problems.push(InvalidRolloutPolicy::whole(key, message));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn parse_paused(key: &str, text: &str) -> Result<bool, InvalidRolloutPolicy> {
+    within(MAX_SHORT_BYTES, key, text)?;
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(invalid(key, text, "must be \"true\" or \"false\"")),
+    }
+}
+
+/// Digits only: Rust's own parser would take a sign.
+fn parse_approved(key: &str, text: &str) -> Result<(i64, u32), InvalidRolloutPolicy> {
+    within(MAX_SHORT_BYTES, key, text)?;
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parsed = text.split_once('=').and_then(|(number, count)| {
+        let is_number = is_digits(number.strip_prefix('-').unwrap_or(number)) && is_digits(count);
+        is_number.then(|| Some((number.parse().ok()?, count.parse().ok()?)))?
+    });
+    let must = "must be the number of a revision and a count of waves, as \"7=2\"";
+    parsed.ok_or_else(|| invalid(key, text, must))
+}
+
+fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
+    InvalidRolloutPolicy::whole(key, format!("Invalid value: {text:?}: {must}"))
+}
+
+/// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
+fn checked(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, InvalidRolloutPolicy> {
+    let mut problems = Problems::default();
+    check_rollout(ds, &policy, &mut problems);
+    strategy::drive(ds, &policy, &mut problems);
+    let Err(invalid) = problems.into_result() else { return Ok(policy) };
+    let of_policy = |Problem { path, kind }: Problem| {
+        let path = path.strip_prefix("policy.").unwrap_or(&path);
+        let path = match kind {
+            ProblemKind::TooMany { .. } => path,
+            ProblemKind::Required
+            | ProblemKind::Invalid { .. }
+            | ProblemKind::Unreadable { .. }
+            | ProblemKind::TooLong { .. }
+            | ProblemKind::Duplicate { .. } => path.strip_prefix("rollout.").unwrap_or(path),
+        };
+        InvalidRolloutPolicy::new(source, path, kind.to_string())
+    };
+    InvalidRolloutPolicy::first_of(invalid.problems.into_iter().map(of_policy).collect())?;
+    Ok(policy)
+}

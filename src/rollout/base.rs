@@ -1,0 +1,128 @@
+//! Base: the revision for the nodes that the rollout has not reached.
+
+use crate::input::Snapshot;
+use crate::input::placement::{CompiledTemplate, Placement};
+use crate::input::template::Template;
+#[cfg(daemonset_mutants)]
+use crate::objects::mutants::{Mutant, is_active};
+use crate::objects::position::{HistoryIx, IndexVec};
+use crate::objects::problem::Problems;
+use crate::objects::view::{NodeView, RevisionView};
+use crate::pods::history::{History, Revision, Role};
+use crate::rollout::marks::{completed_at, has_failed};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// An old revision, with the parts of its template that decide about nodes and pods.
+#[derive(Debug)]
+pub struct Base<'a> {
+    pub position: HistoryIx,
+    pub view: RevisionView<'a>,
+    /// Its hash label, or its name where it has none.
+    pub hash: &'a str,
+    /// The revision that a pod with this hash counts as running: several may share it.
+    representative: Option<HistoryIx>,
+    pub template: Arc<CompiledTemplate>,
+}
+
+/// A base, beyond the history that it was chosen from.
+#[derive(Debug, Clone)]
+pub struct KnownBase {
+    uid: Arc<str>,
+    template: Arc<CompiledTemplate>,
+    /// It wants the same nodes as the current template: most rollouts change an image.
+    is_placed_as_current: bool,
+}
+
+impl KnownBase {
+    /// The base among the old revisions, if there is one: the one that was completely rolled out last; else the one that
+    /// most live pods run, then the one with the largest number, then the first by name.
+    ///
+    /// A revision that has failed is none, nor one whose template can't be used: its pods could not be created, or would be
+    /// released at once. `known` is a base whose template need not be read again.
+    pub fn choose(
+        snapshot: &Snapshot<'_>,
+        history: &History<'_>,
+        live: &IndexVec<HistoryIx, u32>,
+        known: Option<&KnownBase>,
+    ) -> Option<Self> {
+        let keys = &snapshot.spec.mark_keys;
+        let is_candidate = |revision: &&Revision<'_>| {
+            revision.role == Role::Old
+                && revision.view.is_some_and(|view| {
+                    let has_failed = has_failed(view.annotations, keys, revision.number);
+                    #[cfg(daemonset_mutants)]
+                    let has_failed = has_failed && !is_active(Mutant::FailedBase);
+                    view.deleted_at.is_none() && !has_failed
+                })
+        };
+        let mut candidates: Vec<_> = history.revisions.iter().filter(is_candidate).collect();
+        candidates.sort_by_cached_key(|revision| {
+            let completed = revision.view.and_then(|view| completed_at(view.annotations, keys));
+            let pods = history.position(&revision.hash).map_or(0, |position| *live.at(position));
+            (Reverse(completed), Reverse(pods), Reverse(revision.number), revision.name())
+        });
+        candidates.into_iter().find_map(|revision| {
+            let view = revision.view?;
+            let template = match known.filter(|known| *known.uid == *view.uid) {
+                Some(known) => Arc::clone(&known.template),
+                None => read_template(snapshot, &view)?,
+            };
+            let is_placed_as_current = template.rules().is_same(&snapshot.spec.template.rules());
+            Some(KnownBase { uid: view.uid.into(), template, is_placed_as_current })
+        })
+    }
+
+    /// Whether this revision is it.
+    pub fn is(&self, uid: &str) -> bool {
+        *self.uid == *uid
+    }
+
+    pub fn is_same(&self, other: &KnownBase) -> bool {
+        self.uid == other.uid
+    }
+
+    /// Whether a node should run its pod, from the placement by the current template.
+    pub fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
+        if self.is_placed_as_current { current } else { self.template.rules().decide(node).placement }
+    }
+}
+
+/// `None` if the template of a revision can't be read or does not match the selector.
+fn read_template(snapshot: &Snapshot<'_>, view: &RevisionView<'_>) -> Option<Arc<CompiledTemplate>> {
+    let mut problems = Problems::default();
+    let template = Template::parse(view.data.pointer("/spec/template")?, &mut problems);
+    let daemon_tolerations = &snapshot.spec.policy.daemon_tolerations;
+    let template = CompiledTemplate::new(template, daemon_tolerations, &mut problems);
+    problems.into_result().ok()?;
+    snapshot.spec.selector.matches(&template.parsed.metadata.labels).then(|| Arc::new(template))
+}
+
+impl<'a> Base<'a> {
+    /// The base in a history.
+    pub fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
+        let is_it = |view: &RevisionView<'_>| *view.uid == *known.uid;
+        let (position, revision) =
+            history.revisions.enumerated().find(|(_, revision)| revision.view.as_ref().is_some_and(is_it))?;
+        let view = revision.view?;
+        let hash = match &revision.hash {
+            Cow::Borrowed(hash) => *hash,
+            // Only a revision that this plan creates has a hash of its own.
+            Cow::Owned(_) => view.name,
+        };
+        let (representative, template) = (history.position(hash), Arc::clone(&known.template));
+        Some(Base { position, view, hash, representative, template })
+    }
+
+    /// Its template, as it is stored.
+    pub fn raw_template(&self) -> &'a Value {
+        self.view.data.pointer("/spec/template").unwrap_or(&Value::Null)
+    }
+
+    /// Whether a pod whose hash label names this revision is base's.
+    pub fn is_revision_of(&self, pod: Option<HistoryIx>) -> bool {
+        pod.is_some() && pod == self.representative
+    }
+}

@@ -1,0 +1,199 @@
+//! The facts about one node that a rollout is decided by, each from its own pods alone.
+
+use crate::input::placement::Placement;
+use crate::model::NodeName;
+use crate::objects::position::{NodeIx, neutral};
+use crate::rollout::goal::NodeGoal;
+use crate::rollout::report::FailureEvidence;
+use jiff::Timestamp;
+use std::sync::Arc;
+
+/// A node, its place in the rollout, and its goal.
+#[derive(Debug, Clone)]
+pub struct RolloutNode {
+    pub facts: RolloutFacts,
+    /// The first wave that it belongs to.
+    pub first_wave: Option<u32>,
+    pub goal: NodeGoal,
+    /// Its placement by the template of base, where base is its goal.
+    pub base_placement: Option<Placement>,
+}
+
+neutral!(RolloutNode, RolloutNode::new(RolloutFacts::NONE));
+
+impl RolloutNode {
+    /// It has no wave yet, and so it is held.
+    const fn new(facts: RolloutFacts) -> Self {
+        RolloutNode { facts, first_wave: None, goal: NodeGoal::HeldOnCurrent, base_placement: None }
+    }
+}
+
+impl From<RolloutFacts> for RolloutNode {
+    fn from(facts: RolloutFacts) -> Self {
+        RolloutNode::new(facts)
+    }
+}
+
+/// A node, as the rollout of the current revision sees it. It depends on the objects of the node, the current template and
+/// the failure policy; only [`failing`](field@Self::failing) changes with time alone.
+#[derive(Debug, Clone)]
+pub struct RolloutFacts {
+    /// It takes part in the rollout: it is a target node of the current template, or keeps the pod that it has.
+    pub takes_part: bool,
+    /// It is a target node of the current template.
+    pub is_target: bool,
+    /// A live updated pod is there, or one is in flight.
+    pub has_it: bool,
+    /// The node itself is not Ready.
+    pub is_down: bool,
+    /// A live updated pod is there.
+    pub has_updated: bool,
+    /// A live outdated pod is there, or one is in flight.
+    pub has_outdated: bool,
+    /// An updated pod is available.
+    pub is_available: bool,
+    /// An updated pod is Ready.
+    pub is_ready: bool,
+    /// Since when the first of its Ready updated pods has been Ready; `None` if that is unknown.
+    pub ready_since: Option<Timestamp>,
+    /// The newest creation of an updated pod that is not terminating, and the newest Ready transition of one that is Ready.
+    pub progressed_at: Option<Timestamp>,
+    /// Its failure, now or later.
+    pub failing: Failing,
+}
+
+impl RolloutFacts {
+    /// Nothing is there, and nothing should be.
+    pub const NONE: RolloutFacts = RolloutFacts {
+        takes_part: false,
+        is_target: false,
+        has_it: false,
+        is_down: false,
+        has_updated: false,
+        has_outdated: false,
+        is_available: false,
+        is_ready: false,
+        ready_since: None,
+        progressed_at: None,
+        failing: Failing::Never,
+    };
+
+    /// A node that is down itself and does not have the new version holds nobody up.
+    pub fn is_out_of_reach(&self) -> bool {
+        self.is_down && !self.has_it
+    }
+}
+
+/// Whether a node fails.
+#[derive(Debug, Clone)]
+pub enum Failing {
+    /// Neither now nor by time alone.
+    Never,
+    /// From this instant on, if nothing changes.
+    At(Timestamp),
+    /// With the evidence, and the next instant at which time alone brings other evidence, which may come before it.
+    Now(FailureEvidence, Option<Timestamp>),
+}
+
+impl Failing {
+    pub fn is_now(&self) -> bool {
+        self.evidence().is_some()
+    }
+
+    pub fn evidence(&self) -> Option<&FailureEvidence> {
+        match self {
+            Failing::Now(evidence, _) => Some(evidence),
+            Failing::Never | Failing::At(_) => None,
+        }
+    }
+
+    /// When time alone lets the node fail.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        self.changes_at().filter(|_| !self.is_now())
+    }
+
+    /// When time alone lets the node fail, or changes the evidence.
+    pub fn changes_at(&self) -> Option<Timestamp> {
+        match self {
+            Failing::Never => None,
+            Failing::At(at) => Some(*at),
+            Failing::Now(_, at) => *at,
+        }
+    }
+
+    /// Takes the other one if that fails first; of two that fail now, the first evidence.
+    pub fn add(&mut self, other: Self) {
+        if !matches!(other, Failing::Never) {
+            *self = std::mem::replace(self, Failing::Never).or(other);
+        }
+    }
+
+    pub(crate) fn or(self, other: Self) -> Self {
+        let next = [self.changes_at(), other.changes_at()].into_iter().flatten().min();
+        match (self, other) {
+            (Failing::Now(a, _), Failing::Now(b, _)) => Failing::Now(a.min(b), next),
+            (Failing::Now(evidence, _), _) | (_, Failing::Now(evidence, _)) => Failing::Now(evidence, next),
+            (Failing::At(_) | Failing::Never, Failing::At(_) | Failing::Never) => {
+                next.map_or(Failing::Never, Failing::At)
+            }
+        }
+    }
+}
+
+/// The nodes of a wave.
+#[derive(Debug, Clone)]
+pub enum WaveNodes {
+    /// The nodes of the snapshot that match, in no order but for this: the first ones are so many as the wave has.
+    Matching(Vec<NodeIx>, usize),
+    /// By name.
+    Named(Arc<[NodeName]>, WaveFigures),
+}
+
+/// How many nodes of a wave have a live pod of the new version, and an available one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WaveFigures {
+    pub updated: u32,
+    pub available: u32,
+}
+
+impl WaveFigures {
+    /// Those of one node.
+    pub fn new(facts: &RolloutFacts) -> Self {
+        WaveFigures { updated: facts.has_updated.into(), available: facts.is_available.into() }
+    }
+
+    pub fn add(&mut self, other: WaveFigures) {
+        self.updated += other.updated;
+        self.available += other.available;
+    }
+
+    pub fn subtract(&mut self, other: WaveFigures) {
+        self.updated -= other.updated;
+        self.available -= other.available;
+    }
+}
+
+impl WaveNodes {
+    pub fn inside(&self) -> &[NodeIx] {
+        match self {
+            WaveNodes::Matching(nodes, size) => nodes.get(..*size).unwrap_or_default(),
+            WaveNodes::Named(..) => &[],
+        }
+    }
+
+    /// Whether the wave has no node.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            WaveNodes::Matching(_, size) => *size == 0,
+            WaveNodes::Named(names, _) => names.is_empty(),
+        }
+    }
+
+    /// Those that match, but are beyond the limit.
+    pub fn beyond(&self) -> &[NodeIx] {
+        match self {
+            WaveNodes::Matching(nodes, size) => nodes.get(*size..).unwrap_or_default(),
+            WaveNodes::Named(..) => &[],
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! When a node has failed under the new version, and when the rollout has.
+
+use crate::node::fleet::{Fleet, FleetPod, PodStage};
+use crate::objects::position::NodeIx;
+use crate::rollout::facts::Failing;
+use crate::rollout::policy::FailurePolicy;
+use crate::rollout::report::FailureEvidence;
+use jiff::{SignedDuration, Timestamp};
+
+/// Whether an updated pod of the node, which is not terminating, shows that the new version has failed there.
+pub(crate) fn failing(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
+    if fleet.node_view(node).ready == Some(false) {
+        node_down(fleet, node, pod, policy)
+    } else {
+        pod_failing(fleet, pod, policy)
+    }
+}
+
+/// The node went down under the pod. Where it was down before the pod was created, nothing is judged.
+fn node_down(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
+    let since = fleet.node_view(node).ready_since;
+    match since.zip(fleet.view(pod).created_at) {
+        Some((since, created_at)) if created_at < since && !pod.is_ready() => {
+            let within = policy.available_within_seconds.unwrap_or(0);
+            after(since, within, fleet.snapshot.now, || FailureEvidence::NodeDown { since })
+        }
+        _ => Failing::Never,
+    }
+}
+
+fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
+    let view = fleet.view(pod);
+    let (containers, now) = (view.containers, fleet.snapshot.now);
+    let name = || view.name.to_owned();
+    if pod.stage == PodStage::Failed && !is_ended_by_others(containers.pod_reason()) {
+        let reason = containers.pod_reason().to_owned();
+        return Failing::Now(FailureEvidence::PodFailed { pod: name(), reason }, None);
+    }
+    let restarts = containers.most_restarts();
+    if policy.max_restarts.is_some_and(|limit| restarts > limit) {
+        return Failing::Now(FailureEvidence::TooManyRestarts { pod: name(), restarts }, None);
+    }
+    let waiting = containers.first_waiting(|reason| policy.waits_in_vain(reason));
+    let waiting = waiting.zip(policy.waiting_seconds).zip(view.created_at);
+    let waiting = waiting.map_or(Failing::Never, |((reason, seconds), created_at)| {
+        let reason = reason.to_owned();
+        after(created_at, seconds, now, || FailureEvidence::Waiting { pod: name(), reason })
+    });
+    waiting.or(unavailable(fleet, pod, policy))
+}
+
+/// It is not available for longer than is acceptable (the proposal's "acceptable downtime"): neither its age nor a change
+/// of its readiness explains it.
+fn unavailable(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
+    let view = fleet.view(pod);
+    let Some(within) = policy.available_within_seconds.filter(|_| !pod.is_available()) else {
+        return Failing::Never;
+    };
+    let changed_at = if view.ready.is_known() { view.ready_since } else { view.created_at };
+    let Some((created_at, changed_at)) = view.created_at.zip(changed_at) else { return Failing::Never };
+    let since = created_at.max(changed_at);
+    after(since, within, fleet.snapshot.now, || FailureEvidence::Unavailable {
+        pod: view.name.to_owned(),
+        since,
+    })
+}
+
+/// Failing from so many seconds after an instant on.
+fn after(
+    since: Timestamp,
+    seconds: u32,
+    now: Timestamp,
+    evidence: impl FnOnce() -> FailureEvidence,
+) -> Failing {
+    match since.checked_add(SignedDuration::from_secs(seconds.into())) {
+        Ok(at) if at <= now => Failing::Now(evidence(), None),
+        Ok(at) => Failing::At(at),
+        Err(_) => Failing::Never,
+    }
+}
+
+/// Reasons for which the kubelet, the scheduler or the node's end makes a pod Failed, whatever its version (v1.36
+/// `kubelet/eviction`, `kubelet/preemption`, `kubelet/nodeshutdown`, `kubelet/lifecycle/predicate.go`).
+fn is_ended_by_others(reason: &str) -> bool {
+    matches!(reason, "Evicted" | "Preempting" | "Terminated" | "NodeShutdown" | "NodeAffinity")
+}

@@ -1,0 +1,133 @@
+//! The rollout that a fleet shows: the facts about each node, its base, its waves, and so the goals of all nodes.
+
+use crate::input::placement::Placement;
+use crate::node::fleet::{Fleet, FleetPod, PodStage};
+use crate::objects::position::{HistoryIx, IndexVec, NodeIx};
+use crate::pods::history::History;
+use crate::rollout::base::KnownBase;
+use crate::rollout::course::{Course, judged_by};
+use crate::rollout::facts::{Failing, RolloutFacts, RolloutNode};
+use crate::rollout::failure::failing;
+use crate::rollout::goals::{Goal, RolloutState};
+use crate::rollout::policy::{FailurePolicy, RolloutPolicy};
+use crate::rollout::report::FailingNode;
+use crate::rollout::tally::Tally;
+use crate::rollout::waves::choose_nodes;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl<'a> Goal<'a> {
+    /// The goals for this fleet, which is still the one of the current revision alone. `known` is the state of the rollout where
+    /// the nodes of the fleet do not suffice to find it.
+    pub fn new(fleet: &Fleet<'a>, history: &History<'a>, known: Option<&'a RolloutState>) -> Self {
+        let Some(policy) = &fleet.snapshot.spec.policy.rollout else { return Goal::default() };
+        let state = match known {
+            Some(state) => Cow::Borrowed(state),
+            None => Cow::Owned(RolloutState::new(fleet, history, policy)),
+        };
+        Goal::of_state(Some(state), history)
+    }
+}
+
+impl RolloutState {
+    /// The state of a rollout, all of whose nodes are in the snapshot.
+    fn new(fleet: &Fleet<'_>, history: &History<'_>, policy: &RolloutPolicy) -> Self {
+        let judged_by = judged_by(policy, history);
+        let facts = |node| RolloutNode::from(RolloutFacts::new(fleet, node, judged_by));
+        let mut nodes: IndexVec<NodeIx, RolloutNode> = fleet.nodes.positions().map(facts).collect();
+        let waves = choose_nodes(fleet.snapshot, &mut nodes, &policy.waves);
+        let mut tally = Tally::new(policy.waves.len());
+        nodes.iter().for_each(|node| tally.add(node));
+        let live = live_pods(fleet, history, fleet.pods.iter());
+        let base = KnownBase::choose(fleet.snapshot, history, &live, None);
+        let by_base = |base: &KnownBase, node| base.placement(fleet.node_view(node), fleet.placement(node));
+        let keeps_others = || {
+            let mut others = nodes.enumerated().filter(|(_, node)| !node.facts.takes_part);
+            let is_wanted = |base: &KnownBase, node| by_base(base, node) == Placement::Run;
+            base.as_ref().is_some_and(|base| others.any(|(node, _)| is_wanted(base, node)))
+        };
+        let course = Course::new(fleet.snapshot, history, policy, &tally, base.is_some(), keeps_others);
+        for position in fleet.nodes.positions() {
+            nodes.change(position, |node| {
+                node.goal = course.goal(node);
+                let base = base.as_ref().filter(|_| node.goal.is_base());
+                node.base_placement = base.map(|base| by_base(base, position));
+            });
+        }
+        let failing = nodes.enumerated().filter_map(|(position, node)| {
+            let evidence = node.facts.failing.evidence()?.clone();
+            Some(FailingNode { node: fleet.node_view(position).name.into(), evidence })
+        });
+        let mut failing: Vec<FailingNode> = failing.collect();
+        failing.sort_unstable_by(|a, b| a.node.cmp(&b.node));
+        RolloutState { base, course: Arc::new(course), nodes, waves, failing: failing.into() }
+    }
+}
+
+impl RolloutFacts {
+    /// `judged_by` is the failure policy, where the rollout is judged.
+    pub fn new(fleet: &Fleet<'_>, node: NodeIx, judged_by: Option<&FailurePolicy>) -> Self {
+        let in_flight = fleet.in_flight(node);
+        let mut facts = RolloutFacts {
+            is_down: fleet.node_view(node).ready == Some(false),
+            has_it: in_flight.is_some_and(|create| create.updated),
+            has_outdated: in_flight.is_some_and(|create| !create.updated),
+            ..RolloutFacts::NONE
+        };
+        for (_, pod) in fleet.pods_of(node) {
+            let view = fleet.view(pod);
+            facts.has_updated |= pod.is_live() && pod.is_updated();
+            facts.has_outdated |= pod.is_live() && !pod.is_updated();
+            let stays = match pod.stage {
+                PodStage::Live | PodStage::Failed | PodStage::Succeeded => pod.is_updated(),
+                PodStage::Terminating | PodStage::Gone => false,
+            };
+            if !stays {
+                continue;
+            }
+            // `None` is the least.
+            facts.progressed_at = facts.progressed_at.max(view.created_at);
+            if pod.is_ready() {
+                facts.progressed_at = facts.progressed_at.max(view.ready_since);
+                facts.is_available |= pod.is_available();
+                facts.ready_since = match (facts.ready_since, view.ready_since) {
+                    (Some(first), Some(since)) => Some(first.min(since)),
+                    (one, None) | (None, one) => one,
+                };
+                facts.is_ready = true;
+            }
+            if let Some(policy) = judged_by {
+                facts.failing.add(failing(fleet, node, pod, policy));
+            }
+        }
+        facts.has_it |= facts.has_updated;
+        facts.is_target = fleet.placement(node) == Placement::Run;
+        facts.takes_part = match fleet.placement(node) {
+            Placement::Run => true,
+            Placement::ContinueOnly(_) => facts.has_it,
+            Placement::Exclude(_) => false,
+        };
+        if !facts.takes_part {
+            facts.failing = Failing::Never;
+        }
+        facts
+    }
+}
+
+/// The live ones of these pods and of those without a target, by the revision that their hash names.
+pub fn live_pods<'f>(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    pods: impl Iterator<Item = &'f FleetPod>,
+) -> IndexVec<HistoryIx, u32> {
+    let mut live = IndexVec::repeat(0, history.revisions.len());
+    let pods = pods.filter(|pod| pod.is_live()).filter_map(|pod| pod.revision);
+    let key = fleet.snapshot.spec.policy.unique_label_key.as_str();
+    let without_target = fleet.without_target.iter().map(|pod| fleet.snapshot.pod(*pod));
+    let without_target = without_target.filter(|pod| pod.deleted_at.is_none() && !pod.finished());
+    let without_target = without_target.filter_map(|pod| history.position(pod.labels.get(key)?));
+    for revision in pods.chain(without_target) {
+        live.change(revision, |pods| *pods += 1);
+    }
+    live
+}

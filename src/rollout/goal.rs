@@ -1,0 +1,45 @@
+//! The goal of one node, and how far a rollout may go.
+
+/// The goal of one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeGoal {
+    /// The current revision.
+    Current,
+    /// The base, since the rollout is rolled back.
+    Base,
+    /// The base, since the rollout has not reached the node: it is not updated.
+    HeldOnBase,
+    /// As [`HeldOnBase`](Self::HeldOnBase), but there is no base: a missing pod is created from the current revision.
+    HeldOnCurrent,
+}
+
+impl NodeGoal {
+    pub fn is_held(self) -> bool {
+        match self {
+            NodeGoal::HeldOnBase | NodeGoal::HeldOnCurrent => true,
+            NodeGoal::Current | NodeGoal::Base => false,
+        }
+    }
+
+    pub fn is_base(self) -> bool {
+        match self {
+            NodeGoal::Base | NodeGoal::HeldOnBase => true,
+            NodeGoal::Current | NodeGoal::HeldOnCurrent => false,
+        }
+    }
+}
+
+/// How far the rollout may go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    /// It is complete: later troubles are not the rollout's.
+    Over,
+    /// It goes on, wave after wave.
+    GoingOn,
+    /// A person has paused it.
+    Paused,
+    /// The new version has failed: no further node gets it.
+    Stopped(String),
+    /// The new version has failed: all nodes go back to base.
+    RolledBack(String),
+}

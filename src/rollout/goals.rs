@@ -1,0 +1,78 @@
+//! The goal of each node: the revision that its pod should have.
+//!
+//! Without [`Policy::rollout`](field@crate::Policy::rollout) it is the current one everywhere. All global questions of a rollout are answered
+//! here, once: its marks, its base, its waves, and whether it is over, paused or failed. Later steps ask for the goal of
+//! one node.
+
+use crate::input::placement::Placement;
+use crate::objects::position::{IndexVec, NodeIx};
+use crate::pods::history::History;
+use crate::rollout::base::{Base, KnownBase};
+use crate::rollout::course::Course;
+use crate::rollout::facts::{RolloutNode, WaveNodes};
+use crate::rollout::goal::NodeGoal;
+use crate::rollout::report::FailingNode;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The goals of all nodes.
+#[derive(Debug, Default)]
+pub struct Goal<'a>(Option<Box<Rollout<'a>>>);
+
+/// The rollout of the current revision.
+#[derive(Debug)]
+pub struct Rollout<'a> {
+    pub base: Option<Base<'a>>,
+    pub state: Cow<'a, RolloutState>,
+}
+
+/// The state of a rollout, with the nodes of a snapshot.
+#[derive(Debug, Clone)]
+pub struct RolloutState {
+    pub base: Option<KnownBase>,
+    pub course: Arc<Course>,
+    pub nodes: IndexVec<NodeIx, RolloutNode>,
+    /// The nodes of each wave.
+    pub waves: Vec<WaveNodes>,
+    /// The nodes that fail, by name.
+    pub failing: Arc<[FailingNode]>,
+}
+
+impl<'a> Goal<'a> {
+    /// `None` where no rollout is steered.
+    pub fn of_state(state: Option<Cow<'a, RolloutState>>, history: &History<'a>) -> Self {
+        Goal(state.map(|state| {
+            let base = state.base.as_ref().and_then(|base| Base::find(base, history));
+            Box::new(Rollout { base, state })
+        }))
+    }
+
+    /// The rollout, if the policy steers it.
+    #[inline]
+    pub fn rollout(&self) -> Option<&Rollout<'a>> {
+        self.0.as_deref()
+    }
+
+    #[inline]
+    pub fn of(&self, node: NodeIx) -> NodeGoal {
+        match &self.0 {
+            Some(rollout) => rollout.state.nodes.at(node).goal,
+            None => NodeGoal::Current,
+        }
+    }
+
+    pub fn base(&self) -> Option<&Base<'a>> {
+        self.rollout().and_then(|rollout| rollout.base.as_ref())
+    }
+
+    /// The placement of a node by the template of base, where base is its goal.
+    pub fn base_placement(&self, node: NodeIx) -> Option<Placement> {
+        self.rollout().and_then(|rollout| rollout.state.nodes.at(node).base_placement)
+    }
+
+    /// The base, for a node whose goal it is.
+    #[inline]
+    pub fn base_of(&self, node: NodeIx) -> Option<&Base<'a>> {
+        self.base().filter(|_| self.of(node).is_base())
+    }
+}

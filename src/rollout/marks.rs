@@ -1,0 +1,219 @@
+//! Marks: the annotations of a revision that hold the state of its rollout.
+//!
+//! A crash, another leader and a person with kubectl see the same state and change it in the same way.
+
+use crate::action::RolloutReason;
+use crate::model::rfc3339;
+use crate::objects::view::LabelsView;
+use jiff::Timestamp;
+
+/// A mark: the value `<number> <instant>[ <rest>]` of an annotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark<'a> {
+    /// The number that the revision had.
+    number: i64,
+    pub(crate) at: Timestamp,
+    rest: &'a str,
+}
+
+impl<'a> Mark<'a> {
+    /// Anything that does not parse is no mark.
+    fn parse(value: &'a str) -> Option<Self> {
+        let mut parts = value.splitn(3, ' ');
+        let (number, at, rest) = (parts.next()?, parts.next()?, parts.next());
+        let digits = number.strip_prefix('-').unwrap_or(number);
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number || rest == Some("") {
+            return None;
+        }
+        Some(Mark { number: number.parse().ok()?, at: rfc3339(at)?, rest: rest.unwrap_or("") })
+    }
+
+    fn of(self, number: i64) -> Option<Self> {
+        (self.number == number).then_some(self)
+    }
+
+    /// The reason of a failure.
+    pub(crate) fn reason(self) -> &'a str {
+        self.rest
+    }
+}
+
+/// The mark of the last open wave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WaveMark {
+    pub(crate) index: usize,
+    pub(crate) at: Timestamp,
+}
+
+impl WaveMark {
+    fn parse(mark: Mark<'_>) -> Option<Self> {
+        let digits = mark.rest.as_bytes();
+        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        // An index beyond every number is beyond every wave.
+        is_number.then(|| WaveMark { index: mark.rest.parse().unwrap_or(usize::MAX), at: mark.at })
+    }
+}
+
+/// The marks of a revision that are valid: their number is the revision's. A revision that becomes current again has
+/// another number, and starts afresh.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Marks<'a> {
+    pub(crate) started: Option<Mark<'a>>,
+    pub(crate) wave: Option<WaveMark>,
+    pub(crate) failed: Option<Mark<'a>>,
+    pub(crate) completed: Option<Mark<'a>>,
+}
+
+impl<'a> Marks<'a> {
+    /// The valid marks of a revision that will have this number.
+    pub(crate) fn valid(annotations: LabelsView<'a>, keys: &MarkKeys, number: i64) -> Self {
+        let valid = |key| read(annotations, key)?.of(number);
+        Marks {
+            started: valid(&keys.started),
+            wave: valid(&keys.wave).and_then(WaveMark::parse),
+            failed: valid(&keys.failed),
+            completed: valid(&keys.completed),
+        }
+    }
+}
+
+/// The keys of the annotations, with the prefix of the policy.
+#[derive(Debug, Clone)]
+pub(crate) struct MarkKeys {
+    started: String,
+    wave: String,
+    failed: String,
+    completed: String,
+}
+
+impl MarkKeys {
+    pub(crate) fn new(prefix: &str) -> Self {
+        let key = |name: &str| format!("{prefix}/{name}");
+        let [started, wave, failed, completed] = ["started", "wave", "failed", "completed"].map(key);
+        MarkKeys { started, wave, failed, completed }
+    }
+
+    /// The key of the mark that a plan sets or removes.
+    pub(crate) fn of(&self, mark: MarkChange) -> &str {
+        match mark {
+            MarkChange::Started | MarkChange::Paused => &self.started,
+            MarkChange::Wave(_) => &self.wave,
+            MarkChange::Failed(_) => &self.failed,
+            MarkChange::Completed => &self.completed,
+        }
+    }
+}
+
+/// When a revision was rolled out completely, under whatever number.
+pub(crate) fn completed_at(annotations: LabelsView<'_>, keys: &MarkKeys) -> Option<Timestamp> {
+    read(annotations, &keys.completed).map(|mark| mark.at)
+}
+
+/// Whether a revision with this number has failed.
+pub(crate) fn has_failed(annotations: LabelsView<'_>, keys: &MarkKeys, number: i64) -> bool {
+    read(annotations, &keys.failed).and_then(|mark| mark.of(number)).is_some()
+}
+
+fn read<'a>(annotations: LabelsView<'a>, key: &str) -> Option<Mark<'a>> {
+    Mark::parse(annotations.get(key)?)
+}
+
+/// Why a rollout has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureReason {
+    TooManyFailures,
+    ProgressDeadlineExceeded,
+}
+
+impl FailureReason {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            FailureReason::TooManyFailures => "TooManyFailures",
+            FailureReason::ProgressDeadlineExceeded => "ProgressDeadlineExceeded",
+        }
+    }
+}
+
+/// A mark that this plan sets or removes on the current revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkChange {
+    Started,
+    /// The mark `started` is removed.
+    Paused,
+    Wave(usize),
+    Failed(FailureReason),
+    Completed,
+}
+
+impl MarkChange {
+    pub(crate) fn reason(self) -> RolloutReason {
+        match self {
+            MarkChange::Started => RolloutReason::RolloutStarted,
+            MarkChange::Paused => RolloutReason::RolloutPaused,
+            MarkChange::Wave(_) => RolloutReason::WaveOpened,
+            MarkChange::Failed(_) => RolloutReason::RolloutFailed,
+            MarkChange::Completed => RolloutReason::RolloutCompleted,
+        }
+    }
+
+    /// The value to write; `None` removes the annotation.
+    pub(crate) fn value(self, number: i64, now: Timestamp) -> Option<String> {
+        match self {
+            MarkChange::Paused => None,
+            MarkChange::Started | MarkChange::Completed => Some(format!("{number} {now}")),
+            MarkChange::Wave(index) => Some(format!("{number} {now} {index}")),
+            MarkChange::Failed(reason) => Some(format!("{number} {now} {}", reason.as_str())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_has_a_number_and_an_instant() {
+        let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        for (value, number, rest) in [
+            ("3 2026-01-01T00:00:00Z", 3, ""),
+            ("-3 2026-01-01T01:00:00+01:00 0", -3, "0"),
+            ("003 2026-01-01T00:00:00.000Z Too many", 3, "Too many"),
+        ] {
+            assert_eq!(Mark::parse(value), Some(Mark { number, at, rest }), "{value}");
+        }
+        for value in [
+            "",
+            "3",
+            "yes",
+            "+3 2026-01-01T00:00:00Z",
+            "3  2026-01-01T00:00:00Z",
+            " 3 2026-01-01T00:00:00Z",
+            "3 2026-01-01T00:00:00Z ",
+            "3 2026-01-01T00:00:00",
+            "3 2026-01-01",
+            "3 20260101T000000Z",
+            "3 2026-01-01T00:00:00Z[UTC]",
+            "- 2026-01-01T00:00:00Z",
+            "99999999999999999999 2026-01-01T00:00:00Z",
+        ] {
+            assert_eq!(Mark::parse(value), None, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn the_mark_of_a_wave_has_its_index() {
+        let wave = |rest: &str| {
+            let value = format!("3 2026-01-01T00:00:00Z {rest}");
+            Mark::parse(&value).and_then(WaveMark::parse).map(|wave| wave.index)
+        };
+        assert_eq!(
+            (wave("0"), wave("17"), wave("99999999999999999999")),
+            (Some(0), Some(17), Some(usize::MAX))
+        );
+        assert_eq!(
+            (wave(""), wave("-1"), wave("+1"), wave("1 2"), wave("one")),
+            (None, None, None, None, None)
+        );
+    }
+}

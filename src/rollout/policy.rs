@@ -1,0 +1,240 @@
+//! The caller's choices about a rollout: which nodes get the new version, in which order, and when to stop.
+
+use crate::model::{IntOrString, LabelSelector, Labels, Requirement, null_is_default};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
+
+/// See [`Policy::rollout`](field@crate::Policy::rollout). The default releases all nodes at once and judges nothing; it still marks
+/// the beginning and the end of the rollout.
+///
+/// All state of a rollout is in annotations of its revision ([`Policy::mark_prefix`](field@crate::Policy::mark_prefix)).
+///
+/// ```
+/// use daemonset::{Policy, model::IntOrString};
+/// use daemonset::policy::{RolloutPolicy, Wave};
+/// use serde_json::{from_value, json};
+///
+/// let policy: Policy = from_value(json!({"rollout": {"waves": [{"upTo": 1, "bakeSeconds": 600}, {"needsApproval": true}]}}))?;
+/// let canary = Wave::default().up_to(IntOrString::Int(1)).bake_seconds(600);
+/// let waves = vec![canary, Wave::default().needs_approval(true)];
+/// assert_eq!(policy, Policy::default().rollout(RolloutPolicy::default().waves(waves)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RolloutPolicy {
+    /// No further node gets the new version.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_false")]
+    pub paused: bool,
+    /// How many waves are approved, by the number of the revision; at most [`MAX_ENTRIES`](Self::MAX_ENTRIES) numbers.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub approved: BTreeMap<i64, u32>,
+    /// The nodes that get the new version one after the other, in at most [`MAX_ENTRIES`](Self::MAX_ENTRIES) waves; empty: all at
+    /// once. A node that belongs to no wave keeps the old version.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
+    pub waves: Vec<Wave>,
+    /// When the new version has failed, and what follows; `None` judges nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<FailurePolicy>,
+}
+
+/// A group of nodes that get the new version together.
+///
+/// See the example of [`RolloutPolicy`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Wave {
+    /// Its nodes, by their labels; `None`, and an empty selector, for all.
+    #[serde(deserialize_with = "whole_selector", skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<LabelSelector>,
+    /// How many of the matching nodes; percentages of them round up. `None`, and more than 100 %, for all. Nodes that have the new version come
+    /// first, then it goes by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_to: Option<IntOrString>,
+    /// Seconds for which each node's new pod must have been Ready before the next wave opens; `minReadySeconds` if that is more.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
+    pub bake_seconds: u32,
+    /// It opens only once [`RolloutPolicy::approved`](field@RolloutPolicy::approved) counts it.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_false")]
+    pub needs_approval: bool,
+}
+
+/// When a new version has failed. Without any further choice a node fails when its new pod is in phase Failed, or when the
+/// node went down under it.
+///
+/// ```
+/// use daemonset::model::IntOrString;
+/// use daemonset::policy::{FailureAction, FailurePolicy};
+/// use serde_json::{from_value, json};
+///
+/// let policy: FailurePolicy = from_value(json!({"action": "RollBack", "maxFailures": "5%", "maxRestarts": 3}))?;
+/// let same = FailurePolicy::default().action(FailureAction::RollBack).max_failures(IntOrString::Percent(5)).max_restarts(3);
+/// assert_eq!(policy, same);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FailurePolicy {
+    /// What follows.
+    #[serde(deserialize_with = "null_is_default")]
+    pub action: FailureAction,
+    /// How many nodes may fail; percentages round down. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_failures: Option<IntOrString>,
+    /// How often a container may restart; `None` for any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_restarts: Option<u32>,
+    /// Seconds after which a pod must be available, and a node that went down must be back; more than `minReadySeconds`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available_within_seconds: Option<u32>,
+    /// The age in seconds from which a pod may no longer wait for one of [`waiting_reasons`](field@Self::waiting_reasons); `None`: it may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_seconds: Option<u32>,
+    /// Reasons for which a container waits in vain, at most [`RolloutPolicy::MAX_ENTRIES`]; empty for
+    /// [`DEFAULT_WAITING_REASONS`](Self::DEFAULT_WAITING_REASONS).
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
+    pub waiting_reasons: Vec<String>,
+    /// Seconds after which the released nodes must have made progress; more than `minReadySeconds`. No effect under OnDelete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress_deadline_seconds: Option<u32>,
+}
+
+/// See [`FailurePolicy::action`](field@FailurePolicy::action).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum FailureAction {
+    /// No further node gets the new version.
+    #[default]
+    Pause,
+    /// Every node goes back to the version before. The DaemonSet itself stays as its author wrote it.
+    RollBack,
+}
+
+impl RolloutPolicy {
+    /// The most waves, the most approvals and the most waiting reasons. Each plan pays for them.
+    pub const MAX_ENTRIES: usize = 64;
+}
+
+impl FailurePolicy {
+    /// The reasons of the kubelet for which a container does not start, as far as they do not end by themselves
+    /// (v1.36 `kubelet/container/sync_result.go`, `kubelet/images/types.go`).
+    pub const DEFAULT_WAITING_REASONS: [&str; 7] = [
+        "CrashLoopBackOff",
+        "ImagePullBackOff",
+        "ErrImagePull",
+        "InvalidImageName",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "RunContainerError",
+    ];
+
+    /// Whether a container that waits for this reason waits in vain.
+    #[doc(hidden)]
+    pub fn waits_in_vain(&self, reason: &str) -> bool {
+        if self.waiting_reasons.is_empty() {
+            return Self::DEFAULT_WAITING_REASONS.contains(&reason);
+        }
+        self.waiting_reasons.iter().any(|other| other == reason)
+    }
+
+    /// How many of these nodes may fail.
+    #[doc(hidden)]
+    pub fn may_fail(&self, nodes: u32) -> u32 {
+        match self.max_failures.unwrap_or(IntOrString::Int(0)) {
+            IntOrString::Int(number) => number,
+            IntOrString::Percent(percent) => {
+                let allowed = u64::from(percent) * u64::from(nodes) / 100;
+                u32::try_from(allowed).unwrap_or(u32::MAX)
+            }
+        }
+    }
+}
+
+crate::setters! {
+    RolloutPolicy {
+        paused: bool,
+        approved: BTreeMap<i64, u32>,
+        waves: Vec<Wave>,
+    }
+    Wave {
+        bake_seconds: u32,
+        needs_approval: bool,
+    }
+    FailurePolicy {
+        action: FailureAction,
+        waiting_reasons: Vec<String>,
+    }
+}
+
+/// Setters of fields that may be absent.
+macro_rules! optional_setters {
+    ($($options:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
+        impl $options {$(
+            #[doc = concat!("Sets [`", stringify!($field), "`](field@", stringify!($options), "::", stringify!($field), ").")]
+            #[must_use]
+            pub fn $field(mut self, $field: impl Into<Option<$type>>) -> Self {
+                self.$field = $field.into();
+                self
+            }
+        )*}
+    )*};
+}
+
+optional_setters! {
+    RolloutPolicy { on_failure: FailurePolicy }
+    Wave {
+        nodes: LabelSelector,
+        up_to: IntOrString,
+    }
+    FailurePolicy {
+        max_failures: IntOrString,
+        max_restarts: u32,
+        available_within_seconds: u32,
+        waiting_seconds: u32,
+        progress_deadline_seconds: u32,
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+/// Refuses members that the model does not have: a misspelt `matchLabels` would be a selector of all nodes.
+fn whole_selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LabelSelector>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Whole {
+        #[serde(default, deserialize_with = "null_is_default")]
+        match_labels: Labels,
+        #[serde(default, deserialize_with = "null_is_default")]
+        match_expressions: Vec<WholeRequirement>,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct WholeRequirement {
+        #[serde(default, deserialize_with = "null_is_default")]
+        key: String,
+        #[serde(default, deserialize_with = "null_is_default")]
+        operator: String,
+        #[serde(default, deserialize_with = "null_is_default")]
+        values: Vec<String>,
+    }
+
+    let selector = Option::<Whole>::deserialize(deserializer)?;
+    Ok(selector.map(|Whole { match_labels, match_expressions }| LabelSelector {
+        match_labels,
+        match_expressions: match_expressions
+            .into_iter()
+            .map(|WholeRequirement { key, operator, values }| Requirement { key, operator, values })
+            .collect(),
+    }))
+}

@@ -1,0 +1,246 @@
+//! Sums over the nodes of a rollout. The course of the rollout follows from them alone, whoever keeps them: a decision on
+//! all nodes counts each node once, and a [kept state](crate::kept) counts the changed ones anew.
+
+use crate::rollout::facts::{RolloutFacts, RolloutNode};
+use jiff::Timestamp;
+
+/// Instants of many nodes, of which the first and the last matter.
+pub trait Instants: Default {
+    fn bounds(&self) -> Bounds;
+}
+
+/// The first and the last of some instants.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bounds(Option<(Timestamp, Timestamp)>);
+
+impl Instants for Bounds {
+    fn bounds(&self) -> Bounds {
+        *self
+    }
+}
+
+impl Bounds {
+    pub fn new(first: Timestamp, last: Timestamp) -> Self {
+        Bounds(Some((first, last)))
+    }
+
+    pub fn first(self) -> Option<Timestamp> {
+        self.0.map(|(first, _)| first)
+    }
+
+    pub fn last(self) -> Option<Timestamp> {
+        self.0.map(|(_, last)| last)
+    }
+
+    fn add(&mut self, at: Timestamp) {
+        self.merge(Bounds::new(at, at));
+    }
+
+    fn merge(&mut self, other: Bounds) {
+        self.0 = match (self.0, other.0) {
+            (Some((first, last)), Some((other_first, other_last))) => {
+                Some((first.min(other_first), last.max(other_last)))
+            }
+            (one, None) | (None, one) => one,
+        };
+    }
+}
+
+/// The sums of a rollout.
+#[derive(Debug, Clone)]
+pub struct Tally<I> {
+    /// The nodes that take part, by their first wave and by whether they have the new version. Nodes without a wave come last.
+    groups: Vec<[Cell<I>; 2]>,
+    pub counts: Counts,
+    /// When time alone lets a node fail.
+    failing_at: I,
+}
+
+/// Counts of nodes, whether they take part or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// With a live updated pod.
+    pub updated: u32,
+    /// With a live outdated pod, or one in flight.
+    pub outdated: u32,
+    /// They take part, are up, and lack the new version.
+    pub missing: u32,
+    /// Target nodes of the current template.
+    pub targets: u32,
+    /// Those of them that lack an available updated pod or have a live outdated one.
+    pub unfinished: u32,
+}
+
+/// Some nodes that take part.
+#[derive(Debug, Clone, Default)]
+pub struct Cell<I> {
+    pub nodes: u32,
+    pub failing: u32,
+    /// Those within reach that do not fail.
+    healthy: Laggards<I>,
+    /// Those within reach that fail.
+    failed: Laggards<I>,
+    /// When their new pods last came or became Ready.
+    progressed_at: I,
+}
+
+/// Nodes that a wave or the deadline waits for.
+#[derive(Debug, Clone, Default)]
+pub struct Laggards<I> {
+    /// Without a Ready updated pod.
+    pub not_ready: u32,
+    /// Without a known instant from which on an updated pod has been Ready.
+    pub since_unknown: u32,
+    /// Without an available updated pod.
+    pub unavailable: u32,
+    /// Since when the others have a Ready updated pod.
+    pub ready_since: I,
+}
+
+impl<I: Default> Tally<I> {
+    pub fn new(waves: usize) -> Self {
+        let groups = std::iter::repeat_with(Default::default).take(waves + 1).collect();
+        Tally { groups, counts: Counts::default(), failing_at: I::default() }
+    }
+
+    /// Changes the sums to which a node belongs: `count` changes a number, `instant` adds or removes an instant.
+    pub fn change(
+        &mut self,
+        node: &RolloutNode,
+        count: impl Fn(&mut u32),
+        instant: impl Fn(&mut I, Timestamp),
+    ) {
+        let facts = &node.facts;
+        self.counts.change(facts, &count);
+        if let Some(at) = facts.failing.due_at() {
+            instant(&mut self.failing_at, at);
+        }
+        if !facts.takes_part {
+            return;
+        }
+        let last = self.groups.len() - 1;
+        let group = node.first_wave.map_or(last, |wave| (wave as usize).min(last));
+        let Some([without, with]) = self.groups.get_mut(group) else { return };
+        (if facts.has_it { with } else { without }).change(facts, count, instant);
+    }
+}
+
+impl Tally<Bounds> {
+    pub fn add(&mut self, node: &RolloutNode) {
+        self.change(node, |sum| *sum += 1, Bounds::add);
+    }
+}
+
+impl<I: Instants> Tally<I> {
+    /// Adds those whose first wave is this one.
+    pub fn add_wave(&self, wave: usize, sum: &mut Cell<Bounds>) {
+        self.groups.get(wave).into_iter().flatten().for_each(|cell| sum.merge(cell));
+    }
+
+    /// How many take part, chosen as in [`sum`](Self::sum).
+    pub fn count(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> u32 {
+        self.cells(is_chosen).map(|cell| cell.nodes).sum()
+    }
+
+    /// All that take part, chosen by their first wave and by whether they have the new version.
+    pub fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> Cell<Bounds> {
+        let mut sum = Cell::default();
+        self.cells(is_chosen).for_each(|cell| sum.merge(cell));
+        sum
+    }
+
+    fn cells(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> impl Iterator<Item = &Cell<I>> {
+        let waves = self.groups.len() - 1;
+        let cells = self.groups.iter().enumerate().flat_map(move |(wave, [without, with])| {
+            let first_wave = (wave < waves).then_some(wave);
+            [(first_wave, false, without), (first_wave, true, with)]
+        });
+        cells.filter(move |(wave, has_it, _)| is_chosen(*wave, *has_it)).map(|(_, _, cell)| cell)
+    }
+
+    /// When time alone lets the next node fail.
+    pub fn next_failing_at(&self) -> Option<Timestamp> {
+        self.failing_at.bounds().first()
+    }
+}
+
+impl Counts {
+    fn change(&mut self, facts: &RolloutFacts, count: impl Fn(&mut u32)) {
+        let Counts { updated, outdated, missing, targets, unfinished } = self;
+        let is_finished = facts.is_available && !facts.has_outdated;
+        for (counts, sum) in [
+            (facts.has_updated, updated),
+            (facts.has_outdated, outdated),
+            (facts.takes_part && !facts.has_it && !facts.is_down, missing),
+            (facts.is_target, targets),
+            (facts.is_target && !is_finished, unfinished),
+        ] {
+            if counts {
+                count(sum);
+            }
+        }
+    }
+}
+
+impl<I> Cell<I> {
+    fn change(
+        &mut self,
+        facts: &RolloutFacts,
+        count: impl Fn(&mut u32),
+        instant: impl Fn(&mut I, Timestamp),
+    ) {
+        let fails = facts.failing.is_now();
+        count(&mut self.nodes);
+        if fails {
+            count(&mut self.failing);
+        }
+        if let Some(at) = facts.progressed_at {
+            instant(&mut self.progressed_at, at);
+        }
+        if facts.is_out_of_reach() {
+            return;
+        }
+        let laggards = if fails { &mut self.failed } else { &mut self.healthy };
+        if !facts.is_ready {
+            count(&mut laggards.not_ready);
+        }
+        if !facts.is_available {
+            count(&mut laggards.unavailable);
+        }
+        match facts.ready_since {
+            Some(since) => instant(&mut laggards.ready_since, since),
+            None => count(&mut laggards.since_unknown),
+        }
+    }
+}
+
+impl Cell<Bounds> {
+    fn merge(&mut self, other: &Cell<impl Instants>) {
+        self.nodes += other.nodes;
+        self.failing += other.failing;
+        self.healthy.merge(&other.healthy);
+        self.failed.merge(&other.failed);
+        self.progressed_at.merge(other.progressed_at.bounds());
+    }
+
+    /// Those that must not lag: all within reach, but for the failing ones where these are `tolerated`.
+    pub fn that_must_not_lag(mut self, tolerated: bool) -> Laggards<Bounds> {
+        if !tolerated {
+            self.healthy.merge(&self.failed);
+        }
+        self.healthy
+    }
+
+    pub fn last_progress(&self) -> Option<Timestamp> {
+        self.progressed_at.last()
+    }
+}
+
+impl Laggards<Bounds> {
+    fn merge(&mut self, other: &Laggards<impl Instants>) {
+        self.not_ready += other.not_ready;
+        self.since_unknown += other.since_unknown;
+        self.unavailable += other.unavailable;
+        self.ready_since.merge(other.ready_since.bounds());
+    }
+}

@@ -1,0 +1,184 @@
+//! Waves: which nodes they have, which are open, and when the next one opens.
+
+use crate::input::Snapshot;
+use crate::kubernetes::Selector;
+use crate::model::IntOrString;
+#[cfg(daemonset_mutants)]
+use crate::objects::mutants::{Mutant, is_active};
+use crate::objects::position::{IndexVec, NodeIx};
+use crate::objects::problem::Problems;
+use crate::objects::view::LabelsView;
+use crate::rollout::course::Input;
+use crate::rollout::facts::{RolloutNode, WaveNodes};
+use crate::rollout::policy::Wave;
+use crate::rollout::tally::{Bounds, Cell, Instants, Laggards};
+use jiff::{SignedDuration, Timestamp};
+use std::cmp::Ordering;
+
+/// The waves of a rollout.
+#[derive(Debug, Clone)]
+pub struct Waves {
+    /// Empty where all nodes are released at once.
+    pub list: Vec<WaveState>,
+    /// The last open one. All before it are open.
+    pub last_open: Option<usize>,
+    /// Without waves everything is released, unless the rollout is stopped.
+    releases_all: bool,
+    /// When the next wave opens, if time is all that it waits for.
+    pub opens_at: Option<Timestamp>,
+    /// When the last open wave is done, if time is all that it waits for: the next one opens then, or waits for approval.
+    pub done_at: Option<Timestamp>,
+}
+
+/// A wave.
+#[derive(Debug, Clone)]
+pub struct WaveState {
+    pub is_open: bool,
+    /// Enough waves are approved.
+    pub is_approved: bool,
+    /// Its pods, and those of the waves before it, are available for long enough; only known for open waves.
+    pub done: Done,
+}
+
+/// Whether a wave is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// Not yet, and time alone does not do it.
+    No,
+    /// From this instant on, if nothing changes.
+    At(Timestamp),
+    Yes,
+}
+
+impl Waves {
+    /// `may_open` is false where the rollout is stopped: then only waves that were open before are.
+    pub fn new(input: &Input<'_, impl Instants>, may_open: bool) -> Self {
+        let policy = input.policy;
+        let closed = WaveState { is_open: false, is_approved: true, done: Done::No };
+        let mut waves = Waves {
+            list: vec![closed; policy.waves.len()],
+            last_open: None,
+            releases_all: policy.waves.is_empty() && may_open,
+            opens_at: None,
+            done_at: None,
+        };
+        let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
+        let mut reached: Cell<Bounds> = Cell::default();
+        let mut before = Done::Yes;
+        let mut goes_on = true;
+        for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
+            state.is_approved = !wave.needs_approval || approved > index;
+            #[cfg(daemonset_mutants)]
+            {
+                state.is_approved |= is_active(Mutant::ApprovalIgnored);
+                before = if is_active(Mutant::WaveNotDone) { Done::Yes } else { before };
+            }
+            let was_open = input.marks.wave.is_some_and(|mark| index <= mark.index);
+            let opens = may_open && before == Done::Yes && state.is_approved;
+            if !(goes_on && (was_open || opens)) {
+                if let (true, Done::At(at)) = (goes_on && may_open && state.is_approved, before) {
+                    waves.opens_at = Some(at);
+                }
+                goes_on = false;
+                continue;
+            }
+            state.is_open = true;
+            waves.last_open = Some(index);
+            input.tally.add_wave(index, &mut reached);
+            state.done = done(input, &input.that_must_not_lag(reached.clone()), wave);
+            before = state.done;
+            waves.done_at = match before {
+                Done::At(at) => Some(at),
+                Done::No | Done::Yes => None,
+            };
+        }
+        waves
+    }
+
+    /// Whether an open wave has the nodes whose first wave is this one, or there are no waves.
+    pub fn releases(&self, first_wave: Option<usize>) -> bool {
+        self.releases_all || first_wave.is_some_and(|wave| Some(wave) <= self.last_open)
+    }
+
+    pub fn all_open(&self) -> bool {
+        self.list.iter().all(|wave| wave.is_open)
+    }
+}
+
+/// Whether each node of the open waves has an updated pod that is Ready for as long as this wave bakes.
+fn done(input: &Input<'_, impl Instants>, nodes: &Laggards<Bounds>, wave: &Wave) -> Done {
+    let snapshot = input.snapshot;
+    let duration = snapshot.spec.min_ready().max(SignedDuration::from_secs(wave.bake_seconds.into()));
+    if duration.is_zero() {
+        return if nodes.not_ready == 0 { Done::Yes } else { Done::No };
+    }
+    if nodes.since_unknown > 0 {
+        return Done::No;
+    }
+    let Some(last) = nodes.ready_since.last() else { return Done::Yes };
+    match last.checked_add(duration) {
+        Ok(at) if at <= snapshot.now => Done::Yes,
+        Ok(at) => Done::At(at),
+        Err(_) => Done::No,
+    }
+}
+
+/// The nodes that a wave may have.
+#[derive(Debug)]
+pub struct WaveFilter<'p> {
+    /// `None` for all.
+    selector: Option<Selector<'p>>,
+}
+
+impl<'p> WaveFilter<'p> {
+    pub fn all(waves: &'p [Wave]) -> Vec<Self> {
+        waves.iter().map(WaveFilter::new).collect()
+    }
+
+    fn new(wave: &'p Wave) -> Self {
+        // The snapshot's check has reported the problems.
+        let mut checked = Problems::default();
+        let compile = |nodes| Selector::compile(nodes, "policy.rollout", &mut checked);
+        WaveFilter { selector: wave.nodes.as_ref().map(compile) }
+    }
+
+    pub fn matches(&self, labels: LabelsView<'_>) -> bool {
+        self.selector.as_ref().is_none_or(|selector| selector.matches(labels))
+    }
+}
+
+/// How many of so many matching nodes a wave has.
+pub fn size_of_wave(up_to: Option<IntOrString>, matching: usize) -> usize {
+    up_to.map_or(matching, |up_to| (up_to.scaled(matching as u32) as usize).min(matching))
+}
+
+/// The nodes of each wave, and the first wave of each node. A node may belong to several waves.
+pub(crate) fn choose_nodes(
+    snapshot: &Snapshot<'_>,
+    nodes: &mut IndexVec<NodeIx, RolloutNode>,
+    waves: &[Wave],
+) -> Vec<WaveNodes> {
+    let chosen = waves.iter().enumerate().map(|(index, wave)| {
+        let filter = WaveFilter::new(wave);
+        let takes_part = nodes.enumerated().filter(|(_, node)| node.facts.takes_part).map(|(node, _)| node);
+        let matching = takes_part.filter(|node| filter.matches(snapshot.node(*node).labels));
+        let mut matching: Vec<NodeIx> = matching.collect();
+        let size = size_of_wave(wave.up_to, matching.len());
+        if size < matching.len() {
+            matching.select_nth_unstable_by(size, |a, b| {
+                by_turn(nodes.at(*a), nodes.at(*b)).then_with(|| snapshot.index.by_name(*a, *b))
+            });
+        }
+        let wave = WaveNodes::Matching(matching, size);
+        for node in wave.inside() {
+            nodes.change(*node, |node| node.first_wave = node.first_wave.or(Some(index as u32)));
+        }
+        wave
+    });
+    chosen.collect()
+}
+
+/// Nodes that have the new version come first.
+fn by_turn(a: &RolloutNode, b: &RolloutNode) -> Ordering {
+    b.facts.has_it.cmp(&a.facts.has_it)
+}
