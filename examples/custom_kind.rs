@@ -43,7 +43,8 @@ impl Cluster {
         for batch in plan.batches() {
             let mut ended_by = None;
             for action in batch {
-                if driver.record(action, &self.execute(action, now)?, now).is_break() {
+                let outcome = self.execute(action, now)?;
+                if driver.record(action, &outcome, now).is_ok_and(|next| next.is_break()) {
                     ended_by = ended_by.or(Some(action));
                 }
             }

@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for action in batch {
             println!("{action}");
             // A real caller executes the action here, and records the outcome that it got.
-            let next = reconciler.record(action, &ActionOutcome::Done, now);
+            let next = reconciler.record(action, &ActionOutcome::Done, now)?;
             assert!(next.is_continue(), "an executed action does not end the plan");
         }
     }

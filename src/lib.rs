@@ -17,7 +17,8 @@
 //!    `daemonset-incremental`, which plans at the cost of the changes.
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
-//! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
+//! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist. An action
+//!    of another plan is [`NotDue`].
 //! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, execute the actions that are
 //!    [due all the same](Plan::after_break), above all the update of the status, and plan again: at
 //!    [`Memory::retry_at`], unless an object changes before.
@@ -64,6 +65,13 @@
 //! Crates of their own: `daemonset-audit`, the safety rules, written a second time: a guard in front of an executor;
 //! `daemonset-incremental`, the driver for callers that watch; `daemonset-lint`, a preflight of a manifest against real nodes and pods; `daemonset-placement`, the DaemonSets that run on a node
 //! which need not exist yet, and those that a changed node concerns; `daemonset-sim`, a simulated cluster.
+//!
+//! # After a bug
+//!
+//! Lints forbid each function that can panic, and positions have one type for each list. A step that finds a state which can't be, such as
+//! a position beyond its list, goes on with a neutral value, so that nothing panics, and the decision gives no action: [`reconcile()`] is
+//! empty, [`plan`](plan()) warns with [`Warning::Bug`](report::Warning::Bug), and a driver returns [`PlanError::Bug`] with a recording.
+//! Debug builds stop at the step.
 //!
 //! # Features
 //!
@@ -141,10 +149,10 @@ pub use objects::problem::{InvalidSnapshot, Problem, ProblemKind};
 pub use objects::view::{Lifecycle, NodeView, PodView, RevisionView};
 pub use objects::{kubernetes, model};
 pub use plan::manifests::{
-    CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, PlanError, TemplateManifests,
+    CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests,
 };
 pub use plan::{plan, reconcile};
-pub use reconciler::Reconciler;
+pub use reconciler::{NotDue, PlanError, Reconciler};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{Plan, Report, outlook};
 
@@ -176,6 +184,7 @@ pub mod internal {
     pub use crate::node::figures::{Addend, Counts, Figure, Sums};
     pub use crate::node::fleet::{Fleet, available_at};
     pub use crate::node::sync::{NodeSync, node_sync};
+    pub use crate::objects::bug::{met as bug_met, watch as watch_for_bugs};
     pub use crate::objects::pod_manifest::{CustomBody, Shared, Tie};
     pub use crate::objects::position::{
         HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,

@@ -3,15 +3,19 @@
 use crate::action::Action;
 use crate::input::memory::{ActionOutcome, Memory};
 use crate::input::{Observed, ObservedAt, Policy, Snapshot};
-use crate::model::{Owner, Uid};
-use crate::objects::problem::InvalidSnapshot;
+use crate::kubernetes::hash::{Hasher, lookup_hash};
+use crate::model::{NodeName, Owner, Uid};
+use crate::objects::problem::{InvalidSnapshot, Problem};
 use crate::objects::view::{NodeView, PodView, RevisionView};
-use crate::plan::manifests::{CustomSnapshot, Manifests, PlanError};
+use crate::plan::manifests::{CustomSnapshot, InvalidManifest, Manifests};
 use crate::plan::plan;
+use crate::recording::Recording;
 use crate::report::Plan;
+use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::ops::ControlFlow;
+use thiserror::Error;
 
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
 /// show yet, the back-off of failed pods and the updates that were rejected.
@@ -21,7 +25,7 @@ use std::ops::ControlFlow;
 /// and plan again. The `Tracker` of daemonset-incremental is the driver of callers that watch: its plans cost as much as the changes.
 ///
 /// ```
-/// use daemonset::{Action, ActionOutcome, InvalidSnapshot, Observed, Reconciler, model};
+/// use daemonset::{Action, ActionOutcome, Observed, Reconciler, model};
 ///
 /// fn sync(
 ///     reconciler: &mut Reconciler, // Reconciler::new(uid, Policy::default()), kept for as long as the DaemonSet
@@ -29,18 +33,18 @@ use std::ops::ControlFlow;
 ///     (nodes, pods, revisions): (&[model::Node], &[model::Pod], &[model::ControllerRevision]),
 ///     now: jiff::Timestamp,
 ///     execute: impl Fn(&Action) -> ActionOutcome, // your client
-/// ) -> Result<(), InvalidSnapshot> {
+/// ) -> Result<(), Box<dyn std::error::Error>> {
 ///     let plan = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, now)?;
 ///     for batch in plan.batches() {
 ///         let mut ended_by = None;
 ///         for action in batch {
-///             if reconciler.record(action, &execute(action), now).is_break() {
+///             if reconciler.record(action, &execute(action), now)?.is_break() {
 ///                 ended_by = ended_by.or(Some(action));
 ///             }
 ///         }
 ///         if let Some(action) = ended_by {
 ///             for action in plan.after_break(action) {
-///                 let _ = reconciler.record(action, &execute(action), now);
+///                 let _ = reconciler.record(action, &execute(action), now)?;
 ///             }
 ///             break; // and plan again: at reconciler.memory().retry_at(), unless an object changes before
 ///         }
@@ -60,6 +64,98 @@ pub struct Reconciler {
     kind: Owner,
     policy: Policy,
     memory: Memory,
+    /// `None` where the caller plans by itself, from a [snapshot](Self::snapshot).
+    last_plan: Option<LastPlan>,
+}
+
+/// The plan that was given last, as far as outcomes are compared with it.
+#[derive(Debug, Default)]
+struct LastPlan {
+    /// The batch of each action, by its [key](LastPlan::key).
+    batches: IndexMap<u64, usize, Hasher>,
+    /// The batch in which it ended.
+    ended_in: Option<usize>,
+}
+
+impl LastPlan {
+    fn new(plan: &Plan) -> Self {
+        let batches = plan.batches().enumerate();
+        let actions = batches
+            .flat_map(|(number, batch)| batch.iter().map(move |action| (LastPlan::key(action), number)));
+        LastPlan { batches: actions.collect(), ended_in: None }
+    }
+
+    /// The same for each copy of an action, such as one that was read from its JSON form.
+    fn key(action: &Action) -> u64 {
+        let uid = action.subject().map(|subject| subject.uid.as_str());
+        lookup_hash(&(action.kind(), action.node().map(NodeName::as_str), action.subject_name(), uid))
+    }
+
+    /// # Errors
+    /// As [`Reconciler::record`].
+    fn check(&self, action: &Action) -> Result<(), NotDue> {
+        if !action.acts() {
+            return Ok(());
+        }
+        let batch = self.batches.get(&LastPlan::key(action)).ok_or(NotDue::OtherPlan)?;
+        let is_after_break = self.ended_in.is_some_and(|ended_in| ended_in < *batch);
+        if is_after_break && !action.stands_alone() { Err(NotDue::AfterBreak) } else { Ok(()) }
+    }
+
+    /// This action ends the plan, if none of an earlier batch has ended it.
+    fn end_with(&mut self, action: &Action) {
+        let batch = self.batches.get(&LastPlan::key(action)).copied();
+        self.ended_in = [self.ended_in, batch].into_iter().flatten().min();
+    }
+}
+
+/// Why an action was not due when its outcome was [recorded](Reconciler::record): the caller has mixed two plans, or has gone on
+/// with a plan that had ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotDue {
+    /// The action is not of the last plan.
+    #[error("the action is not of the last plan")]
+    OtherPlan,
+    /// An action of an earlier batch had ended the plan, and this one is not [due all the same](Plan::after_break).
+    #[error("the plan had ended before this action")]
+    AfterBreak,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The input is invalid.
+    #[error(transparent)]
+    Snapshot(#[from] InvalidSnapshot),
+    /// A manifest that the caller has made must not be created.
+    #[error(transparent)]
+    Manifest(#[from] InvalidManifest),
+    /// This crate has met a bug of its own, and gives no action rather than a wrong one. Leave the DaemonSet alone until its objects
+    /// change, and report the recording, which reproduces the bug.
+    #[error("the planner has met a bug of its own, and does nothing: please report the recording")]
+    #[non_exhaustive]
+    Bug {
+        /// The whole input of the plan.
+        recording: Box<Recording>,
+    },
+}
+
+impl PlanError {
+    /// The problems of the input; none after another error.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            PlanError::Snapshot(invalid) => &invalid.problems,
+            PlanError::Manifest(_) | PlanError::Bug { .. } => &[],
+        }
+    }
+
+    /// For crates of the same version: [`internal`](crate::internal).
+    #[doc(hidden)]
+    pub fn bug(recording: Recording) -> Self {
+        PlanError::Bug { recording: Box::new(recording) }
+    }
 }
 
 impl Reconciler {
@@ -89,7 +185,7 @@ impl Reconciler {
     pub fn with_memory(uid: impl Into<Uid>, policy: Policy, mut memory: Memory) -> Self {
         let uid = uid.into();
         memory.uid.get_or_insert_with(|| uid.clone());
-        Reconciler { uid, kind: Owner::default(), policy, memory }
+        Reconciler { uid, kind: Owner::default(), policy, memory, last_plan: Some(LastPlan::default()) }
     }
 
     /// Makes it the reconciler of a custom kind that works like a DaemonSet.
@@ -135,19 +231,22 @@ impl Reconciler {
     ///
     /// # Errors
     /// Every problem of the input at once, as [`SnapshotBuilder::check`](crate::SnapshotBuilder::check). The memory is
-    /// then as it was. A DaemonSet with another uid is another DaemonSet, even under the same name: a problem of `memory.uid`, until
+    /// then as it was. Or a bug of this crate. A DaemonSet with another uid is another DaemonSet, even under the same name: a problem of `memory.uid`, until
     /// the caller [resets](Self::reset) the reconciler. One of another kind than the reconciler's is a problem of `kind`.
     pub fn plan<'a, N, P, R>(
         &mut self,
         observed: Observed<'a, N, P, R>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, InvalidSnapshot>
+    ) -> Result<Plan, PlanError>
     where
         N: IntoIterator<Item: Into<NodeView<'a>>>,
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        self.snapshot(observed, at).map(|snapshot| plan(&snapshot))
+        let snapshot = self.snapshot(observed, at)?;
+        let plan = without_bug(plan(&snapshot), || Recording::from(&snapshot))?;
+        self.given(&plan);
+        Ok(plan)
     }
 
     /// As [`plan`](Self::plan), with objects that the caller makes.
@@ -165,7 +264,10 @@ impl Reconciler {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        Ok(self.snapshot_with(observed, manifests, at)?.plan()?)
+        let snapshot = self.snapshot_with(observed, manifests, at)?;
+        let plan = without_bug(snapshot.plan()?, || snapshot.recording())?;
+        self.given(&plan);
+        Ok(plan)
     }
 
     /// As [`snapshot`](Self::snapshot), with objects that the caller makes.
@@ -220,6 +322,7 @@ impl Reconciler {
         let snapshot = builder.ingredients(ingredients).check_of_kind(&self.kind)?;
         // Nothing changes before the input is known to be valid.
         self.memory.observe(&snapshot);
+        self.last_plan = None;
         Ok(snapshot)
     }
 
@@ -229,14 +332,50 @@ impl Reconciler {
     /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::after_break).
     /// The next plan is due when an object changes, or at [`Memory::retry_at`]: planned again at once, the same action could be
     /// rejected in a loop.
+    ///
+    /// # Errors
+    /// The action is not of the plan that this reconciler gave last, or that plan had ended before. The outcome is kept all the same:
+    /// an action that was executed and is forgotten would be executed twice. A caller that plans a [snapshot](Self::snapshot) by
+    /// itself gets no error.
+    ///
+    /// ```
+    /// # use daemonset::{Observed, Policy, Reconciler, model};
+    /// use daemonset::{ActionOutcome, NotDue};
+    /// # use serde_json::{from_value, json};
+    /// # let daemon_set: model::DaemonSet = from_value(json!({
+    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+    /// #     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
+    /// # }))?;
+    /// # let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
+    /// # let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
+    /// # let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+    /// # let now: daemonset::jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+    /// # let mut reconciler = Reconciler::new("u1", Policy::default());
+    /// let plan = reconciler.plan(observed, now).unwrap(); // a revision, and then a pod on node a
+    /// assert!(reconciler.record(&plan.actions[0], &ActionOutcome::Rejected, now).unwrap().is_break());
+    /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(NotDue::AfterBreak));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
-    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
+    pub fn record(
+        &mut self,
+        action: &Action,
+        outcome: &ActionOutcome,
+        at: Timestamp,
+    ) -> Result<ControlFlow<()>, NotDue> {
+        let is_due = self.last_plan.as_ref().map_or(Ok(()), |plan| plan.check(action));
         self.memory.record(action, outcome, at);
+        is_due?;
         match outcome {
             ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Changed(_) => {
-                ControlFlow::Continue(())
+                Ok(ControlFlow::Continue(()))
             }
-            ActionOutcome::Rejected | ActionOutcome::Unknown => ControlFlow::Break(()),
+            ActionOutcome::Rejected | ActionOutcome::Unknown => {
+                if let Some(plan) = &mut self.last_plan {
+                    plan.end_with(action);
+                }
+                Ok(ControlFlow::Break(()))
+            }
         }
     }
 
@@ -272,9 +411,19 @@ impl Reconciler {
     }
 }
 
+/// The plan, unless it has met a bug.
+fn without_bug(plan: Plan, recording: impl FnOnce() -> Recording) -> Result<Plan, PlanError> {
+    if plan.has_bug() { Err(PlanError::bug(recording())) } else { Ok(plan) }
+}
+
 /// For crates of the same version: [`internal`](crate::internal).
 #[doc(hidden)]
 impl Reconciler {
+    /// This plan was given to the caller.
+    pub fn given(&mut self, plan: &Plan) {
+        self.last_plan = Some(LastPlan::new(plan));
+    }
+
     /// The memory, to change.
     pub fn memory_mut(&mut self) -> &mut Memory {
         &mut self.memory

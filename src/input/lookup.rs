@@ -1,5 +1,6 @@
 //! Finds elements of a list by a key that they hold, and results that are known already.
 
+use crate::objects::bug;
 use crate::objects::position::Position;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ impl<K: Ord, I: Position> Lookup<K, I> {
             Found::Free(place) => {
                 let free = self.slots.get_mut(place);
                 debug_assert!(free.is_some(), "room for another element");
-                if let Some(slot) = free {
+                if let Some(slot) = bug::expected(free) {
                     *slot = upper_half(hash) | (element.index() as u64 + 1);
                 }
             }

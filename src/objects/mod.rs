@@ -1,5 +1,6 @@
 //! The objects of Kubernetes, borrowed views of them, and the vocabulary that they share.
 
+pub(crate) mod bug;
 pub(crate) mod escaped;
 pub mod kubernetes;
 pub mod model;

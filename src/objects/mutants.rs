@@ -41,6 +41,8 @@ pub enum Mutant {
     CompletedTooEarly,
     /// A fleet without outdated pods is settled, also in the middle of its rollout.
     SettledMidway,
+    /// A step of each decision finds a state that can't be.
+    BugMet,
 }
 
 thread_local! {

@@ -4,10 +4,10 @@
 //! by position. With bare numbers, a position of one list used on another list compiles, finds nothing and drops a
 //! delete in silence. With these types it does not compile.
 //!
-//! A position beyond the end of its list can only come from a mistake in this crate. Tests and debug builds stop at it.
-//! A release build goes on with a [neutral](Neutral) element, which names no object: an action on it is one that
-//! `daemonset_audit::audit` reports.
+//! A position beyond the end of its list can only come from a [bug](crate::objects::bug) of this crate. Tests and debug builds stop
+//! at it. A release build goes on with a [neutral](Neutral) element to the end of the decision, which then gives no action.
 
+use crate::objects::bug;
 use crate::objects::view::{NodeView, PodView, RevisionView};
 use std::fmt;
 use std::marker::PhantomData;
@@ -100,7 +100,7 @@ pub fn enumerate<'l, I: Position, T>(
 pub(crate) fn at<I: Position, T: Neutral>(list: &[T], position: I) -> &T {
     let found = list.get(position.index());
     debug_assert!(found.is_some(), "position {} of {} elements", position.index(), list.len());
-    found.unwrap_or_else(T::neutral)
+    bug::expected(found).unwrap_or_else(T::neutral)
 }
 
 /// Changes the element at a position of this list; `None` where there is none, so that nothing was changed.
@@ -109,7 +109,7 @@ pub fn change<I: Position, T, R>(list: &mut [T], position: I, change: impl FnOnc
     let length = list.len();
     let found = list.get_mut(position.index());
     debug_assert!(found.is_some(), "position {} of {length} elements", position.index());
-    found.map(change)
+    bug::expected(found).map(change)
 }
 
 /// A list whose elements are found by one type of position.
@@ -144,7 +144,7 @@ impl<I: Position, T> IndexVec<I, T> {
         let range = from.index()..to.index();
         let elements = self.elements.get(range.clone());
         debug_assert!(elements.is_some(), "positions {range:?} of {} elements", self.elements.len());
-        range.map(I::new).zip(elements.unwrap_or_default())
+        range.map(I::new).zip(bug::expected(elements).unwrap_or_default())
     }
 
     /// The element after this position; `None` after the last one.

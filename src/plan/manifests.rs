@@ -157,18 +157,6 @@ pub enum ManifestProblem {
     Tolerations,
 }
 
-/// Why there is no plan: the input or a manifest is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The input.
-    #[error(transparent)]
-    Snapshot(#[from] InvalidSnapshot),
-    /// A manifest that the caller has made.
-    #[error(transparent)]
-    Manifest(#[from] InvalidManifest),
-}
-
 /// A checked snapshot whose objects the caller makes, from [`SnapshotBuilder::check_with`](crate::SnapshotBuilder::check_with).
 ///
 /// It is a type of its own, so that no plan mixes the ingredients of these manifests with the pods of the bare template.

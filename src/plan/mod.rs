@@ -16,6 +16,9 @@ pub(crate) mod update;
 
 use crate::action::Action;
 use crate::input::Snapshot;
+use crate::objects::bug;
+#[cfg(daemonset_mutants)]
+use crate::objects::mutants::{Mutant, is_active};
 use crate::report::Plan;
 use crate::report::explain::explain;
 use actions::{Bodies, FromTemplate, actions};
@@ -26,7 +29,7 @@ use steps::{Decision, decide};
 /// A total function of the snapshot: no clock, no randomness, no I/O, no panic, and the same actions for any order of
 /// the snapshot's lists. The caller executes the actions in order, may run consecutive creates and deletes of pods
 /// of one batch at the same time, stops at the first failure and reconciles again. An empty list means that nothing has
-/// to be done until something changes.
+/// to be done until something changes. It is empty, too, after a bug of this crate: [`plan()`] warns of it.
 ///
 /// ```
 /// use daemonset::{Action, Recording, reconcile};
@@ -56,8 +59,8 @@ use steps::{Decision, decide};
 #[doc(alias = "syncDaemonSet")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
-    let Ok(actions) = actions(snapshot, &decide(snapshot), &FromTemplate);
-    actions
+    let (Ok(actions), has_bug) = bug::watch(|| actions(snapshot, &decide(snapshot), &FromTemplate));
+    if has_bug { Vec::new() } else { actions }
 }
 
 /// The same actions as [`reconcile`], with the reasons: a verdict on every node, the budget's figures and warnings.
@@ -96,7 +99,8 @@ pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
 
 /// The plan with these bodies.
 pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<Plan, B::Error> {
-    plan_decided(snapshot, &decide(snapshot), bodies)
+    let (plan, has_bug) = bug::watch(|| plan_decided(snapshot, &decide(snapshot), bodies));
+    if has_bug { plan.map(Plan::after_bug) } else { plan }
 }
 
 /// The plan of a decision with these bodies.
@@ -105,6 +109,10 @@ pub fn plan_decided<B: Bodies>(
     decision: &Decision<'_>,
     bodies: &B,
 ) -> Result<Plan, B::Error> {
+    #[cfg(daemonset_mutants)]
+    if is_active(Mutant::BugMet) {
+        bug::met();
+    }
     let actions = actions(snapshot, decision, bodies)?;
     Ok(explain(snapshot, decision, actions))
 }

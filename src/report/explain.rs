@@ -12,6 +12,7 @@ use crate::node::candidate::{Group, candidate, has_place};
 use crate::node::figures::{Addend, Figure};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::unavailable::UnavailableNodes;
+use crate::objects::bug;
 use crate::objects::position::{FleetIx, NodeIx};
 use crate::objects::view::{LifecycleView, TaintsView};
 use crate::plan::burst::Creation;
@@ -298,7 +299,7 @@ pub fn node_placement(placement: Placement, taints: TaintsView<'_>) -> NodePlace
     let taint = |position: Taints| -> Taint {
         let found = taints.iter().nth(position.first.into());
         debug_assert!(found.is_some(), "the taint of a placement is the node's");
-        found.map(Taint::from).unwrap_or_default()
+        bug::expected(found).map(Taint::from).unwrap_or_default()
     };
     match placement {
         Placement::Run => NodePlacement::Run,

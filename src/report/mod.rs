@@ -203,6 +203,19 @@ impl Plan {
         parts.collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether a bug of this crate was met: [`Warning::Bug`].
+    #[doc(hidden)]
+    pub fn has_bug(&self) -> bool {
+        self.warnings.contains(&Warning::Bug)
+    }
+
+    /// The plan after a bug: nothing is done.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn after_bug(self) -> Self {
+        Plan { actions: Vec::new(), status: None, warnings: vec![Warning::Bug], ..self }
+    }
+
     /// The actions that are due all the same when this one has ended the plan: the update of the status, events, and the instant at
     /// which to plan again. They follow it and rest on no other action. Without them a delete that a webhook refuses for ever would
     /// keep the status wrong for ever (v1.36 `syncDaemonSet`, which writes the status after a failed sync, too).
@@ -775,6 +788,9 @@ impl NodeOutcome {
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Warning {
+    /// This crate has met a bug of its own: the plan has no action, and its reasons may be wrong. Drivers give an
+    /// [error](crate::PlanError::Bug) in its place. Please report the recording.
+    Bug,
     /// The status counts nodes with a pod, and by the lists none has one: its pods may have been deleted together since, or the
     /// lists are others than those that the status was made from, such as the pods of another namespace. Pods that the
     /// [`Memory`](crate::Memory) knows to go or to come are no reason.
@@ -883,6 +899,7 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Warning::Bug => f.write_str("a bug of the planner: nothing is done (please report the recording)"),
             Warning::PodsMissing { scheduled } => write!(
                 f,
                 "the status counts {scheduled} nodes with a pod, and in the lists none has one (all pods deleted together, or lists of \

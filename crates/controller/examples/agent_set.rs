@@ -129,7 +129,7 @@ impl Controller {
             let mut ended_by = None;
             for action in batch {
                 let outcome = execute(&self.client, &ds, action).await?;
-                if reconciler.record(action, &outcome, Timestamp::now()).is_break() {
+                if reconciler.record(action, &outcome, Timestamp::now())?.is_break() {
                     ended_by = Some(action);
                 }
             }

@@ -33,7 +33,8 @@ impl InFlight {
     /// Records the outcome of an action.
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
         // The executor ends the plan by the response, which says more than the outcome.
-        let _ = self.tracker.record(action, outcome, at);
+        let recorded = self.tracker.record(action, outcome, at);
+        debug_assert!(recorded.is_ok(), "{action}: {recorded:?}");
         if *outcome != ActionOutcome::Rejected {
             self.retry_order.accepted(action);
         }

@@ -1,12 +1,12 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
-use crate::kept::{Change, Kept, NotKept};
-use daemonset::internal::{FromTemplate, cut, decide, plan_decided};
+use crate::kept::{Change, Kept};
+use daemonset::internal::{FromTemplate, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::model::{Owner, Uid};
 use daemonset::report::ReportScope;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, RevisionView, Snapshot, plan,
+    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, NotDue, Observed, ObservedAt, Plan, PlanError,
+    PodView, Policy, Reconciler, Recording, RevisionView, Snapshot, plan,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -66,6 +66,9 @@ pub enum NeedsLists {
     /// [`check`](daemonset::SnapshotBuilder::check) refuses.
     #[error("a change concerns facts of objects that are not kept, or an object is invalid")]
     NotKept,
+    /// This crate has met a bug of its own in a plan from changes. The plan of all objects may do without it.
+    #[error("the plan from changes has met a bug of the planner")]
+    Bug,
     /// The fleet has become much smaller: lists make the kept facts smaller, too.
     #[error("the fleet has become much smaller than what is kept of it")]
     Shrunk,
@@ -78,9 +81,9 @@ pub enum VerifyError {
     /// There is no plan from changes to compare.
     #[error(transparent)]
     NeedsLists(#[from] NeedsLists),
-    /// The listed objects are invalid.
+    /// The listed objects have no plan.
     #[error(transparent)]
-    Invalid(#[from] InvalidSnapshot),
+    Plan(#[from] PlanError),
     /// The plan differs from that of the whole: a change was not applied, or this crate is wrong. The recording has the whole.
     #[error("the plan from applied changes differs from the plan of all objects: {}", cut(.difference, 300))]
     #[non_exhaustive]
@@ -120,16 +123,24 @@ impl Tracker {
         &mut self,
         observed: Observed<'a, N, P, R>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, InvalidSnapshot>
+    ) -> Result<Plan, PlanError>
     where
         N: IntoIterator<Item: Into<NodeView<'a>>>,
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let snapshot = self.snapshot(observed, at)?;
-        let decision = decide(&snapshot);
-        let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
-        let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
+        let (planned, has_bug) = watch_for_bugs(|| {
+            let decision = decide(&snapshot);
+            let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
+            let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
+            (planned, kept)
+        });
+        let (planned, kept) = planned;
+        if has_bug {
+            return Err(PlanError::bug(Recording::from(&snapshot)));
+        }
+        self.reconciler.given(&planned);
         self.kept = Ok(Box::new(kept));
         Ok(planned)
     }
@@ -161,7 +172,7 @@ impl Tracker {
     /// [`plan`](Self::plan) says so as well.
     pub fn apply(&mut self, change: Change<'_>) -> Result<(), NeedsLists> {
         let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
-        kept.apply(change, self.reconciler.memory()).map_err(|NotKept| self.lose(NeedsLists::NotKept))
+        kept.apply(change, self.reconciler.memory()).map_err(|reason| self.lose(reason))
     }
 
     /// Plans from the applied changes.
@@ -177,7 +188,9 @@ impl Tracker {
             return Err(self.lose(NeedsLists::Shrunk));
         }
         // It may have taken in a part of the changes: the next plan must not go on with it.
-        kept.plan(self.reconciler.memory_mut(), at.into()).map_err(|NotKept| self.lose(NeedsLists::NotKept))
+        let plan = kept.plan(self.reconciler.memory_mut(), at.into()).map_err(|reason| self.lose(reason))?;
+        self.reconciler.given(&plan);
+        Ok(plan)
     }
 
     /// Forgets the objects. Returns the reason.
@@ -214,7 +227,7 @@ impl Tracker {
                     VerifyError::Diverged { difference, recording: Box::new(Recording::from(snapshot)) }
                 }
             },
-            Err(invalid) => invalid.clone().into(),
+            Err(invalid) => PlanError::from(invalid.clone()).into(),
         };
         drop(snapshot);
         // There is no plan: nothing was observed.
@@ -238,7 +251,7 @@ impl Tracker {
     /// As [`plan`](Self::plan).
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Result<Plan, NeedsLists> {
         let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
-        kept.explain(self.reconciler.memory(), at.into()).map_err(|NotKept| NeedsLists::NotKept)
+        kept.explain(self.reconciler.memory(), at.into())
     }
 
     /// Lets the next plan need lists: after a watch was interrupted, say.
@@ -247,8 +260,16 @@ impl Tracker {
     }
 
     /// Keeps the outcome of one action of the last plan, as [`Reconciler::record`].
+    ///
+    /// # Errors
+    /// As [`Reconciler::record`].
     #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
-    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> ControlFlow<()> {
+    pub fn record(
+        &mut self,
+        action: &Action,
+        outcome: &ActionOutcome,
+        at: Timestamp,
+    ) -> Result<ControlFlow<()>, NotDue> {
         let before = self.entries(action);
         let flow = self.reconciler.record(action, outcome, at);
         self.recorded(action, &before);

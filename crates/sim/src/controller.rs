@@ -9,7 +9,7 @@ use super::steered_rollout::SteeredRollout;
 use super::watch::Cache;
 use daemonset::model::DaemonSet;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, Observed, ObservedAt, Plan, Policy, Snapshot,
+    Action, ActionOutcome, InvalidSnapshot, Memory, Observed, ObservedAt, Plan, PlanError, Policy, Snapshot,
 };
 use daemonset_incremental::internal::difference;
 use daemonset_incremental::{NeedsLists, Tracker};
@@ -247,8 +247,12 @@ impl Controller {
         let before = self.planner.is_some().then(|| self.tracker.memory().clone());
         let plan = match self.tracker.plan(at).or_else(|_| self.tracker.list(observed.clone(), at)) {
             Ok(plan) => plan,
-            Err(invalid) => {
+            Err(PlanError::Snapshot(invalid)) => {
                 self.invalid = Some(invalid);
+                return None;
+            }
+            Err(error) => {
+                self.difference = self.difference.take().or(Some(error.to_string()));
                 return None;
             }
         };
@@ -284,7 +288,7 @@ impl Controller {
                 return Ending::Crashed(done);
             }
             let outcome = self.request(action, environment);
-            let next = self.tracker.record(action, &outcome, environment.now);
+            let recorded = self.tracker.record(action, &outcome, environment.now);
             if let Some(planner) = &mut self.planner {
                 planner.record(action, &outcome);
             }
@@ -296,8 +300,16 @@ impl Controller {
                 }
                 _ => {}
             }
-            if next.is_break() {
-                return Ending::Stopped;
+            match recorded {
+                Ok(next) if next.is_break() => return Ending::Stopped,
+                Ok(_) => {}
+                // Another planner's actions are of no plan of the tracker.
+                Err(_) if self.planner.is_some() => {
+                    if matches!(outcome, ActionOutcome::Rejected | ActionOutcome::Unknown) {
+                        return Ending::Stopped;
+                    }
+                }
+                Err(error) => self.difference = self.difference.take().or(Some(error.to_string())),
             }
         }
         Ending::Executed

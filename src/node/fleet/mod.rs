@@ -9,6 +9,7 @@ use crate::action::LabelReason;
 use crate::input::placement::{Placement, Taints};
 use crate::input::{LifecyclePolicy, Snapshot};
 use crate::model::Toleration;
+use crate::objects::bug;
 use crate::objects::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
 use crate::objects::view::{LifecycleView, NodeView, PodView};
 use crate::pods::classify::Evidence;
@@ -296,7 +297,7 @@ impl<'a> Fleet<'a> {
     pub fn target_name(&self, pod: &FleetPod) -> &'a str {
         let target = self.view(pod).target;
         debug_assert!(target.is_some(), "a pod without a target is not in the fleet");
-        target.unwrap_or_default()
+        bug::expected(target).unwrap_or_default()
     }
 
     /// When the deletion of a terminating pod was asked for.

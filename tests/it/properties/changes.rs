@@ -290,7 +290,7 @@ impl Pair {
         let kept = self.kept.record(action, outcome, self.now);
         let whole = self.whole.record(action, outcome, self.now);
         assert_eq!(kept, whole);
-        kept.is_break()
+        kept.is_ok_and(|next| next.is_break())
     }
 
     /// Takes an action back that was not done, as storage shows.

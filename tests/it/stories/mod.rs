@@ -2,6 +2,7 @@
 
 mod adoption;
 mod audit;
+mod bug;
 mod burst;
 mod claim;
 mod classify;

@@ -3,7 +3,7 @@
 use super::tracker::observed;
 use crate::support::{Given, given, node, on_delete};
 use daemonset::model::{DaemonSet, Owner};
-use daemonset::{Action, InvalidSnapshot, Policy, Reconciler, Recording, reconcile};
+use daemonset::{Action, PlanError, Policy, Reconciler, Recording, reconcile};
 use daemonset_audit::{ViolationKind, audit};
 use daemonset_incremental::{Change, NeedsLists, Tracker, VerifyError};
 use serde_json::{Value, json, to_value};
@@ -144,8 +144,9 @@ fn problems_of_drivers(given: &Given, kind: Option<Owner>) -> Vec<String> {
         (reconciler, tracker) = (reconciler.of_kind(kind.clone()), tracker.of_kind(kind));
     }
     assert_eq!(reconciler.kind(), tracker.kind());
-    let texts = |found: Result<_, InvalidSnapshot>| -> Vec<String> {
-        found.err().into_iter().flat_map(|found| found.problems).map(|problem| problem.to_string()).collect()
+    let texts = |found: Result<(), PlanError>| -> Vec<String> {
+        let found = found.err();
+        found.iter().flat_map(|found| found.problems()).map(ToString::to_string).collect()
     };
     let listed = texts(tracker.list(observed(&recording), recording.now).map(drop));
     assert_eq!(texts(reconciler.plan(observed(&recording), recording.now).map(drop)), listed);
@@ -198,11 +199,11 @@ fn a_change_to_another_kind_needs_lists_which_are_refused() {
     let _ = tracker.list(observed(&right), right.now).unwrap();
     assert!(tracker.verify(observed(&right), right.now).is_ok());
     assert_eq!(tracker.apply(Change::DaemonSet(&forgotten.daemon_set)), Err(NeedsLists::NotKept));
-    assert_eq!(tracker.list(observed(&forgotten), right.now).unwrap_err().problems[0].path, "kind");
+    assert_eq!(tracker.list(observed(&forgotten), right.now).unwrap_err().problems()[0].path, "kind");
 
     let _ = tracker.list(observed(&right), right.now).unwrap();
     let error = tracker.verify(observed(&forgotten), right.now).unwrap_err();
-    assert!(matches!(error, VerifyError::Invalid(_)), "{error}");
+    assert!(matches!(error, VerifyError::Plan(_)), "{error}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::support::{Given, apply, at, given, new, node, now, old, rolling, surging};
 use daemonset::model::ObjectRef;
 use daemonset::{
-    Action, ActionOutcome, Memory, Observed, Plan, Policy, Reconciler, Recording, RequeueReason, Snapshot,
-    plan,
+    Action, ActionOutcome, Memory, NotDue, Observed, Plan, PlanError, Policy, Reconciler, Recording,
+    RequeueReason, Snapshot, plan,
 };
 use daemonset_incremental::Tracker;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) fn lines(plan: &Plan) -> Vec<String> {
 
 /// Records the same outcome for each action.
 fn record_all(reconciler: &mut Reconciler, plan: &Plan, outcome: &ActionOutcome) -> Vec<bool> {
-    plan.actions.iter().map(|action| reconciler.record(action, outcome, now()).is_break()).collect()
+    plan.actions.iter().map(|action| reconciler.record(action, outcome, now()).unwrap().is_break()).collect()
 }
 
 #[test]
@@ -53,9 +53,9 @@ fn the_memory_of_another_daemon_set_is_an_error_until_a_reset() {
     let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
     let observed = Observed { daemon_set, nodes, pods, revisions };
     let mistaken = reconciler.plan(observed, *now).unwrap_err();
-    assert_eq!(mistaken.problems[0].path, "memory.uid");
+    assert_eq!(mistaken.problems()[0].path, "memory.uid");
     let pure = Snapshot::new(observed, *now).memory(reconciler.memory()).check().unwrap_err();
-    assert_eq!(pure, mistaken, "the pure functions see it, too");
+    assert_eq!(PlanError::from(pure), mistaken, "the pure functions see it, too");
     let mut tracker = Tracker::with_memory("uid-agent-2", Policy::default(), reconciler.memory().clone());
     assert_eq!(tracker.list(observed, *now).unwrap_err(), mistaken);
 
@@ -86,11 +86,41 @@ fn rejected_and_unknown_end_the_plan() {
         (ActionOutcome::Rejected, true),
         (ActionOutcome::Unknown, true),
     ] {
-        assert!(
-            record_all(&mut reconciler, &plan, &outcome).iter().all(|is_break| *is_break == ends),
-            "{outcome:?}"
-        );
+        let next = reconciler.record(&plan.actions[0], &outcome, now()).unwrap();
+        assert_eq!(next.is_break(), ends, "{outcome:?}");
     }
+}
+
+/// Its outcome is kept all the same: the pod of a create that nobody remembers would be created twice.
+#[test]
+fn an_action_of_another_plan_is_an_error() {
+    let mut reconciler = reconciler();
+    let create = Action::clone(&planned(&mut reconciler, &given(rolling(1)).node(node("b"))).actions[0]);
+    let recorded = reconciler.record(&create, &ActionOutcome::Done, now()).unwrap();
+    assert!(recorded.is_continue());
+    let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
+    assert_eq!(reconciler.record(&create, &ActionOutcome::Done, now()), Err(NotDue::OtherPlan));
+    assert!(reconciler.memory().is_in_flight(&create));
+    // A copy of an action of the plan is that action, also from another process.
+    let copy: Action = serde_json::from_value(serde_json::to_value(&plan.actions[0]).unwrap()).unwrap();
+    assert!(reconciler.record(&copy, &ActionOutcome::Done, now()).is_ok());
+    let mut unplanned = self::reconciler();
+    assert_eq!(unplanned.record(&create, &ActionOutcome::Done, now()), Err(NotDue::OtherPlan));
+}
+
+/// A revision that can't be created has no pods. A second action of the same batch, and the status, rest on nothing.
+#[test]
+fn an_action_after_the_end_of_its_plan_is_an_error() {
+    let mut reconciler = reconciler();
+    let fleet = given(rolling("100%")).node(node("a").has(old())).node(node("b").has(old()));
+    let plan = planned(&mut reconciler, &fleet.node(node("c")));
+    let kinds: Vec<_> = plan.actions.iter().map(Action::kind).collect();
+    assert_eq!(kinds, ["DeletePod", "DeletePod", "CreatePod", "UpdateStatus"]);
+    let mut record = |index: usize, outcome| reconciler.record(&plan.actions[index], &outcome, now());
+    assert!(record(0, ActionOutcome::Rejected).unwrap().is_break());
+    assert!(record(1, ActionOutcome::Done).unwrap().is_continue());
+    assert_eq!(record(2, ActionOutcome::Done), Err(NotDue::AfterBreak));
+    assert!(record(3, ActionOutcome::Done).unwrap().is_continue());
 }
 
 /// A webhook may refuse the delete for ever.
@@ -102,7 +132,7 @@ fn the_status_is_due_though_a_delete_is_refused() {
     let kinds = |actions: &[&Action]| actions.iter().map(|action| action.kind()).collect::<Vec<_>>();
     assert_eq!(kinds(&plan.actions.iter().collect::<Vec<_>>()), ["DeletePod", "UpdateStatus"]);
     let [delete, status] = plan.actions.as_slice() else { panic!("two actions") };
-    assert!(reconciler.record(delete, &ActionOutcome::Rejected, now()).is_break());
+    assert!(reconciler.record(delete, &ActionOutcome::Rejected, now()).unwrap().is_break());
     assert_eq!(kinds(&plan.after_break(delete).collect::<Vec<_>>()), ["UpdateStatus"]);
     assert_eq!(kinds(&plan.after_break(status).collect::<Vec<_>>()), [""; 0]);
 }
@@ -132,8 +162,8 @@ fn an_unusable_input_leaves_the_memory_as_it_is() {
         let recording = given.with("/daemonSet/spec/minReadySeconds", json!(-1)).recording();
         let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
         let refused = reconciler.plan(Observed { daemon_set, nodes, pods, revisions }, *now).unwrap_err();
-        assert_eq!(refused.problems[0].path, "spec.minReadySeconds");
-        assert_eq!(refused.problems.len(), if uid == "uid-agent" { 1 } else { 2 }, "{refused}");
+        assert_eq!(refused.problems()[0].path, "spec.minReadySeconds");
+        assert_eq!(refused.problems().len(), if uid == "uid-agent" { 1 } else { 2 }, "{refused}");
         assert_eq!((reconciler.uid().as_str(), reconciler.memory()), ("uid-agent", &before), "{uid}");
     }
 }

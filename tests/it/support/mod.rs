@@ -20,7 +20,7 @@ pub use round_trip::round_trip;
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, lines, steps};
 
-use daemonset::{InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PodView, RevisionView};
+use daemonset::{NodeView, Observed, ObservedAt, Plan, PlanError, PodView, RevisionView};
 use daemonset_incremental::Tracker;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub fn tracked<'a, N, P, R>(
     tracker: &mut Tracker,
     list: impl FnOnce() -> Observed<'a, N, P, R>,
     at: impl Into<ObservedAt>,
-) -> Result<Plan, InvalidSnapshot>
+) -> Result<Plan, PlanError>
 where
     N: IntoIterator<Item: Into<NodeView<'a>>>,
     P: IntoIterator<Item: Into<PodView<'a>>>,

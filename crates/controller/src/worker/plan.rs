@@ -6,8 +6,8 @@ use crate::executor::ExecuteError;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::report::{RolloutReport, RolloutStage};
-use daemonset::{InvalidSnapshot, Observed, ObservedAt, Plan, Snapshot, plan};
+use daemonset::report::{RolloutReport, RolloutStage, Warning};
+use daemonset::{EventType, InvalidSnapshot, Observed, ObservedAt, Plan, PlanError, Snapshot, plan};
 use daemonset_audit::{Violation, audit, audit_kept};
 use daemonset_incremental::{Tracker, VerifyError};
 use std::cell::OnceCell;
@@ -141,8 +141,12 @@ impl Worker {
         drop(log);
         let plan = match planned {
             Ok(plan) => plan,
-            Err(VerifyError::Invalid(invalid)) => {
+            Err(VerifyError::Plan(PlanError::Snapshot(invalid))) => {
                 self.report_invalid(key, ds, state, &invalid);
+                return Ok(None);
+            }
+            Err(VerifyError::Plan(error)) => {
+                self.report_bug(key, ds, state, &error.to_string());
                 return Ok(None);
             }
             Err(error) => {
@@ -202,7 +206,15 @@ impl Worker {
                 return Ok(None);
             }
         };
-        let audited = self.defer_status(state, plan(&snapshot));
+        let plan = plan(&snapshot);
+        if plan.warnings.contains(&Warning::Bug) {
+            if let Some(recorder) = &self.recorder {
+                recorder.write(key, &snapshot);
+            }
+            self.report_bug(key, ds, state, &Warning::Bug.to_string());
+            return Ok(None);
+        }
+        let audited = self.defer_status(state, plan);
         let violations = audit(&snapshot, &audited.plan.actions);
         let is_recorded = input.is_always_recorded || !audited.plan.actions.is_empty();
         if let Some(recorder) = self.recorder.as_ref().filter(|_| is_recorded) {
@@ -252,6 +264,17 @@ impl Worker {
     fn refuse(&self, reason: &str) -> ExecuteError {
         self.metrics.refused_plans.inc();
         ExecuteError::Failed(reason.to_owned())
+    }
+
+    /// Reports a DaemonSet for which the planner has met a bug of its own, once. It is left alone until one of its objects changes.
+    fn report_bug(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet, error: &str) {
+        self.metrics.refused_plans.inc();
+        for error in state.new_messages(vec![error.to_owned()]) {
+            tracing::error!(daemonset = %key, error, "the DaemonSet is not reconciled");
+            if let Mode::Execute(executor) = &self.mode {
+                executor.report(ds, EventType::Warning, "InternalError", &error);
+            }
+        }
     }
 
     /// Reports a DaemonSet that can't be planned, once: only its author can correct it, and a correction enqueues it again.

@@ -2,6 +2,7 @@
 
 use super::rollout::KeptRollout;
 use super::{Basis, Kept, Meaning};
+use crate::NeedsLists;
 use daemonset::internal::{
     ClaimVerdict, History, Meaning as HashMeaning, Placement, Problems, Relation, RevisionFacts, Spec,
     WaveFilter,
@@ -47,20 +48,16 @@ pub enum Change<'a> {
     },
 }
 
-/// The change concerns facts that are not kept: all objects must be listed again.
-#[derive(Debug)]
-pub(crate) struct NotKept;
-
 impl Kept {
     /// Applies a change.
     ///
     /// # Errors
-    /// [`NotKept`] for a change of how objects are read, such as another selector, and for an object that a check of the
+    /// [`NeedsLists::NotKept`] for a change of how objects are read, such as another selector, and for an object that a check of the
     /// whole would refuse.
-    pub(crate) fn apply(&mut self, change: Change<'_>, memory: &Memory) -> Result<(), NotKept> {
+    pub(crate) fn apply(&mut self, change: Change<'_>, memory: &Memory) -> Result<(), NeedsLists> {
         match change {
             Change::DaemonSet(daemon_set) => self.change_daemon_set(daemon_set),
-            Change::Node(node) if node.name.is_empty() => Err(NotKept),
+            Change::Node(node) if node.name.is_empty() => Err(NeedsLists::NotKept),
             Change::Node(node) => {
                 self.change_node(&node);
                 Ok(())
@@ -70,7 +67,7 @@ impl Kept {
                 Ok(())
             }
             Change::Pod(pod) if pod.name.is_empty() || pod.uid.is_empty() || pod.namespace.is_empty() => {
-                Err(NotKept)
+                Err(NeedsLists::NotKept)
             }
             Change::Pod(pod) => {
                 self.put_pod(&pod);
@@ -156,12 +153,12 @@ impl Kept {
         facts.claim != ClaimVerdict::Ignore || (revision.namespace == ds.namespace && may_collide())
     }
 
-    fn change_revision(&mut self, revision: &RevisionView<'_>) -> Result<(), NotKept> {
+    fn change_revision(&mut self, revision: &RevisionView<'_>) -> Result<(), NeedsLists> {
         if revision.name.is_empty() || revision.uid.is_empty() || revision.namespace.is_empty() {
-            return Err(NotKept);
+            return Err(NeedsLists::NotKept);
         }
         if !self.spec.can_read(revision) {
-            return Err(NotKept);
+            return Err(NeedsLists::NotKept);
         }
         let facts = self.spec.revision_facts(revision);
         let old = self.revision_position(revision.namespace, revision.name);
@@ -181,7 +178,7 @@ impl Kept {
                 let is_base = |rollout: &KeptRollout| rollout.has_base(old.metadata.uid.as_str());
                 if old.data != revision.data && self.rollout.as_deref().is_some_and(is_base) {
                     // The nodes were placed by the template that it had.
-                    return Err(NotKept);
+                    return Err(NeedsLists::NotKept);
                 }
                 (*old, *old_facts) = (revision, facts);
             }
@@ -193,7 +190,7 @@ impl Kept {
         Ok(())
     }
 
-    fn remove_revision(&mut self, namespace: &str, name: &str) -> Result<(), NotKept> {
+    fn remove_revision(&mut self, namespace: &str, name: &str) -> Result<(), NeedsLists> {
         let Some(position) = self.revision_position(namespace, name) else { return Ok(()) };
         self.recover_template()?;
         self.is_history_stale = true;
@@ -203,9 +200,9 @@ impl Kept {
     }
 
     /// A template that has lost fields is recovered from revisions: with other revisions it may be another one.
-    fn recover_template(&self) -> Result<(), NotKept> {
+    fn recover_template(&self) -> Result<(), NeedsLists> {
         let is_exact = self.spec.daemon_set.template_fidelity == TemplateFidelity::Exact;
-        if is_exact { Ok(()) } else { Err(NotKept) }
+        if is_exact { Ok(()) } else { Err(NeedsLists::NotKept) }
     }
 
     fn revision_position(&self, namespace: &str, name: &str) -> Option<usize> {
@@ -213,7 +210,7 @@ impl Kept {
         self.revisions.iter().position(is_it)
     }
 
-    fn change_daemon_set(&mut self, daemon_set: &DaemonSet) -> Result<(), NotKept> {
+    fn change_daemon_set(&mut self, daemon_set: &DaemonSet) -> Result<(), NeedsLists> {
         let old = &*self.spec.daemon_set;
         if all_but_status(old) == all_but_status(daemon_set) {
             // It is a part of the name of a new revision.
@@ -225,9 +222,9 @@ impl Kept {
         let views: Vec<_> = self.revisions.iter().map(RevisionView::from).collect();
         let mut problems = Problems::default();
         let spec = Spec::compile(daemon_set, self.spec.policy.clone(), Value::Null, &views, &mut problems);
-        problems.into_result().map_err(|_| NotKept)?;
+        problems.into_result().map_err(|_| NeedsLists::NotKept)?;
         if !reads_objects_alike(&self.spec, &spec) {
-            return Err(NotKept);
+            return Err(NeedsLists::NotKept);
         }
         self.revision_facts = views.iter().map(|revision| spec.revision_facts(revision)).collect();
         self.spec = Arc::new(spec.into_owned());

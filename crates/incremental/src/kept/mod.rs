@@ -21,8 +21,8 @@ mod standing;
 mod waves;
 
 pub use apply::Change;
-pub(crate) use apply::NotKept;
 
+use crate::NeedsLists;
 use apply::keeps;
 use daemonset::internal::{
     Decision, Fleet, FromTemplate, History, IndexVec, NodeIx, Outside, Position, Relation, RevisionFacts,
@@ -216,8 +216,8 @@ impl Kept {
     /// The plan of the whole cluster.
     ///
     /// # Errors
-    /// [`NotKept`] as [`plan`](Self::plan).
-    pub(crate) fn explain(&self, memory: &Memory, at: ObservedAt) -> Result<Plan, NotKept> {
+    /// [`NeedsLists::NotKept`] as [`plan`](Self::plan).
+    pub(crate) fn explain(&self, memory: &Memory, at: ObservedAt) -> Result<Plan, NeedsLists> {
         let snapshot = self.whole(memory, at);
         let rollout = self.rollout_in(&snapshot)?;
         let outside = Outside { pod_names: self.pod_names(), rollout, ..Outside::NONE };
@@ -226,7 +226,7 @@ impl Kept {
     }
 
     /// The state of the rollout in a snapshot of the whole cluster.
-    fn rollout_in(&self, snapshot: &Snapshot<'_>) -> Result<Option<RolloutState>, NotKept> {
+    fn rollout_in(&self, snapshot: &Snapshot<'_>) -> Result<Option<RolloutState>, NeedsLists> {
         let rollout = self.rollout.clone().filter(|_| ends_at_once(&self.spec).is_none());
         let Some(mut rollout) = rollout else { return Ok(None) };
         let claim = claim(snapshot);

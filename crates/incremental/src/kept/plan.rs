@@ -1,13 +1,13 @@
 //! A plan from the kept state.
 
-use super::apply::NotKept;
 use super::facts::Slot;
 use super::rollout::KeptRollout;
 use super::standing::Standing;
 use super::{Basis, Kept, evaluate, excerpt};
+use crate::NeedsLists;
 use daemonset::internal::{
     Counts, Fleet, FromTemplate, Goal, History, NodeIx, Position, claim, claim_revisions, counts,
-    decide_chosen, ends_at_once, node_sync, plan_decided,
+    decide_chosen, ends_at_once, node_sync, plan_decided, watch_for_bugs,
 };
 use daemonset::model::NodeName;
 use daemonset::report::ReportScope;
@@ -28,12 +28,19 @@ impl Kept {
     /// the plan can touch. `memory` observes the objects.
     ///
     /// # Errors
-    /// [`NotKept`] if a rollout has another base: all objects must be listed again. The memory is then as it was.
-    pub(crate) fn plan(&mut self, memory: &mut Memory, at: ObservedAt) -> Result<Plan, NotKept> {
+    /// [`NeedsLists::NotKept`] if a rollout has another base, [`NeedsLists::Bug`] after a bug: all objects must be listed again. The
+    /// memory is then as it was.
+    pub(crate) fn plan(&mut self, memory: &mut Memory, at: ObservedAt) -> Result<Plan, NeedsLists> {
         self.advance(at);
         let names = self.names_to_compare(memory);
-        let changed = self.changed(&names, memory, at)?;
-        let (mut plan, before, after) = self.decide(changed, &names, memory, at);
+        let (decided, has_bug) = watch_for_bugs(|| {
+            let changed = self.changed(&names, memory, at)?;
+            Ok(self.decide(changed, &names, memory, at))
+        });
+        let (mut plan, before, after) = decided?;
+        if has_bug {
+            return Err(NeedsLists::Bug);
+        }
         plan.report.scope = ReportScope::ChangedNodes;
         memory.forget(&before, &after);
         for node in self.recheck.forget(&before, &after) {
@@ -80,7 +87,7 @@ impl Kept {
         names: &[NodeName],
         memory: &Memory,
         at: ObservedAt,
-    ) -> Result<(Vec<Slot>, Memory), NotKept> {
+    ) -> Result<(Vec<Slot>, Memory), NeedsLists> {
         names.iter().for_each(|node| self.mark_dirty(node));
         self.compare_history(at);
         let mut changed = Vec::new();
@@ -149,7 +156,7 @@ impl Kept {
         part: Memory,
         at: ObservedAt,
         rollout: Option<&mut KeptRollout>,
-    ) -> Result<Evaluated, NotKept> {
+    ) -> Result<Evaluated, NeedsLists> {
         if slots.is_empty() && rollout.is_none() {
             return Ok(Evaluated::Standings(Vec::new(), part));
         }

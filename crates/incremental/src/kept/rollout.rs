@@ -3,11 +3,11 @@
 //! A change of one node moves that node, and at most one other one a wave over the limit of that wave.
 
 use super::Listed;
-use super::apply::NotKept;
 use super::facts::{NodeFacts, Slot};
 use super::objects::Objects;
 use super::standing::Named;
 use super::waves::{Members, Orders, Place, Turn};
+use crate::NeedsLists;
 use daemonset::NodeView;
 use daemonset::internal::{
     Base, Bounds, Course, Fleet, History, Instants, KnownBase, NodeIx, Placement, RolloutFacts, RolloutNode,
@@ -319,13 +319,13 @@ impl KeptRollout {
     /// Finds the facts of these nodes and the course anew. Returns the nodes that have another goal now.
     ///
     /// # Errors
-    /// [`NotKept`] if there is another base: the placement of the nodes by its template is not known.
+    /// [`NeedsLists::NotKept`] if there is another base: the placement of the nodes by its template is not known.
     pub(super) fn look_at(
         &mut self,
         fleet: &Fleet<'_>,
         history: &History<'_>,
         slots: &[Slot],
-    ) -> Result<Vec<Slot>, NotKept> {
+    ) -> Result<Vec<Slot>, NeedsLists> {
         let Some(policy) = &fleet.snapshot.spec().policy.rollout else { return Ok(Vec::new()) };
         let judged_by = judged_by(policy, history);
         for (node, slot) in fleet.nodes.positions().zip(slots) {
@@ -369,20 +369,20 @@ impl KeptRollout {
     }
 
     /// # Errors
-    /// [`NotKept`] if these live pods of each revision make another one base.
+    /// [`NeedsLists::NotKept`] if these live pods of each revision make another one base.
     fn choose_base(
         &mut self,
         fleet: &Fleet<'_>,
         history: &History<'_>,
         live: Vec<u32>,
-    ) -> Result<(), NotKept> {
+    ) -> Result<(), NeedsLists> {
         let base = KnownBase::choose(fleet.snapshot, history, &live.clone().into(), self.base.as_ref());
         let is_same = match (&base, &self.base) {
             (Some(base), Some(old)) => base.is_same(old),
             (base, old) => base.is_none() && old.is_none(),
         };
         self.chosen_by = is_same.then_some(live);
-        if is_same { Ok(()) } else { Err(NotKept) }
+        if is_same { Ok(()) } else { Err(NeedsLists::NotKept) }
     }
 
     /// The state of the rollout, with these nodes; `None` before the course was found.

@@ -1,0 +1,74 @@
+//! After a bug of the planner nothing is done.
+
+use crate::support::{given, node, rolling};
+use daemonset::report::Warning;
+use daemonset::{Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording};
+use serde_json::Value;
+
+/// Manifests that are made while a step of the decision meets a bug.
+struct Buggy;
+
+impl Manifests for Buggy {
+    fn ingredients(&self) -> Value {
+        Value::Null
+    }
+
+    fn manifest(&self, new: &NewPod<'_>) -> Value {
+        daemonset::internal::bug_met();
+        new.pod.to_value()
+    }
+}
+
+fn observed(
+    recording: &Recording,
+) -> Observed<'_, &[daemonset::model::Node], &[daemonset::model::Pod], &[daemonset::model::ControllerRevision]>
+{
+    let Recording { daemon_set, nodes, pods, revisions, .. } = recording;
+    Observed { daemon_set, nodes, pods, revisions }
+}
+
+#[test]
+fn a_plan_after_a_bug_has_no_action() {
+    let recording = given(rolling(1)).node(node("a")).recording();
+    let plan = recording.snapshot_with(&Buggy).unwrap().plan().unwrap();
+    assert_eq!((plan.actions.len(), plan.status, plan.warnings), (0, None, vec![Warning::Bug]));
+    let next = recording.snapshot().unwrap();
+    assert!(!daemonset::reconcile(&next).is_empty(), "the next decision begins without one");
+}
+
+#[test]
+fn a_reconciler_gives_a_recording_of_a_bug() {
+    let recording = given(rolling(1)).node(node("a")).recording();
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+    let error = reconciler.plan_with(observed(&recording), &Buggy, recording.now).unwrap_err();
+    let PlanError::Bug { recording: found, .. } = error else { panic!("{error}") };
+    assert_eq!((found.daemon_set, found.nodes), (recording.daemon_set.clone(), recording.nodes.clone()));
+    assert!(reconciler.plan(observed(&recording), recording.now).is_ok());
+}
+
+#[cfg(daemonset_mutants)]
+mod mutants {
+    use super::*;
+    use daemonset::mutants::{Mutant, with};
+    use daemonset_incremental::{NeedsLists, Tracker};
+
+    #[test]
+    fn each_driver_refuses_to_act() {
+        let recording = given(rolling(1)).node(node("a")).recording();
+        let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+        let mut tracker = Tracker::new("uid-agent", Policy::default());
+        let _ = tracker.list(observed(&recording), recording.now).unwrap();
+        let memory = tracker.memory().clone();
+        with(Some(Mutant::BugMet), || {
+            assert!(matches!(
+                reconciler.plan(observed(&recording), recording.now),
+                Err(PlanError::Bug { .. })
+            ));
+            assert_eq!(tracker.plan(recording.now).unwrap_err(), NeedsLists::Bug);
+            assert!(matches!(tracker.list(observed(&recording), recording.now), Err(PlanError::Bug { .. })));
+            assert_eq!(tracker.plan(recording.now).unwrap_err(), NeedsLists::NotListed);
+        });
+        assert_eq!(*tracker.memory(), memory);
+        assert!(tracker.list(observed(&recording), recording.now).is_ok());
+    }
+}
