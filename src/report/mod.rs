@@ -211,7 +211,6 @@ impl Plan {
 
     /// The plan after a bug: nothing is done.
     #[doc(hidden)]
-    #[must_use]
     pub fn after_bug(self) -> Self {
         Plan { actions: Vec::new(), status: None, warnings: vec![Warning::Bug], ..self }
     }

@@ -19,6 +19,62 @@ pub(super) struct Fleet {
     /// NR: target nodes without a Ready pod, before the list.
     pub(super) not_ready: u32,
     pub(super) carried: IndexVec<HashIx, Carried>,
+    /// The nodes that the snapshot lacks.
+    pub(super) others: Sums,
+}
+
+/// How many nodes count in each figure, before the list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub(super) nodes: u32,
+    /// D.
+    pub(super) desired: u32,
+    /// U.
+    unavailable: u32,
+    /// NR.
+    not_ready: u32,
+    lost: u32,
+    being_replaced: u32,
+    doubled: u32,
+    /// Nodes that [leave last](super::limits::leaves_last).
+    pub(super) leaving: u32,
+}
+
+impl Sums {
+    pub(super) const NONE: Sums = Sums {
+        nodes: 0,
+        desired: 0,
+        unavailable: 0,
+        not_ready: 0,
+        lost: 0,
+        being_replaced: 0,
+        doubled: 0,
+        leaving: 0,
+    };
+
+    fn change(&mut self, node: Sums, change: impl Fn(&mut u32, u32)) {
+        let Sums { nodes, desired, unavailable, not_ready, lost, being_replaced, doubled, leaving } = node;
+        for (sum, part) in [
+            (&mut self.nodes, nodes),
+            (&mut self.desired, desired),
+            (&mut self.unavailable, unavailable),
+            (&mut self.not_ready, not_ready),
+            (&mut self.lost, lost),
+            (&mut self.being_replaced, being_replaced),
+            (&mut self.doubled, doubled),
+            (&mut self.leaving, leaving),
+        ] {
+            change(sum, part);
+        }
+    }
+
+    pub(super) fn add(&mut self, node: Sums) {
+        self.change(node, |sum, part| *sum += part);
+    }
+
+    pub(super) fn subtract(&mut self, node: Sums) {
+        self.change(node, |sum, part| *sum = sum.saturating_sub(part));
+    }
 }
 
 /// The pods of the DaemonSet that have one hash.
@@ -95,6 +151,21 @@ pub(super) struct Loss {
 }
 
 impl NodeCounts {
+    /// The figures in which it counts, except for `leaving`, which depends on each pod.
+    pub(super) fn sums(&self) -> Sums {
+        let counts = self.is_target && !self.is_excused();
+        Sums {
+            nodes: 1,
+            desired: self.is_target.into(),
+            unavailable: (counts && !self.has_available()).into(),
+            not_ready: (counts && !self.has_ready()).into(),
+            lost: self.is_lost().into(),
+            being_replaced: self.is_being_replaced().into(),
+            doubled: self.is_doubled().into(),
+            leaving: 0,
+        }
+    }
+
     /// Live pods that stay, of these grades.
     pub(super) fn staying(&self, wanted: impl Fn(Rank) -> bool) -> u32 {
         let counts = enumerate(&self.staying).filter(|(rank, _)| wanted(*rank));
@@ -179,6 +250,7 @@ impl NodeCounts {
 }
 
 impl Fleet {
+    /// The nodes of the snapshot, and no others.
     pub(super) fn new(context: &Context<'_>) -> Self {
         let snapshot = context.snapshot;
         let surge = matches!(snapshot.spec().strategy, Strategy::Surge { .. });
@@ -201,6 +273,7 @@ impl Fleet {
             unavailable: 0,
             not_ready: 0,
             carried: IndexVec::repeat(Carried::default(), snapshot.index().hashes().len()),
+            others: Sums::default(),
         };
         fleet.count_pods(context);
         for create in &context.unseen {
@@ -209,18 +282,34 @@ impl Fleet {
                 node.unseen_updated = context.lineage.is_goal_of(create.node, create.revision);
             });
         }
-        for node in fleet.nodes.iter().filter(|node| node.is_target) {
-            let counts = !node.is_excused();
-            fleet.desired += 1;
-            fleet.unavailable += u32::from(counts && !node.has_available());
-            fleet.not_ready += u32::from(counts && !node.has_ready());
-        }
-        fleet
+        let mut sums = Sums::default();
+        fleet.nodes.iter().for_each(|node| sums.add(node.sums()));
+        fleet.beside(sums, Sums::default())
+    }
+
+    /// The same nodes, whose sums these are, beside others.
+    pub(super) fn beside(mut self, sums: Sums, others: Sums) -> Self {
+        self.desired = sums.desired + others.desired;
+        self.unavailable = sums.unavailable + others.unavailable;
+        self.not_ready = sums.not_ready + others.not_ready;
+        self.others = others;
+        self
     }
 
     /// Nodes lost to the update, by the pods that stay.
     pub(super) fn lost(&self) -> u32 {
-        self.nodes.iter().map(|node| u32::from(node.is_lost())).sum()
+        self.others.lost + self.nodes.iter().map(|node| u32::from(node.is_lost())).sum::<u32>()
+    }
+
+    /// Nodes that are [being replaced](NodeCounts::is_being_replaced), by the pods that stay.
+    pub(super) fn being_replaced(&self) -> u32 {
+        self.others.being_replaced
+            + self.nodes.iter().map(|node| u32::from(node.is_being_replaced())).sum::<u32>()
+    }
+
+    /// Nodes that are [doubled](NodeCounts::is_doubled), with the creates of the list.
+    pub(super) fn doubled(&self) -> u32 {
+        self.others.doubled + self.nodes.iter().map(|node| u32::from(node.is_doubled())).sum::<u32>()
     }
 
     /// Takes the list's deletes away and gives the loss of each target node.

@@ -46,13 +46,13 @@ mod stage;
 mod status;
 mod violation;
 
-pub use kept::{NotKept, audit_kept};
+pub use kept::{Auditor, NotKept, audit_kept};
 pub use kind::{BudgetFigure, ViolationKind};
 pub use violation::{Violation, ViolationSubject};
 
 use context::Context;
 use daemonset::{Action, CustomSnapshot, Snapshot};
-use fleet::Fleet;
+use fleet::{Fleet, Sums};
 use goals::Goals;
 use violation::Findings;
 
@@ -101,23 +101,28 @@ pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
     }
     list::check(snapshot, actions, &mut findings);
     let goals = Goals::new(snapshot, actions);
-    status::check(snapshot, &goals, actions, &mut findings);
+    status::check(snapshot, &goals, Sums::default(), actions, &mut findings);
     if status::check_untouched(snapshot, actions, &mut findings) {
         return findings.in_order();
     }
     let context = Context::new(snapshot, &goals, actions);
-    claims::check(&context, &mut findings);
-    let mut fleet = Fleet::new(&context);
-    let losses = fleet.lose(&context.deletes);
-    limits::check_deletes(&context, &fleet, &losses, &mut findings);
-    limits::check_leaving(&context, &fleet, &mut findings);
-    deletes::check(&context, &fleet, &mut findings);
-    let surged = creates::check(&context, &mut fleet, &mut findings);
-    limits::check_surge(&context, &fleet, &surged, &mut findings);
-    manifests::check(&context, &mut findings);
-    revisions::check(&context, &fleet, &mut findings);
-    goals::check(&context, &mut findings);
+    let fleet = Fleet::new(&context);
+    check_objects(&context, fleet, &mut findings);
     findings.in_order()
+}
+
+/// The rules about the objects of the actions.
+fn check_objects(context: &Context<'_>, mut fleet: Fleet, findings: &mut Findings<'_>) {
+    claims::check(context, findings);
+    let losses = fleet.lose(&context.deletes);
+    limits::check_deletes(context, &fleet, &losses, findings);
+    limits::check_leaving(context, &fleet, findings);
+    deletes::check(context, &fleet, findings);
+    let surged = creates::check(context, &mut fleet, findings);
+    limits::check_surge(context, &fleet, &surged, findings);
+    manifests::check(context, findings);
+    revisions::check(context, &fleet, findings);
+    goals::check(context, findings);
 }
 
 /// As [`audit()`], of a plan whose objects the caller makes.

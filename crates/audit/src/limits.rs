@@ -62,8 +62,7 @@ pub(super) fn check_deletes(
     let mut not_ready = Meter::new(BudgetFigure::NotReady, fleet.not_ready, limit, lost);
     let mut replaced = match context.snapshot.spec().policy.unready {
         UnreadyPolicy::WithinBudget => {
-            let before = fleet.nodes.iter().filter(|node| node.is_being_replaced()).count();
-            Some(Meter::new(BudgetFigure::BeingReplaced, before as u32, limit, lost))
+            Some(Meter::new(BudgetFigure::BeingReplaced, fleet.being_replaced(), limit, lost))
         }
         // At once: no limit holds them.
         _ => None,
@@ -94,7 +93,7 @@ pub(super) fn check_surge(
         return;
     }
     let lost = fleet.lost();
-    let mut after = fleet.nodes.iter().filter(|node| node.is_doubled()).count() as u32;
+    let mut after = fleet.doubled();
     for action in surged {
         after += 1;
         if after + lost > limit {
@@ -103,22 +102,28 @@ pub(super) fn check_surge(
     }
 }
 
+/// Whether a pod is an available outdated one.
+pub(super) fn is_last(stage: PodStage) -> bool {
+    match stage {
+        PodStage::Live(rank) => rank.is_outdated() && rank.is_available(),
+        PodStage::Failed | PodStage::Succeeded | PodStage::Terminating | PodStage::Gone => false,
+    }
+}
+
+/// Whether the node leaves with this pod, whose toleration the template has withdrawn.
+pub(super) fn leaves_last(context: &Context<'_>, fleet: &Fleet, node: NodeIx, pod: &PodView<'_>) -> bool {
+    let may_stay = matches!(context.goals.placement(node), Placement::ContinueOnly(_));
+    let successor = fleet.nodes.at(node).staying(|rank| !rank.is_outdated() && rank.is_available());
+    may_stay && !context.goals.is_held(node) && successor == 0 && is_withdrawn(context, node, pod)
+}
+
 /// Under surge, of the nodes whose available pod goes by a withdrawn toleration as many stay as target nodes have no
 /// available pod.
 pub(super) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
     let Strategy::Surge { .. } = context.snapshot.spec().strategy else { return };
-    let is_withdrawn = |node: NodeIx, pod: &PodView<'_>| {
-        let may_stay = matches!(context.goals.placement(node), Placement::ContinueOnly(_));
-        let successor = fleet.nodes.at(node).staying(|rank| !rank.is_outdated() && rank.is_available());
-        may_stay && !context.goals.is_held(node) && successor == 0 && is_withdrawn(context, node, pod)
-    };
-    let is_last = |stage: PodStage| match stage {
-        PodStage::Live(rank) => rank.is_outdated() && rank.is_available(),
-        PodStage::Failed | PodStage::Succeeded | PodStage::Terminating | PodStage::Gone => false,
-    };
     let mut emptied: BTreeMap<NodeIx, usize> = BTreeMap::new();
     for delete in context.deletes.iter().filter(|delete| is_last(delete.stage)) {
-        let node = delete.facts.node.filter(|node| is_withdrawn(*node, delete.pod));
+        let node = delete.facts.node.filter(|node| leaves_last(context, fleet, *node, delete.pod));
         if let Some(node) = node.filter(|node| !fleet.nodes.at(*node).has_available()) {
             emptied.entry(node).or_insert(delete.action);
         }
@@ -129,9 +134,9 @@ pub(super) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut
     let leaving: BTreeSet<NodeIx> = context
         .own_pods()
         .filter(|(_, pod, facts)| is_last(context.stages.stage(pod, facts, &context.lineage)))
-        .filter_map(|(_, pod, facts)| facts.node.filter(|node| is_withdrawn(*node, pod)))
+        .filter_map(|(_, pod, facts)| facts.node.filter(|node| leaves_last(context, fleet, *node, pod)))
         .collect();
-    let (leaving, unavailable) = (leaving.len() as u32, fleet.unavailable);
+    let (leaving, unavailable) = (leaving.len() as u32 + fleet.others.leaving, fleet.unavailable);
     let may_go = leaving.saturating_sub(unavailable) as usize;
     let mut actions: Vec<usize> = emptied.into_values().collect();
     actions.sort_unstable();

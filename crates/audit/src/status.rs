@@ -1,5 +1,6 @@
 //! The written status, and the DaemonSets for which nothing may be done at all.
 
+use super::fleet::Sums;
 use super::goals::Goals;
 use super::kind::ViolationKind;
 use super::violation::Findings;
@@ -37,6 +38,7 @@ pub(super) fn check_untouched(
 pub(super) fn check(
     snapshot: &Snapshot<'_>,
     goals: &Goals<'_>,
+    others: Sums,
     actions: &[Action],
     findings: &mut Findings<'_>,
 ) {
@@ -49,7 +51,7 @@ pub(super) fn check(
         let field = if *reason == StatusReason::NameCollision {
             wrong_beside_collision(snapshot, status)
         } else {
-            wrong_field(snapshot, goals, status)
+            wrong_field(snapshot, goals, others, status)
         };
         if let Some(field) = field {
             findings.add(index, ViolationKind::WrongStatus { field });
@@ -83,10 +85,15 @@ fn wrong_beside_collision(snapshot: &Snapshot<'_>, status: &DaemonSetStatus) -> 
 }
 
 /// The first impossible figure.
-fn wrong_field(snapshot: &Snapshot<'_>, goals: &Goals<'_>, status: &DaemonSetStatus) -> Option<&'static str> {
+fn wrong_field(
+    snapshot: &Snapshot<'_>,
+    goals: &Goals<'_>,
+    others: Sums,
+    status: &DaemonSetStatus,
+) -> Option<&'static str> {
     let nodes = enumerate(snapshot.nodes()).map(|(node, _)| goals.placement(node));
-    let targets = nodes.filter(|placement| *placement == Placement::Run).count();
-    let others = snapshot.nodes().len() - targets;
+    let targets = nodes.filter(|placement| *placement == Placement::Run).count() + others.desired as usize;
+    let others = snapshot.nodes().len() + others.nodes as usize - targets;
     let up_to = |count: i32, limit: usize| usize::try_from(count).is_ok_and(|count| count <= limit);
     let DaemonSetStatus { number_ready: ready, number_available: available, .. } = *status;
     let desired = status.desired_number_scheduled;

@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::rollout::Rollout;
 use daemonset::model::{DaemonSet, Uid};
 use daemonset::{Action, Escaped, Plan, Policy, RevisionView, StatusReason};
+use daemonset_audit::Auditor;
 use daemonset_incremental::{Change, NeedsLists};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -19,6 +20,8 @@ use tokio::time::Instant;
 pub struct PerDaemonSet {
     /// The calls that were sent for it.
     pub in_flight: InFlight,
+    /// Judges the plans of its tracker.
+    pub auditor: Auditor,
     /// Its rollout, if a policy steers it.
     pub rollout: Rollout,
     /// When it left the cache; `None` while the cache has it.
@@ -49,6 +52,7 @@ impl PerDaemonSet {
     pub fn new(uid: Uid, policy: Policy) -> Self {
         PerDaemonSet {
             in_flight: InFlight::new(uid, policy),
+            auditor: Auditor::default(),
             rollout: Rollout::default(),
             absent_since: None,
             position: LogPosition::default(),

@@ -9,7 +9,7 @@ use daemonset::{
     PodView, Policy, Reconciler, Recording, RevisionView, Snapshot, plan,
 };
 use jiff::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -339,6 +339,49 @@ impl Tracker {
     pub fn kept_snapshot(&self, at: ObservedAt) -> Result<Snapshot<'_>, NeedsLists> {
         let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
         Ok(kept.whole(self.reconciler.memory(), at))
+    }
+
+    /// The kept facts of these nodes, and of the pods without a node. Returns the slots of the nodes that are there, too, in the order of
+    /// the nodes.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn kept_part(
+        &self,
+        slots: impl IntoIterator<Item = u32>,
+        at: ObservedAt,
+    ) -> Result<(Vec<u32>, Snapshot<'_>), NeedsLists> {
+        let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
+        Ok(kept.part(slots, self.reconciler.memory(), at))
+    }
+
+    /// The slots of the nodes about which something may have changed since the last call, with those that are gone; `None` for all.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn take_touched(&mut self) -> Result<Option<BTreeSet<u32>>, NeedsLists> {
+        let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
+        Ok(kept.take_touched())
+    }
+
+    /// The slots of all nodes.
+    pub fn node_slots(&self) -> impl Iterator<Item = u32> {
+        self.kept.iter().flat_map(|kept| kept.all_slots())
+    }
+
+    /// The slots of the nodes that the memory has an entry of, or of a pod of theirs; some more than once.
+    pub fn remembered_slots(&self) -> impl Iterator<Item = u32> {
+        self.kept.iter().flat_map(|kept| kept.remembered_slots(self.reconciler.memory()))
+    }
+
+    /// The slot of the node with this name.
+    pub fn node_slot(&self, name: &str) -> Option<u32> {
+        self.kept.as_ref().ok()?.node_slot(name)
+    }
+
+    /// The slot of the node of the pod with this name.
+    pub fn node_slot_of_pod(&self, name: &str) -> Option<u32> {
+        self.kept.as_ref().ok()?.node_slot_of_pod(name)
     }
 }
 

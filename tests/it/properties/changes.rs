@@ -9,7 +9,7 @@ use daemonset::{
     Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
     Reconciler, Recording, RevisionView,
 };
-use daemonset_audit::{ViolationKind, audit, audit_kept};
+use daemonset_audit::{Auditor, ViolationKind, audit, audit_kept};
 use daemonset_incremental::{Change, Tracker};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -171,6 +171,11 @@ pub struct Pair {
     pub cache: Cache,
     /// It is given each change.
     kept: Tracker,
+    /// It judges the plans of the first at the cost of the changes.
+    auditor: Auditor,
+    /// How many lists it judged by a part of the nodes, and in how many of these it found something.
+    pub audits: (u32, u32),
+    audit_choices: Choices,
     /// It is given all objects.
     whole: Reconciler,
     pub now: Timestamp,
@@ -192,6 +197,9 @@ impl Pair {
         Pair {
             cache: recording.into(),
             kept,
+            auditor: Auditor::default(),
+            audits: (0, 0),
+            audit_choices: Choices(seed),
             whole,
             now: recording.now,
             choices: Choices(seed),
@@ -249,14 +257,34 @@ impl Pair {
     }
 
     /// Audits the plan, and actions that break rules: a pod of each node is deleted, whatever the plan says.
-    fn audit(&self, plan: &Plan, at: ObservedAt) -> Result<(), String> {
+    fn audit(&mut self, plan: &Plan, at: ObservedAt) -> Result<(), String> {
         let everywhere = self.cache.observed().pods.map(|pod| {
             let node = pod.spec.node_name.as_str().into();
             Action::delete_pod(node, ObjectRef::from(&pod.metadata), DeleteReason::ExcessPod)
         });
-        let wrong: Vec<Action> = plan.actions.iter().cloned().chain(everywhere).collect();
-        for actions in [&plan.actions, &wrong] {
-            let Ok(mut kept) = audit_kept(&self.kept, actions, at) else { continue };
+        let everywhere: Vec<Action> = everywhere.collect();
+        let is_about_revisions = |action: &&Action| action.noun() == "revision";
+        let without_revisions: Vec<Action> =
+            plan.actions.iter().filter(|action| !is_about_revisions(action)).cloned().collect();
+        let mut choices = Choices(self.audit_choices.0);
+        let few =
+            (0..choices.below(3)).filter_map(|_| everywhere.get(choices.below(everywhere.len().max(1))));
+        let few: Vec<Action> = without_revisions.iter().chain(few).cloned().collect();
+        self.audit_choices = choices;
+        let wrong: Vec<Action> = plan.actions.iter().chain(&everywhere).cloned().collect();
+        // An auditor that judges each other plan alone sees the changes of several plans at once.
+        let skips = self.audit_choices.one_in(2);
+        for (number, actions) in [&plan.actions, &wrong, &few, &few].into_iter().enumerate() {
+            let kept = if number < 2 || skips {
+                audit_kept(&self.kept, actions, at)
+            } else {
+                self.auditor.audit(&mut self.kept, actions, at)
+            };
+            let Ok(mut kept) = kept else { continue };
+            if number == 3 && !skips {
+                self.audits.0 += 1;
+                self.audits.1 += u32::from(!kept.is_empty());
+            }
             let snapshot = daemonset::Snapshot::new(self.cache.observed(), at);
             let snapshot = snapshot.memory(self.whole.memory()).policy(self.whole.policy());
             let mut whole = audit(&snapshot.check().map_err(|error| error.to_string())?, actions);

@@ -527,6 +527,9 @@ pub fn walk(seed: u64, counts_reach: bool) -> Result<BTreeMap<String, u32>, Stri
         walk.step().map_err(|difference| format!("step {step}: {difference}"))?;
     }
     walk.reached.insert("plans from changes".to_owned(), walk.pair.kept_plans);
+    let (audits, with_violations) = walk.pair.audits;
+    walk.reached.insert("audits beside other nodes".to_owned(), audits);
+    walk.reached.insert("violations beside other nodes".to_owned(), with_violations);
     Ok(walk.reached)
 }
 
@@ -583,6 +586,7 @@ const REACHED: &[&str] = &[
     "Requeue TerminationOverdue",
     "Requeue WaveDone",
     "UpdateStatus Changed",
+    "audits beside other nodes",
     "counts downBefore",
     "counts excused",
     "counts lost",
@@ -610,6 +614,7 @@ const REACHED: &[&str] = &[
     "outcome WaitsForTermination",
     "plans from changes",
     "situation BeingDeleted",
+    "violations beside other nodes",
     "warning NoBase",
     "warning NodesTaken",
     "warning NothingToRollBackTo",

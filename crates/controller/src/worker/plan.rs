@@ -8,7 +8,7 @@ use crate::rollout::marks::WrittenRevisions;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::report::{RolloutReport, RolloutStage, Warning};
 use daemonset::{EventType, InvalidSnapshot, Observed, ObservedAt, Plan, PlanError, Snapshot, plan};
-use daemonset_audit::{Violation, audit, audit_kept};
+use daemonset_audit::{Auditor, Violation, audit};
 use daemonset_incremental::{Tracker, VerifyError};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -84,21 +84,21 @@ fn plan_of<'i>(
     }
 }
 
-/// The safety rules that a plan breaks. `list` gives the objects of the plan.
+/// The safety rules that a plan breaks. `list` gives the objects of the plan, of which the auditor needs none unless the policy steers
+/// a rollout.
 ///
 /// # Errors
 /// Every problem of the listed objects.
 fn violations<'i>(
-    tracker: &Tracker,
+    (tracker, auditor): (&mut Tracker, &mut Auditor),
     plan: &Plan,
     list: impl FnOnce() -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>>,
     at: ObservedAt,
 ) -> Result<Vec<Violation>, InvalidSnapshot> {
-    // The audit looks at all objects: a plan that does nothing costs less without it.
     if !plan.acts() {
         return Ok(Vec::new());
     }
-    if let Ok(violations) = audit_kept(tracker, &plan.actions, at) {
+    if let Ok(violations) = auditor.audit(tracker, &plan.actions, at) {
         return Ok(violations);
     }
     let snapshot = Snapshot::new(list(), at).memory(tracker.memory()).policy(tracker.policy());
@@ -156,7 +156,7 @@ impl Worker {
         };
         let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
-        match violations(&state.in_flight.tracker, &audited.plan, list, at) {
+        match violations((&mut state.in_flight.tracker, &mut state.auditor), &audited.plan, list, at) {
             Ok(violations) => self.judge(key, state, audited, &violations, start),
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);

@@ -38,7 +38,7 @@ use recheck::Recheck;
 use rollout::KeptRollout;
 use standing::Standings;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The state of one DaemonSet.
@@ -245,7 +245,38 @@ impl Kept {
         excerpt::excerpt(self, &slots, memory.clone(), at)
     }
 
-    fn all_slots(&self) -> impl Iterator<Item = Slot> {
+    /// As [`whole`](Self::whole), of the nodes in these slots; with the slots that have a node.
+    pub(crate) fn part(
+        &self,
+        slots: impl IntoIterator<Item = Slot>,
+        memory: &Memory,
+        at: ObservedAt,
+    ) -> (Vec<Slot>, Snapshot<'_>) {
+        let slots: Vec<Slot> = slots.into_iter().filter(|slot| self.objects.node(*slot).is_some()).collect();
+        let snapshot = excerpt::excerpt(self, &slots, memory.clone(), at);
+        (slots, snapshot)
+    }
+
+    pub(crate) fn take_touched(&mut self) -> Option<BTreeSet<Slot>> {
+        self.objects.take_touched()
+    }
+
+    /// The slots of the nodes that the memory has an entry of, or of a pod of theirs; some more than once.
+    pub(crate) fn remembered_slots<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
+        let nodes = memory.nodes_with_entries().chain(self.recheck.nodes_of_deletes());
+        nodes.filter_map(|node| self.node_slot(node.as_str()))
+    }
+
+    pub(crate) fn node_slot(&self, name: &str) -> Option<Slot> {
+        self.objects.node_slot(name)
+    }
+
+    pub(crate) fn node_slot_of_pod(&self, name: &str) -> Option<Slot> {
+        let pod = self.objects.pod_slot(name)?;
+        self.objects.pod(pod).map(|pod| pod.node)
+    }
+
+    pub(crate) fn all_slots(&self) -> impl Iterator<Item = Slot> {
         self.objects.nodes.iter().map(|(slot, _)| slot as Slot)
     }
 }

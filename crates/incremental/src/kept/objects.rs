@@ -45,6 +45,8 @@ pub(super) struct Objects {
     strays: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
     /// Nodes whose standing must be found anew.
     dirty: Vec<Slot>,
+    /// Nodes about which something may have changed since the last call of [`take_touched`](Self::take_touched); `None` for all.
+    touched: Option<BTreeSet<Slot>>,
 }
 
 /// How many slots of shared facts are looked at for a pod.
@@ -135,7 +137,22 @@ impl Objects {
         None
     }
 
+    /// The slots of the nodes about which something may have changed since the last call, with those that are gone; `None` for all.
+    pub(super) fn take_touched(&mut self) -> Option<BTreeSet<Slot>> {
+        self.touched.replace(BTreeSet::new())
+    }
+
+    fn touch(&mut self, slot: Slot) {
+        let Some(touched) = &mut self.touched else { return };
+        touched.insert(slot);
+        // Where nobody takes them, they are not kept for ever.
+        if touched.len() > self.nodes.len() / 2 + 64 {
+            self.touched = None;
+        }
+    }
+
     pub(super) fn mark_dirty(&mut self, slot: Slot) {
+        self.touch(slot);
         if let Some(node) = self.nodes.get_mut(slot as usize).filter(|node| !node.is_dirty) {
             node.is_dirty = true;
             self.dirty.push(slot);
@@ -143,6 +160,7 @@ impl Objects {
     }
 
     pub(super) fn mark_all_dirty(&mut self) {
+        self.touched = None;
         self.dirty.clear();
         for (slot, node) in &mut self.nodes {
             node.is_dirty = true;
@@ -181,6 +199,7 @@ impl Objects {
     /// Removes a node, whose standing the caller has withdrawn. Its pods have no node then.
     pub(super) fn remove_node(&mut self, slot: Slot) -> Option<Node> {
         let node = self.nodes.try_remove(slot as usize)?;
+        self.touch(slot);
         self.node_slots.remove(node.facts.name.as_str(), slot);
         let mut next = node.first_pod;
         while let Some(pod) = self.pods.get_mut(next as usize) {

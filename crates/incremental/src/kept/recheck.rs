@@ -81,6 +81,11 @@ impl Recheck {
         self.nodes.extend(self.creates.get(uid).cloned());
     }
 
+    /// The nodes of deletes in flight.
+    pub(super) fn nodes_of_deletes(&self) -> impl Iterator<Item = &NodeName> {
+        self.deletes.values()
+    }
+
     /// The node is there.
     pub(super) fn known(&mut self, name: &str) {
         self.unknown.remove(name);
