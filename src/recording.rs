@@ -199,9 +199,9 @@ fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
 
 impl From<&NodeView<'_>> for Node {
     fn from(view: &NodeView<'_>) -> Self {
-        let status = |ready| if ready { "True" } else { "False" }.to_owned();
-        let condition = |kind: &str, is_true, since| NodeCondition {
-            kind: kind.to_owned(),
+        let status = |ready| if ready { "True" } else { "False" }.into();
+        let condition = |kind: &'static str, is_true, since| NodeCondition {
+            kind: kind.into(),
             status: status(is_true),
             last_transition_time: since,
         };
@@ -237,8 +237,8 @@ impl From<&PodView<'_>> for Pod {
             Phase::Failed => "Failed",
         };
         let ready = view.ready.is_known().then(|| PodCondition {
-            kind: "Ready".to_owned(),
-            status: if view.ready.is_true() { "True" } else { "False" }.to_owned(),
+            kind: "Ready".into(),
+            status: if view.ready.is_true() { "True" } else { "False" }.into(),
             last_transition_time: view.ready_since,
         });
         Pod {
@@ -257,7 +257,7 @@ impl From<&PodView<'_>> for Pod {
             },
             spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
             status: PodStatus {
-                phase: phase.to_owned(),
+                phase: phase.into(),
                 conditions: ready.into_iter().collect(),
                 ..view.containers.to_status().unwrap_or_default()
             },

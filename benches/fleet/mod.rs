@@ -159,7 +159,7 @@ impl Fleet {
         let ready = ready[order::scatter(number as u64) as usize % ready.len()].clone();
         let mut unready = ready.clone();
         for condition in &mut unready.status.conditions {
-            condition.status = "False".to_owned();
+            condition.status = "False".into();
             condition.last_transition_time = Some(self.now);
         }
         (ready, unready)

@@ -188,9 +188,9 @@ mod tests {
             serde_json::from_str::<Tolerant<Pod>>(&json).unwrap().0
         };
         let whole = pod("[]", r#""Running""#);
-        assert_eq!((whole.spec.node_name.as_str(), whole.status.phase.as_str()), ("a", "Running"));
+        assert_eq!((whole.spec.node_name.as_str(), whole.status.phase.as_ref()), ("a", "Running"));
         let without_status = pod("[]", "5");
-        assert_eq!((without_status.spec.node_name.as_str(), without_status.status.phase.as_str()), ("a", ""));
+        assert_eq!((without_status.spec.node_name.as_str(), without_status.status.phase.as_ref()), ("a", ""));
         let identity = pod("5", r#""Running""#);
         assert_eq!((identity.metadata.uid.as_str(), identity.spec.node_name.as_str()), ("u", ""));
         assert!(serde_json::from_str::<Tolerant<Pod>>("5").is_err());

@@ -355,7 +355,8 @@ impl Tracker {
         Ok(kept.part(slots, self.reconciler.memory(), at))
     }
 
-    /// The slots of the nodes about which something may have changed since the last call, with those that are gone; `None` for all.
+    /// The slots of the nodes whose facts have changed since the last call, or those of their pods, with nodes that are gone; `None` for
+    /// all.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).

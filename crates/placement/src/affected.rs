@@ -182,7 +182,7 @@ fn inputs_differ(before: &Node, after: &Node) -> bool {
 }
 
 fn conditions(node: &Node) -> impl Iterator<Item = &NodeCondition> {
-    node.status.conditions.iter().filter(|condition| !NOT_READ.contains(&condition.kind.as_str()))
+    node.status.conditions.iter().filter(|condition| !NOT_READ.contains(&condition.kind.as_ref()))
 }
 
 fn pods_on<'p>(pods: impl IntoIterator<Item = &'p Pod>, nodes: [Option<&Node>; 2]) -> Vec<&'p Pod> {

@@ -134,7 +134,7 @@ impl Environment {
         }
         pod.metadata.uid = uid;
         pod.metadata.creation_timestamp = Some(self.now);
-        pod.status.phase = "Pending".to_owned();
+        pod.status.phase = "Pending".into();
         let uid = self.add_pod(by, pod, Some(requirements));
         self.enqueue_for_scheduling(&uid);
         self.pod_ref(&uid).ok_or(ApiError::Invalid)

@@ -321,8 +321,8 @@ fn set_condition(node: &mut Node, kind: &str, status: &str, now: Timestamp) {
     let conditions = &mut node.status.conditions;
     conditions.retain(|condition| condition.kind != kind);
     conditions.push(NodeCondition {
-        kind: kind.to_owned(),
-        status: status.to_owned(),
+        kind: kind.to_owned().into(),
+        status: status.to_owned().into(),
         last_transition_time: Some(now),
     });
 }

@@ -133,7 +133,7 @@ impl Environment {
                 // A pod that crashed at its first start is restarted while it is still Pending.
                 let is_running = self.pod(uid).is_some_and(|pod| pod.status.phase == "Running");
                 if !is_running {
-                    self.change_pod(uid, |pod| pod.status.phase = "Running".to_owned());
+                    self.change_pod(uid, |pod| pod.status.phase = "Running".into());
                 }
                 if transition == PodTransition::Restarted {
                     self.report_container(uid, "");
@@ -262,8 +262,8 @@ impl Environment {
 
     fn set_ready(&mut self, uid: &Uid, ready: bool) {
         let condition = PodCondition {
-            kind: "Ready".to_owned(),
-            status: if ready { "True" } else { "False" }.to_owned(),
+            kind: "Ready".into(),
+            status: if ready { "True" } else { "False" }.into(),
             last_transition_time: Some(self.now),
         };
         self.change_pod(uid, |pod| pod.status.conditions = vec![condition]);
@@ -277,7 +277,7 @@ impl Environment {
         runtime.epoch += 1;
         let node = runtime.node.clone();
         self.change_pod(uid, |pod| {
-            pod.status.phase = "Failed".to_owned();
+            pod.status.phase = "Failed".into();
             pod.status.reason = reason.status_reason().to_owned();
             pod.status.conditions.clear();
         });
@@ -293,5 +293,5 @@ pub(super) fn is_ready(pod: &Pod) -> bool {
 
 /// Whether the phase is final.
 pub(super) fn is_finished(pod: &Pod) -> bool {
-    matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
+    matches!(pod.status.phase.as_ref(), "Failed" | "Succeeded")
 }

@@ -57,7 +57,7 @@ impl Environment {
         }
         self.become_unready(uid, PodTrouble::Crashed);
         if self.pod(uid).is_some_and(|pod| !is_finished(pod)) {
-            self.change_pod(uid, |pod| pod.status.phase = "Succeeded".to_owned());
+            self.change_pod(uid, |pod| pod.status.phase = "Succeeded".into());
         }
     }
 

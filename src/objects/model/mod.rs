@@ -23,6 +23,7 @@ mod revision;
 mod selector;
 mod strategy;
 pub(crate) mod time;
+pub(crate) mod word;
 
 pub use daemon_set::{DaemonSet, DaemonSetMeta, DaemonSetSpec, DaemonSetStatus, TemplateFidelity};
 pub(crate) use int_or_string::MUST_BE as LIMIT_MUST_BE;

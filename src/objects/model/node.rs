@@ -1,9 +1,11 @@
 //! `core/v1` Node, with taints and the tolerations for them.
 
 use crate::model::time::time;
+use crate::model::word::word;
 use crate::model::{KubeMeta, Labels, NodeName, Uid, is_condition_true, is_default, null_is_default};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A node: its labels and taints decide whether it runs the pod.
 ///
@@ -97,11 +99,11 @@ pub struct NodeStatus {
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeCondition {
     /// The type, such as `Ready`.
-    #[serde(rename = "type", deserialize_with = "null_is_default")]
-    pub kind: String,
+    #[serde(rename = "type", deserialize_with = "word")]
+    pub kind: Cow<'static, str>,
     /// `True`, `False` or `Unknown`.
-    #[serde(deserialize_with = "null_is_default")]
-    pub status: String,
+    #[serde(deserialize_with = "word")]
+    pub status: Cow<'static, str>,
     /// Since when it has this status.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Timestamp>,

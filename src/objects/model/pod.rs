@@ -1,6 +1,7 @@
 //! `core/v1` Pod, as lean as a decision allows: fleets have tens of thousands of them.
 
 use crate::model::time::time;
+use crate::model::word::word;
 use crate::model::{
     KubeMeta, Labels, NodeName, NodeSelector, ObjectRef, OwnerReference, Toleration, Uid, is_default,
     null_is_default,
@@ -8,6 +9,7 @@ use crate::model::{
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// A pod.
 ///
@@ -148,8 +150,8 @@ pub struct PodSpec {
 #[serde(rename_all = "camelCase", default)]
 pub struct PodStatus {
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-    pub phase: String,
+    #[serde(deserialize_with = "word", skip_serializing_if = "is_default")]
+    pub phase: Cow<'static, str>,
     /// Why it is in this phase: `Evicted`, say.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub reason: String,
@@ -199,11 +201,11 @@ pub struct ContainerStatus {
 #[serde(rename_all = "camelCase", default)]
 pub struct PodCondition {
     /// The type: `Ready`.
-    #[serde(rename = "type", deserialize_with = "null_is_default")]
-    pub kind: String,
+    #[serde(rename = "type", deserialize_with = "word")]
+    pub kind: Cow<'static, str>,
     /// `True`, `False` or `Unknown`.
-    #[serde(deserialize_with = "null_is_default")]
-    pub status: String,
+    #[serde(deserialize_with = "word")]
+    pub status: Cow<'static, str>,
     /// Since when it has this status.
     #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Timestamp>,

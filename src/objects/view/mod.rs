@@ -246,7 +246,7 @@ impl<'a> From<&'a Node> for NodeView<'a> {
     fn from(node: &'a Node) -> Self {
         let ready = node.readiness();
         let true_conditions = node.status.conditions.iter().filter(|condition| condition.is_true());
-        let conditions = true_conditions.map(|c| (c.kind.as_str(), c.last_transition_time));
+        let conditions = true_conditions.map(|c| (&*c.kind, c.last_transition_time));
         NodeView {
             name: node.metadata.name.as_str(),
             labels: LabelsView::from(&node.metadata.labels),

@@ -169,7 +169,7 @@ impl Controller {
         let ready = &mut real.status.conditions[0];
         let is_ready = match pod.phase {
             Phase::Starting => {
-                real.status.phase = "Pending".to_owned();
+                real.status.phase = "Pending".into();
                 false
             }
             Phase::Crashed => false,
@@ -188,7 +188,7 @@ impl Controller {
                 true
             }
         };
-        ready.status = if is_ready { "True" } else { "False" }.to_owned();
+        ready.status = if is_ready { "True" } else { "False" }.into();
         real
     }
 

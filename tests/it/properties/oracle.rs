@@ -52,7 +52,7 @@ impl<'r> Fleet<'r> {
     }
 
     pub fn finished(pod: &Pod) -> bool {
-        matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
+        matches!(pod.status.phase.as_ref(), "Failed" | "Succeeded")
     }
 
     /// Whether a pod is terminating, or memory holds its delete.
@@ -88,7 +88,7 @@ impl<'r> Fleet<'r> {
         let node = self.recording.nodes.iter().find(|other| other.metadata.name.as_str() == node);
         node.into_iter().flat_map(|node| &node.status.conditions).any(|condition| {
             let is_true = condition.status == "True";
-            match condition.kind.as_str() {
+            match condition.kind.as_ref() {
                 "Ready" => !is_true && policy["downNodes"] == "ExcuseIfDownBefore",
                 "MemoryPressure" => false,
                 _ => is_true && policy["lifecycle"] == "Respect",

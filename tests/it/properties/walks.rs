@@ -241,7 +241,7 @@ impl Walk {
                 metadata.uid = format!("pod-{serial}").into();
                 metadata.resource_version = serial.to_string();
                 metadata.creation_timestamp = Some(self.pair.now);
-                created.status.phase = "Pending".to_owned();
+                created.status.phase = "Pending".into();
                 let reference = ObjectRef::from(&created.metadata);
                 let name = (created.metadata.namespace.clone(), created.metadata.name.clone());
                 // The answer may come before the watch shows the pod.
@@ -279,12 +279,13 @@ impl Walk {
     }
 
     fn set_ready(&mut self, mut pod: Pod, is_ready: bool) {
-        pod.status.phase = "Running".to_owned();
+        pod.status.phase = "Running".into();
         if pod.spec.node_name.as_str().is_empty() {
             pod.spec.node_name = pod.spec.affinity_node.clone().unwrap_or_default();
         }
         let status = if is_ready { "True" } else { "False" }.to_owned();
-        let mut condition = PodCondition { kind: "Ready".to_owned(), status, ..PodCondition::default() };
+        let mut condition =
+            PodCondition { kind: "Ready".into(), status: status.into(), ..PodCondition::default() };
         condition.last_transition_time = Some(self.pair.now);
         pod.status.conditions = vec![condition];
         self.put_pod(pod);
@@ -321,11 +322,11 @@ impl Walk {
             }
             0 | 1 => self.set_ready(pod, false),
             2 | 9 | 10 | 11 => {
-                pod.status.phase = "Failed".to_owned();
+                pod.status.phase = "Failed".into();
                 self.put_pod(pod);
             }
             3 => {
-                pod.status.phase = "Succeeded".to_owned();
+                pod.status.phase = "Succeeded".into();
                 self.put_pod(pod);
             }
             4 => self.pair.change(&Event::Pod(name, None)),
@@ -376,7 +377,7 @@ impl Walk {
             2 | 3 => {
                 let status = ["True", "False", "Unknown"][self.choose(3)].to_owned();
                 let mut condition =
-                    NodeCondition { kind: "Ready".to_owned(), status, ..NodeCondition::default() };
+                    NodeCondition { kind: "Ready".into(), status: status.into(), ..NodeCondition::default() };
                 condition.last_transition_time = Some(self.pair.now);
                 node.status.conditions = vec![condition];
             }

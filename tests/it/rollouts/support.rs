@@ -157,7 +157,7 @@ impl Story {
         let min_ready = self.cluster.daemon_set().unwrap().spec.min_ready_seconds;
         let available = |since| since + SignedDuration::from_secs(min_ready.into()) <= self.cluster.now();
         let unbound = pod.spec.node_name.as_str().is_empty();
-        let state = match (watcher::ready_since(pod), pod.status.phase.as_str()) {
+        let state = match (watcher::ready_since(pod), pod.status.phase.as_ref()) {
             _ if pod.metadata.deletion_timestamp.is_some() => "terminating",
             (_, "Failed") => "failed",
             (_, "Pending") if unbound => "unscheduled",

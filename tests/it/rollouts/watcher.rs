@@ -174,7 +174,7 @@ pub fn is_ours(cluster: &Cluster, pod: &Pod) -> bool {
 }
 
 pub fn is_live(pod: &Pod) -> bool {
-    pod.metadata.deletion_timestamp.is_none() && !matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
+    pod.metadata.deletion_timestamp.is_none() && !matches!(pod.status.phase.as_ref(), "Failed" | "Succeeded")
 }
 
 pub fn ready_since(pod: &Pod) -> Option<Timestamp> {

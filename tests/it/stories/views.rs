@@ -37,7 +37,7 @@ fn node_view(node: &Node) -> NodeView<'_> {
     let view = if node.spec.unschedulable { view.unschedulable() } else { view };
     node.status.conditions.iter().fold(view, |view, condition| {
         let since = condition.last_transition_time;
-        match (condition.kind.as_str(), condition.status.as_str()) {
+        match (condition.kind.as_ref(), condition.status.as_ref()) {
             ("Ready", "True") => view.ready_since(since),
             ("Ready", _) => view.not_ready_since(since),
             ("DrainInProgress", "True") => view.lifecycle_since(Lifecycle::DrainInProgress, since),

@@ -66,7 +66,7 @@ impl Rollout {
         let pods = self.recording.pods.iter_mut().filter(|pod| created(&pod.metadata.name));
         let down: Vec<_> = pods.map(|pod| pod.spec.node_name.clone()).collect();
         for pod in self.recording.pods.iter_mut().filter(|pod| down.contains(&pod.spec.node_name)) {
-            pod.status.conditions.iter_mut().for_each(|ready| ready.status = "False".to_owned());
+            pod.status.conditions.iter_mut().for_each(|ready| ready.status = "False".into());
         }
         for node in self.recording.nodes.iter_mut().filter(|node| down.contains(&node.metadata.name)) {
             let taint = |effect: &str| Taint {
@@ -91,10 +91,10 @@ impl Rollout {
         let now = self.recording.now;
         for pod in self.recording.pods.iter_mut().filter(|pod| pod.status.phase == "Pending") {
             pod.spec.node_name = pod.spec.affinity_node.clone().unwrap();
-            pod.status.phase = "Running".to_owned();
+            pod.status.phase = "Running".into();
             pod.status.conditions = vec![PodCondition {
-                kind: "Ready".to_owned(),
-                status: ready.to_owned(),
+                kind: "Ready".into(),
+                status: ready.to_owned().into(),
                 last_transition_time: Some(now),
             }];
         }

@@ -116,7 +116,7 @@ impl Cluster {
             let ready = self.recording.pods.get(position).cloned().unwrap_or_default();
             let mut unready = ready.clone();
             for condition in &mut unready.status.conditions {
-                condition.status = "False".to_owned();
+                condition.status = "False".into();
                 condition.last_transition_time = Some(self.recording.now);
             }
             self.put_pod(position, unready)?;

@@ -135,7 +135,7 @@ impl Pair {
     /// The kubelet makes a pod Ready, which is no action of a controller.
     pub fn becomes_ready(&mut self, node: usize) {
         let pod = Arc::make_mut(self.pods.get_mut(&self.live_pod(node)).unwrap());
-        pod.status.conditions[0].status = "True".to_owned();
+        pod.status.conditions[0].status = "True".into();
     }
 
     fn they_create_pod(&mut self, node: usize, version: u32, uid: &str, ready: &str) {

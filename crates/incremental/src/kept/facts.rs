@@ -7,6 +7,7 @@ use daemonset::internal::{
 use daemonset::model::{NodeName, PodStatus, Taint, Toleration};
 use daemonset::{Lifecycle, NodeView, PodView};
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The place of an element in a slab; four bytes, since there are several for each node and pod.
@@ -242,7 +243,7 @@ impl PodFacts {
     /// The view that decisions read: of its labels only the hash is kept. Its target is the name of its node.
     pub(super) fn view<'f>(&'f self, frame: Frame<'f>) -> PodView<'f> {
         static NO_STATUS: PodStatus = PodStatus {
-            phase: String::new(),
+            phase: Cow::Borrowed(""),
             reason: String::new(),
             conditions: Vec::new(),
             container_statuses: Vec::new(),

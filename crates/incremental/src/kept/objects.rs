@@ -45,7 +45,7 @@ pub(super) struct Objects {
     strays: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
     /// Nodes whose standing must be found anew.
     dirty: Vec<Slot>,
-    /// Nodes about which something may have changed since the last call of [`take_touched`](Self::take_touched); `None` for all.
+    /// Nodes whose facts have changed since the last call of [`take_touched`](Self::take_touched); `None` for all.
     touched: Option<BTreeSet<Slot>>,
 }
 
@@ -137,9 +137,16 @@ impl Objects {
         None
     }
 
-    /// The slots of the nodes about which something may have changed since the last call, with those that are gone; `None` for all.
+    /// The slots of the nodes whose facts have changed since the last call, or those of their pods, with nodes that are gone; `None` for
+    /// all.
     pub(super) fn take_touched(&mut self) -> Option<BTreeSet<Slot>> {
         self.touched.replace(BTreeSet::new())
+    }
+
+    /// The facts about the node or its pods have changed.
+    fn change_facts(&mut self, slot: Slot) {
+        self.mark_dirty(slot);
+        self.touch(slot);
     }
 
     fn touch(&mut self, slot: Slot) {
@@ -152,7 +159,6 @@ impl Objects {
     }
 
     pub(super) fn mark_dirty(&mut self, slot: Slot) {
-        self.touch(slot);
         if let Some(node) = self.nodes.get_mut(slot as usize).filter(|node| !node.is_dirty) {
             node.is_dirty = true;
             self.dirty.push(slot);
@@ -160,7 +166,6 @@ impl Objects {
     }
 
     pub(super) fn mark_all_dirty(&mut self) {
-        self.touched = None;
         self.dirty.clear();
         for (slot, node) in &mut self.nodes {
             node.is_dirty = true;
@@ -178,7 +183,7 @@ impl Objects {
         let facts = NodeFacts::new(node.facts.name.clone(), view, placement);
         if node.facts != facts {
             node.facts = facts;
-            self.mark_dirty(slot);
+            self.change_facts(slot);
         }
     }
 
@@ -193,7 +198,7 @@ impl Objects {
             let waiting = self.strays.remove(&Some(view.name.into()));
             waiting.into_iter().flatten().for_each(|pod| self.link(pod, slot));
         }
-        self.mark_dirty(slot);
+        self.change_facts(slot);
     }
 
     /// Removes a node, whose standing the caller has withdrawn. Its pods have no node then.
@@ -264,7 +269,7 @@ impl Objects {
         let Some(found) = self.nodes.get_mut(node as usize) else { return self.add_stray(slot) };
         let Some(pod) = self.pods.get_mut(slot as usize) else { return };
         pod.enter_node(node, std::mem::replace(&mut found.first_pod, slot));
-        self.mark_dirty(node);
+        self.change_facts(node);
     }
 
     fn add_stray(&mut self, slot: Slot) {
@@ -299,7 +304,7 @@ impl Objects {
                 before = pod.next;
             }
         }
-        self.mark_dirty(node);
+        self.change_facts(node);
     }
 
     fn count_live(&mut self, slot: Slot, is_added: bool) {

@@ -92,7 +92,7 @@ impl Cluster {
         pod.metadata.creation_timestamp.get_or_insert(self.environment.now);
         let started = !pod.status.phase.is_empty();
         if !started {
-            pod.status.phase = "Pending".to_owned();
+            pod.status.phase = "Pending".into();
         }
         let bound = pod.is_bound();
         let requirements = Arc::new(PodRequirements::from_template(manifest));

@@ -232,8 +232,8 @@ fn make_ready(recording: &mut Recording) {
     for pod in &mut recording.pods {
         let ready = pod.status.conditions.iter_mut().find(|condition| condition.kind == "Ready").unwrap();
         if ready.status != "True" {
-            pod.status.phase = "Running".to_owned();
-            *ready = PodCondition { status: "True".to_owned(), last_transition_time: now, ..ready.clone() };
+            pod.status.phase = "Running".into();
+            *ready = PodCondition { status: "True".into(), last_transition_time: now, ..ready.clone() };
         }
     }
 }

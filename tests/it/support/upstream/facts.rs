@@ -206,7 +206,7 @@ fn by_node<'r>(recording: &'r Recording, plan: &Plan) -> BTreeMap<&'r str, Vec<&
     });
     let gone = |pod: &Pod| {
         pod.metadata.deletion_timestamp.is_some()
-            && matches!(pod.status.phase.as_str(), "Failed" | "Succeeded")
+            && matches!(pod.status.phase.as_ref(), "Failed" | "Succeeded")
     };
     let mut pods: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for pod in claimed.filter(|pod| !gone(pod)) {

@@ -48,7 +48,7 @@ fn delete_finished<'r>(facts: &Facts<'r>, node: &str, pods: &[&'r Pod], wish: &m
     let mut holds = held_until.is_some();
     let mut running = Vec::new();
     for pod in pods.iter().copied().filter(|pod| !is_terminating(pod)) {
-        match pod.status.phase.as_str() {
+        match pod.status.phase.as_ref() {
             "Failed" if holds => {
                 wish.retry_at = wish.retry_at.into_iter().chain(held_until.take()).min();
             }

@@ -125,7 +125,7 @@ fn surge<'r>(
 }
 
 fn unavailable_reason(facts: &Facts<'_>, pod: &Pod) -> DeleteReason {
-    match pod.status.phase.as_str() {
+    match pod.status.phase.as_ref() {
         _ if facts.is_ready(pod) => DeleteReason::OutdatedNotYetAvailable,
         "Running" => DeleteReason::OutdatedNotReady,
         _ => DeleteReason::OutdatedPending,
