@@ -204,11 +204,11 @@ pub mod internal {
     pub use crate::pods::history::{History, beyond_limit};
     pub use crate::report::explain::node_placement;
     pub use crate::rollout::base::{Base, KnownBase};
-    pub use crate::rollout::course::{Course, judged_by};
+    pub use crate::rollout::decision::{RolloutDecision, judged_by};
     pub use crate::rollout::facts::{RolloutFacts, RolloutNode, WaveFigures, WaveNodes};
     pub use crate::rollout::fleet::live_pods;
-    pub use crate::rollout::goals::{Goal, RolloutState};
-    pub use crate::rollout::tally::{Bounds, Instants, Tally};
+    pub use crate::rollout::goals::{Goals, KnownRollout};
+    pub use crate::rollout::sums::{RolloutSums, TimeRange, TimestampSet};
     pub use crate::rollout::waves::{WaveFilter, size_of_wave};
     pub use crate::{neutral, setters};
 }

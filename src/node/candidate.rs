@@ -85,7 +85,7 @@ fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
 /// abandoned version would otherwise spend the budget for ever, and the canary of its fix could not begin. A driven update
 /// has no such exception, since the other controller would create the new version.
 fn is_held(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
-    match fleet.goal.of(node) {
+    match fleet.goals.of(node) {
         NodeGoal::Current | NodeGoal::Base => false,
         NodeGoal::HeldOnBase => pod.is_ready() || !Authority::of(fleet.snapshot).syncs_nodes(),
         NodeGoal::HeldOnCurrent => true,

@@ -27,7 +27,7 @@ fn addend(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Addend {
             .with(Figure::LeavesLast, node_sync.leaves_last(node));
         return Addend { figures, cause: unavailable_cause(fleet, node, counts) };
     }
-    let is_held = fleet.goal.of(node).is_held();
+    let is_held = fleet.goals.of(node).is_held();
     // The other controller gives the node a pod, of the new version.
     let is_lost_to_the_other = is_held && !of_pods.is_there && !Authority::of(fleet.snapshot).syncs_nodes();
     let is_candidate = of_pods.is_off_goal && candidate(fleet, node_sync, node).is_some();

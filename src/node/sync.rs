@@ -128,7 +128,7 @@ fn is_surge(fleet: &Fleet<'_>) -> bool {
 /// `[only-target-nodes]`. Under OnDelete a person decides, and a node that the rollout has not reached keeps its pod.
 fn withdrawn<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
     let outdated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && !pod.of_goal);
-    let applies = fleet.snapshot.spec.strategy != Strategy::OnDelete && !fleet.goal.of(node).is_held();
+    let applies = fleet.snapshot.spec.strategy != Strategy::OnDelete && !fleet.goals.of(node).is_held();
     outdated.filter(move |(_, pod)| {
         let own = fleet.view(pod).tolerations;
         applies && toleration_withdrawn(fleet.tolerations(node), fleet.node_view(node), own)

@@ -146,12 +146,12 @@ fn history_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec
 /// One action a mark: each has a reason of its own.
 fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let current = steps.history.current();
-    let (Some(rollout), Some(view)) = (steps.fleet.goal.rollout(), current.view) else { return };
+    let (Some(rollout), Some(view)) = (steps.fleet.goals.rollout(), current.view) else { return };
     if view.controller.is_none() && !Authority::of(snapshot).adopts() {
         // The other controller adopts it first.
         return;
     }
-    actions.extend(rollout.state.course.marks.iter().map(|mark| {
+    actions.extend(rollout.known.decision.marks.iter().map(|mark| {
         let key = snapshot.spec.mark_keys.of(*mark).to_owned();
         let annotations = BTreeMap::from([(key, mark.value(current.number, snapshot.now))]);
         Action::AnnotateRevision { revision: view.object_ref(), annotations, reason: mark.reason() }
@@ -204,10 +204,10 @@ fn pod_creates<B: Bodies>(
     }
     let outside = steps.outside;
     let pod_template = PodTemplate::new(snapshot, outside, Source::current(snapshot, &steps.history));
-    let goal = &steps.fleet.goal;
-    let of_base = goal.base().map(|base| PodTemplate::new(snapshot, outside, Source::base(base)));
+    let goals = &steps.fleet.goals;
+    let of_base = goals.base().map(|base| PodTemplate::new(snapshot, outside, Source::base(base)));
     for (position, Creation { node, reason }) in steps.burst.creates.iter().enumerate() {
-        let of_base = of_base.as_ref().filter(|_| goal.of(*node).is_base());
+        let of_base = of_base.as_ref().filter(|_| goals.of(*node).is_base());
         let pod_template = of_base.unwrap_or(&pod_template);
         let node = snapshot.node(*node);
         actions.push(Action::CreatePod {
@@ -224,7 +224,7 @@ fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Ve
     let duplicates = steps.history.duplicates().into_iter().map(|r| (r, RevisionReason::Duplicate));
     let limit = snapshot.spec.daemon_set.spec.revision_history_limit;
     let is_live_history = |revision| steps.fleet.is_live_history(revision);
-    let base = steps.fleet.goal.base().map(|base| base.position);
+    let base = steps.fleet.goals.base().map(|base| base.position);
     let old = steps.history.beyond_limit(limit, is_live_history, base).into_iter();
     let old = old.map(|r| (r, RevisionReason::HistoryLimit));
     actions.extend(duplicates.chain(old).filter_map(|(revision, reason)| {

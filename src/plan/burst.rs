@@ -112,7 +112,7 @@ fn next_change(
         (fleet.expects_until, RequeueReason::InFlightExpiry),
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]);
-    let of_rollout = fleet.goal.rollout().and_then(|rollout| rollout.state.course.due);
+    let of_rollout = fleet.goals.rollout().and_then(|rollout| rollout.known.decision.due);
     [here, of_rollout].into_iter().flatten().min()
 }
 

@@ -5,7 +5,7 @@
 
 use crate::action::RequeueReason;
 use crate::objects::pod_manifest::Shared;
-use crate::rollout::goals::RolloutState;
+use crate::rollout::goals::KnownRollout;
 use jiff::Timestamp;
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Outside<'o> {
     /// The target nodes there that have no pod and that a rollout holds, while it is driven.
     pub held_without_pod: Vec<&'o str>,
     /// The state of the rollout, where the nodes of the snapshot do not suffice to find it.
-    pub rollout: Option<RolloutState>,
+    pub rollout: Option<KnownRollout>,
     /// Whether a pod there has this name.
     pub pod_names: Option<&'o dyn PodLookup>,
     /// The pod template of an earlier plan, for the same DaemonSet and policy.

@@ -94,7 +94,7 @@ impl Progress {
             held: sums.get(Figure::Waits) - choice.waiting,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
             not_reached: sums.get(Figure::NotReached),
-            phase: fleet.goal.rollout().map_or(Phase::Updating, phase),
+            phase: fleet.goals.rollout().map_or(Phase::Updating, phase),
         };
         debug_assert_eq!(
             progress.causes.iter().map(|(_, nodes)| nodes).sum::<u32>() - progress.causes.taken,
@@ -106,12 +106,12 @@ impl Progress {
 }
 
 fn phase(rollout: &Rollout<'_>) -> Phase {
-    let course = &rollout.state.course;
-    let waves = &course.waves;
+    let decision = &rollout.known.decision;
+    let waves = &decision.waves;
     let last = waves.last_open.and_then(|last| Some((last, waves.list.get(last)?)));
     let next = waves.last_open.map_or(0, |last| last + 1);
     let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
-    match &course.stage {
+    match &decision.stage {
         Stage::Paused => Phase::Paused,
         Stage::Stopped(reason) => Phase::Stopped { reason: reason.clone() },
         Stage::RolledBack(reason) => {

@@ -19,7 +19,7 @@ use crate::plan::status::status;
 use crate::plan::update::Update;
 use crate::pods::claim::{Claim, claim};
 use crate::pods::history::History;
-use crate::rollout::goals::Goal;
+use crate::rollout::goals::Goals;
 use std::cell::OnceCell;
 
 /// The decision about a snapshot.
@@ -121,8 +121,8 @@ impl<'s> Head<'s> {
             return Err(Box::new(Decision::NameCollision(one_more_collision(snapshot))));
         };
         let fleet = Fleet::build(snapshot, &claim, &history, &outside.hashes);
-        let goal = Goal::new(&fleet, &history, outside.rollout.as_ref());
-        Ok(Head { fleet: fleet.towards(goal), claim, history })
+        let goals = Goals::new(&fleet, &history, outside.rollout.as_ref());
+        Ok(Head { fleet: fleet.towards(goals), claim, history })
     }
 }
 

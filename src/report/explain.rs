@@ -199,7 +199,7 @@ impl<'d> Explainer<'d> {
         if let Some((_, outdated)) = self.candidate(node) {
             return self.why_outdated_stays(node, outdated, pods);
         }
-        if fleet.goal.of(node).is_held() {
+        if fleet.goals.of(node).is_held() {
             return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
         }
         self.why_updated_waits(node, pods)

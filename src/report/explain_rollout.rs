@@ -4,10 +4,10 @@ use crate::model::NodeName;
 use crate::node::fleet::Fleet;
 use crate::objects::position::{IndexVec, NodeIx};
 use crate::report::NodeVerdict;
-use crate::rollout::course::Course;
+use crate::rollout::decision::RolloutDecision;
 use crate::rollout::facts::{WaveFigures, WaveNodes};
 use crate::rollout::goal::Stage;
-use crate::rollout::goals::{Rollout, RolloutState};
+use crate::rollout::goals::{KnownRollout, Rollout};
 use crate::rollout::report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use crate::rollout::waves::{Done, WaveState, Waves};
 use std::sync::Arc;
@@ -17,29 +17,29 @@ pub(crate) fn rollout<'v>(
     fleet: &Fleet<'_>,
     verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)> + Clone,
 ) -> Option<RolloutReport> {
-    let Rollout { base, state } = fleet.goal.rollout()?;
-    let course = &*state.course;
-    let is_judged = course.stage != Stage::Over;
-    let waves = state.waves.iter().zip(&course.waves.list).enumerate();
+    let Rollout { base, known } = fleet.goals.rollout()?;
+    let decision = &*known.decision;
+    let is_judged = decision.stage != Stage::Over;
+    let waves = known.waves.iter().zip(&decision.waves.list).enumerate();
     Some(RolloutReport {
-        stage: stage(&course.stage),
+        stage: stage(&decision.stage),
         base: base.as_ref().map(|base| base.view.name.to_owned()),
         base_hash: base.as_ref().map(|base| base.hash.to_owned()),
-        nodes: course.nodes,
-        updated: course.updated,
+        nodes: decision.nodes,
+        updated: decision.updated,
         waves: waves
             .map(|(index, (nodes, wave))| {
-                let (nodes, WaveFigures { updated, available }) = wave_nodes(state, nodes, verdicts.clone());
-                WaveReport { nodes, updated, available, progress: progress(course, index, wave) }
+                let (nodes, WaveFigures { updated, available }) = wave_nodes(known, nodes, verdicts.clone());
+                WaveReport { nodes, updated, available, progress: progress(decision, index, wave) }
             })
             .collect(),
-        failing: if is_judged { Arc::clone(&state.failing) } else { Arc::default() },
+        failing: if is_judged { Arc::clone(&known.failing) } else { Arc::default() },
     })
 }
 
 /// The nodes of a wave, by name.
 fn wave_nodes<'v>(
-    state: &RolloutState,
+    known: &KnownRollout,
     nodes: &WaveNodes,
     verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)>,
 ) -> (Arc<[NodeName]>, WaveFigures) {
@@ -48,9 +48,9 @@ fn wave_nodes<'v>(
     }
     let nodes = nodes.inside();
     let mut figures = WaveFigures::default();
-    let mut is_inside: IndexVec<NodeIx, bool> = IndexVec::repeat(false, state.nodes.len());
+    let mut is_inside: IndexVec<NodeIx, bool> = IndexVec::repeat(false, known.nodes.len());
     for node in nodes {
-        figures.add(WaveFigures::new(&state.nodes.at(*node).facts));
+        figures.add(WaveFigures::new(&known.nodes.at(*node).facts));
         is_inside.change(*node, |is_inside| *is_inside = true);
     }
     // The verdicts are in the order of the names: they are compared once for all waves.
@@ -70,8 +70,8 @@ fn stage(stage: &Stage) -> RolloutStage {
     }
 }
 
-fn progress(course: &Course, index: usize, wave: &WaveState) -> WaveProgress {
-    if course.stage == Stage::Over {
+fn progress(decision: &RolloutDecision, index: usize, wave: &WaveState) -> WaveProgress {
+    if decision.stage == Stage::Over {
         return WaveProgress::Done;
     }
     if wave.is_open {
@@ -81,9 +81,9 @@ fn progress(course: &Course, index: usize, wave: &WaveState) -> WaveProgress {
             Done::No => WaveProgress::Updating,
         };
     }
-    let next = next_wave(&course.waves);
-    let is_due = index == next && before(&course.waves, index) == Done::Yes;
-    match course.stage {
+    let next = next_wave(&decision.waves);
+    let is_due = index == next && before(&decision.waves, index) == Done::Yes;
+    match decision.stage {
         Stage::GoingOn if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
         Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) if is_due => WaveProgress::Stopped,
         Stage::Over | Stage::GoingOn | Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => {
@@ -104,9 +104,9 @@ fn before(waves: &Waves, index: usize) -> Done {
 
 /// Why the rollout has not reached a node that is held.
 pub(crate) fn hold_reason(fleet: &Fleet<'_>, node: NodeIx) -> HoldReason {
-    let Some(rollout) = fleet.goal.rollout() else { return HoldReason::NoWave };
-    let (course, node) = (&*rollout.state.course, rollout.state.nodes.at(node));
-    match &course.stage {
+    let Some(rollout) = fleet.goals.rollout() else { return HoldReason::NoWave };
+    let (decision, node) = (&*rollout.known.decision, rollout.known.nodes.at(node));
+    match &decision.stage {
         Stage::Paused => return HoldReason::Paused,
         Stage::Stopped(reason) | Stage::RolledBack(reason) => {
             return HoldReason::Stopped { reason: reason.clone() };
@@ -117,8 +117,8 @@ pub(crate) fn hold_reason(fleet: &Fleet<'_>, node: NodeIx) -> HoldReason {
         return HoldReason::Outside;
     }
     let Some(wave) = node.first_wave else { return HoldReason::NoWave };
-    let next = next_wave(&course.waves);
+    let next = next_wave(&decision.waves);
     let progress =
-        course.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(course, next, wave));
-    HoldReason::Wave { wave, next: next as u32, progress, opens_at: course.waves.opens_at }
+        decision.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(decision, next, wave));
+    HoldReason::Wave { wave, next: next as u32, progress, opens_at: decision.waves.opens_at }
 }

@@ -114,12 +114,12 @@ fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warn
 /// A rollout without a base can hold nodes back only as long as their pods live, and a driven one, too.
 fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     let fleet = &steps.fleet;
-    let Some(rollout) = fleet.goal.rollout() else { return Vec::new() };
+    let Some(rollout) = fleet.goals.rollout() else { return Vec::new() };
     let mut warnings = Vec::new();
     if rollout.base.is_none() {
         let nodes = steps.counts.sums.get(Figure::NotReached);
         warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
-        let lacks_base = rollout.state.course.lacks_base_to_go_back_to();
+        let lacks_base = rollout.known.decision.lacks_base_to_go_back_to();
         warnings.extend(lacks_base.then_some(Warning::NothingToRollBackTo));
     }
     warnings.extend(empty_waves(rollout));
@@ -132,10 +132,10 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
 
 /// A wave without a node is done as soon as it is open. Without any node in the rollout no wave can have one.
 fn empty_waves(rollout: &Rollout<'_>) -> Option<Warning> {
-    let state = &rollout.state;
-    let waves = (0..).zip(&state.waves).filter(|(_, nodes)| nodes.is_empty());
+    let known = &rollout.known;
+    let waves = (0..).zip(&known.waves).filter(|(_, nodes)| nodes.is_empty());
     let waves: Vec<u32> = waves.map(|(index, _)| index).collect();
-    let is_going_on = state.course.stage != Stage::Over && state.course.nodes > 0;
+    let is_going_on = known.decision.stage != Stage::Over && known.decision.nodes > 0;
     (is_going_on && !waves.is_empty()).then_some(Warning::EmptyWaves { waves })
 }
 

@@ -43,7 +43,7 @@ pub struct RolloutFacts {
     /// It is a target node of the current template.
     pub is_target: bool,
     /// A live updated pod is there, or one is in flight.
-    pub has_it: bool,
+    pub has_new_version: bool,
     /// The node itself is not Ready.
     pub is_down: bool,
     /// A live updated pod is there.
@@ -67,7 +67,7 @@ impl RolloutFacts {
     pub const NONE: RolloutFacts = RolloutFacts {
         takes_part: false,
         is_target: false,
-        has_it: false,
+        has_new_version: false,
         is_down: false,
         has_updated: false,
         has_outdated: false,
@@ -79,8 +79,8 @@ impl RolloutFacts {
     };
 
     /// A node that is down itself and does not have the new version holds nobody up.
-    pub fn is_out_of_reach(&self) -> bool {
-        self.is_down && !self.has_it
+    pub fn holds_nobody_up(&self) -> bool {
+        self.is_down && !self.has_new_version
     }
 }
 

@@ -5,39 +5,39 @@ use crate::node::fleet::{Fleet, FleetPod, PodStage};
 use crate::objects::position::{HistoryIx, IndexVec, NodeIx};
 use crate::pods::history::History;
 use crate::rollout::base::KnownBase;
-use crate::rollout::course::{Course, judged_by};
+use crate::rollout::decision::{RolloutDecision, judged_by};
 use crate::rollout::facts::{Failing, RolloutFacts, RolloutNode};
 use crate::rollout::failure::failing;
-use crate::rollout::goals::{Goal, RolloutState};
+use crate::rollout::goals::{Goals, KnownRollout};
 use crate::rollout::policy::{FailurePolicy, RolloutPolicy};
 use crate::rollout::report::FailingNode;
-use crate::rollout::tally::Tally;
+use crate::rollout::sums::RolloutSums;
 use crate::rollout::waves::choose_nodes;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-impl<'a> Goal<'a> {
+impl<'a> Goals<'a> {
     /// The goals for this fleet, which is still the one of the current revision alone. `known` is the state of the rollout where
     /// the nodes of the fleet do not suffice to find it.
-    pub fn new(fleet: &Fleet<'a>, history: &History<'a>, known: Option<&'a RolloutState>) -> Self {
-        let Some(policy) = &fleet.snapshot.spec.policy.rollout else { return Goal::default() };
-        let state = match known {
-            Some(state) => Cow::Borrowed(state),
-            None => Cow::Owned(RolloutState::new(fleet, history, policy)),
+    pub fn new(fleet: &Fleet<'a>, history: &History<'a>, known: Option<&'a KnownRollout>) -> Self {
+        let Some(policy) = &fleet.snapshot.spec.policy.rollout else { return Goals::default() };
+        let known = match known {
+            Some(known) => Cow::Borrowed(known),
+            None => Cow::Owned(KnownRollout::new(fleet, history, policy)),
         };
-        Goal::of_state(Some(state), history)
+        Goals::of_rollout(Some(known), history)
     }
 }
 
-impl RolloutState {
+impl KnownRollout {
     /// The state of a rollout, all of whose nodes are in the snapshot.
     fn new(fleet: &Fleet<'_>, history: &History<'_>, policy: &RolloutPolicy) -> Self {
         let judged_by = judged_by(policy, history);
         let facts = |node| RolloutNode::from(RolloutFacts::new(fleet, node, judged_by));
         let mut nodes: IndexVec<NodeIx, RolloutNode> = fleet.nodes.positions().map(facts).collect();
         let waves = choose_nodes(fleet.snapshot, &mut nodes, &policy.waves);
-        let mut tally = Tally::new(policy.waves.len());
-        nodes.iter().for_each(|node| tally.add(node));
+        let mut sums = RolloutSums::new(policy.waves.len());
+        nodes.iter().for_each(|node| sums.add(node));
         let live = live_pods(fleet, history, fleet.pods.iter());
         let base = KnownBase::choose(fleet.snapshot, history, &live, None);
         let by_base = |base: &KnownBase, node| base.placement(fleet.node_view(node), fleet.placement(node));
@@ -46,10 +46,11 @@ impl RolloutState {
             let is_wanted = |base: &KnownBase, node| by_base(base, node) == Placement::Run;
             base.as_ref().is_some_and(|base| others.any(|(node, _)| is_wanted(base, node)))
         };
-        let course = Course::new(fleet.snapshot, history, policy, &tally, base.is_some(), keeps_others);
+        let decision =
+            RolloutDecision::new(fleet.snapshot, history, policy, &sums, base.is_some(), keeps_others);
         for position in fleet.nodes.positions() {
             nodes.change(position, |node| {
-                node.goal = course.goal(node);
+                node.goal = decision.goal(node);
                 let base = base.as_ref().filter(|_| node.goal.is_base());
                 node.base_placement = base.map(|base| by_base(base, position));
             });
@@ -60,7 +61,7 @@ impl RolloutState {
         });
         let mut failing: Vec<FailingNode> = failing.collect();
         failing.sort_unstable_by(|a, b| a.node.cmp(&b.node));
-        RolloutState { base, course: Arc::new(course), nodes, waves, failing: failing.into() }
+        KnownRollout { base, decision: Arc::new(decision), nodes, waves, failing: failing.into() }
     }
 }
 
@@ -70,7 +71,7 @@ impl RolloutFacts {
         let in_flight = fleet.in_flight(node);
         let mut facts = RolloutFacts {
             is_down: fleet.node_view(node).ready == Some(false),
-            has_it: in_flight.is_some_and(|create| create.updated),
+            has_new_version: in_flight.is_some_and(|create| create.updated),
             has_outdated: in_flight.is_some_and(|create| !create.updated),
             ..RolloutFacts::NONE
         };
@@ -100,11 +101,11 @@ impl RolloutFacts {
                 facts.failing.add(failing(fleet, node, pod, policy));
             }
         }
-        facts.has_it |= facts.has_updated;
+        facts.has_new_version |= facts.has_updated;
         facts.is_target = fleet.placement(node) == Placement::Run;
         facts.takes_part = match fleet.placement(node) {
             Placement::Run => true,
-            Placement::ContinueOnly(_) => facts.has_it,
+            Placement::ContinueOnly(_) => facts.has_new_version,
             Placement::Exclude(_) => false,
         };
         if !facts.takes_part {

@@ -8,7 +8,7 @@ use crate::input::placement::Placement;
 use crate::objects::position::{IndexVec, NodeIx};
 use crate::pods::history::History;
 use crate::rollout::base::{Base, KnownBase};
-use crate::rollout::course::Course;
+use crate::rollout::decision::RolloutDecision;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
 use crate::rollout::goal::NodeGoal;
 use crate::rollout::report::FailingNode;
@@ -17,20 +17,20 @@ use std::sync::Arc;
 
 /// The goals of all nodes.
 #[derive(Debug, Default)]
-pub struct Goal<'a>(Option<Box<Rollout<'a>>>);
+pub struct Goals<'a>(Option<Box<Rollout<'a>>>);
 
 /// The rollout of the current revision.
 #[derive(Debug)]
 pub struct Rollout<'a> {
     pub base: Option<Base<'a>>,
-    pub state: Cow<'a, RolloutState>,
+    pub known: Cow<'a, KnownRollout>,
 }
 
 /// The state of a rollout, with the nodes of a snapshot.
 #[derive(Debug, Clone)]
-pub struct RolloutState {
+pub struct KnownRollout {
     pub base: Option<KnownBase>,
-    pub course: Arc<Course>,
+    pub decision: Arc<RolloutDecision>,
     pub nodes: IndexVec<NodeIx, RolloutNode>,
     /// The nodes of each wave.
     pub waves: Vec<WaveNodes>,
@@ -38,12 +38,12 @@ pub struct RolloutState {
     pub failing: Arc<[FailingNode]>,
 }
 
-impl<'a> Goal<'a> {
+impl<'a> Goals<'a> {
     /// `None` where no rollout is steered.
-    pub fn of_state(state: Option<Cow<'a, RolloutState>>, history: &History<'a>) -> Self {
-        Goal(state.map(|state| {
-            let base = state.base.as_ref().and_then(|base| Base::find(base, history));
-            Box::new(Rollout { base, state })
+    pub fn of_rollout(known: Option<Cow<'a, KnownRollout>>, history: &History<'a>) -> Self {
+        Goals(known.map(|known| {
+            let base = known.base.as_ref().and_then(|base| Base::find(base, history));
+            Box::new(Rollout { base, known })
         }))
     }
 
@@ -56,7 +56,7 @@ impl<'a> Goal<'a> {
     #[inline]
     pub fn of(&self, node: NodeIx) -> NodeGoal {
         match &self.0 {
-            Some(rollout) => rollout.state.nodes.at(node).goal,
+            Some(rollout) => rollout.known.nodes.at(node).goal,
             None => NodeGoal::Current,
         }
     }
@@ -67,7 +67,7 @@ impl<'a> Goal<'a> {
 
     /// The placement of a node by the template of base, where base is its goal.
     pub fn base_placement(&self, node: NodeIx) -> Option<Placement> {
-        self.rollout().and_then(|rollout| rollout.state.nodes.at(node).base_placement)
+        self.rollout().and_then(|rollout| rollout.known.nodes.at(node).base_placement)
     }
 
     /// The base, for a node whose goal it is.

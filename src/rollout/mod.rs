@@ -5,7 +5,7 @@ pub(crate) mod annotations;
 pub(crate) mod base;
 pub(crate) mod check;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
-pub(crate) mod course;
+pub(crate) mod decision;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod facts;
 pub(crate) mod failure;
@@ -19,6 +19,6 @@ pub(crate) mod marks;
 pub(crate) mod policy;
 pub(crate) mod report;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
-pub(crate) mod tally;
+pub(crate) mod sums;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod waves;

@@ -8,10 +8,10 @@ use crate::objects::mutants::{Mutant, is_active};
 use crate::objects::position::{IndexVec, NodeIx};
 use crate::objects::problem::Problems;
 use crate::objects::view::LabelsView;
-use crate::rollout::course::Input;
+use crate::rollout::decision::RolloutInput;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
 use crate::rollout::policy::Wave;
-use crate::rollout::tally::{Bounds, Cell, Instants, Laggards};
+use crate::rollout::sums::{GroupSums, ReadinessSums, TimeRange, TimestampSet};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Ordering;
 
@@ -52,7 +52,7 @@ pub enum Done {
 
 impl Waves {
     /// `may_open` is false where the rollout is stopped: then only waves that were open before are.
-    pub fn new(input: &Input<'_, impl Instants>, may_open: bool) -> Self {
+    pub fn new(input: &RolloutInput<'_, impl TimestampSet>, may_open: bool) -> Self {
         let policy = input.policy;
         let closed = WaveState { is_open: false, is_approved: true, done: Done::No };
         let mut waves = Waves {
@@ -63,7 +63,7 @@ impl Waves {
             done_at: None,
         };
         let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
-        let mut reached: Cell<Bounds> = Cell::default();
+        let mut reached: GroupSums<TimeRange> = GroupSums::default();
         let mut before = Done::Yes;
         let mut goes_on = true;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
@@ -84,7 +84,7 @@ impl Waves {
             }
             state.is_open = true;
             waves.last_open = Some(index);
-            input.tally.add_wave(index, &mut reached);
+            input.sums.add_wave(index, &mut reached);
             state.done = done(input, &input.that_must_not_lag(reached.clone()), wave);
             before = state.done;
             waves.done_at = match before {
@@ -106,7 +106,7 @@ impl Waves {
 }
 
 /// Whether each node of the open waves has an updated pod that is Ready for as long as this wave bakes.
-fn done(input: &Input<'_, impl Instants>, nodes: &Laggards<Bounds>, wave: &Wave) -> Done {
+fn done(input: &RolloutInput<'_, impl TimestampSet>, nodes: &ReadinessSums<TimeRange>, wave: &Wave) -> Done {
     let snapshot = input.snapshot;
     let duration = snapshot.spec.min_ready().max(SignedDuration::from_secs(wave.bake_seconds.into()));
     if duration.is_zero() {
@@ -180,5 +180,5 @@ pub(crate) fn choose_nodes(
 
 /// Nodes that have the new version come first.
 fn by_turn(a: &RolloutNode, b: &RolloutNode) -> Ordering {
-    b.facts.has_it.cmp(&a.facts.has_it)
+    b.facts.has_new_version.cmp(&a.facts.has_new_version)
 }

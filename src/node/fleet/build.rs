@@ -9,7 +9,7 @@ use crate::objects::view::{Phase, PodView};
 use crate::pods::claim::Claim;
 use crate::pods::classify::{Class, Classifier, Evidence};
 use crate::pods::history::{History, Role};
-use crate::rollout::goals::Goal;
+use crate::rollout::goals::Goals;
 use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {
@@ -34,7 +34,7 @@ impl<'a> Fleet<'a> {
             expects_until: None,
             live_history: IndexVec::repeat(false, history.revisions.len()),
             conflicts: Vec::new(),
-            goal: Goal::default(),
+            goals: Goals::default(),
         };
         fleet.expect_unseen_creates(history);
         for hash in other_hashes {

@@ -14,7 +14,7 @@ use crate::objects::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Posi
 use crate::objects::view::{LifecycleView, NodeView, PodView};
 use crate::pods::classify::Evidence;
 use crate::rollout::base::Base;
-use crate::rollout::goals::Goal;
+use crate::rollout::goals::Goals;
 use jiff::Timestamp;
 use std::cmp::Ordering;
 
@@ -47,7 +47,7 @@ pub struct Fleet<'a> {
     live_history: IndexVec<HistoryIx, bool>,
     /// The nodes of live pods whose generation says updated while their hash label names another known revision; sorted.
     pub conflicts: Vec<Option<NodeIx>>,
-    pub goal: Goal<'a>,
+    pub goals: Goals<'a>,
 }
 
 /// A node of the snapshot.
@@ -174,19 +174,19 @@ impl FleetPod {
 impl<'a> Fleet<'a> {
     /// The fleet on the way to these goals: the placement of each node is by its goal's template, and its pods are compared with
     /// its goal.
-    pub fn towards(mut self, goal: Goal<'a>) -> Self {
+    pub fn towards(mut self, goals: Goals<'a>) -> Self {
         // Without a rollout, or without base, nothing changes.
-        if let Some(base) = goal.base() {
+        if let Some(base) = goals.base() {
             for node in self.nodes.positions() {
-                if let Some(placement) = goal.base_placement(node) {
+                if let Some(placement) = goals.base_placement(node) {
                     self.turn_to_base(node, placement, base);
                 }
             }
-            for create in self.in_flight.iter_mut().filter(|create| goal.of(create.node).is_base()) {
+            for create in self.in_flight.iter_mut().filter(|create| goals.of(create.node).is_base()) {
                 create.of_goal = base.is_revision_of(create.revision);
             }
         }
-        self.goal = goal;
+        self.goals = goals;
         self
     }
 
@@ -201,7 +201,7 @@ impl<'a> Fleet<'a> {
 
     /// The tolerations of the pods that the node should run: the template's and those of every daemon pod.
     pub fn tolerations(&self, node: NodeIx) -> &[Toleration] {
-        self.goal
+        self.goals
             .base_of(node)
             .map_or(&self.snapshot.spec.template.tolerations, |base| &base.template.tolerations)
     }

@@ -127,7 +127,7 @@ impl Kept {
             place_free_at: places_free.map(|(at, _)| *at),
             taken: names(&standings.taken),
             held_without_pod: names(&standings.held_without_pod),
-            rollout: self.rollout.as_ref().and_then(|rollout| rollout.state(slots.iter().copied())),
+            rollout: self.rollout.as_ref().and_then(|rollout| rollout.known(slots.iter().copied())),
             pod_names: self.pod_names(),
             pod_template: self.pod_template.clone(),
         }

@@ -83,7 +83,7 @@ impl Steps<'_> {
 
     /// When time alone lets the new version fail on the node, or brings other evidence.
     fn failing_at(&self, node: NodeIx) -> Option<Timestamp> {
-        self.fleet.goal.rollout()?.state.nodes.at(node).facts.failing.changes_at()
+        self.fleet.goals.rollout()?.known.nodes.at(node).facts.failing.changes_at()
     }
 
     /// When time alone changes a pod of the node, or the memory of the node and its pods.

@@ -25,8 +25,8 @@ pub use apply::Change;
 use crate::NeedsLists;
 use apply::keeps;
 use daemonset::internal::{
-    Decision, Fleet, FromTemplate, History, IndexVec, NodeIx, Outside, Position, Relation, RevisionFacts,
-    RolloutState, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
+    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Outside, Position, Relation,
+    RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
@@ -226,7 +226,7 @@ impl Kept {
     }
 
     /// The state of the rollout in a snapshot of the whole cluster.
-    fn rollout_in(&self, snapshot: &Snapshot<'_>) -> Result<Option<RolloutState>, NeedsLists> {
+    fn rollout_in(&self, snapshot: &Snapshot<'_>) -> Result<Option<KnownRollout>, NeedsLists> {
         let rollout = self.rollout.clone().filter(|_| ends_at_once(&self.spec).is_none());
         let Some(mut rollout) = rollout else { return Ok(None) };
         let claim = claim(snapshot);
@@ -236,7 +236,7 @@ impl Kept {
         rollout.revisions_changed();
         let slots: Vec<Slot> = self.all_slots().collect();
         rollout.look_at(&fleet, &history, &slots)?;
-        Ok(rollout.state(slots.into_iter()))
+        Ok(rollout.known(slots.into_iter()))
     }
 
     /// A snapshot of the whole cluster, as far as the facts go: pods of others that are on no known node are missing.

@@ -6,7 +6,7 @@ use super::standing::Standing;
 use super::{Basis, Kept, evaluate, excerpt};
 use crate::NeedsLists;
 use daemonset::internal::{
-    Counts, Fleet, FromTemplate, Goal, History, NodeIx, Position, claim, claim_revisions, counts,
+    Counts, Fleet, FromTemplate, Goals, History, NodeIx, Position, claim, claim_revisions, counts,
     decide_chosen, ends_at_once, node_sync, plan_decided, watch_for_bugs,
 };
 use daemonset::model::NodeName;
@@ -172,8 +172,8 @@ impl Kept {
             if !others.is_empty() {
                 return Ok(Evaluated::OtherGoals(others));
             }
-            let state = rollout.state(slots.iter().copied());
-            fleet = fleet.towards(Goal::of_state(state.map(Cow::Owned), &history));
+            let known = rollout.known(slots.iter().copied());
+            fleet = fleet.towards(Goals::of_rollout(known.map(Cow::Owned), &history));
         }
         let node_sync = node_sync(&fleet);
         let counts = &counts(&fleet, &node_sync);

@@ -1,4 +1,4 @@
-//! The nodes of a rollout that the policy steers: their places in the waves, and the sums from which its course follows.
+//! The nodes of a rollout that the policy steers: their places in the waves, and the sums from which the decision about it follows.
 //!
 //! A change of one node moves that node, and at most one other one a wave over the limit of that wave.
 
@@ -10,8 +10,9 @@ use super::waves::{Members, Orders, Place, Turn};
 use crate::NeedsLists;
 use daemonset::NodeView;
 use daemonset::internal::{
-    Base, Bounds, Course, Fleet, History, Instants, KnownBase, NodeIx, Placement, RolloutFacts, RolloutNode,
-    RolloutState, Tally, WaveFigures, WaveFilter, WaveNodes, judged_by, live_pods,
+    Base, Fleet, History, KnownBase, KnownRollout, NodeIx, Placement, RolloutDecision, RolloutFacts,
+    RolloutNode, RolloutSums, TimeRange, TimestampSet, WaveFigures, WaveFilter, WaveNodes, judged_by,
+    live_pods,
 };
 use daemonset::model::NodeName;
 use daemonset::policy::{RolloutPolicy, Wave};
@@ -28,7 +29,7 @@ pub(super) struct KeptRollout {
     orders: Orders,
     /// By slot.
     nodes: Vec<Option<Member>>,
-    tally: Tally<Counted>,
+    sums: RolloutSums<Counted>,
     /// The nodes that fail, by name.
     failing: BTreeMap<NodeName, FailureEvidence>,
     /// The same as a list; `None` where one of them has changed since.
@@ -37,7 +38,7 @@ pub(super) struct KeptRollout {
     /// How many nodes do not take part, but are wanted by the template of base.
     wanted_by_base: u32,
     /// As the last plan found it.
-    course: Option<Arc<Course>>,
+    decision: Option<Arc<RolloutDecision>>,
     /// The live pods of each revision that base was chosen by; `None` where it must be chosen anew.
     chosen_by: Option<Vec<u32>>,
     /// Nodes whose facts or waves have changed since the last plan.
@@ -94,10 +95,10 @@ impl LiveHashes {
 #[derive(Debug, Clone, Default)]
 struct Counted(BTreeMap<Timestamp, u32>);
 
-impl Instants for Counted {
-    fn bounds(&self) -> Bounds {
+impl TimestampSet for Counted {
+    fn range(&self) -> TimeRange {
         let first = self.0.first_key_value().zip(self.0.last_key_value());
-        first.map_or_else(Bounds::default, |((first, _), (last, _))| Bounds::new(*first, *last))
+        first.map_or_else(TimeRange::default, |((first, _), (last, _))| TimeRange::new(*first, *last))
     }
 }
 
@@ -116,37 +117,37 @@ impl Counted {
 }
 
 impl KeptRollout {
-    /// Without nodes, and before its course is found.
+    /// Without nodes, and before the decision about it.
     fn new(policy: &RolloutPolicy, base: Option<KnownBase>) -> Self {
         KeptRollout {
             base,
             waves: Vec::new(),
             orders: Orders::default(),
             nodes: Vec::new(),
-            tally: Tally::new(policy.waves.len()),
+            sums: RolloutSums::new(policy.waves.len()),
             failing: BTreeMap::new(),
             failing_list: None,
             live: LiveHashes::default(),
             wanted_by_base: 0,
-            course: None,
+            decision: None,
             chosen_by: None,
             changed: BTreeSet::new(),
         }
     }
 
-    /// The rollout of a decision on a whole snapshot, if the policy steers one: its facts, its course and its goals.
+    /// The rollout of a plan of a whole snapshot, if the policy steers one: its facts, the decision about it and its goals.
     pub(super) fn of_decision(listed: &Listed<'_>, objects: &Objects) -> Option<Self> {
         let snapshot = listed.snapshot;
         let policy = snapshot.spec().policy.rollout.as_ref()?;
-        let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goal.rollout()?.state)));
-        let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, state)| state.base.clone()));
+        let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goals.rollout()?.known)));
+        let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, known)| known.base.clone()));
         rollout.nodes.reserve_exact(listed.order.len());
         for ((slot, position), (_, node)) in (0..).zip(&*listed.order).zip(&objects.nodes) {
             let NodeFacts { name, placement, .. } = &node.facts;
             let (node, live) = match decided {
-                Some((steps, state)) => {
+                Some((steps, known)) => {
                     let live = rollout.live.add(live_hashes(&steps.fleet, &steps.history, *position));
-                    (RolloutNode { base_placement: None, ..state.nodes.at(*position).clone() }, live)
+                    (RolloutNode { base_placement: None, ..known.nodes.at(*position).clone() }, live)
                 }
                 None => (RolloutFacts::NONE.into(), Arc::default()),
             };
@@ -154,7 +155,7 @@ impl KeptRollout {
             rollout.nodes.push(Some(Member { name: name.clone(), node, by_base, live }));
             rollout.count(slot, true);
         }
-        // The decision has matched those that take part.
+        // The plan has matched those that take part.
         let matched = |member: &&Option<Member>| member.as_ref().is_some_and(|one| one.node.facts.takes_part);
         let nodes = listed.order.iter().zip(&rollout.nodes);
         let others: Vec<NodeIx> = nodes.filter(|(_, node)| !matched(node)).map(|(node, _)| *node).collect();
@@ -162,7 +163,7 @@ impl KeptRollout {
         let reports = || listed.report.rollout.iter().flat_map(|report| &report.waves);
         for (index, (wave, filter)) in policy.waves.iter().zip(filters).enumerate() {
             let others = others.iter().filter(|node| filter.matches(snapshot.node(**node).labels));
-            let places = places(listed, decided.and_then(|(_, state)| state.waves.get(index)), others);
+            let places = places(listed, decided.and_then(|(_, known)| known.waves.get(index)), others);
             let is_alike = |other: &Wave| other.up_to.is_some() && other.nodes == wave.nodes;
             let order = policy.waves.iter().position(is_alike).filter(|_| wave.up_to.is_some());
             let ordered = (0..).zip(&rollout.nodes).zip(&places).filter(|_| order == Some(index));
@@ -177,7 +178,7 @@ impl KeptRollout {
             let limit = wave.up_to.zip(order);
             rollout.waves.push(Members::new(places, limit, &rollout.orders, figures, names));
         }
-        rollout.course = decided.map(|(_, state)| Arc::clone(&state.course));
+        rollout.decision = decided.map(|(_, known)| Arc::clone(&known.decision));
         Some(rollout)
     }
 
@@ -295,7 +296,7 @@ impl KeptRollout {
 
     /// Adds a node to the sums, or takes it out of them.
     fn count(&mut self, slot: Slot, is_added: bool) {
-        let KeptRollout { nodes, tally, failing, failing_list, wanted_by_base, .. } = self;
+        let KeptRollout { nodes, sums, failing, failing_list, wanted_by_base, .. } = self;
         let Some(Some(member)) = nodes.get(slot as usize) else { return };
         let facts = &member.node.facts;
         let is_wanted_by_base = !facts.takes_part && member.by_base == Some(Placement::Run);
@@ -303,12 +304,12 @@ impl KeptRollout {
             *failing_list = None;
         }
         if is_added {
-            tally.change(&member.node, |sum| *sum += 1, Counted::add);
+            sums.change(&member.node, |sum| *sum += 1, Counted::add);
             *wanted_by_base += u32::from(is_wanted_by_base);
             let evidence = facts.failing.evidence();
             failing.extend(evidence.map(|evidence| (member.name.clone(), evidence.clone())));
         } else {
-            tally.change(&member.node, |sum| *sum -= 1, Counted::remove);
+            sums.change(&member.node, |sum| *sum -= 1, Counted::remove);
             *wanted_by_base -= u32::from(is_wanted_by_base);
             if facts.failing.is_now() {
                 failing.remove(&member.name);
@@ -316,7 +317,7 @@ impl KeptRollout {
         }
     }
 
-    /// Finds the facts of these nodes and the course anew. Returns the nodes that have another goal now.
+    /// Finds the facts of these nodes and decides about the rollout anew. Returns the nodes that have another goal now.
     ///
     /// # Errors
     /// [`NeedsLists::NotKept`] if there is another base: the placement of the nodes by its template is not known.
@@ -346,15 +347,21 @@ impl KeptRollout {
             self.choose_base(fleet, history, live)?;
         }
         let keeps_others = || self.wanted_by_base > 0;
-        let course =
-            Course::new(fleet.snapshot, history, policy, &self.tally, self.base.is_some(), keeps_others);
-        let is_same = self.course.as_ref().is_some_and(|old| old.reach() == course.reach());
+        let decision = RolloutDecision::new(
+            fleet.snapshot,
+            history,
+            policy,
+            &self.sums,
+            self.base.is_some(),
+            keeps_others,
+        );
+        let is_same = self.decision.as_ref().is_some_and(|old| old.goal_inputs() == decision.goal_inputs());
         let changed = std::mem::take(&mut self.changed).into_iter();
         let mut others: Vec<Slot> =
             if is_same { changed.collect() } else { (0..self.nodes.len() as Slot).collect() };
         others.retain(|slot| {
             let Some(Some(Member { node, .. })) = self.nodes.get_mut(*slot as usize) else { return false };
-            let goal = course.goal(node);
+            let goal = decision.goal(node);
             std::mem::replace(&mut node.goal, goal) != goal
         });
         let name = |slot: Slot| Some(&self.nodes.get(slot as usize)?.as_ref()?.name);
@@ -364,7 +371,7 @@ impl KeptRollout {
             let nodes = nodes.map(|(node, evidence)| FailingNode::new(node.clone(), evidence.clone()));
             self.failing_list = Some(nodes.collect());
         }
-        self.course = Some(Arc::new(course));
+        self.decision = Some(Arc::new(decision));
         Ok(others)
     }
 
@@ -385,15 +392,15 @@ impl KeptRollout {
         if is_same { Ok(()) } else { Err(NeedsLists::NotKept) }
     }
 
-    /// The state of the rollout, with these nodes; `None` before the course was found.
-    pub(super) fn state(&self, slots: impl Iterator<Item = Slot>) -> Option<RolloutState> {
+    /// The state of the rollout, with these nodes; `None` before the first decision.
+    pub(super) fn known(&self, slots: impl Iterator<Item = Slot>) -> Option<KnownRollout> {
         let nodes = slots.filter_map(|slot| self.member(slot)).map(|member| RolloutNode {
             base_placement: member.by_base.filter(|_| member.node.goal.is_base()),
             ..member.node.clone()
         });
-        Some(RolloutState {
+        Some(KnownRollout {
             base: self.base.clone(),
-            course: Arc::clone(self.course.as_ref()?),
+            decision: Arc::clone(self.decision.as_ref()?),
             nodes: Vec::from_iter(nodes).into(),
             waves: self.waves.iter().map(|wave| WaveNodes::Named(wave.names(), wave.figures)).collect(),
             failing: self.failing_list.clone()?,
@@ -448,7 +455,7 @@ impl Member {
     /// `None` for a node that does not take part.
     fn turn(&self, slot: Slot) -> Option<Turn> {
         let facts = &self.node.facts;
-        facts.takes_part.then(|| (!facts.has_it, (self.name.clone(), slot)))
+        facts.takes_part.then(|| (!facts.has_new_version, (self.name.clone(), slot)))
     }
 }
 

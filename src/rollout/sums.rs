@@ -4,24 +4,24 @@
 use crate::rollout::facts::{RolloutFacts, RolloutNode};
 use jiff::Timestamp;
 
-/// Instants of many nodes, of which the first and the last matter.
-pub trait Instants: Default {
-    fn bounds(&self) -> Bounds;
+/// TimestampSet of many nodes, of which the first and the last matter.
+pub trait TimestampSet: Default {
+    fn range(&self) -> TimeRange;
 }
 
 /// The first and the last of some instants.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Bounds(Option<(Timestamp, Timestamp)>);
+pub struct TimeRange(Option<(Timestamp, Timestamp)>);
 
-impl Instants for Bounds {
-    fn bounds(&self) -> Bounds {
+impl TimestampSet for TimeRange {
+    fn range(&self) -> TimeRange {
         *self
     }
 }
 
-impl Bounds {
+impl TimeRange {
     pub fn new(first: Timestamp, last: Timestamp) -> Self {
-        Bounds(Some((first, last)))
+        TimeRange(Some((first, last)))
     }
 
     pub fn first(self) -> Option<Timestamp> {
@@ -33,10 +33,10 @@ impl Bounds {
     }
 
     fn add(&mut self, at: Timestamp) {
-        self.merge(Bounds::new(at, at));
+        self.merge(TimeRange::new(at, at));
     }
 
-    fn merge(&mut self, other: Bounds) {
+    fn merge(&mut self, other: TimeRange) {
         self.0 = match (self.0, other.0) {
             (Some((first, last)), Some((other_first, other_last))) => {
                 Some((first.min(other_first), last.max(other_last)))
@@ -48,9 +48,9 @@ impl Bounds {
 
 /// The sums of a rollout.
 #[derive(Debug, Clone)]
-pub struct Tally<I> {
+pub struct RolloutSums<I> {
     /// The nodes that take part, by their first wave and by whether they have the new version. Nodes without a wave come last.
-    groups: Vec<[Cell<I>; 2]>,
+    groups: Vec<[GroupSums<I>; 2]>,
     pub counts: Counts,
     /// When time alone lets a node fail.
     failing_at: I,
@@ -73,20 +73,20 @@ pub struct Counts {
 
 /// Some nodes that take part.
 #[derive(Debug, Clone, Default)]
-pub struct Cell<I> {
+pub struct GroupSums<I> {
     pub nodes: u32,
     pub failing: u32,
     /// Those within reach that do not fail.
-    healthy: Laggards<I>,
+    healthy: ReadinessSums<I>,
     /// Those within reach that fail.
-    failed: Laggards<I>,
+    failed: ReadinessSums<I>,
     /// When their new pods last came or became Ready.
     progressed_at: I,
 }
 
 /// Nodes that a wave or the deadline waits for.
 #[derive(Debug, Clone, Default)]
-pub struct Laggards<I> {
+pub struct ReadinessSums<I> {
     /// Without a Ready updated pod.
     pub not_ready: u32,
     /// Without a known instant from which on an updated pod has been Ready.
@@ -97,10 +97,10 @@ pub struct Laggards<I> {
     pub ready_since: I,
 }
 
-impl<I: Default> Tally<I> {
+impl<I: Default> RolloutSums<I> {
     pub fn new(waves: usize) -> Self {
         let groups = std::iter::repeat_with(Default::default).take(waves + 1).collect();
-        Tally { groups, counts: Counts::default(), failing_at: I::default() }
+        RolloutSums { groups, counts: Counts::default(), failing_at: I::default() }
     }
 
     /// Changes the sums to which a node belongs: `count` changes a number, `instant` adds or removes an instant.
@@ -121,46 +121,48 @@ impl<I: Default> Tally<I> {
         let last = self.groups.len() - 1;
         let group = node.first_wave.map_or(last, |wave| (wave as usize).min(last));
         let Some([without, with]) = self.groups.get_mut(group) else { return };
-        (if facts.has_it { with } else { without }).change(facts, count, instant);
+        (if facts.has_new_version { with } else { without }).change(facts, count, instant);
     }
 }
 
-impl Tally<Bounds> {
+impl RolloutSums<TimeRange> {
     pub fn add(&mut self, node: &RolloutNode) {
-        self.change(node, |sum| *sum += 1, Bounds::add);
+        self.change(node, |sum| *sum += 1, TimeRange::add);
     }
 }
 
-impl<I: Instants> Tally<I> {
+impl<I: TimestampSet> RolloutSums<I> {
     /// Adds those whose first wave is this one.
-    pub fn add_wave(&self, wave: usize, sum: &mut Cell<Bounds>) {
-        self.groups.get(wave).into_iter().flatten().for_each(|cell| sum.merge(cell));
+    pub fn add_wave(&self, wave: usize, sum: &mut GroupSums<TimeRange>) {
+        self.groups.get(wave).into_iter().flatten().for_each(|group| sum.merge(group));
     }
 
     /// How many take part, chosen as in [`sum`](Self::sum).
     pub fn count(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> u32 {
-        self.cells(is_chosen).map(|cell| cell.nodes).sum()
+        self.groups(is_chosen).map(|group| group.nodes).sum()
     }
 
     /// All that take part, chosen by their first wave and by whether they have the new version.
-    pub fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> Cell<Bounds> {
-        let mut sum = Cell::default();
-        self.cells(is_chosen).for_each(|cell| sum.merge(cell));
+    pub fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> GroupSums<TimeRange> {
+        let mut sum = GroupSums::default();
+        self.groups(is_chosen).for_each(|group| sum.merge(group));
         sum
     }
 
-    fn cells(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> impl Iterator<Item = &Cell<I>> {
+    fn groups(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> impl Iterator<Item = &GroupSums<I>> {
         let waves = self.groups.len() - 1;
-        let cells = self.groups.iter().enumerate().flat_map(move |(wave, [without, with])| {
+        let groups = self.groups.iter().enumerate().flat_map(move |(wave, [without, with])| {
             let first_wave = (wave < waves).then_some(wave);
             [(first_wave, false, without), (first_wave, true, with)]
         });
-        cells.filter(move |(wave, has_it, _)| is_chosen(*wave, *has_it)).map(|(_, _, cell)| cell)
+        groups
+            .filter(move |(wave, has_new_version, _)| is_chosen(*wave, *has_new_version))
+            .map(|(_, _, group)| group)
     }
 
     /// When time alone lets the next node fail.
     pub fn next_failing_at(&self) -> Option<Timestamp> {
-        self.failing_at.bounds().first()
+        self.failing_at.range().first()
     }
 }
 
@@ -171,7 +173,7 @@ impl Counts {
         for (counts, sum) in [
             (facts.has_updated, updated),
             (facts.has_outdated, outdated),
-            (facts.takes_part && !facts.has_it && !facts.is_down, missing),
+            (facts.takes_part && !facts.has_new_version && !facts.is_down, missing),
             (facts.is_target, targets),
             (facts.is_target && !is_finished, unfinished),
         ] {
@@ -182,7 +184,7 @@ impl Counts {
     }
 }
 
-impl<I> Cell<I> {
+impl<I> GroupSums<I> {
     fn change(
         &mut self,
         facts: &RolloutFacts,
@@ -197,34 +199,34 @@ impl<I> Cell<I> {
         if let Some(at) = facts.progressed_at {
             instant(&mut self.progressed_at, at);
         }
-        if facts.is_out_of_reach() {
+        if facts.holds_nobody_up() {
             return;
         }
-        let laggards = if fails { &mut self.failed } else { &mut self.healthy };
+        let readiness = if fails { &mut self.failed } else { &mut self.healthy };
         if !facts.is_ready {
-            count(&mut laggards.not_ready);
+            count(&mut readiness.not_ready);
         }
         if !facts.is_available {
-            count(&mut laggards.unavailable);
+            count(&mut readiness.unavailable);
         }
         match facts.ready_since {
-            Some(since) => instant(&mut laggards.ready_since, since),
-            None => count(&mut laggards.since_unknown),
+            Some(since) => instant(&mut readiness.ready_since, since),
+            None => count(&mut readiness.since_unknown),
         }
     }
 }
 
-impl Cell<Bounds> {
-    fn merge(&mut self, other: &Cell<impl Instants>) {
+impl GroupSums<TimeRange> {
+    fn merge(&mut self, other: &GroupSums<impl TimestampSet>) {
         self.nodes += other.nodes;
         self.failing += other.failing;
         self.healthy.merge(&other.healthy);
         self.failed.merge(&other.failed);
-        self.progressed_at.merge(other.progressed_at.bounds());
+        self.progressed_at.merge(other.progressed_at.range());
     }
 
     /// Those that must not lag: all within reach, but for the failing ones where these are `tolerated`.
-    pub fn that_must_not_lag(mut self, tolerated: bool) -> Laggards<Bounds> {
+    pub fn that_must_not_lag(mut self, tolerated: bool) -> ReadinessSums<TimeRange> {
         if !tolerated {
             self.healthy.merge(&self.failed);
         }
@@ -236,11 +238,11 @@ impl Cell<Bounds> {
     }
 }
 
-impl Laggards<Bounds> {
-    fn merge(&mut self, other: &Laggards<impl Instants>) {
+impl ReadinessSums<TimeRange> {
+    fn merge(&mut self, other: &ReadinessSums<impl TimestampSet>) {
         self.not_ready += other.not_ready;
         self.since_unknown += other.since_unknown;
         self.unavailable += other.unavailable;
-        self.ready_since.merge(other.ready_since.bounds());
+        self.ready_since.merge(other.ready_since.range());
     }
 }

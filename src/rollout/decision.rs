@@ -11,13 +11,13 @@ use crate::rollout::facts::RolloutNode;
 use crate::rollout::goal::{NodeGoal, Stage};
 use crate::rollout::marks::{FailureReason, Mark, MarkChange, Marks};
 use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy};
-use crate::rollout::tally::{Bounds, Cell, Instants, Laggards, Tally};
+use crate::rollout::sums::{GroupSums, ReadinessSums, RolloutSums, TimeRange, TimestampSet};
 use crate::rollout::waves::Waves;
 use jiff::{SignedDuration, Timestamp};
 
 /// The course of the rollout of the current revision.
 #[derive(Debug, Clone)]
-pub struct Course {
+pub struct RolloutDecision {
     pub stage: Stage,
     pub waves: Waves,
     /// In the order of their actions.
@@ -37,7 +37,7 @@ pub struct Course {
 
 /// The parts of a course on which the goal of a node depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reach {
+pub struct GoalInputs {
     stage: std::mem::Discriminant<Stage>,
     last_open: Option<usize>,
     may_open: bool,
@@ -46,7 +46,7 @@ pub struct Reach {
 }
 
 /// Everything that is decided before the stage.
-pub struct Input<'r, I> {
+pub struct RolloutInput<'r, I> {
     pub snapshot: &'r Snapshot<'r>,
     pub policy: &'r RolloutPolicy,
     /// The failure policy, where the rollout is judged.
@@ -55,22 +55,22 @@ pub struct Input<'r, I> {
     pub number: i64,
     /// The current revision is there, and can be marked.
     exists: bool,
-    pub tally: &'r Tally<I>,
+    pub sums: &'r RolloutSums<I>,
 }
 
-impl Course {
+impl RolloutDecision {
     /// `has_base`: there is one; `keeps_others`: the template of base wants nodes that do not take part.
     pub fn new(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         policy: &RolloutPolicy,
-        tally: &Tally<impl Instants>,
+        sums: &RolloutSums<impl TimestampSet>,
         has_base: bool,
         keeps_others: impl FnOnce() -> bool,
     ) -> Self {
         #[cfg(daemonset_mutants)]
         let policy = &with_errors(policy);
-        let input = Input::new(snapshot, history, policy, tally);
+        let input = RolloutInput::new(snapshot, history, policy, sums);
         let settled = input.is_settled();
         let over = settled || (input.marks.completed.is_some() && input.marks.failed.is_none());
         let too_many = (!over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
@@ -87,28 +87,28 @@ impl Course {
         }
         let newly_failed = reason.filter(|_| failed_before.is_none());
         let stage = input.stage(over, failed_before, newly_failed, has_base);
-        let mut course = Course {
+        let mut decision = RolloutDecision {
             due: input.due(&stage, &waves, deadline),
             stage,
             waves,
             marks: Vec::new(),
             wants_base: policy.on_failure.as_ref().is_some_and(|p| p.action == FailureAction::RollBack),
-            nodes: tally.count(|_, _| true),
-            updated: tally.count(|_, has_it| has_it),
+            nodes: sums.count(|_, _| true),
+            updated: sums.count(|_, has_new_version| has_new_version),
             reaches_all: false,
             held: if has_base { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent },
         };
-        let waits = tally.count(|wave, has_it| !course.reaches(wave, has_it)) > 0;
-        course.reaches_all = !waits
-            && match course.stage {
+        let waits = sums.count(|wave, has_new_version| !decision.reaches(wave, has_new_version)) > 0;
+        decision.reaches_all = !waits
+            && match decision.stage {
                 Stage::Over => true,
-                Stage::GoingOn => course.waves.all_open(),
+                Stage::GoingOn => decision.waves.all_open(),
                 Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => false,
             };
-        let holds_none = !waits && (course.reaches_all || !has_base || !keeps_others());
+        let holds_none = !waits && (decision.reaches_all || !has_base || !keeps_others());
         let complete = settled || (holds_none && input.is_finished());
-        course.marks = input.marks_to_set(&course.stage, &course.waves, newly_failed, complete);
-        course
+        decision.marks = input.marks_to_set(&decision.stage, &decision.waves, newly_failed, complete);
+        decision
     }
 
     /// The goal of a node.
@@ -118,7 +118,7 @@ impl Course {
             return NodeGoal::Base;
         }
         let is_reached = if facts.takes_part {
-            self.reaches(node.first_wave.map(|wave| wave as usize), facts.has_it)
+            self.reaches(node.first_wave.map(|wave| wave as usize), facts.has_new_version)
         } else {
             self.reaches_all
         };
@@ -126,18 +126,18 @@ impl Course {
     }
 
     /// Whether the nodes get the new version that take part, have this first wave, and have it or not.
-    fn reaches(&self, first_wave: Option<usize>, has_it: bool) -> bool {
+    fn reaches(&self, first_wave: Option<usize>, has_new_version: bool) -> bool {
         match self.stage {
             Stage::Over => true,
             Stage::GoingOn => {
                 let is_released = self.waves.releases(first_wave);
                 #[cfg(daemonset_mutants)]
-                let has_it = has_it && !is_active(Mutant::ReachedNodeTakenBack);
+                let has_new_version = has_new_version && !is_active(Mutant::ReachedNodeTakenBack);
                 #[cfg(daemonset_mutants)]
                 let is_released = is_released || is_active(Mutant::HeldNodeUpdated);
-                is_released || has_it
+                is_released || has_new_version
             }
-            Stage::Paused | Stage::Stopped(_) => has_it,
+            Stage::Paused | Stage::Stopped(_) => has_new_version,
             Stage::RolledBack(_) => false,
         }
     }
@@ -152,8 +152,8 @@ impl Course {
     }
 
     /// While this is the same, a node has another goal only if something about the node itself changes.
-    pub fn reach(&self) -> Reach {
-        Reach {
+    pub fn reach(&self) -> GoalInputs {
+        GoalInputs {
             stage: std::mem::discriminant(&self.stage),
             last_open: self.waves.last_open,
             may_open: self.waves.releases(None),
@@ -163,24 +163,24 @@ impl Course {
     }
 }
 
-impl<'r, I: Instants> Input<'r, I> {
+impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     fn new(
         snapshot: &'r Snapshot<'r>,
         history: &History<'r>,
         policy: &'r RolloutPolicy,
-        tally: &'r Tally<I>,
+        sums: &'r RolloutSums<I>,
     ) -> Self {
         let current = history.current();
         let keys = &snapshot.spec.mark_keys;
         let marks = current.view.map(|view| Marks::valid(view.annotations, keys, current.number));
-        Input {
+        RolloutInput {
             snapshot,
             policy,
             judged_by: judged_by(policy, history),
             exists: marks.is_some(),
             marks: marks.unwrap_or_default(),
             number: current.number,
-            tally,
+            sums,
         }
     }
 
@@ -188,7 +188,7 @@ impl<'r, I: Instants> Input<'r, I> {
     fn is_settled(&self) -> bool {
         let Marks { started, failed, completed, .. } = self.marks;
         let unmarked = started.is_none() && failed.is_none() && completed.is_none();
-        let counts = &self.tally.counts;
+        let counts = &self.sums.counts;
         unmarked && self.exists && counts.updated > 0 && counts.outdated == 0 && !self.may_have_begun()
     }
 
@@ -199,19 +199,19 @@ impl<'r, I: Instants> Input<'r, I> {
         if is_active(Mutant::SettledMidway) {
             return false;
         }
-        let is_paused_midway = self.policy.paused && self.tally.counts.missing > 0;
+        let is_paused_midway = self.policy.paused && self.sums.counts.missing > 0;
         self.snapshot.memory.is_some() && (self.marks.wave.is_some() || is_paused_midway)
     }
 
     fn has_too_many_failures(&self) -> bool {
         let Some(policy) = self.judged_by else { return false };
-        let Cell { nodes, failing, .. } = self.tally.sum(|_, _| true);
+        let GroupSums { nodes, failing, .. } = self.sums.sum(|_, _| true);
         failing > policy.may_fail(nodes)
     }
 
     /// Of these nodes those that must not lag: all but those that are out of reach, and but the failing ones while so
     /// many may fail, and not all of them do.
-    pub fn that_must_not_lag(&self, nodes: Cell<Bounds>) -> Laggards<Bounds> {
+    pub fn that_must_not_lag(&self, nodes: GroupSums<TimeRange>) -> ReadinessSums<TimeRange> {
         let may_fail = self.judged_by.map_or(0, |policy| policy.may_fail(nodes.nodes));
         let tolerated = nodes.failing <= may_fail && nodes.failing < nodes.nodes;
         nodes.that_must_not_lag(tolerated)
@@ -224,7 +224,7 @@ impl<'r, I: Instants> Input<'r, I> {
         if self.snapshot.spec.strategy == Strategy::OnDelete {
             return None;
         }
-        let released = self.tally.sum(|wave, has_it| has_it || waves.releases(wave));
+        let released = self.sums.sum(|wave, has_new_version| has_new_version || waves.releases(wave));
         let progress = released.last_progress();
         if self.that_must_not_lag(released).unavailable == 0 {
             return None;
@@ -260,7 +260,7 @@ impl<'r, I: Instants> Input<'r, I> {
 
     /// Whether every target node of the current template has an available updated pod and no live outdated one.
     fn is_finished(&self) -> bool {
-        let counts = &self.tally.counts;
+        let counts = &self.sums.counts;
         #[cfg(daemonset_mutants)]
         if is_active(Mutant::CompletedTooEarly) {
             return counts.targets > 0;
@@ -312,7 +312,7 @@ impl<'r, I: Instants> Input<'r, I> {
         deadline: Option<Timestamp>,
     ) -> Option<(Timestamp, RequeueReason)> {
         let is_judged = matches!(stage, Stage::GoingOn | Stage::Paused);
-        let failing = self.tally.next_failing_at();
+        let failing = self.sums.next_failing_at();
         RequeueReason::first([
             (waves.done_at.filter(|_| *stage == Stage::GoingOn), RequeueReason::WaveDone),
             (failing.filter(|_| is_judged), RequeueReason::FailureDue),
