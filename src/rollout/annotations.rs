@@ -108,7 +108,7 @@ impl InvalidRolloutPolicy {
 /// The value of the annotation `rollout.daemonset/policy`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Written {
+struct PolicyAnnotation {
     paused: Option<bool>,
     approved: Option<BTreeMap<i64, u32>>,
     waves: Option<Vec<Wave>>,
@@ -127,7 +127,7 @@ impl Policy {
     ///
     /// `rollout.daemonset/policy` holds the fields of a [`RolloutPolicy`] and, beside them, `drive`, `downNodes`, `lifecycle` and
     /// `conditions`, as JSON; [`with_annotations`](Self::with_annotations) reads YAML, too. `rollout.daemonset/paused: "true"` pauses, and
-    /// `rollout.daemonset/approved: "<number>=<count>"` approves so many waves of the revision with this number, whatever the policy says.
+    /// `rollout.daemonset/approved: "<number>=<count>"` approves this count of waves of the revision with this number, whatever the policy says.
     ///
     /// ```
     /// use daemonset::{Policy, model::DaemonSet};
@@ -162,32 +162,32 @@ impl Policy {
         read: impl FnOnce(&str) -> Result<Value, String>,
     ) -> Result<Self, InvalidRolloutPolicy> {
         let mut problems = Vec::new();
-        let Annotations { policy, paused, approved } = Annotations::find(ds, &mut problems);
-        let mut valid = |result: Result<(), InvalidRolloutPolicy>| problems.extend(result.err());
+        let SteeringAnnotations { policy, paused, approved } = SteeringAnnotations::find(ds, &mut problems);
+        let mut keep_problem = |result: Result<(), InvalidRolloutPolicy>| problems.extend(result.err());
         let mut merged = self;
         let mut source = "";
         if let Some((key, text)) = policy {
             source = key;
-            valid(written(key, text, read).map(|written| written.merge_into(&mut merged)));
+            keep_problem(read_policy(key, text, read).map(|annotation| annotation.merge_into(&mut merged)));
         }
         if let Some((key, text)) = paused {
-            valid(parse_paused(key, text).map(|is_paused| {
+            keep_problem(parse_paused(key, text).map(|is_paused| {
                 if is_paused {
                     merged.rollout.get_or_insert_default().paused = true;
                 }
             }));
         }
         if let Some((key, text)) = approved {
-            valid(parse_approved(key, text).map(|(number, count)| {
+            keep_problem(parse_approved(key, text).map(|(number, count)| {
                 merged.rollout.get_or_insert_default().approved.insert(number, count);
             }));
         }
         InvalidRolloutPolicy::first_of(problems)?;
-        checked(ds, merged, source)
+        check_policy(ds, merged, source)
     }
 }
 
-impl Written {
+impl PolicyAnnotation {
     fn merge_into(self, policy: &mut Policy) {
         policy.rollout = Some(RolloutPolicy {
             paused: self.paused.unwrap_or_default(),
@@ -202,13 +202,12 @@ impl Written {
     }
 }
 
-fn written(
+fn read_policy(
     key: &str,
     text: &str,
     read: impl FnOnce(&str) -> Result<Value, String>,
-) -> Result<Written, InvalidRolloutPolicy> {
-    // Even the reader of a text takes memory.
-    within(Policy::MAX_ANNOTATION_BYTES, key, text)?;
+) -> Result<PolicyAnnotation, InvalidRolloutPolicy> {
+    check_length(Policy::MAX_ANNOTATION_BYTES, key, text)?;
     let value = read(text).map_err(|message| InvalidRolloutPolicy::whole(key, message))?;
     if !value.is_object() {
         return Err(InvalidRolloutPolicy::whole(key, "must be an object with the fields of a policy"));
@@ -218,7 +217,7 @@ fn written(
     })
 }
 
-fn within(most: usize, key: &str, text: &str) -> Result<(), InvalidRolloutPolicy> {
+fn check_length(most: usize, key: &str, text: &str) -> Result<(), InvalidRolloutPolicy> {
     if text.len() <= most {
         return Ok(());
     }
@@ -233,16 +232,15 @@ fn name_in(key: &str) -> Option<&str> {
 
 /// The annotations with this prefix, each with its key.
 #[derive(Default)]
-struct Annotations<'a> {
+struct SteeringAnnotations<'a> {
     policy: Option<(&'a str, &'a str)>,
     paused: Option<(&'a str, &'a str)>,
     approved: Option<(&'a str, &'a str)>,
 }
 
-impl<'a> Annotations<'a> {
-    /// A misspelt `paused` must not let a rollout go on.
+impl<'a> SteeringAnnotations<'a> {
     fn find(ds: &'a DaemonSet, problems: &mut Vec<InvalidRolloutPolicy>) -> Self {
-        let mut found = Annotations::default();
+        let mut found = SteeringAnnotations::default();
         for (key, text) in ds.metadata.annotations.iter() {
             match name_in(key) {
                 None => {}
@@ -260,7 +258,7 @@ impl<'a> Annotations<'a> {
 }
 
 fn parse_paused(key: &str, text: &str) -> Result<bool, InvalidRolloutPolicy> {
-    within(MAX_SHORT_BYTES, key, text)?;
+    check_length(MAX_SHORT_BYTES, key, text)?;
     match text {
         "true" => Ok(true),
         "false" => Ok(false),
@@ -268,9 +266,8 @@ fn parse_paused(key: &str, text: &str) -> Result<bool, InvalidRolloutPolicy> {
     }
 }
 
-/// Digits only: Rust's own parser would take a sign.
 fn parse_approved(key: &str, text: &str) -> Result<(i64, u32), InvalidRolloutPolicy> {
-    within(MAX_SHORT_BYTES, key, text)?;
+    check_length(MAX_SHORT_BYTES, key, text)?;
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let parsed = text.split_once('=').and_then(|(number, count)| {
         let is_number = is_digits(number.strip_prefix('-').unwrap_or(number)) && is_digits(count);
@@ -285,7 +282,7 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 }
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
-fn checked(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, InvalidRolloutPolicy> {
+fn check_policy(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, InvalidRolloutPolicy> {
     let mut problems = Problems::default();
     check_rollout(ds, &policy, &mut problems);
     strategy::drive(ds, &policy, &mut problems);

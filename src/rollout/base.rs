@@ -3,13 +3,11 @@
 use crate::input::Snapshot;
 use crate::input::placement::{CompiledTemplate, Placement};
 use crate::input::template::Template;
-#[cfg(daemonset_mutants)]
-use crate::objects::mutants::{Mutant, is_active};
 use crate::objects::position::{HistoryIx, IndexVec};
 use crate::objects::problem::Problems;
 use crate::objects::view::{NodeView, RevisionView};
 use crate::pods::history::{History, Revision, Role};
-use crate::rollout::marks::{completed_at, has_failed};
+use crate::rollout::marks::{MarkKeys, completed_at};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -49,16 +47,8 @@ impl KnownBase {
         known: Option<&KnownBase>,
     ) -> Option<Self> {
         let keys = &snapshot.spec.mark_keys;
-        let is_candidate = |revision: &&Revision<'_>| {
-            revision.role == Role::Old
-                && revision.view.is_some_and(|view| {
-                    let has_failed = has_failed(view.annotations, keys, revision.number);
-                    #[cfg(daemonset_mutants)]
-                    let has_failed = has_failed && !is_active(Mutant::FailedBase);
-                    view.deleted_at.is_none() && !has_failed
-                })
-        };
-        let mut candidates: Vec<_> = history.revisions.iter().filter(is_candidate).collect();
+        let mut candidates: Vec<_> =
+            history.revisions.iter().filter(|revision| is_candidate(revision, keys)).collect();
         candidates.sort_by_cached_key(|revision| {
             let completed = revision.view.and_then(|view| completed_at(view.annotations, keys));
             let pods = history.position(&revision.hash).map_or(0, |position| *live.at(position));
@@ -75,8 +65,7 @@ impl KnownBase {
         })
     }
 
-    /// Whether this revision is it.
-    pub fn is(&self, uid: &str) -> bool {
+    pub fn has_uid(&self, uid: &str) -> bool {
         *self.uid == *uid
     }
 
@@ -88,6 +77,14 @@ impl KnownBase {
     pub fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
         if self.is_placed_as_current { current } else { self.template.rules().decide(node).placement }
     }
+}
+
+/// Whether a revision may be base, before its template is read.
+fn is_candidate(revision: &Revision<'_>, keys: &MarkKeys) -> bool {
+    revision.role == Role::Old
+        && revision.view.is_some_and(|view| {
+            view.deleted_at.is_none() && !has_failed(view.annotations, keys, revision.number)
+        })
 }
 
 /// `None` if the template of a revision can't be read or does not match the selector.
@@ -103,9 +100,8 @@ fn read_template(snapshot: &Snapshot<'_>, view: &RevisionView<'_>) -> Option<Arc
 impl<'a> Base<'a> {
     /// The base in a history.
     pub fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
-        let is_it = |view: &RevisionView<'_>| *view.uid == *known.uid;
-        let (position, revision) =
-            history.revisions.enumerated().find(|(_, revision)| revision.view.as_ref().is_some_and(is_it))?;
+        let is_base = |revision: &Revision<'_>| revision.view.is_some_and(|view| known.has_uid(view.uid));
+        let (position, revision) = history.revisions.enumerated().find(|(_, revision)| is_base(revision))?;
         let view = revision.view?;
         let hash = match &revision.hash {
             Cow::Borrowed(hash) => *hash,
@@ -124,5 +120,22 @@ impl<'a> Base<'a> {
     /// Whether a pod whose hash label names this revision is base's.
     pub fn is_revision_of(&self, pod: Option<HistoryIx>) -> bool {
         pod.is_some() && pod == self.representative
+    }
+}
+
+#[cfg(not(daemonset_mutants))]
+use crate::rollout::marks::has_failed;
+#[cfg(daemonset_mutants)]
+use planted::has_failed;
+
+/// Deliberate errors in this file, for the builds that must find them.
+#[cfg(daemonset_mutants)]
+mod planted {
+    use crate::objects::mutants::{Mutant, is_active};
+    use crate::objects::view::LabelsView;
+    use crate::rollout::marks::{self, MarkKeys};
+
+    pub(super) fn has_failed(annotations: LabelsView<'_>, keys: &MarkKeys, number: i64) -> bool {
+        marks::has_failed(annotations, keys, number) && !is_active(Mutant::FailedBase)
     }
 }

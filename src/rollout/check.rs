@@ -14,16 +14,16 @@ pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Prob
         problems.add(Problem::invalid("policy.markPrefix", &policy.mark_prefix, must));
     }
     let Some(rollout) = &policy.rollout else { return };
-    at_most(RolloutPolicy::MAX_ENTRIES, rollout.approved.len(), "approved", problems);
-    if at_most(RolloutPolicy::MAX_ENTRIES, rollout.waves.len(), "waves", problems) {
+    check_count(RolloutPolicy::MAX_ENTRIES, rollout.approved.len(), "approved", problems);
+    if check_count(RolloutPolicy::MAX_ENTRIES, rollout.waves.len(), "waves", problems) {
         for (index, wave) in rollout.waves.iter().enumerate() {
             check_wave(wave, &format!("policy.rollout.waves[{index}]"), problems);
         }
     }
     if let Some(on_failure) = &rollout.on_failure {
         let reasons = on_failure.waiting_reasons.len();
-        at_most(RolloutPolicy::MAX_ENTRIES, reasons, "onFailure.waitingReasons", problems);
-        failure(on_failure, ds.spec.min_ready_seconds, problems);
+        check_count(RolloutPolicy::MAX_ENTRIES, reasons, "onFailure.waitingReasons", problems);
+        check_failure_policy(on_failure, ds.spec.min_ready_seconds, problems);
         if policy.drive.is_some() && on_failure.action == FailureAction::RollBack {
             let must = "must be Pause: the other controller creates pods of the new version only";
             problems.add(Problem::invalid("policy.rollout.onFailure.action", "RollBack", must));
@@ -33,7 +33,7 @@ pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Prob
 
 /// Whether a part of the policy has few enough entries. Each plan pays for them, and a plan of one DaemonSet must not keep the
 /// others waiting.
-fn at_most(most: usize, found: usize, field: &str, problems: &mut Problems) -> bool {
+fn check_count(most: usize, found: usize, field: &str, problems: &mut Problems) -> bool {
     if found > most {
         problems.add(Problem::too_many(format!("policy.rollout.{field}"), found, most));
     }
@@ -44,13 +44,12 @@ fn check_wave(wave: &Wave, path: &str, problems: &mut Problems) {
     if let Some(nodes) = &wave.nodes {
         Selector::compile(nodes, &format!("{path}.nodes"), problems);
     }
-    limit(wave.up_to, format!("{path}.upTo"), problems);
+    check_limit(wave.up_to, format!("{path}.upTo"), problems);
 }
 
-fn failure(policy: &FailurePolicy, min_ready_seconds: i32, problems: &mut Problems) {
+fn check_failure_policy(policy: &FailurePolicy, min_ready_seconds: i32, problems: &mut Problems) {
     let path = |field: &str| format!("policy.rollout.onFailure.{field}");
-    limit(policy.max_failures, path("maxFailures"), problems);
-    // Otherwise each healthy pod would fail before it can be available.
+    check_limit(policy.max_failures, path("maxFailures"), problems);
     let exceed = [
         ("availableWithinSeconds", policy.available_within_seconds),
         ("progressDeadlineSeconds", policy.progress_deadline_seconds),
@@ -65,7 +64,7 @@ fn failure(policy: &FailurePolicy, min_ready_seconds: i32, problems: &mut Proble
 }
 
 /// A limit made in code may be out of the range that JSON allows, and a recording of it could not be read again.
-fn limit(limit: Option<IntOrString>, path: String, problems: &mut Problems) {
+fn check_limit(limit: Option<IntOrString>, path: String, problems: &mut Problems) {
     if let Some(limit) = limit.filter(|limit| !limit.is_in_range()) {
         problems.add(Problem::invalid(path, limit.to_string(), LIMIT_MUST_BE));
     }

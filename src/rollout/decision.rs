@@ -1,21 +1,19 @@
-//! The course of a rollout: how far it may go, which waves are open, and its marks. It follows from sums over the nodes, the
-//! marks of the current revision and the policy.
+//! The decision about a rollout: how far it may go, which waves are open, and its marks. It follows from sums over the nodes,
+//! the marks of the current revision and the policy.
 
 use crate::action::RequeueReason;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
-#[cfg(daemonset_mutants)]
-use crate::objects::mutants::{Mutant, is_active};
 use crate::pods::history::History;
-use crate::rollout::facts::RolloutNode;
+use crate::rollout::facts::{RolloutGroup, RolloutNode};
 use crate::rollout::goal::{NodeGoal, Stage};
 use crate::rollout::marks::{FailureReason, Mark, MarkChange, Marks};
 use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy};
-use crate::rollout::sums::{GroupSums, ReadinessSums, RolloutSums, TimeRange, TimestampSet};
-use crate::rollout::waves::Waves;
+use crate::rollout::sums::{GroupSums, NodeCounts, ReadinessSums, RolloutSums, TimeRange, TimestampSet};
+use crate::rollout::waves::{Opening, Waves};
 use jiff::{SignedDuration, Timestamp};
 
-/// The course of the rollout of the current revision.
+/// The decision about the rollout of the current revision.
 #[derive(Debug, Clone)]
 pub struct RolloutDecision {
     pub stage: Stage,
@@ -35,115 +33,110 @@ pub struct RolloutDecision {
     held: NodeGoal,
 }
 
-/// The parts of a course on which the goal of a node depends.
+/// The parts of a decision on which the goal of a node depends. While they are the same, a node has another goal only if
+/// something about the node itself changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoalInputs {
     stage: std::mem::Discriminant<Stage>,
     last_open: Option<usize>,
-    may_open: bool,
+    releases_all: bool,
     reaches_all: bool,
     held: NodeGoal,
 }
 
-/// Everything that is decided before the stage.
+/// Everything that is known before the stage is decided.
 pub struct RolloutInput<'r, I> {
     pub snapshot: &'r Snapshot<'r>,
     pub policy: &'r RolloutPolicy,
     /// The failure policy, where the rollout is judged.
     judged_by: Option<&'r FailurePolicy>,
     pub(crate) marks: Marks<'r>,
+    /// The mark of the failure, where it stops the rollout.
+    failed_before: Option<Mark<'r>>,
     pub number: i64,
     /// The current revision is there, and can be marked.
     exists: bool,
+    has_memory: bool,
     pub sums: &'r RolloutSums<I>,
+    counts: NodeCounts,
 }
 
 impl RolloutDecision {
-    /// `has_base`: there is one; `keeps_others`: the template of base wants nodes that do not take part.
+    /// `base_wants_others`: there is a base, and the answer is whether its template wants nodes that take no part. The question
+    /// may cost a look at all nodes, and is asked only where the answer matters.
     pub fn new(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         policy: &RolloutPolicy,
         sums: &RolloutSums<impl TimestampSet>,
-        has_base: bool,
-        keeps_others: impl FnOnce() -> bool,
+        base_wants_others: Option<impl FnOnce() -> bool>,
     ) -> Self {
         #[cfg(daemonset_mutants)]
-        let policy = &with_errors(policy);
+        let policy = &planted::in_policy(policy);
         let input = RolloutInput::new(snapshot, history, policy, sums);
-        let settled = input.is_settled();
-        let over = settled || (input.marks.completed.is_some() && input.marks.failed.is_none());
-        let too_many = (!over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
-        let failed_before = input.marks.failed.filter(|_| policy.on_failure.is_some() && !over);
         #[cfg(daemonset_mutants)]
-        let failed_before = failed_before.filter(|_| !is_active(Mutant::FailureIgnored));
-        let may_open = !(over || policy.paused || too_many.is_some() || failed_before.is_some());
-        let mut waves = Waves::new(&input, may_open);
+        let input = planted::in_input(input);
+        let held = if base_wants_others.is_some() { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent };
+        let is_settled = input.is_settled();
+        let is_over = is_settled || (input.marks.completed.is_some() && input.marks.failed.is_none());
+        let too_many = (!is_over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
+        let failed_before = input.failed_before.filter(|_| !is_over);
+        let may_open = !(is_over || policy.paused || too_many.is_some() || failed_before.is_some());
+        let mut waves = Waves::new(&input, if may_open { Opening::WhenDue } else { Opening::Never });
         let deadline = if may_open { input.deadline(&waves) } else { None };
-        let exceeded = deadline.is_some_and(|at| at <= snapshot.now);
-        let reason = too_many.or(exceeded.then_some(FailureReason::ProgressDeadlineExceeded));
-        if exceeded {
-            waves = Waves::new(&input, false);
+        let is_exceeded = deadline.is_some_and(|at| at <= snapshot.now);
+        if is_exceeded {
+            waves = Waves::new(&input, Opening::Never);
         }
+        let reason = too_many.or(is_exceeded.then_some(FailureReason::ProgressDeadlineExceeded));
         let newly_failed = reason.filter(|_| failed_before.is_none());
-        let stage = input.stage(over, failed_before, newly_failed, has_base);
+        let stage = if is_over { Stage::Over } else { input.stage(failed_before, newly_failed, held) };
         let mut decision = RolloutDecision {
             due: input.due(&stage, &waves, deadline),
             stage,
             waves,
             marks: Vec::new(),
             wants_base: policy.on_failure.as_ref().is_some_and(|p| p.action == FailureAction::RollBack),
-            nodes: sums.count(|_, _| true),
-            updated: sums.count(|_, has_new_version| has_new_version),
+            nodes: sums.count(|_| true),
+            updated: sums.count(|group| group.has_new_version),
             reaches_all: false,
-            held: if has_base { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent },
+            held,
         };
-        let waits = sums.count(|wave, has_new_version| !decision.reaches(wave, has_new_version)) > 0;
+        let waits = sums.count(|group| !decision.reaches(group)) > 0;
         decision.reaches_all = !waits
             && match decision.stage {
                 Stage::Over => true,
                 Stage::GoingOn => decision.waves.all_open(),
                 Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => false,
             };
-        let holds_none = !waits && (decision.reaches_all || !has_base || !keeps_others());
-        let complete = settled || (holds_none && input.is_finished());
-        decision.marks = input.marks_to_set(&decision.stage, &decision.waves, newly_failed, complete);
+        let holds_a_target = waits || (!decision.reaches_all && base_wants_others.is_some_and(|ask| ask()));
+        let is_complete = is_settled || (!holds_a_target && input.is_finished());
+        let completed = is_complete.then_some(MarkChange::Completed);
+        decision.marks = input.marks_to_set(&decision, newly_failed, completed);
         decision
     }
 
     /// The goal of a node.
     pub fn goal(&self, node: &RolloutNode) -> NodeGoal {
-        let facts = &node.facts;
-        if self.stage_is_rolled_back() {
+        if matches!(self.stage, Stage::RolledBack(_)) {
             return NodeGoal::Base;
         }
-        let is_reached = if facts.takes_part {
-            self.reaches(node.first_wave.map(|wave| wave as usize), facts.has_new_version)
-        } else {
-            self.reaches_all
-        };
+        let is_reached = if node.facts.takes_part { self.reaches(node.group()) } else { self.reaches_all };
         if is_reached { NodeGoal::Current } else { self.held }
     }
 
-    /// Whether the nodes get the new version that take part, have this first wave, and have it or not.
-    fn reaches(&self, first_wave: Option<usize>, has_new_version: bool) -> bool {
+    /// Whether the nodes of a group get the new version.
+    fn reaches(&self, group: RolloutGroup) -> bool {
+        #[cfg(daemonset_mutants)]
+        if let Some(is_reached) = planted::in_reach(self, group) {
+            return is_reached;
+        }
         match self.stage {
             Stage::Over => true,
-            Stage::GoingOn => {
-                let is_released = self.waves.releases(first_wave);
-                #[cfg(daemonset_mutants)]
-                let has_new_version = has_new_version && !is_active(Mutant::ReachedNodeTakenBack);
-                #[cfg(daemonset_mutants)]
-                let is_released = is_released || is_active(Mutant::HeldNodeUpdated);
-                is_released || has_new_version
-            }
-            Stage::Paused | Stage::Stopped(_) => has_new_version,
+            Stage::GoingOn => self.waves.releases(group.first_wave) || group.has_new_version,
+            Stage::Paused | Stage::Stopped(_) => group.has_new_version,
             Stage::RolledBack(_) => false,
         }
-    }
-
-    fn stage_is_rolled_back(&self) -> bool {
-        matches!(self.stage, Stage::RolledBack(_))
     }
 
     /// It should go back to base, but there is none.
@@ -151,12 +144,11 @@ impl RolloutDecision {
         self.wants_base && self.held == NodeGoal::HeldOnCurrent && matches!(self.stage, Stage::Stopped(_))
     }
 
-    /// While this is the same, a node has another goal only if something about the node itself changes.
-    pub fn reach(&self) -> GoalInputs {
+    pub fn goal_inputs(&self) -> GoalInputs {
         GoalInputs {
             stage: std::mem::discriminant(&self.stage),
             last_open: self.waves.last_open,
-            may_open: self.waves.releases(None),
+            releases_all: self.waves.releases(None),
             reaches_all: self.reaches_all,
             held: self.held,
         }
@@ -173,48 +165,47 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let current = history.current();
         let keys = &snapshot.spec.mark_keys;
         let marks = current.view.map(|view| Marks::valid(view.annotations, keys, current.number));
+        let exists = marks.is_some();
+        let marks = marks.unwrap_or_default();
         RolloutInput {
             snapshot,
             policy,
             judged_by: judged_by(policy, history),
-            exists: marks.is_some(),
-            marks: marks.unwrap_or_default(),
+            marks,
+            failed_before: marks.failed.filter(|_| policy.on_failure.is_some()),
             number: current.number,
+            exists,
+            has_memory: snapshot.memory.is_some(),
             sums,
+            counts: sums.counts,
         }
     }
 
     /// A policy that is added to a settled fleet begins no rollout.
     fn is_settled(&self) -> bool {
         let Marks { started, failed, completed, .. } = self.marks;
-        let unmarked = started.is_none() && failed.is_none() && completed.is_none();
-        let counts = &self.sums.counts;
-        unmarked && self.exists && counts.updated > 0 && counts.outdated == 0 && !self.may_have_begun()
+        let is_unmarked = started.is_none() && failed.is_none() && completed.is_none();
+        let NodeCounts { updated, outdated, .. } = self.counts;
+        is_unmarked && self.exists && updated > 0 && outdated == 0 && !self.may_have_begun()
     }
 
     /// Whether a fleet that looks settled may be in the middle of its rollout: a pause removes the mark of the start, and the
-    /// last old pods may be on their way out. Only a caller with a memory acts on the answer, plan after plan.
+    /// last old pods may be on their way out.
     fn may_have_begun(&self) -> bool {
-        #[cfg(daemonset_mutants)]
-        if is_active(Mutant::SettledMidway) {
-            return false;
-        }
-        let is_paused_midway = self.policy.paused && self.sums.counts.missing > 0;
-        self.snapshot.memory.is_some() && (self.marks.wave.is_some() || is_paused_midway)
+        let is_paused_midway = self.policy.paused && self.counts.missing > 0;
+        self.has_memory && (self.marks.wave.is_some() || is_paused_midway)
     }
 
     fn has_too_many_failures(&self) -> bool {
         let Some(policy) = self.judged_by else { return false };
-        let GroupSums { nodes, failing, .. } = self.sums.sum(|_, _| true);
+        let GroupSums { nodes, failing, .. } = self.sums.sum(|_| true);
         failing > policy.may_fail(nodes)
     }
 
-    /// Of these nodes those that must not lag: all but those that are out of reach, and but the failing ones while so
-    /// many may fail, and not all of them do.
-    pub fn that_must_not_lag(&self, nodes: GroupSums<TimeRange>) -> ReadinessSums<TimeRange> {
+    /// The nodes that a wave waits for, of these nodes.
+    pub fn waited_for(&self, nodes: GroupSums<TimeRange>) -> ReadinessSums<TimeRange> {
         let may_fail = self.judged_by.map_or(0, |policy| policy.may_fail(nodes.nodes));
-        let tolerated = nodes.failing <= may_fail && nodes.failing < nodes.nodes;
-        nodes.that_must_not_lag(tolerated)
+        nodes.waited_for(may_fail)
     }
 
     /// When the rollout has made no progress for too long; `None` where nothing is waited for.
@@ -224,9 +215,9 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         if self.snapshot.spec.strategy == Strategy::OnDelete {
             return None;
         }
-        let released = self.sums.sum(|wave, has_new_version| has_new_version || waves.releases(wave));
+        let released = self.sums.sum(|group| group.has_new_version || waves.releases(group.first_wave));
         let progress = released.last_progress();
-        if self.that_must_not_lag(released).unavailable == 0 {
+        if self.waited_for(released).unavailable == 0 {
             return None;
         }
         let opened = if waves.last_open > self.marks.wave.map(|wave| wave.index) {
@@ -238,20 +229,19 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         last.checked_add(SignedDuration::from_secs(seconds.into())).ok()
     }
 
+    /// The stage of a rollout that is not over, where `held` is the goal of the nodes that it has not reached.
     fn stage(
         &self,
-        over: bool,
         failed_before: Option<Mark<'_>>,
         newly_failed: Option<FailureReason>,
-        has_base: bool,
+        held: NodeGoal,
     ) -> Stage {
         let failure = failed_before
             .map(|mark| mark.reason().to_owned())
             .or_else(|| newly_failed.map(|reason| reason.as_str().to_owned()));
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
         match (failure, action) {
-            _ if over => Stage::Over,
-            (Some(reason), Some(FailureAction::RollBack)) if has_base => Stage::RolledBack(reason),
+            (Some(reason), Some(FailureAction::RollBack)) if held.is_base() => Stage::RolledBack(reason),
             (Some(reason), _) => Stage::Stopped(reason),
             (None, _) if self.policy.paused => Stage::Paused,
             (None, _) => Stage::GoingOn,
@@ -260,46 +250,42 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
 
     /// Whether every target node of the current template has an available updated pod and no live outdated one.
     fn is_finished(&self) -> bool {
-        let counts = &self.sums.counts;
-        #[cfg(daemonset_mutants)]
-        if is_active(Mutant::CompletedTooEarly) {
-            return counts.targets > 0;
-        }
-        counts.targets > 0 && counts.unfinished == 0
+        self.counts.targets > 0 && self.counts.unfinished == 0
     }
 
     fn marks_to_set(
         &self,
-        stage: &Stage,
-        waves: &Waves,
+        decision: &RolloutDecision,
         newly_failed: Option<FailureReason>,
-        complete: bool,
+        completed: Option<MarkChange>,
     ) -> Vec<MarkChange> {
-        let Marks { started, wave, failed, completed } = self.marks;
         if !self.exists {
             return Vec::new();
         }
+        let mut marks = self.marks_on_the_way(decision);
         #[cfg(daemonset_mutants)]
-        let newly_failed = newly_failed.filter(|_| !is_active(Mutant::VerdictNotMarked));
+        let newly_failed = planted::in_marks(self, decision, &mut marks, newly_failed);
         if let Some(reason) = newly_failed {
             return vec![MarkChange::Failed(reason)];
         }
+        if self.marks.completed.is_none() && self.marks.failed.is_none() {
+            marks.extend(completed);
+        }
+        marks
+    }
+
+    /// The marks of the start, of a pause and of a wave.
+    fn marks_on_the_way(&self, decision: &RolloutDecision) -> Vec<MarkChange> {
         let mut marks = Vec::new();
-        match (self.policy.paused, started) {
+        match (self.policy.paused, self.marks.started) {
             (false, None) => marks.push(MarkChange::Started),
-            (true, Some(_)) if *stage != Stage::Over => marks.push(MarkChange::Paused),
+            (true, Some(_)) if decision.stage != Stage::Over => marks.push(MarkChange::Paused),
             (true | false, _) => {}
         }
-        if *stage == Stage::GoingOn {
-            let opened = waves.last_open.filter(|_| waves.last_open > wave.map(|wave| wave.index));
+        if decision.stage == Stage::GoingOn {
+            let marked = self.marks.wave.map(|wave| wave.index);
+            let opened = decision.waves.last_open.filter(|_| decision.waves.last_open > marked);
             marks.extend(opened.map(MarkChange::Wave));
-            #[cfg(daemonset_mutants)]
-            if is_active(Mutant::WaveLowered) && wave.is_some_and(|wave| wave.index > 0) {
-                marks.push(MarkChange::Wave(0));
-            }
-        }
-        if complete && completed.is_none() && failed.is_none() {
-            marks.push(MarkChange::Completed);
         }
         marks
     }
@@ -326,12 +312,55 @@ pub fn judged_by<'p>(policy: &'p RolloutPolicy, history: &History<'_>) -> Option
     policy.on_failure.as_ref().filter(|_| history.current().view.is_some())
 }
 
+/// Deliberate errors in this file, for the builds that must find them.
 #[cfg(daemonset_mutants)]
-fn with_errors(policy: &RolloutPolicy) -> RolloutPolicy {
-    let mut policy = policy.clone();
-    policy.paused &= !is_active(Mutant::PauseIgnored);
-    if let Some(on_failure) = policy.on_failure.as_mut().filter(|_| is_active(Mutant::RollBackForgotten)) {
-        on_failure.action = FailureAction::Pause;
+mod planted {
+    use super::*;
+    use crate::objects::mutants::{Mutant, is_active};
+
+    pub(super) fn in_policy(policy: &RolloutPolicy) -> RolloutPolicy {
+        let mut policy = policy.clone();
+        policy.paused &= !is_active(Mutant::PauseIgnored);
+        if let Some(on_failure) = policy.on_failure.as_mut().filter(|_| is_active(Mutant::RollBackForgotten))
+        {
+            on_failure.action = FailureAction::Pause;
+        }
+        if is_active(Mutant::ApprovalIgnored) {
+            policy.waves.iter_mut().for_each(|wave| wave.needs_approval = false);
+        }
+        policy
     }
-    policy
+
+    pub(super) fn in_input<I>(input: RolloutInput<'_, I>) -> RolloutInput<'_, I> {
+        let mut input = input;
+        input.failed_before = input.failed_before.filter(|_| !is_active(Mutant::FailureIgnored));
+        input.has_memory &= !is_active(Mutant::SettledMidway);
+        if is_active(Mutant::CompletedTooEarly) {
+            input.counts.unfinished = 0;
+        }
+        input
+    }
+
+    pub(super) fn in_reach(decision: &RolloutDecision, group: RolloutGroup) -> Option<bool> {
+        if decision.stage != Stage::GoingOn {
+            return None;
+        }
+        if is_active(Mutant::HeldNodeUpdated) {
+            return Some(true);
+        }
+        is_active(Mutant::ReachedNodeTakenBack).then(|| decision.waves.releases(group.first_wave))
+    }
+
+    pub(super) fn in_marks<I>(
+        input: &RolloutInput<'_, I>,
+        decision: &RolloutDecision,
+        marks: &mut Vec<MarkChange>,
+        newly_failed: Option<FailureReason>,
+    ) -> Option<FailureReason> {
+        let is_past_first = input.marks.wave.is_some_and(|wave| wave.index > 0);
+        if is_active(Mutant::WaveLowered) && decision.stage == Stage::GoingOn && is_past_first {
+            marks.push(MarkChange::Wave(0));
+        }
+        newly_failed.filter(|_| !is_active(Mutant::VerdictNotMarked))
+    }
 }

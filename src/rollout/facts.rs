@@ -1,4 +1,4 @@
-//! The facts about one node that a rollout is decided by, each from its own pods alone.
+//! The facts about one node that decide a rollout. Each node has its own, from its own pods alone.
 
 use crate::input::placement::Placement;
 use crate::model::NodeName;
@@ -22,10 +22,24 @@ pub struct RolloutNode {
 neutral!(RolloutNode, RolloutNode::new(RolloutFacts::NONE));
 
 impl RolloutNode {
-    /// It has no wave yet, and so it is held.
+    /// A node before its wave and its goal are known.
     const fn new(facts: RolloutFacts) -> Self {
         RolloutNode { facts, first_wave: None, goal: NodeGoal::HeldOnCurrent, base_placement: None }
     }
+
+    /// The group of a node that takes part.
+    pub fn group(&self) -> RolloutGroup {
+        let first_wave = self.first_wave.map(|wave| wave as usize);
+        RolloutGroup { first_wave, has_new_version: self.facts.has_new_version }
+    }
+}
+
+/// Nodes that take part and that a rollout treats alike: it reaches all of them or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RolloutGroup {
+    /// The first wave to which they belong; `None` for nodes in no wave.
+    pub first_wave: Option<usize>,
+    pub has_new_version: bool,
 }
 
 impl From<RolloutFacts> for RolloutNode {
@@ -34,8 +48,8 @@ impl From<RolloutFacts> for RolloutNode {
     }
 }
 
-/// A node, as the rollout of the current revision sees it. It depends on the objects of the node, the current template and
-/// the failure policy; only [`failing`](field@Self::failing) changes with time alone.
+/// A node, as the rollout of the current revision sees it. The facts depend on the objects of the node, the current template and
+/// the failure policy. Time alone changes [`is_available`](field@Self::is_available) and [`failing`](field@Self::failing).
 #[derive(Debug, Clone)]
 pub struct RolloutFacts {
     /// It takes part in the rollout: it is a target node of the current template, or keeps the pod that it has.
@@ -78,7 +92,7 @@ impl RolloutFacts {
         failing: Failing::Never,
     };
 
-    /// A node that is down itself and does not have the new version holds nobody up.
+    /// No wave and no deadline waits for the node: it is down and lacks the new version, which can't be the cause.
     pub fn holds_nobody_up(&self) -> bool {
         self.is_down && !self.has_new_version
     }
@@ -143,9 +157,10 @@ impl Failing {
 /// The nodes of a wave.
 #[derive(Debug, Clone)]
 pub enum WaveNodes {
-    /// The nodes of the snapshot that match, in no order but for this: the first ones are so many as the wave has.
-    Matching(Vec<NodeIx>, usize),
-    /// By name.
+    /// The nodes of the snapshot that match. The first `size` ones are in the wave, and the others are beyond its limit; within
+    /// each part they are in no order.
+    Matching { nodes: Vec<NodeIx>, size: usize },
+    /// The nodes of the wave, by name.
     Named(Arc<[NodeName]>, WaveFigures),
 }
 
@@ -157,7 +172,7 @@ pub struct WaveFigures {
 }
 
 impl WaveFigures {
-    /// Those of one node.
+    /// The figures of one node.
     pub fn new(facts: &RolloutFacts) -> Self {
         WaveFigures { updated: facts.has_updated.into(), available: facts.is_available.into() }
     }
@@ -174,9 +189,10 @@ impl WaveFigures {
 }
 
 impl WaveNodes {
+    /// The nodes that match, within the limit.
     pub fn inside(&self) -> &[NodeIx] {
         match self {
-            WaveNodes::Matching(nodes, size) => nodes.get(..*size).unwrap_or_default(),
+            WaveNodes::Matching { nodes, size } => nodes.get(..*size).unwrap_or_default(),
             WaveNodes::Named(..) => &[],
         }
     }
@@ -184,15 +200,15 @@ impl WaveNodes {
     /// Whether the wave has no node.
     pub fn is_empty(&self) -> bool {
         match self {
-            WaveNodes::Matching(_, size) => *size == 0,
+            WaveNodes::Matching { size, .. } => *size == 0,
             WaveNodes::Named(names, _) => names.is_empty(),
         }
     }
 
-    /// Those that match, but are beyond the limit.
+    /// The nodes that match, beyond the limit.
     pub fn beyond(&self) -> &[NodeIx] {
         match self {
-            WaveNodes::Matching(nodes, size) => nodes.get(*size..).unwrap_or_default(),
+            WaveNodes::Matching { nodes, size } => nodes.get(*size..).unwrap_or_default(),
             WaveNodes::Named(..) => &[],
         }
     }

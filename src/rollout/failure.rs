@@ -22,7 +22,7 @@ fn node_down(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePo
     match since.zip(fleet.view(pod).created_at) {
         Some((since, created_at)) if created_at < since && !pod.is_ready() => {
             let within = policy.available_within_seconds.unwrap_or(0);
-            after(since, within, fleet.snapshot.now, || FailureEvidence::NodeDown { since })
+            failing_after(since, within, fleet.snapshot.now, || FailureEvidence::NodeDown { since })
         }
         _ => Failing::Never,
     }
@@ -44,7 +44,7 @@ fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
     let waiting = waiting.zip(policy.waiting_seconds).zip(view.created_at);
     let waiting = waiting.map_or(Failing::Never, |((reason, seconds), created_at)| {
         let reason = reason.to_owned();
-        after(created_at, seconds, now, || FailureEvidence::Waiting { pod: name(), reason })
+        failing_after(created_at, seconds, now, || FailureEvidence::Waiting { pod: name(), reason })
     });
     waiting.or(unavailable(fleet, pod, policy))
 }
@@ -59,14 +59,14 @@ fn unavailable(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
     let changed_at = if view.ready.is_known() { view.ready_since } else { view.created_at };
     let Some((created_at, changed_at)) = view.created_at.zip(changed_at) else { return Failing::Never };
     let since = created_at.max(changed_at);
-    after(since, within, fleet.snapshot.now, || FailureEvidence::Unavailable {
+    failing_after(since, within, fleet.snapshot.now, || FailureEvidence::Unavailable {
         pod: view.name.to_owned(),
         since,
     })
 }
 
-/// Failing from so many seconds after an instant on.
-fn after(
+/// Failing from this number of seconds after an instant on.
+fn failing_after(
     since: Timestamp,
     seconds: u32,
     now: Timestamp,

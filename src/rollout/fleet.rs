@@ -1,4 +1,4 @@
-//! The rollout that a fleet shows: the facts about each node, its base, its waves, and so the goals of all nodes.
+//! The rollout that a fleet shows: the facts about each node, the base and the waves, from which the goals of all nodes follow.
 
 use crate::input::placement::Placement;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
@@ -40,19 +40,18 @@ impl KnownRollout {
         nodes.iter().for_each(|node| sums.add(node));
         let live = live_pods(fleet, history, fleet.pods.iter());
         let base = KnownBase::choose(fleet.snapshot, history, &live, None);
-        let by_base = |base: &KnownBase, node| base.placement(fleet.node_view(node), fleet.placement(node));
-        let keeps_others = || {
+        let placement_by =
+            |base: &KnownBase, node| base.placement(fleet.node_view(node), fleet.placement(node));
+        let base_wants_others = base.as_ref().map(|base| {
             let mut others = nodes.enumerated().filter(|(_, node)| !node.facts.takes_part);
-            let is_wanted = |base: &KnownBase, node| by_base(base, node) == Placement::Run;
-            base.as_ref().is_some_and(|base| others.any(|(node, _)| is_wanted(base, node)))
-        };
-        let decision =
-            RolloutDecision::new(fleet.snapshot, history, policy, &sums, base.is_some(), keeps_others);
+            move || others.any(|(node, _)| placement_by(base, node) == Placement::Run)
+        });
+        let decision = RolloutDecision::new(fleet.snapshot, history, policy, &sums, base_wants_others);
         for position in fleet.nodes.positions() {
             nodes.change(position, |node| {
                 node.goal = decision.goal(node);
                 let base = base.as_ref().filter(|_| node.goal.is_base());
-                node.base_placement = base.map(|base| by_base(base, position));
+                node.base_placement = base.map(|base| placement_by(base, position));
             });
         }
         let failing = nodes.enumerated().filter_map(|(position, node)| {
@@ -86,7 +85,6 @@ impl RolloutFacts {
             if !stays {
                 continue;
             }
-            // `None` is the least.
             facts.progressed_at = facts.progressed_at.max(view.created_at);
             if pod.is_ready() {
                 facts.progressed_at = facts.progressed_at.max(view.ready_since);
@@ -115,7 +113,7 @@ impl RolloutFacts {
     }
 }
 
-/// The live ones of these pods and of those without a target, by the revision that their hash names.
+/// How many live pods each revision has, by their hashes: of these pods and of the pods without a target.
 pub fn live_pods<'f>(
     fleet: &Fleet<'_>,
     history: &History<'_>,

@@ -26,7 +26,7 @@ pub struct Rollout<'a> {
     pub known: Cow<'a, KnownRollout>,
 }
 
-/// The state of a rollout, with the nodes of a snapshot.
+/// A rollout without references to the history, with the nodes of a snapshot: a tracker keeps it from plan to plan.
 #[derive(Debug, Clone)]
 pub struct KnownRollout {
     pub base: Option<KnownBase>,

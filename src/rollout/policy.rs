@@ -46,17 +46,17 @@ pub struct RolloutPolicy {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Wave {
-    /// Its nodes, by their labels; `None`, and an empty selector, for all.
-    #[serde(deserialize_with = "whole_selector", skip_serializing_if = "Option::is_none")]
+    /// Its nodes, by their labels. `None` and an empty selector match all nodes.
+    #[serde(deserialize_with = "strict_selector", skip_serializing_if = "Option::is_none")]
     pub nodes: Option<LabelSelector>,
-    /// How many of the matching nodes; percentages of them round up. `None`, and more than 100 %, for all. Nodes that have the new version come
-    /// first, then it goes by name.
+    /// How many of the matching nodes it has: a percentage of them rounds up. `None`, and more than 100 %, stand for all. Nodes that
+    /// have the new version come first, then the order is that of the names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up_to: Option<IntOrString>,
     /// Seconds for which each node's new pod must have been Ready before the next wave opens; `minReadySeconds` if that is more.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
     pub bake_seconds: u32,
-    /// It opens only once [`RolloutPolicy::approved`](field@RolloutPolicy::approved) counts it.
+    /// The wave opens only once [`RolloutPolicy::approved`](field@RolloutPolicy::approved) counts it.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_false")]
     pub needs_approval: bool,
 }
@@ -209,18 +209,18 @@ fn is_zero(value: &u32) -> bool {
 }
 
 /// Refuses members that the model does not have: a misspelt `matchLabels` would be a selector of all nodes.
-fn whole_selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LabelSelector>, D::Error> {
+fn strict_selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LabelSelector>, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
-    struct Whole {
+    struct StrictSelector {
         #[serde(default, deserialize_with = "null_is_default")]
         match_labels: Labels,
         #[serde(default, deserialize_with = "null_is_default")]
-        match_expressions: Vec<WholeRequirement>,
+        match_expressions: Vec<StrictRequirement>,
     }
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct WholeRequirement {
+    struct StrictRequirement {
         #[serde(default, deserialize_with = "null_is_default")]
         key: String,
         #[serde(default, deserialize_with = "null_is_default")]
@@ -229,12 +229,12 @@ fn whole_selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<L
         values: Vec<String>,
     }
 
-    let selector = Option::<Whole>::deserialize(deserializer)?;
-    Ok(selector.map(|Whole { match_labels, match_expressions }| LabelSelector {
+    let selector = Option::<StrictSelector>::deserialize(deserializer)?;
+    Ok(selector.map(|StrictSelector { match_labels, match_expressions }| LabelSelector {
         match_labels,
         match_expressions: match_expressions
             .into_iter()
-            .map(|WholeRequirement { key, operator, values }| Requirement { key, operator, values })
+            .map(|StrictRequirement { key, operator, values }| Requirement { key, operator, values })
             .collect(),
     }))
 }

@@ -42,7 +42,7 @@ pub struct RolloutReport {
     pub base_hash: Option<String>,
     /// The nodes that take part: the target nodes of the current template, and nodes that keep the new version that they have.
     pub nodes: u32,
-    /// Those of `nodes` that have the new version.
+    /// How many of `nodes` have the new version.
     pub updated: u32,
     /// The waves; empty where all nodes are released at once.
     pub waves: Vec<WaveReport>,
@@ -86,9 +86,9 @@ pub struct WaveReport {
     /// By name. A node may belong to several waves.
     #[serde(serialize_with = "as_list", deserialize_with = "from_list")]
     pub nodes: Arc<[NodeName]>,
-    /// Those of `nodes` with a live pod of the new version.
+    /// How many of `nodes` have a live pod of the new version.
     pub updated: u32,
-    /// Those of `nodes` with an available pod of the new version.
+    /// How many of `nodes` have an available pod of the new version.
     pub available: u32,
     /// How far it is.
     pub progress: WaveProgress,
@@ -151,9 +151,9 @@ pub enum HoldReason {
         wave: u32,
         /// The index of the wave that opens next.
         next: u32,
-        /// The progress of that one.
+        /// The progress of the wave `next`.
         progress: WaveProgress,
-        /// When the wave before that one is done, if time is all that it waits for.
+        /// When the wave before `next` is done, if time is all that it waits for.
         opens_at: Option<Timestamp>,
     },
     /// It is in no wave: it keeps the old version.

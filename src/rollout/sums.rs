@@ -1,15 +1,15 @@
-//! Sums over the nodes of a rollout. The course of the rollout follows from them alone, whoever keeps them: a decision on
-//! all nodes counts each node once, and a [kept state](crate::kept) counts the changed ones anew.
+//! Sums over the nodes of a rollout. The decision about the rollout follows from them alone: a plan of all nodes counts each
+//! node once, and a tracker keeps the sums and counts the changed nodes anew.
 
-use crate::rollout::facts::{RolloutFacts, RolloutNode};
+use crate::rollout::facts::{RolloutFacts, RolloutGroup, RolloutNode};
 use jiff::Timestamp;
 
-/// TimestampSet of many nodes, of which the first and the last matter.
+/// Timestamps of many nodes, of which the first and the last matter.
 pub trait TimestampSet: Default {
     fn range(&self) -> TimeRange;
 }
 
-/// The first and the last of some instants.
+/// The first and the last of some timestamps. It forgets the others, so that no timestamp can be taken out again.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TimeRange(Option<(Timestamp, Timestamp)>);
 
@@ -51,14 +51,14 @@ impl TimeRange {
 pub struct RolloutSums<I> {
     /// The nodes that take part, by their first wave and by whether they have the new version. Nodes without a wave come last.
     groups: Vec<[GroupSums<I>; 2]>,
-    pub counts: Counts,
+    pub counts: NodeCounts,
     /// When time alone lets a node fail.
     failing_at: I,
 }
 
 /// Counts of nodes, whether they take part or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct NodeCounts {
     /// With a live updated pod.
     pub updated: u32,
     /// With a live outdated pod, or one in flight.
@@ -67,24 +67,24 @@ pub struct Counts {
     pub missing: u32,
     /// Target nodes of the current template.
     pub targets: u32,
-    /// Those of them that lack an available updated pod or have a live outdated one.
+    /// Target nodes that lack an available updated pod or have a live outdated one.
     pub unfinished: u32,
 }
 
-/// Some nodes that take part.
+/// Sums over nodes that take part.
 #[derive(Debug, Clone, Default)]
 pub struct GroupSums<I> {
     pub nodes: u32,
     pub failing: u32,
-    /// Those within reach that do not fail.
+    /// Of the nodes that may hold up a wave and do not fail.
     healthy: ReadinessSums<I>,
-    /// Those within reach that fail.
+    /// Of the nodes that may hold up a wave and fail.
     failed: ReadinessSums<I>,
     /// When their new pods last came or became Ready.
     progressed_at: I,
 }
 
-/// Nodes that a wave or the deadline waits for.
+/// Sums over nodes that a wave or the deadline waits for.
 #[derive(Debug, Clone, Default)]
 pub struct ReadinessSums<I> {
     /// Without a Ready updated pod.
@@ -100,10 +100,11 @@ pub struct ReadinessSums<I> {
 impl<I: Default> RolloutSums<I> {
     pub fn new(waves: usize) -> Self {
         let groups = std::iter::repeat_with(Default::default).take(waves + 1).collect();
-        RolloutSums { groups, counts: Counts::default(), failing_at: I::default() }
+        RolloutSums { groups, counts: NodeCounts::default(), failing_at: I::default() }
     }
 
-    /// Changes the sums to which a node belongs: `count` changes a number, `instant` adds or removes an instant.
+    /// Changes the sums to which a node belongs: `count` changes a number, `instant` adds or removes an instant. A node is taken
+    /// out with the facts and the first wave with which it was added.
     pub fn change(
         &mut self,
         node: &RolloutNode,
@@ -132,32 +133,33 @@ impl RolloutSums<TimeRange> {
 }
 
 impl<I: TimestampSet> RolloutSums<I> {
-    /// Adds those whose first wave is this one.
+    /// Adds the nodes whose first wave is this one.
     pub fn add_wave(&self, wave: usize, sum: &mut GroupSums<TimeRange>) {
         self.groups.get(wave).into_iter().flatten().for_each(|group| sum.merge(group));
     }
 
-    /// How many take part, chosen as in [`sum`](Self::sum).
-    pub fn count(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> u32 {
+    /// How many nodes take part, in the chosen groups.
+    pub fn count(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> u32 {
         self.groups(is_chosen).map(|group| group.nodes).sum()
     }
 
-    /// All that take part, chosen by their first wave and by whether they have the new version.
-    pub fn sum(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> GroupSums<TimeRange> {
+    /// The sums over the nodes that take part, in the chosen groups.
+    pub fn sum(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> GroupSums<TimeRange> {
         let mut sum = GroupSums::default();
         self.groups(is_chosen).for_each(|group| sum.merge(group));
         sum
     }
 
-    fn groups(&self, is_chosen: impl Fn(Option<usize>, bool) -> bool) -> impl Iterator<Item = &GroupSums<I>> {
+    fn groups(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> impl Iterator<Item = &GroupSums<I>> {
         let waves = self.groups.len() - 1;
         let groups = self.groups.iter().enumerate().flat_map(move |(wave, [without, with])| {
             let first_wave = (wave < waves).then_some(wave);
-            [(first_wave, false, without), (first_wave, true, with)]
+            [
+                (RolloutGroup { first_wave, has_new_version: false }, without),
+                (RolloutGroup { first_wave, has_new_version: true }, with),
+            ]
         });
-        groups
-            .filter(move |(wave, has_new_version, _)| is_chosen(*wave, *has_new_version))
-            .map(|(_, _, group)| group)
+        groups.filter(move |(group, _)| is_chosen(*group)).map(|(_, sums)| sums)
     }
 
     /// When time alone lets the next node fail.
@@ -166,9 +168,9 @@ impl<I: TimestampSet> RolloutSums<I> {
     }
 }
 
-impl Counts {
+impl NodeCounts {
     fn change(&mut self, facts: &RolloutFacts, count: impl Fn(&mut u32)) {
-        let Counts { updated, outdated, missing, targets, unfinished } = self;
+        let NodeCounts { updated, outdated, missing, targets, unfinished } = self;
         let is_finished = facts.is_available && !facts.has_outdated;
         for (counts, sum) in [
             (facts.has_updated, updated),
@@ -225,9 +227,11 @@ impl GroupSums<TimeRange> {
         self.progressed_at.merge(other.progressed_at.range());
     }
 
-    /// Those that must not lag: all within reach, but for the failing ones where these are `tolerated`.
-    pub fn that_must_not_lag(mut self, tolerated: bool) -> ReadinessSums<TimeRange> {
-        if !tolerated {
+    /// The nodes that a wave waits for. It does not wait for a node that is down and lacks the new version, nor for failing nodes
+    /// while at most `may_fail` nodes fail, and not all.
+    pub fn waited_for(mut self, may_fail: u32) -> ReadinessSums<TimeRange> {
+        let is_tolerated = self.failing <= may_fail && self.failing < self.nodes;
+        if !is_tolerated {
             self.healthy.merge(&self.failed);
         }
         self.healthy

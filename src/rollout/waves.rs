@@ -3,8 +3,6 @@
 use crate::input::Snapshot;
 use crate::kubernetes::Selector;
 use crate::model::IntOrString;
-#[cfg(daemonset_mutants)]
-use crate::objects::mutants::{Mutant, is_active};
 use crate::objects::position::{IndexVec, NodeIx};
 use crate::objects::problem::Problems;
 use crate::objects::view::LabelsView;
@@ -50,42 +48,48 @@ pub enum Done {
     Yes,
 }
 
+/// Which closed waves may open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// Each wave whose turn has come.
+    WhenDue,
+    /// None: the rollout is stopped.
+    Never,
+}
+
 impl Waves {
-    /// `may_open` is false where the rollout is stopped: then only waves that were open before are.
-    pub fn new(input: &RolloutInput<'_, impl TimestampSet>, may_open: bool) -> Self {
+    pub fn new(input: &RolloutInput<'_, impl TimestampSet>, opening: Opening) -> Self {
         let policy = input.policy;
         let closed = WaveState { is_open: false, is_approved: true, done: Done::No };
         let mut waves = Waves {
             list: vec![closed; policy.waves.len()],
             last_open: None,
-            releases_all: policy.waves.is_empty() && may_open,
+            releases_all: policy.waves.is_empty() && opening == Opening::WhenDue,
             opens_at: None,
             done_at: None,
         };
         let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
-        let mut reached: GroupSums<TimeRange> = GroupSums::default();
+        let mut in_open_waves: GroupSums<TimeRange> = GroupSums::default();
         let mut before = Done::Yes;
-        let mut goes_on = true;
+        let mut all_before_are_open = true;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
             state.is_approved = !wave.needs_approval || approved > index;
-            #[cfg(daemonset_mutants)]
-            {
-                state.is_approved |= is_active(Mutant::ApprovalIgnored);
-                before = if is_active(Mutant::WaveNotDone) { Done::Yes } else { before };
+            if !all_before_are_open {
+                continue;
             }
             let was_open = input.marks.wave.is_some_and(|mark| index <= mark.index);
-            let opens = may_open && before == Done::Yes && state.is_approved;
-            if !(goes_on && (was_open || opens)) {
-                if let (true, Done::At(at)) = (goes_on && may_open && state.is_approved, before) {
+            let may_open = opening == Opening::WhenDue && state.is_approved;
+            if !was_open && !(may_open && before.lets_next_open()) {
+                if let (true, Done::At(at)) = (may_open, before) {
                     waves.opens_at = Some(at);
                 }
-                goes_on = false;
+                all_before_are_open = false;
                 continue;
             }
             state.is_open = true;
             waves.last_open = Some(index);
-            input.sums.add_wave(index, &mut reached);
-            state.done = done(input, &input.that_must_not_lag(reached.clone()), wave);
+            input.sums.add_wave(index, &mut in_open_waves);
+            state.done = done(input, &input.waited_for(in_open_waves.clone()), wave);
             before = state.done;
             waves.done_at = match before {
                 Done::At(at) => Some(at),
@@ -136,7 +140,6 @@ impl<'p> WaveFilter<'p> {
     }
 
     fn new(wave: &'p Wave) -> Self {
-        // The snapshot's check has reported the problems.
         let mut checked = Problems::default();
         let compile = |nodes| Selector::compile(nodes, "policy.rollout", &mut checked);
         WaveFilter { selector: wave.nodes.as_ref().map(compile) }
@@ -147,7 +150,7 @@ impl<'p> WaveFilter<'p> {
     }
 }
 
-/// How many of so many matching nodes a wave has.
+/// How many nodes a wave has, of this number of matching ones.
 pub fn size_of_wave(up_to: Option<IntOrString>, matching: usize) -> usize {
     up_to.map_or(matching, |up_to| (up_to.scaled(matching as u32) as usize).min(matching))
 }
@@ -158,7 +161,8 @@ pub(crate) fn choose_nodes(
     nodes: &mut IndexVec<NodeIx, RolloutNode>,
     waves: &[Wave],
 ) -> Vec<WaveNodes> {
-    let chosen = waves.iter().enumerate().map(|(index, wave)| {
+    let mut chosen = Vec::with_capacity(waves.len());
+    for (index, wave) in waves.iter().enumerate() {
         let filter = WaveFilter::new(wave);
         let takes_part = nodes.enumerated().filter(|(_, node)| node.facts.takes_part).map(|(node, _)| node);
         let matching = takes_part.filter(|node| filter.matches(snapshot.node(*node).labels));
@@ -169,16 +173,27 @@ pub(crate) fn choose_nodes(
                 by_turn(nodes.at(*a), nodes.at(*b)).then_with(|| snapshot.index.by_name(*a, *b))
             });
         }
-        let wave = WaveNodes::Matching(matching, size);
+        let wave = WaveNodes::Matching { nodes: matching, size };
         for node in wave.inside() {
             nodes.change(*node, |node| node.first_wave = node.first_wave.or(Some(index as u32)));
         }
-        wave
-    });
-    chosen.collect()
+        chosen.push(wave);
+    }
+    chosen
 }
 
-/// Nodes that have the new version come first.
+/// Nodes that have the new version come first: the canary stays the canary when a node with a lesser name joins.
 fn by_turn(a: &RolloutNode, b: &RolloutNode) -> Ordering {
     b.facts.has_new_version.cmp(&a.facts.has_new_version)
+}
+
+impl Done {
+    /// Whether the wave after this one may open.
+    fn lets_next_open(self) -> bool {
+        #[cfg(daemonset_mutants)]
+        if crate::objects::mutants::is_active(crate::objects::mutants::Mutant::WaveNotDone) {
+            return true;
+        }
+        self == Done::Yes
+    }
 }

@@ -346,15 +346,8 @@ impl KeptRollout {
         if self.chosen_by.as_ref() != Some(&live) {
             self.choose_base(fleet, history, live)?;
         }
-        let keeps_others = || self.wanted_by_base > 0;
-        let decision = RolloutDecision::new(
-            fleet.snapshot,
-            history,
-            policy,
-            &self.sums,
-            self.base.is_some(),
-            keeps_others,
-        );
+        let base_wants_others = self.base.as_ref().map(|_| || self.wanted_by_base > 0);
+        let decision = RolloutDecision::new(fleet.snapshot, history, policy, &self.sums, base_wants_others);
         let is_same = self.decision.as_ref().is_some_and(|old| old.goal_inputs() == decision.goal_inputs());
         let changed = std::mem::take(&mut self.changed).into_iter();
         let mut others: Vec<Slot> =
@@ -419,7 +412,7 @@ impl KeptRollout {
 
     /// Whether this revision is base.
     pub(super) fn has_base(&self, uid: &str) -> bool {
-        self.base.as_ref().is_some_and(|base| base.is(uid))
+        self.base.as_ref().is_some_and(|base| base.has_uid(uid))
     }
 }
 
